@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from gcpx.compute.instance_template.declaration import InstanceTemplateModel
+from gcpx.compute.instance_template import InstanceTemplateModel
 from gcpx.model.check import check
 from gcpx.model.diff import diff
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Type, object_type

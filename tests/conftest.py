@@ -21,9 +21,7 @@ settings.load_profile("gcpx")
 def _no_unexpected_exceptions(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     """Fail if the plugin logged an unexpected exception; a test that provokes one clears the log."""
     yield
-    messages = [
-        record.getMessage() for record in caplog.get_records("call") if record.name == "gcpx.protocol.error_statuses"
-    ]
+    messages = [record.getMessage() for record in caplog.get_records("call") if record.name == "gcpx.protocol.failures"]
     assert not messages, messages
 
 

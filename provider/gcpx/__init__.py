@@ -1,3 +1,3 @@
-"""A Pulumi provider for the parts of Google Cloud that others leave out."""
+"""A Pulumi provider for Google Cloud: fleets of VMs, templates, machine images, disks, notifications, SSH keys."""
 
 __version__ = "0.1.0"

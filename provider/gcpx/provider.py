@@ -12,33 +12,31 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gcpx import __version__
 from gcpx.errors import UserError
-from gcpx.model.call import PARALLEL
 from gcpx.model.check import Report
 from gcpx.model.diff import Change
 from gcpx.model.fields import ObjectType
-from gcpx.model.function import Function
-from gcpx.model.resource import Resource
+from gcpx.model.resource import PARALLEL, Function, Resource
 
 if TYPE_CHECKING:
     from gcpx.gcp.client import GoogleClient
-    from gcpx.gcp.lookups import Lookups
+    from gcpx.gcp.in_project import Lookups
     from gcpx.gcp.settings import Settings
 
 RESOURCES: Final = {
     "gcpx:compute:BulkInstances": "gcpx.compute.bulk_instances.resource",
-    "gcpx:compute:DiskAttachment": "gcpx.compute.disk_attachment.resource",
-    "gcpx:compute:InstanceTemplate": "gcpx.compute.instance_template.resource",
-    "gcpx:compute:MachineImage": "gcpx.compute.machine_image.resource",
-    "gcpx:oslogin:SshKey": "gcpx.oslogin.ssh_key.resource",
-    "gcpx:storage:NotificationConfig": "gcpx.storage.notification_config.resource",
+    "gcpx:compute:DiskAttachment": "gcpx.compute.disk_attachment",
+    "gcpx:compute:InstanceTemplate": "gcpx.compute.instance_template",
+    "gcpx:compute:MachineImage": "gcpx.compute.machine_image",
+    "gcpx:oslogin:SshKey": "gcpx.oslogin.ssh_key",
+    "gcpx:storage:NotificationConfig": "gcpx.storage.notification_config",
 }
 """The module of each resource; it is loaded when the resource is first used."""
 FUNCTIONS: Final = {
-    "gcpx:compute:aggregatedListInstanceTemplates": "gcpx.compute.list_functions.aggregated_list_instance_templates",
-    "gcpx:compute:aggregatedListInstances": "gcpx.compute.list_functions.aggregated_list_instances",
-    "gcpx:compute:getOperation": "gcpx.compute.get_operation.function",
-    "gcpx:compute:listInstanceTemplates": "gcpx.compute.list_functions.list_instance_templates",
-    "gcpx:compute:listRegions": "gcpx.compute.list_functions.list_regions",
+    "gcpx:compute:aggregatedListInstanceTemplates": "gcpx.compute.list_functions",
+    "gcpx:compute:aggregatedListInstances": "gcpx.compute.list_functions",
+    "gcpx:compute:getOperation": "gcpx.compute.get_operation",
+    "gcpx:compute:listInstanceTemplates": "gcpx.compute.list_functions",
+    "gcpx:compute:listRegions": "gcpx.compute.list_functions",
     "gcpx:oauth2:getTokenInfo": "gcpx.oauth2.get_token_info",
     "gcpx:pubsub:verifyPushToken": "gcpx.pubsub.verify_push_token",
 }
@@ -167,7 +165,7 @@ class Provider:
         """The client of the configuration and its cached lookups, which all resources share."""
         from gcpx import config  # noqa: PLC0415 - loaded with the first resource
         from gcpx.gcp.client import GoogleClient  # noqa: PLC0415 - as above
-        from gcpx.gcp.lookups import Lookups  # noqa: PLC0415 - as above
+        from gcpx.gcp.in_project import Lookups  # noqa: PLC0415 - as above
 
         with self._lock:
             if self._client is None or self._lookups is None:

@@ -14,8 +14,7 @@ from starlette.routing import Route
 import gcpx_emulator.services  # noqa: F401 - registers what the application serves
 from gcpx_emulator import page
 from gcpx_emulator.controls import Controls
-from gcpx_emulator.core.error_responses import ErrorMiddleware
-from gcpx_emulator.core.errors import ApiError
+from gcpx_emulator.core.errors import ApiError, ErrorMiddleware
 from gcpx_emulator.emulator import Emulator
 from gcpx_emulator.google_apis import GoogleApis
 

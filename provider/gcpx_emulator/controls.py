@@ -11,14 +11,17 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from gcpx_emulator.compute.system_events import record_deletion
+from gcpx_emulator.compute.instance_lifecycle import record_deletion
 from gcpx_emulator.core.clock import timestamp
-from gcpx_emulator.core.control_actions import ACTIONS, Action
-from gcpx_emulator.core.control_bodies import (
+from gcpx_emulator.core.controls import (
+    ACTIONS,
+    SETTINGS,
     SWITCH,
     TEXT,
+    Action,
     ControlBody,
     Field,
+    Setting,
     check_object,
     is_duration,
     is_object,
@@ -26,8 +29,7 @@ from gcpx_emulator.core.control_bodies import (
 )
 from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.faults import Fault
-from gcpx_emulator.core.merge_patch import merge
-from gcpx_emulator.core.settings import SETTINGS, Setting
+from gcpx_emulator.core.json_data import merge
 from gcpx_emulator.core.signing import id_token_claims
 from gcpx_emulator.emulator import Emulator
 

@@ -6,8 +6,8 @@ import functools
 
 import attrs
 
-from gcpx_emulator.compute.expired_runs import end_expired_runs
-from gcpx_emulator.compute.operation_resource import show
+from gcpx_emulator.compute.call import shown_operation
+from gcpx_emulator.compute.instance_lifecycle import end_expired_runs
 from gcpx_emulator.core.call import Cloud
 from gcpx_emulator.core.clock import Clock
 from gcpx_emulator.core.faults import Faults
@@ -18,7 +18,7 @@ from gcpx_emulator.core.signing import Signer
 from gcpx_emulator.core.store import Store
 from gcpx_emulator.core.uploads import Uploads
 from gcpx_emulator.pubsub.delivery import Pusher
-from gcpx_emulator.pubsub.queues import TopicPublisher
+from gcpx_emulator.pubsub.messages import TopicPublisher
 
 
 @attrs.define
@@ -42,7 +42,7 @@ class Emulator:
     cloud: Cloud = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.operations = Operations(self.store, show, self.clock)
+        self.operations = Operations(self.store, shown_operation, self.clock)
         self.rates = Rates(self.operations.now)
         self.signer = Signer(self.now)
         self.pusher = Pusher(self.store, self.signer, self.now)

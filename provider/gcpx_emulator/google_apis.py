@@ -9,18 +9,14 @@ import attrs
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from gcpx_emulator.core.call import Call
-from gcpx_emulator.core.discovery import Method
-from gcpx_emulator.core.error_responses import error_response
-from gcpx_emulator.core.errors import ApiError
-from gcpx_emulator.core.fault_responses import DroppedConnection, response_before_work
-from gcpx_emulator.core.faults import Fault
-from gcpx_emulator.core.handlers import HANDLERS
+from gcpx_emulator.core.call import HANDLERS, Call
+from gcpx_emulator.core.discovery import Method, route
+from gcpx_emulator.core.errors import ApiError, error_response
+from gcpx_emulator.core.faults import DroppedConnection, Fault, response_before_work
 from gcpx_emulator.core.json_data import Json, parse_json
-from gcpx_emulator.core.masking import apply_mask, parse_mask
-from gcpx_emulator.core.policy import check_permissions
+from gcpx_emulator.core.listing import apply_mask, parse_mask
+from gcpx_emulator.core.permissions import check_permissions
 from gcpx_emulator.core.request_log import shown_body
-from gcpx_emulator.core.routing import route
 from gcpx_emulator.core.uploads import Upload
 from gcpx_emulator.core.validation import check_path, clean_body, clean_query
 from gcpx_emulator.emulator import Emulator

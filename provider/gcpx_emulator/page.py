@@ -6,9 +6,9 @@ import html
 from collections import defaultdict
 from typing import Final
 
-from gcpx_emulator.core.handlers import HANDLERS
+from gcpx_emulator.core.call import HANDLERS
+from gcpx_emulator.core.controls import SETTINGS
 from gcpx_emulator.core.json_data import Json
-from gcpx_emulator.core.settings import SETTINGS
 from gcpx_emulator.emulator import Emulator
 
 _SHOWN: Final = 25

@@ -10,11 +10,10 @@ from pauses import Pauses
 from steered import HANGS
 
 from gcpx.errors import CancelledError
-from gcpx.gcp.abandonable import Attempt
-from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.errors import TimedOut, Unfinished
-from gcpx.gcp.request import Request
+from gcpx.gcp.request import COMPUTE, Request
 from gcpx.gcp.retries import RetryableError
+from gcpx.gcp.transport import Attempt
 
 READ = Request(api=COMPUTE, method="GET", path="v1/projects/p")
 CHANGE = Request(api=COMPUTE, method="DELETE", path="v1/projects/p/zones/z/instances/i")

@@ -14,9 +14,8 @@ from pauses import Pauses
 from programs import PROJECT, TEMPLATE, template
 
 from gcpx.errors import ProviderError
-from gcpx.gcp.apis import COMPUTE
-from gcpx.gcp.connection_errors import connection_error
-from gcpx.gcp.request import Request
+from gcpx.gcp.connections import connection_error
+from gcpx.gcp.request import COMPUTE, Request
 from gcpx.gcp.settings import Settings
 
 PATH = f"v1/projects/{PROJECT}/global/instanceTemplates/web"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gcpx.config import settings
-from gcpx.gcp.apis import COMPUTE, OAUTH2, OSLOGIN, PUBSUB, STORAGE
-from gcpx.gcp.endpoints import base_url, public_page_url
+from gcpx.gcp.request import COMPUTE, OAUTH2, OSLOGIN, PUBSUB, STORAGE
+from gcpx.gcp.settings import base_url, public_page_url
 
 CERTIFICATES = "https://www.googleapis.com/oauth2/v1/certs"
 

@@ -10,7 +10,7 @@ import pytest
 from token_server import ROBOT, token_server
 
 ASK = """
-from gcpx.gcp.apis import COMPUTE
+from gcpx.gcp.request import COMPUTE
 from gcpx.gcp.connections import Connections
 from gcpx.gcp.credentials import Credentials
 from gcpx.gcp.settings import Settings

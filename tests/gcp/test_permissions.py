@@ -11,10 +11,9 @@ from driver import failing
 from hurried import HurriedProvider
 from programs import FLEET, PROJECT, TEMPLATE, fleet, template
 
-from gcpx.gcp.apis import COMPUTE, OSLOGIN, PUBSUB, STORAGE
 from gcpx.gcp.errors import from_response
 from gcpx.gcp.permissions import explain_denial, needed
-from gcpx.gcp.request import Request
+from gcpx.gcp.request import COMPUTE, OSLOGIN, PUBSUB, STORAGE, Request
 
 PLACE = f"projects/{PROJECT}"
 ROBOT = "robot@demo-project.iam.gserviceaccount.com"

@@ -11,8 +11,7 @@ from pauses import Pauses
 from programs import PROJECT
 from shared_quota import Bucket, Outage, Simulation, Window
 
-from gcpx.gcp.apis import COMPUTE, STORAGE
-from gcpx.gcp.request import PATIENCE, Request
+from gcpx.gcp.request import COMPUTE, PATIENCE, STORAGE, Request
 from gcpx.gcp.settings import Settings
 
 READ = Request(api=COMPUTE, method="GET", path=f"v1/projects/{PROJECT}")

@@ -11,9 +11,8 @@ from pauses import Pauses
 from programs import PROJECT
 
 from gcpx.errors import CancelledError, ProviderError
-from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.errors import RateLimited, Unfinished
-from gcpx.gcp.request import Request
+from gcpx.gcp.request import COMPUTE, Request
 from gcpx.gcp.settings import Settings
 from gcpx.gcp.transport import retry_after
 

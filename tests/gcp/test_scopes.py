@@ -7,7 +7,7 @@ from importlib import resources
 
 import pytest
 
-from gcpx.gcp.apis import COMPUTE, OSLOGIN, PUBSUB, STORAGE
+from gcpx.gcp.request import COMPUTE, OSLOGIN, PUBSUB, STORAGE
 
 CALLED = {
     COMPUTE: ("compute.v1", ("compute.instances.", "compute.instanceTemplates.", "compute.machineImages.")),

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from programs import BLOB, EXPIRY, OTHER_BLOB, key, notification, template
 
-from gcpx.compute.instance_template.declaration import InstanceTemplateModel
+from gcpx.compute.instance_template import InstanceTemplateModel
 from gcpx.model.diff import diff
 from gcpx.model.fields import object_type
 from gcpx.model.links import Location, same_link
 from gcpx.model.values import format_path
-from gcpx.oslogin.ssh_key.declaration import SshKeyModel
-from gcpx.storage.notification_config.declaration import NotificationConfigModel
+from gcpx.oslogin.ssh_key import SshKeyModel
+from gcpx.storage.notification_config import NotificationConfigModel
 
 HERE = Location("p", "r", "z")
 NETWORKS, SUBNETWORKS, DISKS = "global/networks", "regions/subnetworks", "zones/disks"

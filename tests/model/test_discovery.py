@@ -9,11 +9,8 @@ import attrs
 import pytest
 from samples import SAMPLES
 
-from gcpx.compute.get_operation.declaration import Operation
-from gcpx.compute.list_functions.aggregated_list_instance_templates import AggregatedInstanceTemplates
-from gcpx.compute.list_functions.aggregated_list_instances import AggregatedInstances
-from gcpx.compute.list_functions.list_instance_templates import InstanceTemplates
-from gcpx.compute.list_functions.list_regions import Regions
+from gcpx.compute.get_operation import Operation
+from gcpx.compute.list_functions import AggregatedInstances, AggregatedInstanceTemplates, InstanceTemplates, Regions
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Scalar, object_type
 from gcpx.provider import resource_class
 

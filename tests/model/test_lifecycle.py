@@ -7,8 +7,8 @@ import pytest
 from gcpx.model import lifecycle
 from gcpx.model.fields import Record, field, record
 from gcpx.model.links import Location, name_of
-from gcpx.model.location_patterns import REGION
 from gcpx.model.naming import AUTONAMED, IMPORTED, UNREAD, Autoname, NameRequest, Proposal
+from gcpx.model.patterns import REGION
 from gcpx.model.resource import Live, Page, Resource
 from gcpx.model.values import UNKNOWN, Secret
 

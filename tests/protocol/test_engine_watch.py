@@ -7,7 +7,7 @@ import sys
 
 _PROGRAM = """
 import queue, resource, socket, sys, threading
-from gcpx.protocol.engine_watch import when_ended
+from gcpx.protocol.engine import when_ended
 
 seen = queue.Queue()
 

@@ -27,7 +27,7 @@ from programs import (
     template,
 )
 
-from gcpx.protocol.cli_version import OLDEST_CLI
+from gcpx.protocol.engine import OLDEST_CLI
 
 
 def test_the_handshake_asks_for_secrets_and_autonaming(engine):

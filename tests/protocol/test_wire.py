@@ -11,7 +11,7 @@ from google.protobuf import json_format, struct_pb2
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gcpx.compute.instance_template.declaration import InstanceTemplateModel
+from gcpx.compute.instance_template import InstanceTemplateModel
 from gcpx.errors import UserError
 from gcpx.model.fields import object_type
 from gcpx.model.redaction import redact

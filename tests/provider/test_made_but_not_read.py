@@ -10,7 +10,7 @@ from driver import failing
 from programs import ATTACHMENT, FLEET, IMAGE, KEY, PROJECT, TEMPLATE, attachment, fleet, image, key, template
 from samples import SAMPLES
 
-from gcpx.oslogin.ssh_key.resource import SshKey
+from gcpx.oslogin.ssh_key import SshKey
 from gcpx.provider import Provider
 
 LIMIT = 60

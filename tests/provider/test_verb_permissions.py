@@ -11,7 +11,7 @@ from verb_runs import VerbRun, run
 from verb_scenarios import RUNS
 from workspace import ROOT
 
-from gcpx.gcp.method_permissions import METHODS
+from gcpx.gcp.permissions import METHODS
 from gcpx.provider import FUNCTIONS, RESOURCES
 from gcpx_emulator.core.permissions import PERMISSIONS
 

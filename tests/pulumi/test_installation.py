@@ -14,7 +14,7 @@ from programs import TEMPLATE, template
 from workspace import ROOT, Workspace, pulumi_folder
 
 from gcpx import __version__
-from gcpx.protocol.cli_version import OLDEST_CLI
+from gcpx.protocol.engine import OLDEST_CLI
 
 pytestmark = [pytest.mark.pulumi, pytest.mark.languages]
 NEWER = "9.0.0"

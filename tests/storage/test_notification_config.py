@@ -11,7 +11,7 @@ from hurried import HurriedProvider
 from programs import BUCKET, NOTIFICATION, PROJECT, notification
 from rollouts import left_by
 
-from gcpx.storage.notification_config.provisional_id import known_before, provisional_number
+from gcpx.storage.notification_config import known_before, provisional_number
 
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
 INSERT = "storage.notifications.insert"

@@ -8,7 +8,7 @@ import attrs
 from compute_requests import IN_BULK, REGION, TEMPLATES, bulk, bulk_by_name, instance, regional_disk, template, within
 from programs import DEBIAN, ZONE, properties
 
-from gcpx_emulator.compute.constraints.checks import CONSTRAINTS
+from gcpx_emulator.compute.constraints import CONSTRAINTS
 
 
 @attrs.frozen

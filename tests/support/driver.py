@@ -20,7 +20,7 @@ from google.rpc import status_pb2
 from steered import HANGS
 
 from gcpx.protocol import proto
-from gcpx.protocol.log import EngineLog as Sender
+from gcpx.protocol.engine import EngineLog as Sender
 from gcpx.protocol.server import start
 from gcpx.provider import Provider
 

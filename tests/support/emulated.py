@@ -13,7 +13,7 @@ from programs import BUCKET, PROJECT, TOPICS, ZONE
 from steered import HANGS, HOUR, Steered
 
 from gcpx_emulator.app import application
-from gcpx_emulator.compute.system_events import SystemEvent, record_deletion, record_event
+from gcpx_emulator.compute.instance_lifecycle import SystemEvent, record_deletion, record_event
 from gcpx_emulator.core.clock import Clock
 from gcpx_emulator.core.faults import Fault
 from gcpx_emulator.emulator import Emulator

@@ -9,7 +9,7 @@ from fault_plan import FaultPlan
 from hurried import HurriedProvider, Pauses
 
 from gcpx.gcp.transport import Transport
-from gcpx_emulator.core.routing import route
+from gcpx_emulator.core.discovery import route
 
 _LATENESS: Final = 20.0
 """Seconds between the end of the client's patience and the arrival of a late request."""

@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.lookups import Lookups
+from gcpx.gcp.in_project import Lookups
 from gcpx.provider import Provider
 
 

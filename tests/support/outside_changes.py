@@ -8,10 +8,9 @@ from cloud_inventory import Inventory
 from emulated import Emulated
 from programs import VM
 
-from gcpx_emulator.compute.instance_states import effects_on_disks
-from gcpx_emulator.compute.interruptions import preempt, terminate_from_within
-from gcpx_emulator.core.effects import apply
+from gcpx_emulator.compute.instance_lifecycle import effects_on_disks, preempt, terminate_from_within
 from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.operations import apply
 
 STOPS: Final = {"preempt": preempt, "shut down": terminate_from_within}
 _LATER: Final = "1950000000000000"

@@ -8,7 +8,7 @@ import attrs
 
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.settings import Settings
-from gcpx.model.call import Call
+from gcpx.model.resource import Call
 
 
 @attrs.define

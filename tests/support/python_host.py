@@ -22,7 +22,7 @@ from typing import Any
 import grpc
 from pulumi.runtime.proto import language_pb2, language_pb2_grpc, plugin_pb2
 
-from gcpx.protocol.engine_watch import when_ended
+from gcpx.protocol.engine import when_ended
 
 _PACKAGES = """
 import importlib.metadata, importlib.util, json, pathlib

@@ -10,7 +10,7 @@ from itertools import count
 
 import attrs
 
-from gcpx.gcp.rate_budget import RateBudget
+from gcpx.gcp.retries import RateBudget
 
 
 @attrs.define

@@ -11,7 +11,7 @@ import grpc
 from driver import Engine, Failed, Resource, failing, rpc
 from hurried import HurriedProvider
 
-from gcpx.model.call import PARALLEL
+from gcpx.model.resource import PARALLEL
 
 
 @attrs.define

@@ -12,10 +12,9 @@ from observed_log import observed_requests
 from programs import PROJECT
 from rolling_program import FLEET_ID, Program
 
-from gcpx_emulator.compute.instance_states import effects_on_disks
-from gcpx_emulator.compute.interruptions import preempt, terminate_from_within
-from gcpx_emulator.core.effects import apply
+from gcpx_emulator.compute.instance_lifecycle import effects_on_disks, preempt, terminate_from_within
 from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.operations import apply
 
 _ZONES: Final = [f"projects/{PROJECT}/zones/us-east1-{letter}" for letter in "bcd"]
 _STRANGERS: Final = {"web-100": {}, "web-stranger": {"gcpx-bulk": "crew-2"}}

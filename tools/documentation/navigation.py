@@ -40,10 +40,20 @@ GROUPS: Final = {
         "BENCHMARKS.md",
         "SECURITY.md",
     ),
-    "Project": ("CHANGELOG.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "RELEASING.md"),
+    "Project": (
+        "CHANGELOG.md",
+        "ARCHITECTURE.md",
+        "docs/decisions.md",
+        "docs/endpoints.md",
+        "CONTRIBUTING.md",
+        "RELEASING.md",
+    ),
 }
 """The groups of the navigation, named by what a reader wants, and their pages in order."""
-BELOW: Final = {"docs/resources.md": tuple(reference_pages.pages())}
+BELOW: Final = {
+    "docs/resources.md": tuple(reference_pages.pages()),
+    "docs/decisions.md": tuple(sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs/decisions").glob("*.md"))),
+}
 """The pages that are below another page in the navigation."""
 _PAGES: Final = ("*.md", "docs/**/*.md", "provider/*/README.md")
 NOT_IN_THE_SITE: Final = frozenset({"docs/_index.md", "docs/installation-configuration.md"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from gcpx.gcp.apis import COMPUTE, OSLOGIN, PUBSUB, STORAGE
+from gcpx.gcp.request import COMPUTE, OSLOGIN, PUBSUB, STORAGE
 from gcpx.provider import FUNCTIONS, RESOURCES
 from generate.verb_calls import CALLS
 from generate.verb_permissions import Row, any_of, by_permission, rows_of

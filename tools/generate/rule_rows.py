@@ -8,8 +8,7 @@ from typing import Final
 
 import attrs
 
-from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Traits, object_of, object_type
-from gcpx.model.rules import Rule
+from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Rule, Traits, object_of, object_type
 from gcpx.provider import FUNCTIONS, RESOURCES, function_class, resource_class
 
 Path = tuple[str, ...]

@@ -7,7 +7,7 @@ from typing import Final
 
 import attrs
 
-from gcpx.gcp.method_permissions import METHODS
+from gcpx.gcp.permissions import METHODS
 from generate.verb_calls import CALLS, EXHAUSTIVE
 
 _ELSEWHERE: Final = frozenset({"the service account", "the project that pays"})

@@ -1,30 +1,319 @@
-"""The calls to one collection of Compute resources: get, insert, custom methods, delete."""
+"""The calls to one collection of Compute resources: get, insert, custom methods, delete.
+
+An insertion happens exactly once, across retries, lost responses and further runs of `pulumi up`, because its request
+ID follows from what is inserted.
+"""
 
 from __future__ import annotations
 
+import enum
+import hashlib
+import json
+import re
+import shlex
+import threading
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final
 
 import attrs
 
-from gcpx.compute.idempotent_insert import Fate, IdempotentInsert, Inserted
-from gcpx.compute.lost_responses import is_own, refusing_what_others_created, wait_for_insertions
-from gcpx.compute.name_pattern import NAME
-from gcpx.compute.operation_fields import moment
-from gcpx.compute.operation_outcome import Outcome
-from gcpx.compute.operations import Operations, Wait
-from gcpx.compute.request_ids import RequestIds
-from gcpx.errors import MalformedResponse
-from gcpx.gcp.apis import COMPUTE
+from gcpx.compute.operations import Operations, Outcome, Wait, left_nothing, moment
+from gcpx.compute.reference import NAME
+from gcpx.errors import CancelledError, MalformedResponse, OutOfTimeError, ProviderError, safe_message
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.errors import ApiError, Conflict, NotFound, PermissionDenied, PreconditionFailed, Rejected
+from gcpx.gcp.errors import ApiError, Conflict, NotFound, PermissionDenied, PreconditionFailed, Rejected, Unfinished
 from gcpx.gcp.list_method import is_id
-from gcpx.gcp.request import Request, segment
-from gcpx.model.call import Call
-from gcpx.model.import_command import how_to_manage
-from gcpx.model.links import name_of
+from gcpx.gcp.request import COMPUTE, Request, segment
+from gcpx.model.import_command import how_to_manage, separate_import_command
+from gcpx.model.links import name_of, path_of
+from gcpx.model.naming import TARGET, UNREAD
+from gcpx.model.resource import Call
+
+_PATIENCE: Final = 20.0
+"""Seconds in which answers may lag."""
+_FIRST_PAUSE: Final = 0.5
+
+
+def looks(call: Call) -> Iterator[None]:
+    """Yield each time to look: at once, and then after growing pauses, for 20 seconds.
+
+    Ends earlier if the user cancels, or if the time of the call is over.
+    """
+    end, pause = call.clock() + min(_PATIENCE, call.seconds_left()), _FIRST_PAUSE
+    yield
+    while call.clock() < end and not call.cancelled.wait(min(pause, max(0.0, end - call.clock()))):
+        yield
+        pause *= 2
+
+
+_STACK: Final = 8
+"""The hexadecimal digits of a request ID that are derived from the provider's ID."""
+
+
+@attrs.frozen(kw_only=True)
+class RequestIds:
+    """The request IDs of one insertion, as UUIDs.
+
+    The first 8 digits follow from the provider's ID, which is unique to a stack, and the next 7 from the URN. So the
+    operations of all insertions of a stack, and of a resource, can be listed. The other digits follow from the content,
+    or are random. Without a provider's ID, the whole request ID follows from the content, or is random.
+
+    Attributes:
+        call: the engine's call, which knows the provider's ID and the URN.
+        namespace: the UUID that keeps inserts of different kinds apart.
+        content: JSON values that distinguish this insert from all others of the resource.
+    """
+
+    call: Call
+    namespace: uuid.UUID
+    content: list[Any]
+
+    def derived(self, number: int) -> str:
+        """Return a request ID of the sequence, which begins at 0."""
+        given = [self.call.provider_id] if self.call.provider_id else []
+        content = json.dumps([*given, self.call.urn, *self.content, number], sort_keys=True)
+        return self._marked(uuid.uuid5(self.namespace, content))
+
+    def random(self) -> str:
+        """Return a request ID that no other run derives; it also shows whose it is."""
+        return self._marked(uuid.uuid4())
+
+    def _marked(self, request_id: uuid.UUID) -> str:
+        return f"{resource_mark(self.call)}{str(request_id)[18:]}" if self.call.provider_id else str(request_id)
+
+
+def stack_mark(provider_id: str) -> str:
+    """Return the digits with which all request IDs of a stack begin."""
+    return hashlib.sha256(provider_id.encode()).hexdigest()[:_STACK]
+
+
+def resource_mark(call: Call) -> str:
+    """Return the digits with which the request IDs of a resource begin; the call must have a provider's ID."""
+    of_urn = hashlib.sha256(f"{call.provider_id} {call.urn}".encode()).hexdigest()
+    return f"{stack_mark(call.provider_id)}-{of_urn[:4]}-5{of_urn[4:7]}"
+
+
+_MOST: Final = 20
+"""The number of request IDs in a sequence. The last one is random."""
+MOST_FAILURES: Final = 3
+"""After how many operations that failed at once, or whose results are not seen, the last one is used."""
+_UNSEEN: Final = (
+    "Google reports that the resource was created, but shows neither the resource nor an operation that deleted it; run "
+    "`pulumi up` again to continue"
+)
+
+
+class Fate(enum.Enum):
+    """Whether what an operation was to create exists and is to be used."""
+
+    FOUND = "it exists, and is to be used"
+    GONE = "it was never created, was deleted, or is not to be used"
+    UNSEEN = "it was created, but Google shows neither it nor its deletion"
+
+
+@attrs.frozen
+class Inserted:
+    """How an insert ended.
+
+    Attributes:
+        outcome: the end of its operation, whether it succeeded or failed.
+        earlier: whether an earlier run may have begun the operation.
+    """
+
+    outcome: Outcome
+    earlier: bool
+
+    @property
+    def operation(self) -> dict[str, Any]:
+        """The operation (REST JSON)."""
+        return self.outcome.operation
+
+
+@attrs.frozen(kw_only=True)
+class IdempotentInsert:
+    """An insert under a sequence of request IDs.
+
+    Google ignores a request whose ID it knows and returns the operation of the first request with this ID. The IDs
+    are therefore derived from what is inserted: another run sends the same IDs, and finds what an earlier run created.
+
+    Attributes:
+        request_ids: the request IDs.
+        send: sends the insert with a request ID, and returns Google's operation (REST JSON).
+        wait: waits until the operation has ended.
+        fate: tells whether what a finished operation was to create exists and is to be used.
+        was_known: tells whether the state or the engine knows what an operation has created, which means that an earlier
+            run has already waited for it to become visible.
+        is_other: tells whether an operation creates something under another name than this insert, so that an earlier
+            run has begun it.
+    """
+
+    request_ids: RequestIds
+    send: Callable[[str], dict[str, Any]]
+    wait: Callable[[dict[str, Any]], Outcome]
+    fate: Callable[[Outcome], Fate]
+    was_known: Callable[[dict[str, Any]], bool]
+    is_other: Callable[[dict[str, Any]], bool] = lambda _: False
+
+    def run(self) -> Inserted:
+        """Insert, and return how the operation ended.
+
+        An operation that is done in its first response may be an earlier run's, or this insert's own. The next request
+        ID is used only if nothing of its result exists: because the operation failed, because an operation shows that
+        somebody deleted the result, or because this run is at least the second one that does not see it. An operation
+        of this insert that fails at once cannot be told from an earlier one, so the insert is then sent up to three
+        times more, and creates nothing each time.
+
+        Raises:
+            Unfinished: Google accepted the request, and its result is not known.
+            ApiError: Google refused the request.
+        """
+        failures, unseen = 0, None
+        for number in range(_MOST):
+            is_last = failures == MOST_FAILURES or number == _MOST - 1
+            request_id = self.request_ids.random() if is_last else self.request_ids.derived(number)
+            operation = self._sent(request_id, unseen)
+            may_be_earlier = operation.get("status") == "DONE" or self.is_other(operation)
+            outcome = self.wait(operation)
+            fate = self._fate(outcome) if may_be_earlier else Fate.FOUND
+            if fate is Fate.FOUND or is_last:
+                break
+            unseen = outcome.operation if fate is Fate.UNSEEN else unseen
+            failures += fate is Fate.UNSEEN or outcome.error is not None
+        return Inserted(outcome, may_be_earlier)
+
+    def _sent(self, request_id: str, unseen: dict[str, Any] | None) -> dict[str, Any]:
+        """Send the insert; if Google refuses it after an operation with an unseen result, that may be the reason."""
+        try:
+            return self.send(request_id)
+        except (Conflict, Rejected) as error:
+            if unseen is None:
+                raise
+            raise Unfinished(f"{_UNSEEN}. Google refused to create it again: {error}", unseen) from error
+
+    @property
+    def derived_request_ids(self) -> Iterator[str]:
+        """The request IDs that every run derives from the content, in the order of their use."""
+        return map(self.request_ids.derived, range(_MOST - 1))
+
+    def _fate(self, outcome: Outcome) -> Fate:
+        """Tell whether what an operation has created is to be used; look for it for a while, if Google does not show it."""
+        call, fate = self.request_ids.call, Fate.UNSEEN
+        try:
+            for _ in looks(call):
+                fate = self.fate(outcome)
+                if fate is not Fate.UNSEEN:
+                    return fate
+        except Exception as error:  # after any error, keep what was created
+            words = (
+                "the resource was created, perhaps by an earlier run, but it could not be read: "
+                f"{safe_message(error)}; run `pulumi up` again to continue"
+            )
+            raise Unfinished(words, outcome.operation) from error
+        if call.cancelled.is_set() or not self.was_known(outcome.operation):
+            raise Unfinished(_UNSEEN, outcome.operation)
+        return fate
+
+
+@contextmanager
+def refusing_what_others_created(
+    operations: Operations, call: Call, scope: str, request_id: str, exists: Callable[[], bool]
+) -> Iterator[None]:
+    """Find out, if the block raises Unfinished for a creation, whether what exists was created by its request.
+
+    Args:
+        operations: the operations of the project.
+        call: the engine's call.
+        scope: where the operation of the request would be: `global`, `regions/R` or `zones/Z`.
+        request_id: the `requestId` of the request.
+        exists: tells whether what the request was to create exists.
+
+    Raises:
+        Conflict: it exists, and the request has no operation, so somebody else created it.
+        Unfinished: the request may have created it.
+    """
+    try:
+        yield
+    except Unfinished as lost:
+        try:
+            operation = operations.requested(call, scope, request_id)
+            is_others = operation is None and exists()
+        except ProviderError:
+            raise lost from None
+        if is_others:
+            raise Conflict(f"{lost}, but what exists was created by another request") from lost
+        raise Unfinished(str(lost), operation) from lost
+
+
+def is_own(call: Call, operations: Operations, scope: str, live: Mapping[str, Any]) -> bool:
+    """Return whether what exists under a resource's name is that resource, and warn if not.
+
+    If all responses to its creation and to the look-ups after it were lost, what exists may be somebody else's. It is
+    then ours only if an operation of this stack created it. If Google refuses to list the operations, the one counts
+    that the state knows.
+
+    Args:
+        call: the engine's call, which reads or deletes the resource.
+        operations: the operations of the project.
+        scope: where that operation would be: `global`, `regions/R` or `zones/Z`.
+        live: the resource as Google returns it (REST JSON); for an attachment, its instance.
+    """
+    is_proven = call.last.get("numericId") or not call.last.get(UNREAD)
+    if is_proven or not call.provider_id:  # without a provider's ID, no operation shows whose it is
+        return True
+    try:
+        begun = operations.begun_by_requests(call, scope, resource_mark(call), patience=0.0)
+        targets, why = {str(item.get("targetId")) for item in begun}, "no operation of this stack created what exists"
+    except PermissionDenied as error:
+        targets, why = {str(call.last.get(TARGET))}, f"the operations could not be listed: {error.message.rstrip('.')}"
+    if str(live["id"]) in targets:
+        return True
+    call.warn(
+        f"{path_of(str(live.get('selfLink', '')))} is left alone, because nothing shows that this stack created it: the "
+        f"response to the creation was lost, and {why}. If it is yours, delete it, or import it; if the state still has "
+        f"this resource, run `pulumi state delete {shlex.quote(call.urn)}` first"
+    )
+    return False
+
+
+def wait_for_insertions(
+    call: Call, operations: Operations, scope: str, wait: Wait, is_shown: Callable[[Outcome], bool]
+) -> None:
+    """Wait until what interrupted runs of a resource began to insert has ended, and Google shows what it created.
+
+    Without a provider's ID, the operations of a resource cannot be told from others, and nothing is waited for.
+
+    Args:
+        call: the engine's call, which reads or deletes the resource.
+        operations: the operations of the project.
+        scope: where the operations would be: `global`, `regions/R` or `zones/Z`.
+        wait: what to call an operation, and how long to wait for it.
+        is_shown: tells whether Google shows what an operation has created.
+
+    Raises:
+        Unfinished: an operation has not ended, or Google does not show what it created.
+        ApiError: the operations cannot be listed. A missing permission is only a warning.
+    """
+    if not call.provider_id:
+        return
+    try:
+        begun = operations.begun_by_requests(call, scope, resource_mark(call))
+    except (NotFound, PermissionDenied) as error:
+        call.warn(
+            f"{wait.what}: an earlier run was interrupted, and gcpx cannot find out whether Google is still working on "
+            f"it: {error}"
+        )
+        return
+    for operation in begun:
+        if operation.get("status") == "DONE":
+            continue
+        outcome = operations.outcome(call, operation, wait)
+        if not left_nothing(outcome.operation) and not any(is_shown(outcome) for _ in looks(call)):
+            words = "Google reports success, but does not show what was created; run the command again to go on"
+            raise Unfinished(f"{wait.what}: {words}", outcome.operation)
+
 
 NAMESPACE: Final = uuid.UUID("6f1b8ed0-8c31-5c0c-9a1e-5f6a0f4a1c07")
 """The namespace of the request IDs by which resources are inserted and methods called once."""
@@ -378,3 +667,164 @@ def _already_exists(call: Call, error: Conflict, resource_id: str) -> Conflict:
         status=error.status,
         reason=error.reason,
     )
+
+
+@attrs.frozen(kw_only=True)
+class MethodCall:
+    """A call of a custom method of one resource, such as `attachDisk`.
+
+    Attributes:
+        collection: where the resource is.
+        name: the resource's name.
+        body: the JSON of the body.
+        query: parameters beside the request ID.
+        inverse: the method that undoes it.
+        exists: tells whether what it creates exists.
+    """
+
+    collection: Collection
+    name: str
+    method: str
+    body: Any
+    query: Mapping[str, Any]
+    inverse: str
+    exists: Callable[[], bool]
+
+    def run_once(self, call: Call) -> Inserted:
+        """Make the call, once across retries and further runs; return how it ended.
+
+        Raises the same as `Collection.insert`.
+        """
+        path, operations = f"{self.collection.url_of(self.name)}/{self.method}", self.collection.operations
+        wait = self.collection.wait(f"{self.method} of {self.collection.path}/{self.name}")
+
+        def send(request_id: str) -> dict[str, Any]:
+            query = {**self.query, "requestId": request_id}
+            request = Request(api=COMPUTE, method="POST", path=path, query=query, body=self.body)
+            with refusing_what_others_created(operations, call, self.collection.scope, request_id, self.exists):
+                return self.collection.google.send(request, call)
+
+        inserted = IdempotentInsert(
+            request_ids=RequestIds(call=call, namespace=NAMESPACE, content=[path, self.body, {**self.query}]),
+            send=send,
+            wait=lambda operation: operations.outcome(call, operation, wait),
+            fate=lambda outcome: self._fate(call, outcome),
+            was_known=lambda operation: bool(call.last.get(UNREAD)) or self._may_be_undone(call, operation),
+        ).run()
+        inserted.outcome.result()
+        return inserted
+
+    def _fate(self, call: Call, outcome: Outcome) -> Fate:
+        """Tell whether what an operation was to create exists and is to be used.
+
+        If it was undone since, and somebody else may have created it again, it is not to be used, even if it exists.
+        Operations do not say what on the resource they undo, unless by their request IDs they are this resource's own.
+        """
+        if outcome.error is not None:
+            return Fate.GONE
+        live, operation, target = (
+            self.collection.get(call, self.name),
+            outcome.operation,
+            str(outcome.operation.get("targetId")),
+        )
+        operations, scope = self.collection.operations, self.collection.scope
+        if live is None or str(live["id"]) != target:
+            return Fate.GONE if target in operations.deleted_since(call, scope, operation) else Fate.UNSEEN
+        if self.exists():
+            was_repeated = operations.were_begun_in_turn(call, scope, operation, (self.inverse, self.method))
+            return Fate.GONE if was_repeated else Fate.FOUND
+        is_undone = call.provider_id and self._may_be_undone(call, operation, resource_mark(call))
+        return Fate.GONE if is_undone else Fate.UNSEEN
+
+    def _may_be_undone(self, call: Call, operation: Mapping[str, Any], beginning: str = "") -> bool:
+        """Return whether something on the resource was undone since, by a request whose ID begins with given digits."""
+        operations, scope = self.collection.operations, self.collection.scope
+        undone = operations.changed_since(call, scope, operation, {self.inverse}, beginning)
+        return str(operation.get("targetId")) in undone
+
+
+Operation = dict[str, Any]
+"""An operation as the API returns it (REST JSON)."""
+
+
+@attrs.define
+class EarlierInsertions:
+    """The insertions of earlier runs, by the request IDs of their operations.
+
+    The operations of a scope are listed once in a process, for all resources of a stack. Without a provider's ID, which
+    tells stacks apart, nothing is listed.
+
+    Attributes:
+        token: the type token of the resources, for messages.
+    """
+
+    token: str
+    _lists: dict[str, list[Operation]] = attrs.Factory(dict)
+    _lock: threading.Lock = attrs.field(factory=threading.Lock, eq=False)
+
+    def warn(self, call: Call, collection: Collection, own: Operation) -> None:
+        """Warn of resources that earlier runs inserted and that no state has.
+
+        Args:
+            call: the engine's call, which creates a resource with a generated name.
+            collection: where the resource is.
+            own: the operation that created it.
+        """
+        if not call.autonamed or not call.provider_id:
+            return
+        for operation in self.of_resource(call, collection.operations, collection.scope):
+            name = inserted_name(operation, "")
+            if operation.get("targetId") != own.get("targetId") and not {name, operation.get("targetId")} & call.shown:
+                self._warn_if_it_exists(call, collection, name, operation)
+
+    def of_resource(self, call: Call, operations: Operations, scope: str) -> list[Operation]:
+        """Return the operations by which earlier runs of a resource inserted something, without those that failed.
+
+        There are none after a cancellation, because only a warning depends on them.
+        """
+        place = f"{call.provider_id} {operations.path}/{scope}"
+        try:
+            with call.holding(self._lock, f"GET {operations.path}/{scope}/operations", reading=True):
+                if place not in self._lists:
+                    self._lists[place] = _listed(call, operations, scope)
+                found = self._lists[place]
+        except (CancelledError, OutOfTimeError):
+            return []
+        mark = resource_mark(call)
+        return [item for item in found if str(item.get("clientOperationId", "")).startswith(mark)]
+
+    def _warn_if_it_exists(self, call: Call, collection: Collection, name: str, operation: Operation) -> None:
+        resource_id = collection.id_of(name)
+        if call.urn_of(resource_id) is not None:
+            return
+        try:
+            found = collection.get_inserted(call, name, operation)
+        except ProviderError:
+            return
+        if found is not None:
+            call.warn(orphan_warning(call, resource_id, _deletion(collection, name)))
+
+
+def orphan_warning(call: Call, resource_id: str, deletion: str) -> str:
+    """Return the warning about something that an interrupted run of this resource created; `deletion` is a command."""
+    return (
+        f"{resource_id} exists, and an earlier run of this resource created it. Unless this run deletes it, or another "
+        f"resource or stack has taken it over, it is in no state: delete it with `{deletion}`, or keep it as one more "
+        f"resource: run {separate_import_command(call, resource_id)}, and add the code that this prints to the program"
+    )
+
+
+def _listed(call: Call, operations: Operations, scope: str) -> list[Operation]:
+    """List the operations of a stack; none if they cannot be listed, because only a warning depends on them."""
+    try:
+        return operations.begun_by_requests(call, scope, f"{stack_mark(call.provider_id)}-", patience=0.0)
+    except ProviderError:
+        return []
+
+
+def _deletion(collection: Collection, name: str) -> str:
+    """Return the command that deletes a resource of a collection."""
+    scope, kind = collection.scope, collection.path.rpartition("/")[2]
+    words = re.sub("[A-Z]", lambda found: f"-{found[0].lower()}", kind)
+    region = f" --region={scope.rpartition('/')[2]}" if scope.startswith("regions/") else ""
+    return f"gcloud compute {words} delete {name} --project={collection.project}{region}"

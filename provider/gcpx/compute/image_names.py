@@ -13,9 +13,9 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx.compute.documentation import rest
-from gcpx.model.location_patterns import PROJECT_ID
-from gcpx.model.rules import Rule, Violation, text
+from gcpx.compute.reference import rest
+from gcpx.model.fields import Rule, Violation, text
+from gcpx.model.patterns import PROJECT_ID
 
 _NAME: Final = r"[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?"
 _FULL: Final = re.compile(

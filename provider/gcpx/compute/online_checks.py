@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 from gcpx.gcp.online_checks import OnlineCheck, OnlineChecks
+from gcpx.model.fields import Violation, elements, nested, text
 from gcpx.model.links import name_of
-from gcpx.model.rules import Violation, elements, nested, text
 from gcpx.model.values import Path
 
 

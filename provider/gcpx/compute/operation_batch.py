@@ -1,18 +1,173 @@
-"""Requests that each start an operation: sent side by side, and waited for together by a few lists of operations."""
+"""Many requests that each start an operation: sent side by side, and waited for together by a few lists."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from typing import Any, Final
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, Final, Self
 
 import attrs
 
-from gcpx.compute.operation_watch import OperationsWatch, Started
-from gcpx.compute.operations import Operations
-from gcpx.errors import CancelledError, ProviderError
-from gcpx.gcp.request import Request
-from gcpx.model.call import Call
+from gcpx.compute.operations import Operations, scope_of, warn_of
+from gcpx.errors import CancelledError, ProviderError, safe_message
+from gcpx.gcp.errors import Unfinished, from_operation
+from gcpx.gcp.list_method import PAGE, ListMethod
+from gcpx.gcp.request import COMPUTE, Request
+from gcpx.gcp.retries import may_pass
+from gcpx.model.resource import Call
+
+_FIRST_PAUSE: Final = 1.0
+_LONGEST_PAUSE: Final = 15.0
+_PATIENCE: Final = 10.0
+"""Seconds in which one read is retried; the next round reads again."""
+_FIELDS: Final = "name,status,error,httpErrorStatusCode,httpErrorMessage,warnings"
+
+
+@attrs.define
+class Started:
+    """A request that was sent, with its operation as it was last read.
+
+    Attributes:
+        what: what messages call the operation.
+        operation: the operation (REST JSON); empty if the request was not accepted.
+        error: why it did not succeed, if it did not.
+        was_missing: whether a list did not show it.
+    """
+
+    what: str
+    operation: dict[str, Any]
+    error: ProviderError | None = None
+    was_missing: bool = False
+
+    @classmethod
+    def accepted(cls, what: str, operation: dict[str, Any]) -> Self:
+        """Take Google's response to a request that it accepted."""
+        if not all(isinstance(operation.get(name), str) for name in ("name", "zone")):
+            return cls(
+                what, operation, Unfinished(f"{what}: Google's response does not describe its operation", operation)
+            )
+        started = cls(what, operation)
+        started.update(operation)
+        return started
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether there is nothing left to wait for."""
+        return self.error is not None or self.operation.get("status") == "DONE"
+
+    def update(self, operation: dict[str, Any]) -> None:
+        """Take the operation as it was just read; `operation` may lack fields that do not change."""
+        self.operation = {**self.operation, **operation}
+        if self.operation.get("status") == "DONE" and self.operation.get("error"):
+            self.error = from_operation(self.what, self.operation)
+
+    def give_up(self, reason: str) -> None:
+        """Record that the result will not be known."""
+        self.error = Unfinished(f"{self.what}: {reason}; run `pulumi refresh` to find out the result", self.operation)
+
+
+@attrs.define
+class OperationsWatch:
+    """Reads operations in rounds until all of them have ended.
+
+    Attributes:
+        deadline: when to stop waiting, in the time of the call's clock.
+    """
+
+    operations: Operations
+    call: Call
+    deadline: float
+
+    def rounds(self, pending: list[Started]) -> Iterator[int]:
+        """Read until all operations are settled, with growing pauses; yield after each round how many ended in it.
+
+        Those that have not ended when the user cancels or the time is up get an `Unfinished`.
+        """
+        pause = _FIRST_PAUSE
+        while pending and not self._gave_up(pending):
+            self._read(pending)
+            still_pending = [item for item in pending if not item.is_settled]
+            yield len(pending) - len(still_pending)
+            pending = still_pending
+            if pending:
+                self.call.cancelled.wait(min(pause, max(0.0, self.deadline - self.call.clock())))
+                pause = min(pause * 2, _LONGEST_PAUSE)
+
+    def _gave_up(self, pending: list[Started]) -> bool:
+        reason = ""
+        if self.call.cancelled.is_set():
+            reason = "cancelled while Google was still working on it"
+        elif self.call.clock() >= self.deadline:
+            reason = "did not finish in time (customTimeouts can allow more)"
+        for item in pending if reason else ():
+            item.give_up(reason)
+        return bool(reason)
+
+    def _read(self, pending: list[Started]) -> None:
+        """Read all pending operations once: by a list of each zone, and then one by one what the lists do not show."""
+        zones: dict[str, list[Started]] = defaultdict(list)
+        for item in pending:
+            zones[scope_of(item.operation)].append(item)
+        side_by_side = self.call.side_by_side
+        left = [
+            item for items in side_by_side(lambda zone: self._read_zone(zone, zones[zone]), zones) for item in items
+        ]
+        list(side_by_side(self._read_one, left))
+
+    def _read_zone(self, zone: str, pending: list[Started]) -> list[Started]:
+        """Read the operations of one zone by a list; return those to read one by one."""
+        if len(pending) == 1:
+            return pending
+        unseen = {item.operation["name"]: item for item in pending}
+        try:
+            self._read_list(zone, unseen)
+        except Exception as error:  # noqa: BLE001 - no failure of a list says anything about the operations
+            return [] if self._may_pass(error) else list(unseen.values())
+        # A list may lag behind, so what it does not show is left for the next round once.
+        missing = [item for item in unseen.values() if item.was_missing]
+        for item in unseen.values():
+            item.was_missing = True
+        return missing
+
+    def _read_list(self, zone: str, unseen: dict[str, Started]) -> None:
+        """Update the operations that a list shows, and remove them from `unseen`, which has them by name.
+
+        Reads as many pages as the operations can fill, and one more for those that others started.
+        """
+        query = {"orderBy": "creationTimestamp desc"}
+        path = f"{self.operations.path}/{zone}/operations"
+        google = self.operations.google
+        method = ListMethod(google=google, path=path, query=query, fields=_FIELDS, patience=_PATIENCE)
+        for page in islice(method.pages(self.call), len(unseen) // PAGE + 2):
+            for operation in page.get("items", ()):
+                item = unseen.pop(operation.get("name"), None)
+                if item is not None:
+                    self._update(item, operation)
+            if not unseen:
+                return
+
+    def _read_one(self, item: Started) -> None:
+        path = f"{self.operations.path}/{scope_of(item.operation)}/operations/{item.operation['name']}"
+        request = Request(api=COMPUTE, method="GET", path=path, query={"fields": _FIELDS}, patience=_PATIENCE)
+        try:
+            self._update(item, self.operations.google.send(request, self.call))
+        except Exception as error:  # noqa: BLE001 - whatever went wrong, Google accepted the request
+            if not self._may_pass(error):
+                item.give_up(f"the status of its operation could not be read: {safe_message(error)}")
+
+    def _may_pass(self, error: Exception) -> bool:
+        """Return whether to leave operations for the next round after a read failed."""
+        if may_pass(error):
+            self.call.progress(f"{safe_message(error)}; asking again")
+        return isinstance(error, CancelledError) or may_pass(error)
+
+    def _update(self, item: Started, operation: dict[str, Any]) -> None:
+        item.update(operation)
+        if item.is_settled:
+            warn_of(self.call, item.what, operation)
+
 
 _PROGRESS_INTERVAL: Final = 1.0
 """Seconds between lines of progress, so that logs, which keep all of them, stay short."""

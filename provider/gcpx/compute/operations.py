@@ -1,22 +1,126 @@
-"""Compute operations: wait until they end, and find the operation that a request ID started."""
+"""Compute's operations: wait until one ends, read how it ended, and find the one that a request ID started."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import Any, Final
+from datetime import datetime
+from typing import Any, Final, Self
 
 import attrs
 
-from gcpx.compute.operation_fields import kind_of, moment, scope_of
-from gcpx.compute.operation_outcome import Outcome, created_instances
-from gcpx.errors import CancelledError, OutOfTimeError, safe_message
-from gcpx.gcp.apis import COMPUTE
+from gcpx.errors import CancelledError, MalformedResponse, OutOfTimeError, safe_message
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.errors import ApiError, PermissionDenied, TimedOut, Unfinished
+from gcpx.gcp.errors import ApiError, PermissionDenied, TimedOut, Unfinished, from_operation
 from gcpx.gcp.list_method import ListMethod, items_of
-from gcpx.gcp.request import PATIENCE, Request
+from gcpx.gcp.request import COMPUTE, PATIENCE, Request
 from gcpx.gcp.retries import may_pass
-from gcpx.model.call import Call
+from gcpx.model import codec
+from gcpx.model.fields import Record, object_type, output_field, record
+from gcpx.model.links import name_of
+from gcpx.model.resource import Call
+
+
+@record
+class WarningData(Record):
+    """One detail of a warning."""
+
+    key: str = output_field("What the detail is about, such as `scope`.", always=True)
+    value: str = output_field("The detail, such as `zones/us-east1-b`.", always=True)
+
+
+@record
+class ApiWarning(Record):
+    """A warning in one of Google's responses."""
+
+    code: str = output_field("The warning's code, such as `NO_RESULTS_ON_PAGE` or `UNREACHABLE`.", always=True)
+    data: list[WarningData] = output_field("Details of the warning.")
+    message: str = output_field("The warning's text.")
+
+
+def moment(timestamp: str) -> float:
+    """Return the time of an operation or a resource in seconds since 1970."""
+    return datetime.fromisoformat(timestamp).timestamp()
+
+
+def kind_of(operation: Mapping[str, Any]) -> str:
+    """Return what an operation (REST JSON) does, such as `insert` or `attachDisk`; empty if it does not say.
+
+    This is the last part of its type, because some types begin with the collection: Google calls the insertion of a
+    template `compute.instanceTemplates.insert`, and its deletion `delete`.
+    """
+    return str(operation.get("operationType", "")).rpartition(".")[2]
+
+
+def scope_of(operation: dict[str, Any]) -> str:
+    """Tell where an operation is: `global`, `regions/R` or `zones/Z`."""
+    for name in ("zone", "region"):
+        if operation.get(name):
+            return f"{name}s/{operation[name].rpartition('/')[2]}"
+    return "global"
+
+
+@record
+class LocationStatus(Record):
+    """The status of a bulk creation in one location."""
+
+    created_vm_count: int = output_field("The number of instances that were created.")
+    deleted_vm_count: int = output_field(
+        "The number of instances that were deleted again when the creation was rolled back."
+    )
+    failed_to_create_vm_count: int = output_field("The number of instances that could not be created.")
+    status: str = output_field("The state of the creation: `CREATING`, `ROLLING_BACK` or `DONE`.")
+    target_vm_count: int = output_field("The number of instances that were to be created.")
+
+
+@attrs.frozen
+class Outcome:
+    """How an operation ended.
+
+    Attributes:
+        operation: the operation (REST JSON) with status `DONE`.
+        error: why it failed; None if it succeeded.
+        per_location: the status of each location that a bulk creation used, as engine values of `LocationStatus`, by
+            name such as `zones/us-east1-b`.
+    """
+
+    operation: dict[str, Any]
+    error: ApiError | None
+    per_location: dict[str, dict[str, Any]]
+
+    @classmethod
+    def of(cls, what: str, operation: dict[str, Any]) -> Self:
+        """Read an operation that is done; raise MalformedResponse if what it says about instances is not valid."""
+        error = from_operation(what, operation) if operation.get("error") else None
+        return cls(operation, error, _per_location(operation))
+
+    def result(self) -> dict[str, Any]:
+        """Return the operation if it succeeded; raise its error if it failed."""
+        if self.error is not None:
+            raise self.error
+        return self.operation
+
+
+def created_instances(per_location: Mapping[str, Mapping[str, Any]]) -> Counter[str]:
+    """Return how many instances a bulk creation has created and not deleted again, by the names of their zones.
+
+    Args:
+        per_location: the status of each location, by name such as `zones/us-east1-b`.
+    """
+    return Counter({
+        name_of(name): status.get("createdVmCount", 0) - status.get("deletedVmCount", 0)
+        for name, status in per_location.items()
+    })  # fmt: skip
+
+
+def _per_location(operation: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    metadata = operation.get("instancesBulkInsertOperationMetadata") or {}
+    found = (metadata.get("perLocationStatus") or {}) if isinstance(metadata, dict) else None
+    has_group = isinstance(operation.get("operationGroupId") or "", str)
+    if not has_group or not isinstance(found, dict) or not all(isinstance(item, dict) for item in found.values()):
+        raise MalformedResponse("Google's response does not say correctly where instances were created")
+    return {name: codec.from_body(object_type(LocationStatus), status) for name, status in found.items()}
+
 
 _LONG_POLL: Final = 5.0
 """Seconds of one long poll, after which the progress is shown."""

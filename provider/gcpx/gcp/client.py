@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from gcpx.gcp.abandonable import GRACE, Attempt
-from gcpx.gcp.apis import Api
 from gcpx.gcp.errors import (
     ApiError,
     Conflict,
@@ -23,11 +21,11 @@ from gcpx.gcp.errors import (
     from_response,
 )
 from gcpx.gcp.permissions import explain_denial
-from gcpx.gcp.rate_budget import RateBudget
-from gcpx.gcp.request import MOST_AT_ONCE, Request, Timeouts
-from gcpx.gcp.retries import Retries, RetryableError, is_transient
+from gcpx.gcp.request import MOST_AT_ONCE, Api, Request, Timeouts
+from gcpx.gcp.retries import RateBudget, Retries, RetryableError, is_transient
 from gcpx.gcp.settings import Settings
-from gcpx.model.call import Call
+from gcpx.gcp.transport import GRACE, Attempt
+from gcpx.model.resource import Call
 
 if TYPE_CHECKING:
     from gcpx.gcp.transport import Response, Transport
@@ -41,7 +39,7 @@ class GoogleClient:
 
     Attributes:
         backoff: seconds before the first retry; see `gcpx.gcp.retries`.
-        grace: seconds that a request under way gets after a cancellation; see `gcpx.gcp.abandonable`.
+        grace: seconds that a request under way gets after a cancellation; see `gcpx.gcp.transport`.
         clock: gives the time in seconds, from any starting point.
     """
 

@@ -16,13 +16,10 @@ import google.auth.transport
 import httpx
 
 from gcpx.errors import UserError
-from gcpx.gcp.connection_errors import CONNECTION_EXCEPTIONS
-from gcpx.gcp.connections import Connections, Received
-from gcpx.gcp.credentials_file import INCOMPLETE, is_protected, parsed, problem
+from gcpx.gcp.connections import CONNECTION_EXCEPTIONS, Connections, Received
 from gcpx.gcp.errors import Unauthenticated
-from gcpx.gcp.http_dates import http_date, retry_after
-from gcpx.gcp.retries import RetryableError
-from gcpx.gcp.settings import Settings
+from gcpx.gcp.retries import RetryableError, http_date, retry_after
+from gcpx.gcp.settings import INCOMPLETE, Settings, is_protected, parsed, problem
 
 _OAUTH_CODE: Final = re.compile(r"[a-z_]{1,40}")
 _CODE_IN_TEXT: Final = re.compile(r"Error code ([a-z_]+)(?=$|:| - )")

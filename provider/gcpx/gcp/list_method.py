@@ -12,12 +12,11 @@ from typing import Any, Final
 import attrs
 
 from gcpx.errors import MalformedResponse
-from gcpx.gcp.apis import COMPUTE, STORAGE, Api
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import Unreached
-from gcpx.gcp.request import PATIENCE, Request
-from gcpx.model.call import Call
+from gcpx.gcp.request import COMPUTE, PATIENCE, STORAGE, Api, Request
 from gcpx.model.links import name_of, path_of
+from gcpx.model.resource import Call
 
 PAGE: Final = 500
 """The largest page of Compute's list methods."""

@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from gcpx.errors import ProviderError
-from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import ApiError, NotFound, OperationFailed, Rejected
-from gcpx.gcp.request import Request
-from gcpx.model.call import Call
+from gcpx.gcp.request import COMPUTE, Request
 from gcpx.model.links import name_of
+from gcpx.model.resource import Call
 from gcpx.model.values import Path, format_path
 
 _MISSING = re.compile(r"resource '(?:https?://[^']*/)?(projects/([^/']+)/[^']+)' (?:was not found|does not exist)")

@@ -12,12 +12,12 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx.gcp.apis import COMPUTE, Api
-from gcpx.gcp.lookups import Lookups
+from gcpx.gcp.in_project import Lookups
 from gcpx.gcp.not_found import suggest
-from gcpx.model.call import Call
+from gcpx.gcp.request import COMPUTE, Api
+from gcpx.model.fields import Violation
 from gcpx.model.links import name_of, path_of
-from gcpx.model.rules import Violation
+from gcpx.model.resource import Call
 from gcpx.model.values import UNKNOWN, Path
 
 OnlineCheck = Callable[[], list[Violation]]

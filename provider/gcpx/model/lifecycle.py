@@ -14,15 +14,13 @@ import attrs
 
 from gcpx.errors import UserError
 from gcpx.model import naming, state
-from gcpx.model.call import Call
 from gcpx.model.check import Finding, Report, as_path, check
 from gcpx.model.compare import Comparison
 from gcpx.model.diff import Change, diff
-from gcpx.model.fields import ObjectType
+from gcpx.model.fields import ObjectType, Violation
 from gcpx.model.links import Location
 from gcpx.model.naming import NameRequest, without_hidden
-from gcpx.model.resource import Live, PartialError, Resource
-from gcpx.model.rules import Violation
+from gcpx.model.resource import Call, Live, PartialError, Resource
 from gcpx.model.secrecy import is_secret_at, mark_secrets, open_path
 from gcpx.model.values import Path, is_below, reveal
 

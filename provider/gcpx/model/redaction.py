@@ -1,9 +1,4 @@
-"""Masks secrets in messages: those that are known, in every spelling, and credentials that their form gives away.
-
-A secret with at least four characters is masked wherever it stands. A shorter one is masked only between quotes,
-because too many words contain it. If a message quotes the beginning of a secret and ends it with an ellipsis, that
-beginning is masked too, from four characters on.
-"""
+"""Texts in messages: without secrets in any spelling, without credentials, and without control characters."""
 
 from __future__ import annotations
 
@@ -12,11 +7,39 @@ import functools
 import html
 import json
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 from urllib.parse import quote, quote_plus, unquote
 
 import attrs
+
+_LONGEST: Final = 4000
+_KEPT: Final = frozenset("\n\t")
+_OBEYED: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+"""Unicode's categories of characters that are not shown: control and format characters, halves of pairs, and unassigned
+ones. Among them are the escape of terminals, and the marks that reverse the direction of a text."""
+
+
+def printable(text: str) -> str:
+    r"""Write characters that a terminal may obey as escapes such as `\x1b`; line ends and tabs are kept."""
+    if text.isprintable():
+        return text
+    return "".join(letter if _is_shown(letter) else _escaped(letter) for letter in text)
+
+
+def shortened(text: str, longest: int = _LONGEST) -> str:
+    """Cut a text that is longer than a reader can use, and say how long it was."""
+    return text if len(text) <= longest else f"{text[:longest]}... ({len(text):,} characters)"
+
+
+def _is_shown(letter: str) -> bool:
+    return letter in _KEPT or unicodedata.category(letter) not in _OBEYED
+
+
+def _escaped(letter: str) -> str:
+    return "?" if unicodedata.category(letter) == "Cs" else letter.encode("unicode_escape").decode()
+
 
 SHORTEST: Final = 4
 """A secret with fewer characters is hidden only as a whole value, because too many other strings contain it."""

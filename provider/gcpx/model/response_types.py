@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from gcpx.errors import MalformedResponse
+from gcpx.model.check import PERCENTAGE, describe, describe_value
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Scalar, Type
 from gcpx.model.numbers import as_integer, as_number
-from gcpx.model.scalars import PERCENTAGE, describe, describe_value
 from gcpx.model.values import Path, format_path
 
 

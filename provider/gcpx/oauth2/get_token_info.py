@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from gcpx.gcp.apis import OAUTH2
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.request import Request
+from gcpx.gcp.request import OAUTH2, Request
 from gcpx.model import codec
-from gcpx.model.call import Call
 from gcpx.model.fields import Record, field, output_field, record
-from gcpx.model.function import Function
+from gcpx.model.resource import Call, Function
 
 
 @record

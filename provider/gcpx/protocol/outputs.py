@@ -11,7 +11,7 @@ from gcpx.model.naming import UNREAD, without_hidden
 from gcpx.model.resource import Live, PartialError, Resource
 from gcpx.model.secrecy import mark_former_secrets, mark_secrets
 from gcpx.model.values import reveal
-from gcpx.protocol.error_statuses import InitFailed, NotUnderstood
+from gcpx.protocol.failures import InitFailed, NotUnderstood
 from gcpx.protocol.wire import encode
 
 

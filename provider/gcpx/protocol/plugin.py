@@ -1,16 +1,21 @@
-"""What the servicer needs from a provider."""
+"""What the servicer needs from a provider, and the secrets that a request contains."""
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
+from google.protobuf import struct_pb2
+
+from gcpx.errors import ProviderError, UserError
 from gcpx.model.check import Report
 from gcpx.model.diff import Change
 from gcpx.model.fields import ObjectType
-from gcpx.model.function import Function
-from gcpx.model.resource import Resource
+from gcpx.model.resource import Function, Resource
+from gcpx.model.secrecy import secret_texts
+from gcpx.protocol.wire import decode
 
 
 class Plugin(Protocol):
@@ -59,3 +64,36 @@ class Plugin(Protocol):
 
     def close(self) -> None:
         """Release all resources."""
+
+
+_OF_RESOURCES: Final = ("CheckRequest", "DiffRequest", "CreateRequest", "ReadRequest", "UpdateRequest", "DeleteRequest")
+
+
+def secrets_in(request: Any, plugin: Plugin) -> frozenset[str]:
+    """Return the texts that are secret in the values of a request, marked or by declaration, and in the settings."""
+    kind = _declaration(request, plugin)
+    texts = plugin.secrets
+    for _, value in request.ListFields():
+        if isinstance(value, struct_pb2.Struct):
+            with contextlib.suppress(UserError):  # an unsupported value; usually that is the error to be reported
+                texts |= secret_texts(kind, decode(value))
+    return texts
+
+
+def resource_token(request: Any) -> str:
+    """Return the type token of the resource that a request is about."""
+    return str(request.type or request.urn.split("::")[2].rpartition("$")[2])
+
+
+def _declaration(request: Any, plugin: Plugin) -> ObjectType | None:
+    """Return what declares the values of a request; None if nothing does."""
+    name = type(request).__name__
+    with contextlib.suppress(ProviderError, IndexError):
+        if name == "InvokeRequest":
+            return plugin.function(request.tok).type
+        if name == "ListRequest":
+            return plugin.resource(request.token).query_type
+        if name in _OF_RESOURCES and "pulumi:providers:" not in request.urn:
+            return plugin.resource(resource_token(request)).type
+        return plugin.config_type
+    return None

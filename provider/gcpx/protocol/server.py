@@ -11,8 +11,7 @@ import grpc
 
 from gcpx.protocol import proto
 from gcpx.protocol.call_threads import CallThreads, serve_beside_calls
-from gcpx.protocol.engine_watch import when_ended
-from gcpx.protocol.log import MESSAGE_LIMIT, EngineLog
+from gcpx.protocol.engine import MESSAGE_LIMIT, EngineLog, when_ended
 from gcpx.protocol.plugin import Plugin
 from gcpx.protocol.servicer import Servicer
 

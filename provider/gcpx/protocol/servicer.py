@@ -12,21 +12,18 @@ from google.protobuf import empty_pb2
 
 from gcpx.errors import ProviderError, UserError
 from gcpx.model import codec, lifecycle
-from gcpx.model.call import Call
 from gcpx.model.check import Report
 from gcpx.model.fields import ObjectType
 from gcpx.model.naming import AUTONAMED, without_hidden
 from gcpx.model.redaction import redact
-from gcpx.model.resource import Live, PartialError, Resource
+from gcpx.model.resource import Call, Live, PartialError, Resource
 from gcpx.model.secrecy import mark_secrets
 from gcpx.model.values import has_unknown, reveal
-from gcpx.protocol import messages, proto
-from gcpx.protocol.error_statuses import InitFailed, guarded, guarded_stream, wrapping_unexpected_errors
-from gcpx.protocol.findings import Findings
-from gcpx.protocol.log import EngineLog
+from gcpx.protocol import proto, wire
+from gcpx.protocol.engine import EngineLog
+from gcpx.protocol.failures import Findings, InitFailed, guarded, guarded_stream, wrapping_unexpected_errors
 from gcpx.protocol.outputs import Outputs
-from gcpx.protocol.plugin import Plugin
-from gcpx.protocol.request_secrets import resource_token, secrets_in
+from gcpx.protocol.plugin import Plugin, resource_token, secrets_in
 from gcpx.protocol.stack_memory import Entry, StackMemory
 from gcpx.protocol.wire import decode, encode
 
@@ -90,13 +87,13 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     def DiffConfig(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Compare two configurations; no difference replaces the resources created with the old one."""
         old = decode(request.old_inputs) or decode(request.olds)
-        return messages.diff_response(self.plugin.diff_config(reveal(old), reveal(decode(request.news))), False)
+        return wire.diff_response(self.plugin.diff_config(reveal(old), reveal(decode(request.news))), False)
 
     @guarded
     def Configure(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Take the configuration."""
         self._log.require_cli()
-        args = decode(request.args) or messages.legacy_variables(request.variables)
+        args = decode(request.args) or wire.legacy_variables(request.variables)
         self.plugin.configure(reveal(args))
         self._memory = StackMemory(request.id, request.urn)
         return proto.provider.ConfigureResponse(
@@ -141,7 +138,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         """Name the resource and find everything that is wrong with its inputs."""
         resource, olds = self._resource(request), decode(request.olds)
         kind = resource.type
-        inputs, unnamed = lifecycle.name_inputs(resource, messages.name_request(request), olds, decode(request.news))
+        inputs, unnamed = lifecycle.name_inputs(resource, wire.name_request(request), olds, decode(request.news))
         report = lifecycle.check_inputs(kind, inputs, resource.problems(reveal(inputs)))
         if not report.failures:
             inputs = codec.resolved(kind, inputs)
@@ -163,7 +160,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         plan = lifecycle.plan(resource, reveal(old), reveal(new), plain)
         self._memory.show(request.urn, request.id, plain)
         self._memory.keep(Entry.of(resource, request.urn, request.id, plain))
-        return messages.diff_response(lifecycle.shown_changes(plan, old, new), plan.delete_first)
+        return wire.diff_response(lifecycle.shown_changes(plan, old, new), plan.delete_first)
 
     @guarded
     def Create(self, request: Any, _: grpc.ServicerContext) -> Any:

@@ -8,9 +8,8 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx.model.call import name_in_urn
 from gcpx.model.naming import ADOPTED, AUTONAMED, Autoname, mark_of
-from gcpx.model.resource import Live, Resource
+from gcpx.model.resource import Live, Resource, name_in_urn
 
 _KEPT: Final = (
     "{id} was not replaced. It was created with the same content by an earlier run, so its replacement could not be "

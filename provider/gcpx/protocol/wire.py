@@ -1,4 +1,7 @@
-"""Property values as google.protobuf.Struct: secrets are objects with a signature, unknowns are special strings."""
+"""The engine's messages: property values, names, configuration and differences as the model's values, and back.
+
+Secrets travel as objects with a signature, unknowns as special strings.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,11 @@ from typing import Any, Final
 from google.protobuf import struct_pb2
 
 from gcpx.errors import UserError
+from gcpx.model import naming
+from gcpx.model.diff import Change
 from gcpx.model.numbers import is_exact
-from gcpx.model.values import UNKNOWN, Secret
+from gcpx.model.values import UNKNOWN, Secret, format_path
+from gcpx.protocol import proto
 
 SIGNATURE: Final = "4dabf18193072939515e22adb298388d"
 SECRET: Final = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 - a marker, not a credential
@@ -115,3 +121,41 @@ def _encode_tree(value: Any, into: struct_pb2.Value) -> None:
             _encode(item, into.list_value.values.add())
     else:
         raise TypeError(f"{type(value).__name__} is not a property value")
+
+
+def name_request(request: Any) -> naming.NameRequest:
+    """Read what a CheckRequest says about the resource's name."""
+    name = request.name or request.urn.rpartition("::")[2]
+    return naming.NameRequest(name, bytes(request.randomSeed), _proposal(request))
+
+
+def _proposal(request: Any) -> naming.Proposal | None:
+    if not request.HasField("autonaming"):
+        return None
+    mode = proto.provider.CheckRequest.AutonamingOptions.Mode.Name(request.autonaming.mode).lower()
+    return naming.Proposal(request.autonaming.proposed_name, mode)
+
+
+def legacy_variables(variables: dict[str, str]) -> dict[str, Any]:
+    """Read the configuration of engines that send no `args`."""
+    return {key.rpartition(":")[2]: value for key, value in variables.items()}
+
+
+def diff_response(changes: list[Change], delete_before_replace: bool) -> Any:
+    """Write a DiffResponse; replacements are named in every field that the engine reads."""
+    message = proto.provider
+    details = {
+        format_path(change.path): message.PropertyDiff(
+            kind=message.PropertyDiff.Kind.Value(f"{change.kind.upper()}{'_REPLACE' if change.replaces else ''}"),
+            inputDiff=True,
+        )
+        for change in changes
+    }
+    return message.DiffResponse(
+        changes=message.DiffResponse.DIFF_SOME if changes else message.DiffResponse.DIFF_NONE,
+        replaces=sorted({str(change.path[0]) for change in changes if change.replaces}),
+        diffs=sorted({str(change.path[0]) for change in changes}),
+        detailedDiff=details,
+        hasDetailedDiff=True,
+        deleteBeforeReplace=delete_before_replace,
+    )

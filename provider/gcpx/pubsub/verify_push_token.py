@@ -9,11 +9,10 @@ from typing import Any, Final
 
 from gcpx.errors import UserError
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.endpoints import public_page_url
+from gcpx.gcp.settings import public_page_url
 from gcpx.model import codec
-from gcpx.model.call import Call
 from gcpx.model.fields import Record, field, object_type, output_field, record
-from gcpx.model.function import Function
+from gcpx.model.resource import Call, Function
 from gcpx_push import GOOGLE, IAP, Certificates, CertificatesError, InvalidToken, PushVerifier
 
 _VERIFIER: Final = "gcpx_push: PushVerifier, {}"

@@ -1,22 +1,112 @@
-"""Disks, zonal and regional, and which instances use them."""
+"""Disks, zonal and regional, and the keys that encrypt them."""
 
 from __future__ import annotations
 
+import base64
+import binascii
+import hashlib
 from typing import Final
 
-from gcpx_emulator.compute.call import Call, handles
-from gcpx_emulator.compute.encryption import shown_key
+from gcpx_emulator.compute.call import Call, check_free, check_name, check_ready, handles, last_part, path_of
 from gcpx_emulator.compute.images import linked_image
-from gcpx_emulator.compute.links import last_part, path_of
-from gcpx_emulator.compute.lists import list_scope
-from gcpx_emulator.compute.locations import check_location
-from gcpx_emulator.compute.names import check_free, check_name, check_ready
+from gcpx_emulator.compute.lists import list_scope, show
+from gcpx_emulator.compute.locations import check_location, region_of, zones_of
 from gcpx_emulator.compute.predefined_resources import DISK_TYPES
-from gcpx_emulator.compute.version_views import show
 from gcpx_emulator.core.clock import timestamp
-from gcpx_emulator.core.effects import Effect, change, relink
 from gcpx_emulator.core.errors import ApiError, invalid, required
 from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.operations import Effect, change, relink
+
+_CUSTOMER_SUPPLIED: Final = {"rawKey": 32, "rsaEncryptedKey": 256}
+"""The fields of customer-supplied keys, each with the number of bytes."""
+_KMS: Final = ("kmsKeyName", "kmsKeyServiceAccount")
+
+
+def is_customer_supplied(key: Json | None) -> bool:
+    """Return whether a key is supplied by the customer, and not by Cloud KMS."""
+    return bool(_CUSTOMER_SUPPLIED.keys() & (key or {}).keys())
+
+
+def shown_key(field: str, key: Json | None) -> Json:
+    """Show a key as Google does: a Cloud KMS key by its name and version, a customer's key by its SHA-256 hash only.
+
+    Errors about a malformed key name `field`. Without a key, the result is empty.
+    """
+    given = [name for name in (*_CUSTOMER_SUPPLIED, "kmsKeyName") if (key or {}).get(name)]
+    if not key or not given:
+        return {}
+    if len(given) > 1:
+        raise _refusal(field, f"Only one of {' and '.join(given)} can be set.")
+    if given == ["kmsKeyName"]:
+        version = "" if "/cryptoKeyVersions/" in key["kmsKeyName"] else "/cryptoKeyVersions/1"
+        return {name: key[name] for name in _KMS if key.get(name)} | {"kmsKeyName": key["kmsKeyName"] + version}
+    # Only Google can unwrap a wrapped key, so the emulator hashes it as it is.
+    digest = hashlib.sha256(_decoded(field, given[0], key[given[0]])).digest()
+    return {"sha256": base64.b64encode(digest).decode()}
+
+
+def _decoded(field: str, name: str, key: str) -> bytes:
+    try:
+        decoded = base64.b64decode("".join(key.split()), validate=True)
+    except (binascii.Error, ValueError):
+        raise _refusal(f"{field}.{name}", "The key must be base64.") from None
+    if len(decoded) != _CUSTOMER_SUPPLIED[name]:
+        raise _refusal(f"{field}.{name}", f"The key must have {8 * _CUSTOMER_SUPPLIED[name]} bits.")
+    return decoded
+
+
+def check_key(field: str, key: Json | None, disk: Json) -> None:
+    """Refuse to use a disk without the customer-supplied key that it was encrypted with, if it was."""
+    needed = disk.get("diskEncryptionKey", {}).get("sha256")
+    if needed is not None and shown_key(field, key).get("sha256") != needed:
+        raise _refusal(field, f"The disk '{disk['name']}' is protected by a customer-supplied key; supply that key.")
+
+
+def _refusal(field: str, why: str) -> ApiError:
+    """Refuse a key; the message does not repeat it."""
+    return ApiError(400, f"Invalid value for field '{field}'. {why}")
+
+
+def disk_path(call: Call, instance: str, disk: Json, parameters: Json) -> str:
+    """Return the path of a disk of an instance, whether the disk exists or not.
+
+    `instance` is the instance's path, `parameters` are the `initializeParams` of the attached disk.
+    """
+    parent, _, name = instance.rpartition("/instances/")
+    if disk.get("source"):
+        # Templates refer to a disk in the instance's zone by its name only.
+        return call.resolve(disk["source"]) if "/" in disk["source"] else f"{parent}/disks/{disk['source']}"
+    disk_name = parameters.get("diskName") or (f"{name}-{disk['index']}" if disk["index"] else name)
+    if parameters.get("replicaZones"):
+        field = f"resource.disks[{disk['index']}].initializeParams.replicaZones"
+        _check_replica_zones(field, parameters["replicaZones"], last_part(parent))
+        return _regional_path(parent, disk_name)
+    return _existing_or_zonal_path(call, parent, disk_name)
+
+
+def _regional_path(parent: str, disk_name: str) -> str:
+    """Return the path of a disk in the region of a zone, whose path is `parent`."""
+    project, _, zone = parent.rpartition("/zones/")
+    return f"{project}/regions/{region_of(zone)}/disks/{disk_name}"
+
+
+def _existing_or_zonal_path(call: Call, parent: str, disk_name: str) -> str:
+    """Return the path of the disk of this name in a zone, or of one that the region replicates to the zone."""
+    zonal, regional = f"{parent}/disks/{disk_name}", _regional_path(parent, disk_name)
+    if call.store.get(zonal) is not None:
+        return zonal
+    replicas = {last_part(link) for link in (call.store.get(regional) or {}).get("replicaZones") or ()}
+    return regional if last_part(parent) in replicas else zonal
+
+
+def _check_replica_zones(field: str, zones: list[str], zone: str) -> None:
+    """Refuse anything but two zones of the region, one of which is the instance's."""
+    region, names = region_of(zone), {last_part(link) for link in zones}
+    if len(names) != 2 or names - set(zones_of(region)):  # noqa: PLR2004 - the API's number
+        raise invalid(field, ", ".join(zones), f"Must be two different zones of region {region}.")
+    if zone not in names:
+        raise invalid(field, ", ".join(zones), f"One of the zones must be the instance's, {zone}.")
+
 
 _DEFAULT_SIZE: Final = "500"
 _DEFAULT_TYPE: Final = "pd-standard"

@@ -1,4 +1,4 @@
-"""Images: public ones, those of a project, and the links by which disks name them."""
+"""Images: public ones, those of a project, their deprecation, and the links by which disks name them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,63 @@ from typing import Final
 
 import attrs
 
-from gcpx_emulator.compute.call import Call, handles
+from gcpx_emulator.compute.call import NAME, Call, check_free, check_name, handles
 from gcpx_emulator.compute.lists import list_items
-from gcpx_emulator.compute.names import NAME, check_free, check_name
 from gcpx_emulator.compute.predefined_resources import predefined_resource
-from gcpx_emulator.compute.public_images import DEPRECATED, FAMILIES, REPLACEMENT, image_names, project_of_family
 from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.errors import invalid, not_found
 from gcpx_emulator.core.json_data import Json
+
+FAMILIES: Final = {
+    "almalinux-cloud": {"almalinux-9": "almalinux-9-v20261014"},
+    "centos-cloud": {"centos-stream-9": "centos-stream-9-v20261014", "centos-stream-10": "centos-stream-10-v20261014"},
+    "cos-cloud": {"cos-stable": "cos-stable-125-19216-104-12"},
+    "debian-cloud": {
+        "debian-12": "debian-12-bookworm-v20261014",
+        "debian-12-arm64": "debian-12-bookworm-arm64-v20261014",
+        "debian-13": "debian-13-trixie-v20261014",
+        "debian-13-arm64": "debian-13-trixie-arm64-v20261014",
+    },
+    "fedora-coreos-cloud": {"fedora-coreos-stable": "fedora-coreos-44-20261011-3-0-gcp-x86-64"},
+    "opensuse-cloud": {"opensuse-leap": "opensuse-leap-15-6-v20261014-x86-64"},
+    "rhel-cloud": {"rhel-9": "rhel-9-v20261014", "rhel-10": "rhel-10-v20261014"},
+    "rocky-linux-cloud": {
+        "rocky-linux-9": "rocky-linux-9-v20261014",
+        "rocky-linux-9-optimized-gcp": "rocky-linux-9-optimized-gcp-v20261014",
+    },
+    "suse-cloud": {"sles-15": "sles-15-sp7-v20261014-x86-64"},
+    "suse-sap-cloud": {"sles-15-sp6-sap": "sles-15-sp6-sap-v20261014-x86-64"},
+    "ubuntu-os-cloud": {
+        "ubuntu-2204-lts": "ubuntu-2204-jammy-v20261015",
+        "ubuntu-2404-lts-amd64": "ubuntu-2404-noble-amd64-v20261015",
+        "ubuntu-minimal-2404-lts-amd64": "ubuntu-minimal-2404-noble-amd64-v20261015",
+    },
+    "ubuntu-os-pro-cloud": {"ubuntu-pro-2404-lts-amd64": "ubuntu-pro-2404-noble-amd64-v20261015"},
+    "windows-cloud": {"windows-2022": "windows-server-2022-dc-v20261014"},
+    "windows-sql-cloud": {"sql-std-2022-win-2022": "sql-2022-standard-windows-2022-dc-v20261014"},
+}
+"""The newest image of each family, by project."""
+DEPRECATED: Final = {
+    "debian-cloud": {
+        "debian-10-buster-v20240612": "OBSOLETE",
+        "debian-11-bullseye-v20251009": "DEPRECATED",
+        "debian-9-stretch-v20220621": "DELETED",
+    }
+}
+"""The states of images that should no longer be used, by project; none belongs to a family."""
+REPLACEMENT: Final = "debian-12-bookworm-v20261014"
+"""The image that every deprecated image names as its replacement."""
+
+
+def image_names(project: str) -> list[str]:
+    """Name the public images of a project."""
+    return [*FAMILIES.get(project, {}).values(), *DEPRECATED.get(project, ())]
+
+
+def project_of_family(family: str) -> str | None:
+    """Name the project that has a public family."""
+    return next((project for project, families in FAMILIES.items() if family in families), None)
+
 
 _SHORT_FAMILY: Final = re.compile(rf"family/({NAME.pattern})")
 _LINK: Final = re.compile(
@@ -120,3 +169,25 @@ def get_newest_image(call: Call) -> Json:
 def list_images(call: Call) -> Json:
     """List the images of a project."""
     return list_items(call, "compute#imageList", f"{call.parent}/images", _images(call, call.path["project"]))
+
+
+def image_warnings(call: Call, properties: Json) -> Json:
+    """Return an operation's `warnings` about the images of disks, if any; refuse images that cannot be used."""
+    warnings = []
+    for index, disk in enumerate(properties.get("disks") or ()):
+        link = (disk.get("initializeParams") or {}).get("sourceImage")
+        if link:
+            field = f"resource.properties.disks[{index}].initializeParams.sourceImage"
+            deprecated = linked_image(call, field, link).get("deprecated")
+            if deprecated is not None:
+                warnings.append(_warning(field, link, deprecated))
+    return {"warnings": warnings} if warnings else {}
+
+
+def _warning(field: str, link: str, deprecated: Json) -> Json:
+    state, replacement = deprecated["state"], deprecated["replacement"]
+    if state != "DEPRECATED":
+        raise invalid(field, link, f"The resource is {state}; use {replacement}.")
+    message = f"The resource '{link}' is deprecated. A suggested replacement is '{replacement}'."
+    data = [{"key": "resource_name", "value": link}, {"key": "replacement", "value": replacement}]
+    return {"code": "DEPRECATED_RESOURCE_USED", "message": message, "data": data}

@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from gcpx_emulator.compute.call import Call
-from gcpx_emulator.compute.encryption import shown_key
-from gcpx_emulator.compute.fingerprints import metadata_with_fingerprint, tags_with_fingerprint
+from gcpx_emulator.compute.call import Call, last_part, metadata_with_fingerprint, tags_with_fingerprint
+from gcpx_emulator.compute.disks import shown_key
 from gcpx_emulator.compute.images import image_path
-from gcpx_emulator.compute.links import last_part
 from gcpx_emulator.compute.locations import REGIONS, region_in
 from gcpx_emulator.compute.predefined_resources import DISK_TYPES
 from gcpx_emulator.core.errors import invalid, required

@@ -1,22 +1,182 @@
-"""Instance templates, global and regional."""
+"""Instance templates, global and regional, also made from an instance."""
 
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Any, Final
 
-from gcpx_emulator.compute.call import Call, handles
-from gcpx_emulator.compute.deprecations import image_warnings
-from gcpx_emulator.compute.encryption import is_customer_supplied
-from gcpx_emulator.compute.instance_copies import copied_properties
+import attrs
+
+from gcpx_emulator.compute.call import Call, check_free, check_name, handles, last_part
+from gcpx_emulator.compute.disks import is_customer_supplied
+from gcpx_emulator.compute.images import image_warnings, linked_image
 from gcpx_emulator.compute.instance_properties import check_properties, kept_properties
-from gcpx_emulator.compute.lists import aggregate, list_scope
+from gcpx_emulator.compute.lists import aggregate, list_scope, show
 from gcpx_emulator.compute.locations import REGIONS, check_location, region_in
-from gcpx_emulator.compute.names import check_free, check_name
-from gcpx_emulator.compute.version_views import show
 from gcpx_emulator.core.clock import timestamp
-from gcpx_emulator.core.errors import invalid
+from gcpx_emulator.core.discovery import document
+from gcpx_emulator.core.errors import invalid, required
 from gcpx_emulator.core.json_data import Json
+
+_FIELD: Final = "resource.sourceInstanceParams.diskConfigs"
+_CONVERTED: Final = frozenset({"disks", "machineType", "networkInterfaces", "resourceManagerTags"})
+"""Properties that are not copied as they are."""
+_OF_THE_INSTANCE: Final = frozenset(
+    {"externalIpv6", "externalIpv6PrefixLength", "fingerprint", "internalIpv6PrefixLength", "ipv6AccessType",
+     "ipv6Address", "kind", "natIP", "networkIP", "securityPolicy"}
+)  # fmt: skip
+"""Fields of network interfaces and access configs that belong to one instance only, and are not copied."""
+_BOOT, _READ_WRITE, _READ_ONLY, _LOCAL = "boot disk", "additional read-write disk", "read-only disk", "local SSD"
+_INSTANTIATE_FROM: Final = {
+    "ATTACH_READ_ONLY": {_READ_ONLY},
+    "BLANK": {_READ_WRITE, _LOCAL},
+    "CUSTOM_IMAGE": {_BOOT, _READ_WRITE},
+    "DEFAULT": {_BOOT, _READ_WRITE, _READ_ONLY, _LOCAL},
+    "DO_NOT_INCLUDE": {_READ_WRITE, _READ_ONLY, _LOCAL},
+    "SOURCE_IMAGE": {_BOOT, _READ_WRITE},
+    "SOURCE_IMAGE_FAMILY": {_BOOT, _READ_WRITE},
+}
+"""The kinds of disks that each value of `instantiateFrom` can be used with.
+
+Source: REST reference of instanceTemplates, `sourceInstanceParams.diskConfigs[].instantiateFrom`.
+"""
+
+
+@attrs.frozen
+class _DiskConfig:
+    """What a template does with one disk of the instance.
+
+    Attributes:
+        field: where the request has it.
+    """
+
+    field: str = _FIELD
+    instantiate_from: str = "DEFAULT"
+    custom_image: str = ""
+    auto_delete: bool | None = None
+
+    @classmethod
+    def read(cls, field: str, config: Json) -> _DiskConfig:
+        """Read a `DiskInstantiationConfig`."""
+        how, image = config.get("instantiateFrom", "DEFAULT"), config.get("customImage", "")
+        return cls(field, how, image, config.get("autoDelete"))
+
+    def refusal(self, why: str) -> Exception:
+        return invalid(f"{self.field}.instantiateFrom", self.instantiate_from, why)
+
+
+def copied_properties(call: Call, instance: Json, params: Json) -> Json:
+    """Copy the properties of an instance; `params` are the request's `sourceInstanceParams`."""
+    names = document("compute.beta").schemas["InstanceProperties"]["properties"].keys() - _CONVERTED
+    properties = {name: instance[name] for name in names & instance.keys()}
+    properties |= {
+        "machineType": last_part(instance["machineType"]),
+        "disks": _copied_disks(call, instance, params.get("diskConfigs") or []),
+        "networkInterfaces": [_copied_interface(nic) for nic in instance["networkInterfaces"]],
+    }
+    if "resourcePolicies" in properties:
+        properties["resourcePolicies"] = [last_part(policy) for policy in properties["resourcePolicies"]]
+    if "guestAccelerators" in properties:
+        properties["guestAccelerators"] = [_copied_accelerator(item) for item in properties["guestAccelerators"]]
+    return properties
+
+
+def _copied_accelerator(accelerator: Json) -> Json:
+    return accelerator | {"acceleratorType": last_part(accelerator.get("acceleratorType", ""))}
+
+
+def _copied_interface(interface: Json) -> Json:
+    copied = _without_own_fields(interface)
+    copied.pop("name", None)
+    for name in ("accessConfigs", "ipv6AccessConfigs"):
+        if copied.get(name):
+            copied[name] = [_without_own_fields(config) for config in copied[name]]
+    return copied
+
+
+def _without_own_fields(value: Json) -> Json:
+    return {name: item for name, item in value.items() if name not in _OF_THE_INSTANCE}
+
+
+def _copied_disks(call: Call, instance: Json, configs: list[Json]) -> list[Json]:
+    configs_by_device = _configs_by_device(instance, configs)
+    copies = [
+        _copied_disk(call, disk, configs_by_device.get(disk["deviceName"], _DiskConfig())) for disk in instance["disks"]
+    ]
+    return [disk for disk in copies if disk is not None]
+
+
+def _configs_by_device(instance: Json, configs: list[Json]) -> dict[str, _DiskConfig]:
+    devices = {disk["deviceName"] for disk in instance["disks"]}
+    by_device = {}
+    for index, config in enumerate(configs):
+        field, name = f"{_FIELD}[{index}]", config.get("deviceName")
+        if not name:
+            raise required(f"{field}.deviceName")
+        if name not in devices:
+            raise invalid(f"{field}.deviceName", name, "No such device.")
+        by_device[name] = _DiskConfig.read(field, config)
+    return by_device
+
+
+def _kind(disk: Json) -> str:
+    if disk["boot"]:
+        return _BOOT
+    if disk["type"] == "SCRATCH":
+        return _LOCAL
+    return _READ_ONLY if disk["mode"] == "READ_ONLY" else _READ_WRITE
+
+
+def _copied_disk(call: Call, disk: Json, config: _DiskConfig) -> Json | None:
+    """Write the template's disk for a disk of the instance; None leaves the disk out."""
+    kind = _kind(disk)
+    if kind not in _INSTANTIATE_FROM[config.instantiate_from]:
+        raise config.refusal(f"'{disk['deviceName']}' is a {kind}.")
+    if config.instantiate_from == "DO_NOT_INCLUDE":
+        return None
+    copied = {name: disk[name] for name in ("deviceName", "boot", "mode", "type", "interface")}
+    copied["autoDelete"] = disk["autoDelete"] if config.auto_delete is None else config.auto_delete
+    if kind == _LOCAL:
+        size = {"diskSizeGb": disk["diskSizeGb"]} if "diskSizeGb" in disk else {}
+        return copied | {"initializeParams": {"diskType": "local-ssd", **size}}
+    path = call.resolve(disk["source"])
+    if kind == _READ_ONLY:
+        return copied | {"source": disk["source"] if "/regions/" in path else last_part(path)}
+    return copied | _new_disk(call, call.read(path), disk, config)
+
+
+def _new_disk(call: Call, source: Json, attached: Json, config: _DiskConfig) -> Json:
+    """Write the fields of a disk that instances of the template create, like `source`."""
+    parameters = {"diskSizeGb": source["sizeGb"], "diskType": last_part(source["type"])}
+    key = {"diskEncryptionKey": attached["diskEncryptionKey"]} if "diskEncryptionKey" in attached else {}
+    return key | {"initializeParams": parameters | _content(call, source, config)}
+
+
+def _content(call: Call, source: Json, config: _DiskConfig) -> dict[str, Any]:
+    """Return what the new disk is created from."""
+    if config.instantiate_from == "DEFAULT":
+        return {name: source[name] for name in ("sourceImage", "sourceSnapshot") if name in source}
+    if config.instantiate_from == "BLANK":
+        return {}
+    if config.instantiate_from == "CUSTOM_IMAGE":
+        if not config.custom_image:
+            raise required(f"{config.field}.customImage")
+        return {"sourceImage": config.custom_image}
+    return {"sourceImage": _source_image(call, source, config)}
+
+
+def _source_image(call: Call, source: Json, config: _DiskConfig) -> str:
+    if "sourceImage" not in source:
+        origin = "a snapshot" if "sourceSnapshot" in source else "no image"
+        raise config.refusal(f"The disk '{source['name']}' was created from {origin}.")
+    image = str(source["sourceImage"])
+    if config.instantiate_from == "SOURCE_IMAGE":
+        return image
+    family = linked_image(call, f"{config.field}.instantiateFrom", image).get("family")
+    if family is None:
+        raise config.refusal(f"The image '{image}' belongs to no image family.")
+    return f"{image.rpartition('/')[0]}/family/{family}"
+
 
 _REGIONAL: Final = re.compile(r"projects/[^/]+/regions/([^/]+)/instanceTemplates/[^/]+")
 

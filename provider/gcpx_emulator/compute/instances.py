@@ -5,29 +5,30 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from gcpx_emulator.compute.call import Call, handles
-from gcpx_emulator.compute.capacity import Hardware
-from gcpx_emulator.compute.deprecations import image_warnings
-from gcpx_emulator.compute.disk_names import disk_path
-from gcpx_emulator.compute.disks import check_unused, new_disk, use_disk
-from gcpx_emulator.compute.encryption import check_key
-from gcpx_emulator.compute.fingerprints import fingerprint, with_fingerprint
+from gcpx_emulator.compute.call import (
+    Call,
+    check_free,
+    check_name,
+    check_ready,
+    fingerprint,
+    handles,
+    last_part,
+    with_fingerprint,
+)
+from gcpx_emulator.compute.capacity import Hardware, shortage_of_one
+from gcpx_emulator.compute.disks import check_key, check_unused, disk_path, new_disk, use_disk
+from gcpx_emulator.compute.images import image_warnings
+from gcpx_emulator.compute.instance_lifecycle import STOPPING, effects_on_disks, started
 from gcpx_emulator.compute.instance_properties import check_disk, fields_of_disk, kept_properties
-from gcpx_emulator.compute.instance_states import STOPPING, effects_on_disks, started
 from gcpx_emulator.compute.instance_templates import linked_template_properties
-from gcpx_emulator.compute.links import last_part
-from gcpx_emulator.compute.lists import aggregate, list_scope
+from gcpx_emulator.compute.lists import aggregate, list_scope, show
 from gcpx_emulator.compute.locations import ZONES, check_location
-from gcpx_emulator.compute.names import check_free, check_name, check_ready
+from gcpx_emulator.compute.placement import check_policies, check_reservation, policy_path
 from gcpx_emulator.compute.predefined_resources import MACHINE_TYPES
-from gcpx_emulator.compute.reservations import check_reservation
-from gcpx_emulator.compute.resource_policies import check_policies, policy_path
-from gcpx_emulator.compute.shortages import shortage_of_one
-from gcpx_emulator.compute.version_views import show
 from gcpx_emulator.core.clock import timestamp
-from gcpx_emulator.core.effects import Effect, put
 from gcpx_emulator.core.errors import invalid, required
 from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.operations import Effect, put
 
 _CUSTOM_MACHINE_TYPE: Final = re.compile(r"(?:[a-z]\w+-)?custom-\d+-\d+(?:-ext)?")
 

@@ -1,15 +1,117 @@
-"""The responses of Compute Engine's list methods."""
+"""Lists, unreachable scopes (set at `/_emulator/outages`), and resources as one version of the API shows them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, Final
+
+import attrs
 
 from gcpx_emulator.compute.call import Call
-from gcpx_emulator.compute.locations import SCOPES, check_location
-from gcpx_emulator.compute.outages import scope_warning, unreachable
-from gcpx_emulator.compute.version_views import show
+from gcpx_emulator.compute.locations import REGIONS, SCOPES, check_location
+from gcpx_emulator.core.controls import SWITCH, ControlBody, list_of, setting
+from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.listing import page_of, page_of_store
+
+_BODY: Final = ControlBody(
+    "outages",
+    {
+        "scopes": list_of("scopes", SCOPES),
+        "alwaysPartial": SWITCH,
+        "quotas": list_of("regions", REGIONS),
+        "requireBasicQuota": SWITCH,
+    },
+)
+_OUTAGES: Final = setting("outages", _BODY.check)
+
+
+def unreachable(call: Call, scopes: Sequence[str]) -> Json:
+    """Return a warning for each of these scopes that cannot be reached, by scope.
+
+    Raises:
+        ApiError: 503, if a scope cannot be reached, and neither the call nor the setting allows partial success.
+    """
+    outages = _OUTAGES.read(call.store)
+    lost = [scope for scope in scopes if scope in outages.get("scopes", ())]
+    is_partial = outages.get("alwaysPartial") or call.query.get("returnPartialSuccess") == "true"
+    if lost and not is_partial:
+        raise ApiError(
+            503, f"Scope '{lost[0]}' cannot be reached. Try again, or allow partial success.", "backendError"
+        )
+    return {scope: scope_warning("UNREACHABLE", f"Scope '{scope}' cannot be reached.", scope) for scope in lost}
+
+
+def scope_warning(code: str, message: str, scope: str) -> Json:
+    """Write a warning about a scope."""
+    return {"code": code, "message": message, "data": [{"key": "scope", "value": scope}]}
+
+
+def without_unavailable_quotas(call: Call, region: Json) -> Json:
+    """Replace the quotas of a region by a warning, if they are not available.
+
+    Raises:
+        ApiError: 503, if an organization's policy requires the quotas.
+    """
+    outages, name = _OUTAGES.read(call.store), region["name"]
+    if name not in outages.get("quotas", ()):
+        return region
+    message = f"Quota information of region '{name}' is not available."
+    if outages.get("requireBasicQuota"):
+        raise ApiError(503, f"{message} The policy compute.requireBasicQuotaInResponse asks for it.", "backendError")
+    kept = {key: value for key, value in region.items() if key != "quotas"}
+    return kept | {"quotaStatusWarning": scope_warning("QUOTA_INFO_UNAVAILABLE", message, f"regions/{name}")}
+
+
+def show(call: Call, resource: Json) -> Json:
+    """Show a resource with the fields of the call's version only, and with links of that version.
+
+    Partner metadata is shown only in the full view, which is not the default.
+    """
+    if "view" in call.method.parameters and call.query.get("view") != "FULL":
+        resource = _without_partner_metadata(resource)
+    version = call.method.version
+    other = f"/compute/{'v1' if version == 'beta' else 'beta'}/"
+    kind = resource["kind"].partition("#")[2]
+    viewer = _Viewer(call.method.document.schemas, other, f"/compute/{version}/")
+    shown: Json = viewer.show({"$ref": kind[0].upper() + kind[1:]}, resource)
+    return shown
+
+
+def _without_partner_metadata(resource: Json) -> Json:
+    kept = {key: value for key, value in resource.items() if key != "partnerMetadata"}
+    if "partnerMetadata" in resource.get("properties", {}):
+        kept["properties"] = {key: value for key, value in resource["properties"].items() if key != "partnerMetadata"}
+    return kept
+
+
+@attrs.frozen
+class _Viewer:
+    """Shows values in one version.
+
+    Attributes:
+        schemas: of that version.
+        other: the part of links that names the other version, which `wanted` replaces.
+    """
+
+    schemas: Json
+    other: str
+    wanted: str
+
+    def show(self, spec: Json, value: Any) -> Any:
+        """Show a value of a schema."""
+        if isinstance(value, str):
+            return value.replace(self.other, self.wanted) if "/compute/" in value else value
+        if not isinstance(value, dict | list):
+            return value
+        if "$ref" in spec:
+            spec = self.schemas[spec["$ref"]]
+        if isinstance(value, list):
+            return [self.show(spec.get("items", {}), item) for item in value]
+        if "additionalProperties" in spec:
+            return {key: self.show(spec["additionalProperties"], item) for key, item in value.items()}
+        known = spec.get("properties")
+        return value if known is None else {key: self.show(known[key], value[key]) for key in value if key in known}
 
 
 def list_items(call: Call, kind: str, path: str, items: list[Json]) -> Json:

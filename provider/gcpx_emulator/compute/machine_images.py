@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from gcpx_emulator.compute.call import Call, handles
-from gcpx_emulator.compute.encryption import check_key, shown_key
-from gcpx_emulator.compute.fingerprints import fingerprint, without_fingerprint
-from gcpx_emulator.compute.links import last_part
-from gcpx_emulator.compute.lists import list_scope
-from gcpx_emulator.compute.names import check_free, check_name
-from gcpx_emulator.compute.version_views import show
+from gcpx_emulator.compute.call import (
+    Call,
+    check_free,
+    check_name,
+    fingerprint,
+    handles,
+    last_part,
+    without_fingerprint,
+)
+from gcpx_emulator.compute.disks import check_key, shown_key
+from gcpx_emulator.compute.lists import list_scope, show
 from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.errors import required
 from gcpx_emulator.core.json_data import Json

@@ -9,10 +9,9 @@ from typing import Any, Final
 import attrs
 
 from gcpx_emulator.compute.call import Call, handles
-from gcpx_emulator.compute.limits import instance_quota
-from gcpx_emulator.compute.lists import list_head, list_items
+from gcpx_emulator.compute.capacity import instance_quota
+from gcpx_emulator.compute.lists import list_head, list_items, scope_warning, without_unavailable_quotas
 from gcpx_emulator.compute.locations import REGIONS, ZONES, check_location, region_of, zones_of
-from gcpx_emulator.compute.outages import scope_warning, without_unavailable_quotas
 from gcpx_emulator.core.errors import not_found
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.listing import page_of

@@ -1,18 +1,34 @@
-"""The calls that handlers get."""
+"""The calls that handlers get, the handlers of methods, and how services publish to topics."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, Protocol, TypeVar
 
 import attrs
 
 from gcpx_emulator.core.discovery import Method
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.operations import Operations
-from gcpx_emulator.core.publishing import Publisher
 from gcpx_emulator.core.signing import Signer
 from gcpx_emulator.core.store import Store
 from gcpx_emulator.core.uploads import Media
+
+
+class Publisher(Protocol):
+    """Publishes to topics, which are named `projects/PROJECT/topics/TOPIC`."""
+
+    def has_topic(self, name: str) -> bool:
+        """Return whether a topic exists."""
+        ...
+
+    def publish(self, topic: str, messages: Iterable[Json]) -> list[str]:
+        """Put messages (`PubsubMessage`) in every subscription of a topic; return the messages' IDs."""
+        ...
+
+    def push_due(self) -> None:
+        """Start to push what is due; called after messages or subscriptions have changed."""
+        ...
 
 
 @attrs.frozen(kw_only=True)
@@ -60,3 +76,20 @@ class Call:
     def store(self) -> Store:
         """The resources that exist."""
         return self.cloud.store
+
+
+Handler = Callable[[Call], Any]
+"""Gives the JSON of the response, None for an empty one, a Response, or a coroutine that gives one of these."""
+HANDLERS: Final[dict[str, Handler]] = {}
+"""Every handler, by method ID."""
+_H = TypeVar("_H", bound=Handler)
+
+
+def handles(*methods: str) -> Callable[[_H], _H]:
+    """Register the handler of one or more methods, by their IDs."""
+
+    def register(handler: _H) -> _H:
+        HANDLERS.update(dict.fromkeys(methods, handler))
+        return handler
+
+    return register

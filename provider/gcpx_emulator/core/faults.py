@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import difflib
 import re
 from typing import Any, Final, Literal
 
 import attrs
+from starlette.responses import JSONResponse, Response
+from starlette.types import Receive, Scope, Send
 
-from gcpx_emulator.core.control_bodies import TEXT, ControlBody, Field, is_duration, is_object, is_text, is_whole
+from gcpx_emulator.core.call import HANDLERS
+from gcpx_emulator.core.controls import TEXT, ControlBody, Field, is_duration, is_object, is_text, is_whole
 from gcpx_emulator.core.errors import ApiError
-from gcpx_emulator.core.handlers import HANDLERS
 from gcpx_emulator.core.json_data import Json
 
 _REASON: Final = re.compile(r"(?=.{1,63}$)[A-Z][A-Z0-9_]+[A-Z0-9]")
@@ -139,3 +142,25 @@ class Faults:
                     self.queue[index] = attrs.evolve(fault, times=fault.times - 1)
                 return fault
         return None
+
+
+class DroppedConnection(Response):
+    """A connection that ends in the middle of its response."""
+
+    async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:
+        """Send a shorter body than the headers announce."""
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"9")]})
+        await send({"type": "http.response.body", "body": b"", "more_body": True})
+
+
+async def response_before_work(fault: Fault) -> Response | None:
+    """Wait for a fault's delay; return the response that it sends without doing the work, if it does."""
+    await asyncio.sleep(fault.delay)
+    if fault.drop == "before":
+        return DroppedConnection()
+    if fault.body is not None:
+        return Response(fault.body, fault.status or 200, media_type="application/json")
+    if fault.status is None:
+        return None
+    headers = {"Retry-After": str(fault.retry_after)} if fault.retry_after is not None else {}
+    return JSONResponse(ApiError(fault.status, fault.message, fault.reason).body(), fault.status, headers)

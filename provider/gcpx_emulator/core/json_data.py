@@ -1,4 +1,4 @@
-"""JSON: the type of its objects, and how it is read."""
+"""JSON: the type of its objects, how it is read, and JSON Merge Patch (RFC 7396)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,20 @@ import json
 from typing import Any
 
 from gcpx_emulator.core.errors import ApiError
+
+
+def merge(target: Any, patch: Any) -> Any:
+    """Apply a patch to a value, which stays unchanged; a null removes a key."""
+    if not isinstance(patch, dict):
+        return patch
+    merged = dict(target) if isinstance(target, dict) else {}
+    for key, value in patch.items():
+        if value is None:
+            merged.pop(key, None)
+        else:
+            merged[key] = merge(merged.get(key), value)
+    return merged
+
 
 Json = dict[str, Any]
 """A JSON object."""

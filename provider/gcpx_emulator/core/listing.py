@@ -1,18 +1,257 @@
-"""Pages of lists: the items that a query's filter accepts, in the query's order."""
+"""Lists as Google's APIs give them: filters, orders, pages, and partial responses."""
 
 from __future__ import annotations
 
 import base64
 import binascii
+import functools
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Final
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any, Final
+
+import attrs
+import re2
 
 from gcpx_emulator.core.errors import ApiError
-from gcpx_emulator.core.filtering import ordering, predicate
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.store import Store
+from gcpx_filter import All, Comparison, Expression, FilterError, Match, Not, check_order, parse
+from gcpx_filter import Any as AnyOf
+
+_INTEGER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)")
+"""An int64 as Google writes it in JSON: a string without a plus sign or leading zeros. Other digits are just text."""
+_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,400}(?:\.[0-9]{1,400})?(?:[eE][+-]?[0-9]{1,4})?")
+_TIME: Final = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?(?:[Zz]|[+-][0-9]{2}:[0-9]{2})"
+)
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+Comparable = Decimal | datetime | str
+
+
+def pair(value: Any, wanted: str) -> tuple[Comparable, Comparable]:
+    """Convert a stored value and a filter's value into what is compared."""
+    for left, right in ((_stored_number(value), _number(wanted)), (_time(value), _time(wanted) or _date(wanted))):
+        if left is not None and right is not None:
+            return left, right
+    return text(value), wanted.lower() if isinstance(value, bool) else wanted
+
+
+def text(value: Any) -> str:
+    """Write a value as a string."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if value is None else str(value)
+
+
+def _stored_number(value: Any) -> Decimal | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    if isinstance(value, str) and not _INTEGER.fullmatch(value):
+        return None
+    return _number(str(value))
+
+
+def _number(value: str) -> Decimal | None:
+    """Read a number exactly; IDs have 64 bits, which a float cannot hold."""
+    return Decimal(value) if _NUMBER.fullmatch(value) else None
+
+
+def _time(value: Any) -> datetime | None:
+    return _parsed(value.upper()) if isinstance(value, str) and _TIME.fullmatch(value) else None
+
+
+def _date(value: str) -> datetime | None:
+    """Read a date, which stands for its first moment in UTC."""
+    return _parsed(f"{value}T00:00:00Z") if _DATE.fullmatch(value) else None
+
+
+def _parsed(value: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(value).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+Predicate = Callable[[Json], bool]
+_ORDERINGS: Final[dict[str, Callable[[Any, Any], bool]]] = {
+    ">": lambda left, right: left > right,
+    "<": lambda left, right: left < right,
+    ">=": lambda left, right: left >= right,
+    "<=": lambda left, right: left <= right,
+}
+
+
+@functools.lru_cache(maxsize=64)
+def predicate(filter_: str) -> Predicate | None:
+    """Compile a filter, which may be empty; None accepts every resource."""
+    try:
+        expression = parse(filter_)
+        return None if expression is None else _compiled(expression)
+    except FilterError as error:
+        raise ApiError(
+            400, f"Invalid value for field 'filter': '{filter_}'. Invalid list filter expression, {error}."
+        ) from None
+
+
+def ordering(order: str) -> str:
+    """Check the value of `orderBy`; return it without spaces around it."""
+    try:
+        check_order(order)
+    except FilterError as error:
+        raise ApiError(400, f"Invalid value for field 'orderBy': '{order}'. {error}.") from None
+    return order.strip()
+
+
+def _compiled(expression: Expression) -> Predicate:
+    if isinstance(expression, All | AnyOf):
+        predicates = [_compiled(item) for item in expression.items]
+        combined = all if isinstance(expression, All) else any
+        return lambda item: combined(accepts(item) for accepts in predicates)
+    if isinstance(expression, Not):
+        inner = _compiled(expression.item)
+        return lambda item: not inner(item)
+    return _match(expression) if isinstance(expression, Match) else _comparison(expression)
+
+
+def _match(expression: Match) -> Predicate:
+    try:
+        pattern = re2.compile(expression.pattern)
+    except re2.error as error:
+        raise FilterError(expression.position, f"{expression.pattern!r} is not an RE2 expression: {error}") from None
+    wanted = expression.operator == "eq"
+    return lambda item: (pattern.fullmatch(text(next(_values(item, expression.field), None))) is not None) == wanted
+
+
+def _comparison(expression: Comparison) -> Predicate:
+    field, operator, wanted = expression.field, expression.operator, expression.value
+    if operator == ":":
+        return lambda item: _has(item, field, wanted)
+    if operator == "!=":
+        return lambda item: not any(_same(value, wanted) for value in _values(item, field))
+    if operator == "=":
+        return lambda item: any(_same(value, wanted) for value in _values(item, field))
+    holds = _ORDERINGS[operator]
+    return lambda item: any(_ordered(value, wanted, holds) for value in _values(item, field))
+
+
+def _values(item: Any, field: tuple[str, ...]) -> Iterator[Any]:
+    """Yield the values of a field; within a list, those of each element."""
+    if isinstance(item, list):
+        for element in item:
+            yield from _values(element, field)
+    elif not field:
+        if item is not None:
+            yield item
+    elif isinstance(item, dict):
+        yield from _values(item.get(field[0]), field[1:])
+
+
+def _has(item: Json, field: tuple[str, ...], wanted: str) -> bool:
+    """Apply `:`: the field has any value (`*`), a key, an equal element, or a string that contains the wanted one."""
+    values = list(_values(item, field))
+    if wanted == "*":
+        return bool(values)
+    return any(
+        wanted in value if isinstance(value, dict) else _same(value, wanted) or wanted in text(value)
+        for value in values
+    )
+
+
+def _same(value: Any, wanted: str) -> bool:
+    left, right = pair(value, wanted)
+    return left == right
+
+
+def _ordered(value: Any, wanted: str, holds: Callable[[Any, Any], bool]) -> bool:
+    return holds(*pair(value, wanted))
+
+
+_TOKEN: Final = re.compile(r"[\w*.-]+|\S", re.ASCII)
+_NAME: Final = re.compile(r"[\w*.-]+", re.ASCII)
+_DEEPEST: Final = 50
+Mask = Json
+"""The fields to keep, each with the mask of its own fields. An empty mask keeps everything."""
+
+
+def apply_mask(body: Any, mask: Mask) -> Any:
+    """Keep the fields of a response that a mask names."""
+    if isinstance(body, list):
+        return [apply_mask(item, mask) for item in body]
+    if not isinstance(body, dict) or not mask:
+        return body
+    return {key: apply_mask(item, _below(mask, key)) for key, item in body.items() if key in mask or "*" in mask}
+
+
+def _below(mask: Mask, key: str) -> Mask:
+    inner = [mask[name] for name in (key, "*") if name in mask]
+    return inner[0] if len(inner) == 1 else _union(*inner)
+
+
+def _union(left: Mask, right: Mask) -> Mask:
+    """Return the mask that keeps what either of two masks keeps."""
+    if not left or not right:
+        return {}
+    both = {key: _union(left[key], right[key]) for key in left.keys() & right.keys()}
+    return left | right | both
+
+
+def parse_mask(fields: str) -> Mask:
+    """Read a mask, such as `items(name,disks/source),nextPageToken`; an empty string keeps everything."""
+    reader = _Reader(fields, _TOKEN.findall(fields)[::-1])
+    if not reader.left:
+        return {}
+    mask = reader.fields(0)
+    if reader.left:
+        raise reader.error()
+    return mask
+
+
+@attrs.define
+class _Reader:
+    """Reads a mask token by token.
+
+    Attributes:
+        left: the tokens that have not been read, the next one last.
+    """
+
+    text: str
+    left: list[str]
+
+    def error(self) -> ApiError:
+        return ApiError(400, f"Invalid field selection {self.text[:200]}", "invalidParameter")
+
+    def fields(self, depth: int) -> Mask:
+        """Read fields that are separated by commas."""
+        mask = self._field(depth)
+        while self._take(","):
+            mask = _union(mask, self._field(depth))
+        return mask
+
+    def _field(self, depth: int) -> Mask:
+        """Read one field with its own fields."""
+        if depth > _DEEPEST or not self.left or not _NAME.fullmatch(self.left[-1]):
+            raise self.error()
+        name = self.left.pop()
+        if self._take("/"):
+            return {name: self._field(depth + 1)}
+        if not self._take("("):
+            return {name: {}}
+        inner = self.fields(depth + 1)
+        if not self._take(")"):
+            raise self.error()
+        return {name: inner}
+
+    def _take(self, token: str) -> bool:
+        """Skip the next token if it is this one; return whether it is."""
+        is_next = bool(self.left) and self.left[-1] == token
+        if is_next:
+            self.left.pop()
+        return is_next
+
 
 _DEFAULT_SIZE: Final = 500
 _NEWEST_FIRST: Final = "creationTimestamp desc"

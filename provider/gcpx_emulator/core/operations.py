@@ -1,7 +1,4 @@
-"""Operations: work that is accepted at once and takes effect later.
-
-They are kept in the store. Each API decides what it shows of an operation (`Show`).
-"""
+"""Operations: work that is accepted at once and takes effect later."""
 
 from __future__ import annotations
 
@@ -12,10 +9,66 @@ from typing import Any, Final
 import attrs
 
 from gcpx_emulator.core.clock import Clock
-from gcpx_emulator.core.effects import Effect, apply, changed_path
 from gcpx_emulator.core.errors import not_found
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.store import Store
+
+Effect = Json
+
+
+def put(path: str, body: Json) -> Effect:
+    """Create or replace a resource."""
+    return {"put": path, "body": body}
+
+
+def change(path: str, fields: Json) -> Effect:
+    """Set fields of a resource; None removes a field."""
+    return {"change": path, "fields": fields}
+
+
+def delete(path: str) -> Effect:
+    """Delete a resource."""
+    return {"delete": path}
+
+
+def relink(path: str, field: str, target: str, link: str | None) -> Effect:
+    """Set the link to the resource at `target` in a list of links; None removes it."""
+    return {"relink": path, "field": field, "target": target, "link": link}
+
+
+def changed_path(effect: Effect) -> str:
+    """Return the path of the resource that an effect changes."""
+    return str(next(effect[kind] for kind in ("put", "change", "delete", "relink") if kind in effect))
+
+
+def apply(effect: Effect, store: Store) -> None:
+    """Change the store; a resource that no longer exists is neither changed nor relinked."""
+    if "put" in effect:
+        store.put(effect["put"], effect["body"])
+    elif "change" in effect:
+        _change(effect, store)
+    elif "delete" in effect:
+        store.delete(effect["delete"])
+    else:
+        _relink(effect, store)
+
+
+def _change(effect: Effect, store: Store) -> None:
+    resource = store.get(effect["change"])
+    if resource is not None:
+        changed = resource | effect["fields"]
+        store.put(effect["change"], {name: value for name, value in changed.items() if value is not None})
+
+
+def _relink(effect: Effect, store: Store) -> None:
+    resource = store.get(effect["relink"])
+    if resource is None:
+        return
+    links = [link for link in resource.get(effect["field"], []) if not link.endswith(f"/{effect['target']}")]
+    if effect["link"]:
+        links.append(effect["link"])
+    store.put(effect["relink"], resource | {effect["field"]: links})
+
 
 _LONGEST_WAIT: Final = 120.0
 """Seconds that one call waits for an operation."""

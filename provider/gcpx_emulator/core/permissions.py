@@ -1,13 +1,16 @@
-"""The permissions that calls need, as services declare them. A call that no service declares needs none."""
+"""The permissions that calls need, as services declare them, and who has them, as set at `/_emulator/policy`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
 from gcpx_emulator.core.call import Call
+from gcpx_emulator.core.controls import setting
+from gcpx_emulator.core.errors import ApiError
+from gcpx_emulator.core.json_data import Json
 
 PERMISSIONS: Final[set[str]] = set()
 """Every permission that calls may need, and that policies can name."""
@@ -35,3 +38,47 @@ def needs_of(call: Call) -> list[Need]:
     """List what a call needs."""
     find = _NEEDS.get(call.method.id)
     return list(find(call)) if find else []
+
+
+_EVERYONE: Final = "*"
+
+
+def _checked(policy: Any) -> Json:
+    if not isinstance(policy, dict) or set(policy) != {"bindings"} or not isinstance(policy["bindings"], list):
+        raise ApiError(400, 'A policy is {"bindings": [{"permission": ..., "members": [...], "resources": [...]}]}.')
+    for index, binding in enumerate(policy["bindings"]):
+        _check_binding(f"bindings[{index}]", binding)
+    return dict(policy)
+
+
+def _check_binding(where: str, binding: Any) -> None:
+    if not isinstance(binding, dict) or set(binding) - {"permission", "members", "resources"}:
+        raise ApiError(400, f"{where} must be an object with permission, members and, optionally, resources.")
+    if binding.get("permission") not in sorted(PERMISSIONS):
+        raise ApiError(400, f"{where}.permission must be one of {', '.join(sorted(PERMISSIONS))}.")
+    _check_texts(f"{where}.members", binding.get("members"), "e-mail addresses, or * for everyone")
+    _check_texts(f"{where}.resources", binding.get("resources", []), "names of resources; omit it for all resources")
+
+
+def _check_texts(where: str, value: Any, what: str) -> None:
+    if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
+        raise ApiError(400, f"{where} must be a list of {what}.")
+
+
+POLICY: Final = setting("policy", _checked, default={"bindings": []})
+
+
+def check_permissions(call: Call) -> None:
+    """Refuse a call whose caller lacks a permission that the call needs."""
+    bindings = POLICY.read(call.store)["bindings"]
+    for spelled in needs_of(call) if bindings else ():
+        need = attrs.evolve(spelled, resource=call.store.with_name(spelled.resource))
+        named = [name for name in need.permissions if any(item["permission"] == name for item in bindings)]
+        if named and not any(_grants(item, need, call.caller) for item in bindings if item["permission"] in named):
+            wanted = " or ".join(f"'{name}'" for name in named)
+            raise ApiError(403, f"Required {wanted} permission for '{need.resource}'")
+
+
+def _grants(binding: Json, need: Need, caller: str) -> bool:
+    everywhere = "resources" not in binding
+    return (everywhere or need.resource in binding["resources"]) and bool({caller, _EVERYONE} & set(binding["members"]))

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx_emulator.core.control_bodies import ControlBody, Field, is_duration, is_object, is_whole
+from gcpx_emulator.core.controls import ControlBody, Field, is_duration, is_object, is_whole
 from gcpx_emulator.core.discovery import Method
 from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.json_data import Json

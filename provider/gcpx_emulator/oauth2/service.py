@@ -1,9 +1,8 @@
 """Identity: where its pages and its API are served, and the modules with its methods, registered by importing them."""
 # ruff: noqa: F401 - see above
 
-from gcpx_emulator.core.discovery import Api, serve
-from gcpx_emulator.core.routing import serve_page
-from gcpx_emulator.oauth2 import certificates, id_tokens, permissions
+from gcpx_emulator.core.discovery import Api, serve, serve_page
+from gcpx_emulator.oauth2 import identity
 
 serve(Api("iamcredentials.v1", prefixes=("v1",)))
 serve_page("tokeninfo", "oauth2.tokeninfo", {"id_token": {"location": "query", "type": "string"}})

@@ -2,7 +2,7 @@
 # ruff: noqa: F401 - see above
 
 from gcpx_emulator.core.discovery import Api, serve
-from gcpx_emulator.oslogin import login_profiles, ssh_public_keys
+from gcpx_emulator.oslogin import ssh_public_keys
 
 serve(
     Api("oslogin.v1", prefixes=("v1",)),

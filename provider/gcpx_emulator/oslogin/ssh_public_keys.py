@@ -1,4 +1,4 @@
-"""SSH public keys of users; the same in every version of the API."""
+"""SSH public keys of users, and their login profiles; the same in every version of the API."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import hashlib
 import time
 from typing import Final
 
-from gcpx_emulator.core.call import Call
+from gcpx_emulator.core.call import Call, handles
 from gcpx_emulator.core.errors import ApiError
-from gcpx_emulator.core.handlers import handles
 from gcpx_emulator.core.json_data import Json
 
 _MICROSECONDS: Final = 1_000_000
@@ -100,3 +99,41 @@ def delete_key(call: Call) -> Json:
     """Delete a key."""
     call.store.delete(get_key(call)["name"])
     return {}
+
+
+@handles("oslogin.users.getLoginProfile")
+def get_profile(call: Call) -> Json:
+    """Read a user's profile."""
+    user = call.path["usersId"]
+    keys = {key["fingerprint"]: key for key in call.store.list(keys_path(call))}
+    accounts = call.store.list(f"users/{user}/projects")
+    return {
+        "name": user,
+        **({"sshPublicKeys": keys} if keys else {}),
+        **({"posixAccounts": accounts} if accounts else {}),
+    }
+
+
+@handles("oslogin.users.importSshPublicKey")
+def import_key(call: Call) -> Json:
+    """Create a key or replace its expiry, and, with a project, create a POSIX account."""
+    key = new_key(call)
+    call.store.put(key["name"], key)
+    if call.query.get("projectId"):
+        _create_account(call, call.query["projectId"])
+    return {"loginProfile": get_profile(call)}
+
+
+def _create_account(call: Call, project: str) -> None:
+    user = call.path["usersId"]
+    account = {
+        "primary": True,
+        "username": user.replace("@", "_").replace(".", "_"),
+        "uid": "1000",
+        "gid": "1000",
+        "homeDirectory": f"/home/{user.partition('@')[0]}",
+        "operatingSystemType": "LINUX",
+        "accountId": project,
+        "name": f"users/{user}/projects/{project}",
+    }
+    call.store.put(f"users/{user}/projects/{project}", account)

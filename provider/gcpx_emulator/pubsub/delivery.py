@@ -1,28 +1,80 @@
-"""Delivery of messages to push endpoints: pushed until they are acknowledged, with growing pauses between attempts.
-
-Only endpoints on this machine are called; the emulator does not connect to other machines.
-"""
+"""Delivery of messages to push endpoints: pushed until they are acknowledged, with growing pauses."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 import time
 from collections import Counter, deque
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 import attrs
+import h11
+import httpx
 
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.signing import Signer
 from gcpx_emulator.core.store import Store
-from gcpx_emulator.pubsub.durations import seconds_of
-from gcpx_emulator.pubsub.posting import FINAL_INFORMATIONAL, post
-from gcpx_emulator.pubsub.push_config import local_endpoint
-from gcpx_emulator.pubsub.queues import undelivered
-from gcpx_emulator.pubsub.topics_and_subscriptions import all_subscriptions
+from gcpx_emulator.pubsub.messages import undelivered
+from gcpx_emulator.pubsub.topics_and_subscriptions import all_subscriptions, local_endpoint, seconds_of
+
+FINAL_INFORMATIONAL: Final = frozenset({102})
+"""Informational statuses that Pub/Sub accepts as the response; after any other, the response is still to come."""
+_CHUNK: Final = 1 << 16
+
+
+class BrokenAnswerError(Exception):
+    """The response is not HTTP, or it ended too early."""
+
+
+async def post(endpoint: str, headers: Mapping[str, str], body: bytes) -> int:
+    """Post a body to a URL; return the status of the response as soon as it is known.
+
+    Raises:
+        BrokenAnswerError: when the response is not HTTP.
+        OSError: when the endpoint cannot be reached.
+    """
+    url = httpx.URL(endpoint)
+    all_headers = {"Host": url.netloc.decode(), "Content-Length": str(len(body)), "Connection": "close", **headers}
+    connection = h11.Connection(h11.CLIENT)
+    request = h11.Request(method="POST", target=url.raw_path, headers=list(all_headers.items()))
+    raw = b"".join(connection.send(event) or b"" for event in (request, h11.Data(data=body), h11.EndOfMessage()))
+    async with _connected(url) as (reader, writer):
+        writer.write(raw)
+        try:
+            return await _status(connection, reader)
+        except h11.RemoteProtocolError as error:
+            raise BrokenAnswerError(str(error)) from error
+
+
+@asynccontextmanager
+async def _connected(url: httpx.URL) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    """Open a connection; at the end it is closed without waiting for the endpoint."""
+    secure = ssl.create_default_context() if url.scheme == "https" else None
+    port = url.port or (443 if secure else 80)
+    reader, writer = await asyncio.open_connection(url.host, port, ssl=secure)
+    try:
+        yield reader, writer
+    finally:
+        writer.transport.abort()
+
+
+async def _status(connection: h11.Connection, reader: asyncio.StreamReader) -> int:
+    """Read until the status of the response is known."""
+    while True:
+        event = connection.next_event()
+        if event is h11.NEED_DATA:
+            connection.receive_data(await reader.read(_CHUNK))
+        elif isinstance(event, h11.Response) or (
+            isinstance(event, h11.InformationalResponse) and event.status_code in FINAL_INFORMATIONAL
+        ):
+            return event.status_code
+        elif not isinstance(event, h11.InformationalResponse):
+            raise BrokenAnswerError("the connection was closed without a response")
+
 
 _ACKNOWLEDGED: Final = FINAL_INFORMATIONAL | frozenset(range(200, 300))
 _KEPT_ATTEMPTS: Final = 1000

@@ -2,6 +2,6 @@
 # ruff: noqa: F401 - see above
 
 from gcpx_emulator.core.discovery import Api, serve
-from gcpx_emulator.pubsub import messages, permissions, subscriptions, topics
+from gcpx_emulator.pubsub import messages, permissions, topics_and_subscriptions
 
 serve(Api("pubsub.v1", prefixes=("v1",)))

@@ -1,15 +1,84 @@
-"""What topics and subscriptions have in common; both are kept under their full names."""
+"""Topics and subscriptions, whose messages are pulled or pushed; both are kept under their full names."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
+from urllib.parse import urlsplit
 
-from gcpx_emulator.core.call import Call
+from gcpx_emulator.core.call import Call, handles
 from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.listing import page_of
 from gcpx_emulator.core.store import Store
+
+_DURATION: Final = re.compile(r"(-?[0-9]{1,12}(?:\.[0-9]{1,9})?)s")
+_DAY: Final = 86_400
+_RETENTION: Final = (600, 31 * _DAY)
+_BACKOFF: Final = (0, 600)
+_TIME_TO_LIVE: Final = (_DAY, 10**12)
+_LEASES: Final = range(601)
+
+
+def seconds_of(duration: object) -> float | None:
+    """Read a duration such as `1.5s`; None if it is not one."""
+    match = _DURATION.fullmatch(str(duration))
+    return float(match[1]) if match else None
+
+
+def check_durations(body: Json) -> None:
+    """Refuse a topic or subscription with durations that are too short or too long."""
+    retry, expiration = body.get("retryPolicy") or {}, body.get("expirationPolicy") or {}
+    _check("retry_policy.minimumBackoff", retry.get("minimumBackoff"), _BACKOFF)
+    _check("retry_policy.maximumBackoff", retry.get("maximumBackoff"), _BACKOFF)
+    _check("message_retention_duration", body.get("messageRetentionDuration"), _RETENTION)
+    _check("expiration_policy.ttl", expiration.get("ttl"), _TIME_TO_LIVE)
+
+
+def _check(name: str, duration: str | None, bounds: tuple[int, int]) -> None:
+    least, most = bounds
+    seconds = seconds_of(duration)
+    if duration is not None and (seconds is None or not least <= seconds <= most):
+        raise ApiError(400, f"Invalid {name} given ({duration}); it is {least} to {most} seconds, such as '{least}s'.")
+
+
+def check_lease(seconds: int) -> None:
+    """Refuse a deadline that single messages cannot have."""
+    if seconds not in _LEASES:
+        raise ApiError(400, f"Invalid ack deadline given (ack_deadline_seconds={seconds}); it is 0 to 600 seconds.")
+
+
+_EMAIL: Final = re.compile(r"[^@\s/]+@[^@\s/]+\.[^@\s/]+")
+_LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+
+
+def check_push_config(config: Json) -> None:
+    """Refuse push settings that Pub/Sub refuses or the emulator does not have."""
+    endpoint = config.get("pushEndpoint", "")
+    if endpoint and not _is_endpoint(endpoint):
+        raise ApiError(400, f"Invalid push endpoint given (endpoint={endpoint}); it begins with https://.")
+    if config.get("noWrapper"):
+        raise ApiError(501, "pushes without a wrapper are not emulated")
+    token = config.get("oidcToken")
+    if token is not None and not _EMAIL.fullmatch(token.get("serviceAccountEmail", "")):
+        raise ApiError(400, "The push configuration's service account e-mail is not valid.")
+
+
+def _is_endpoint(endpoint: str) -> bool:
+    """Return whether this is a URL with https, or one on this machine."""
+    try:
+        parts = urlsplit(endpoint)
+        is_local = parts.scheme == "http" and parts.hostname in _LOOPBACK
+        return bool(parts.hostname and parts.port != 0 and (parts.scheme == "https" or is_local))
+    except ValueError:
+        return False
+
+
+def local_endpoint(subscription: Json) -> str:
+    """Return the URL to which the emulator pushes a subscription's messages; empty unless it is on this machine."""
+    endpoint = str(subscription.get("pushConfig", {}).get("pushEndpoint", ""))
+    return endpoint if urlsplit(endpoint).hostname in _LOOPBACK else ""
+
 
 _NAME: Final = re.compile(r"(?!goog)[a-zA-Z][-a-zA-Z0-9_.~+%]{2,254}")
 _IMMUTABLE: Final = frozenset({"name", "topic", "enableMessageOrdering", "filter"})
@@ -68,3 +137,158 @@ def subscriptions_of(store: Store, topic: str) -> list[Json]:
 def all_subscriptions(store: Store) -> list[Json]:
     """Read the subscriptions of all projects."""
     return [item for path in store.collections("projects/", "/subscriptions") for item in store.list(path)]
+
+
+_DELETED: Final = "_deleted-topic_"
+
+
+def topic_name(call: Call) -> str:
+    """Return the full name of the topic that a call names."""
+    return f"projects/{call.path['projectsId']}/topics/{call.path['topicsId']}"
+
+
+def read_topic(call: Call) -> Json:
+    """Read the topic that a call names, which must exist."""
+    return read(call.store, topic_name(call))
+
+
+@handles("pubsub.projects.topics.create")
+def create_topic(call: Call) -> Json:
+    """Create a topic."""
+    check_durations(call.body)
+    return create(call.store, topic_name(call), call.body)
+
+
+@handles("pubsub.projects.topics.get")
+def get_topic(call: Call) -> Json:
+    """Read a topic."""
+    return read_topic(call)
+
+
+@handles("pubsub.projects.topics.list")
+def list_topics(call: Call) -> Json:
+    """List the topics of a project."""
+    return list_resources(call, "topics", call.store.list(f"projects/{call.path['projectsId']}/topics"))
+
+
+@handles("pubsub.projects.topics.patch")
+def patch_topic(call: Call) -> Json:
+    """Change the fields in the update mask."""
+    change = call.body.get("topic") or {}
+    check_durations(change)
+    return patch(call, "Topic", read_topic(call), change)
+
+
+@handles("pubsub.projects.topics.delete")
+def delete_topic(call: Call) -> Json:
+    """Delete a topic; its subscriptions stay."""
+    name = read_topic(call)["name"]
+    for subscription in subscriptions_of(call.store, name):
+        call.store.put(subscription["name"], subscription | {"topic": _DELETED})
+    call.store.delete(name)
+    return {}
+
+
+@handles("pubsub.projects.topics.subscriptions.list")
+def list_subscriptions_of_topic(call: Call) -> Json:
+    """List the names of a topic's subscriptions."""
+    subscriptions = subscriptions_of(call.store, read_topic(call)["name"])
+    answer = list_resources(call, "subscriptions", [{"name": item["name"]} for item in subscriptions])
+    names = [item["name"] for item in answer.get("subscriptions", ())]
+    return answer | ({"subscriptions": names} if names else {})
+
+
+_TOPIC: Final = re.compile(r"projects/[^/]+/topics/[^/]+")
+_NOT_EMULATED: Final = (
+    "bigqueryConfig",
+    "bigtableConfig",
+    "cloudStorageConfig",
+    "deadLetterPolicy",
+    "detached",
+    "enableExactlyOnceDelivery",
+    "enableMessageOrdering",
+    "filter",
+    "messageTransforms",
+)
+_DEFAULTS: Final[Json] = {
+    "ackDeadlineSeconds": 10,
+    "messageRetentionDuration": "604800s",
+    "pushConfig": {},
+    "state": "ACTIVE",
+    "expirationPolicy": {"ttl": "2678400s"},
+}
+_ACK_DEADLINES: Final = range(10, 601)
+
+
+def subscription_name(call: Call) -> str:
+    """Return the full name of the subscription that a call names."""
+    return f"projects/{call.path['projectsId']}/subscriptions/{call.path['subscriptionsId']}"
+
+
+def read_subscription(call: Call) -> Json:
+    """Read the subscription that a call names, which must exist."""
+    return read(call.store, subscription_name(call))
+
+
+@handles("pubsub.projects.subscriptions.create")
+def create_subscription(call: Call) -> Json:
+    """Create a subscription."""
+    if not _TOPIC.fullmatch(call.body.get("topic", "")):
+        raise ApiError(400, "The subscription's topic is required, as projects/PROJECT/topics/TOPIC.")
+    read(call.store, call.body["topic"])
+    subscription = create(call.store, subscription_name(call), {**_DEFAULTS, **_checked(call.body)})
+    call.cloud.publisher.push_due()
+    return subscription
+
+
+def _checked(body: Json) -> Json:
+    for name in _NOT_EMULATED:
+        if body.get(name):
+            raise ApiError(501, f"subscriptions with {name} are not emulated")
+    deadline = int(body.get("ackDeadlineSeconds") or _ACK_DEADLINES.start)
+    if deadline not in _ACK_DEADLINES:
+        raise ApiError(400, f"Invalid ack deadline given (ack_deadline_seconds={deadline}); it is 10 to 600 seconds.")
+    check_durations(body)
+    check_push_config(body.get("pushConfig") or {})
+    return {**body, "ackDeadlineSeconds": deadline}
+
+
+@handles("pubsub.projects.subscriptions.get")
+def get_subscription(call: Call) -> Json:
+    """Read a subscription."""
+    return read_subscription(call)
+
+
+@handles("pubsub.projects.subscriptions.list")
+def list_subscriptions(call: Call) -> Json:
+    """List the subscriptions of a project."""
+    return list_resources(call, "subscriptions", call.store.list(f"projects/{call.path['projectsId']}/subscriptions"))
+
+
+@handles("pubsub.projects.subscriptions.patch")
+def patch_subscription(call: Call) -> Json:
+    """Change the fields in the update mask; those that the request leaves out get their defaults."""
+    change = call.body.get("subscription") or {}
+    patched = patch(call, "Subscription", read_subscription(call), {**_DEFAULTS, **_checked(change)})
+    call.cloud.publisher.push_due()
+    return patched
+
+
+@handles("pubsub.projects.subscriptions.modifyPushConfig")
+def modify_push_config(call: Call) -> Json:
+    """Set where messages are pushed; without settings they are pulled."""
+    subscription, config = read_subscription(call), call.body.get("pushConfig") or {}
+    check_push_config(config)
+    call.store.put(subscription["name"], subscription | {"pushConfig": config})
+    call.cloud.publisher.push_due()
+    return {}
+
+
+@handles("pubsub.projects.subscriptions.delete")
+def delete_subscription(call: Call) -> Json:
+    """Delete a subscription and its messages."""
+    name = read_subscription(call)["name"]
+    for path, _ in list(call.store.scan([f"{name}/messages"])):
+        call.store.delete(path)
+    call.store.delete(name)
+    return {}

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from gcpx_emulator.core.call import Call
+from gcpx_emulator.core.call import Call, handles
 from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.errors import ApiError, required
-from gcpx_emulator.core.handlers import handles
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.listing import page_of
 

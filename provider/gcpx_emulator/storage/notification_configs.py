@@ -1,13 +1,16 @@
-"""Notification configurations of buckets."""
+"""Notification configurations of buckets, and the events that they publish."""
 
 from __future__ import annotations
 
+import base64
+import json
 import re
+from collections.abc import Iterator
 from typing import Final
 
-from gcpx_emulator.core.call import Call
+from gcpx_emulator.core.call import Call, handles
+from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.errors import ApiError, required
-from gcpx_emulator.core.handlers import handles
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.storage.buckets import read_bucket
 
@@ -99,3 +102,35 @@ def delete_config(call: Call) -> None:
 def get_service_agent(_call: Call) -> Json:
     """Name the service agent, which publishes the events of a project's buckets."""
     return {"kind": "storage#serviceAccount", "email_address": _SERVICE_AGENT}
+
+
+def publish_event(call: Call, event: str, metadata: Json, attributes: Json) -> None:
+    """Publish an event about an object, with these attributes besides those that every event has."""
+    for config in _configs_for(call, event, metadata):
+        payload = json.dumps(metadata).encode() if config["payload_format"] == "JSON_API_V1" else b""
+        message = {
+            "data": base64.b64encode(payload).decode(),
+            "attributes": {**_attributes(event, metadata, config), **attributes, **config.get("custom_attributes", {})},
+        }
+        call.cloud.publisher.publish(config["topic"].removeprefix("//pubsub.googleapis.com/"), [message])
+
+
+def _attributes(event: str, metadata: Json, config: Json) -> Json:
+    bucket = metadata["bucket"]
+    return {
+        "notificationConfig": f"projects/_/buckets/{bucket}/notificationConfigs/{config['id']}",
+        "eventType": event,
+        "payloadFormat": config["payload_format"],
+        "bucketId": bucket,
+        "objectId": metadata["name"],
+        "objectGeneration": metadata["generation"],
+        "eventTime": timestamp(),
+    }
+
+
+def _configs_for(call: Call, event: str, metadata: Json) -> Iterator[Json]:
+    """Yield the configurations that ask for an event about an object."""
+    for config in call.store.list(configs_path(metadata["bucket"])):
+        prefix = config.get("object_name_prefix", "")
+        if event in config.get("event_types", [event]) and metadata["name"].startswith(prefix):
+            yield config

@@ -1,26 +1,103 @@
-"""Objects."""
+"""Objects: stored, read in parts, copied, and changed under preconditions."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from typing import Final
 from urllib.parse import quote
 
+import attrs
 import google_crc32c
 from starlette.responses import Response
 
-from gcpx_emulator.core.call import Call
+from gcpx_emulator.core.call import Call, handles
 from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.errors import ApiError, invalid, required
-from gcpx_emulator.core.handlers import handles
-from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.json_data import Json, merge
 from gcpx_emulator.core.listing import page_of
-from gcpx_emulator.core.merge_patch import merge
 from gcpx_emulator.storage.buckets import bucket_path, read_bucket
-from gcpx_emulator.storage.conditions import check_conditions, with_header_conditions
-from gcpx_emulator.storage.content import CONTENT, DEFAULT_TYPE, content_response
-from gcpx_emulator.storage.events import publish_event
+from gcpx_emulator.storage.notification_configs import publish_event
+
+_NUMBERS: Final = {"Generation": "generation", "Metageneration": "metageneration"}
+"""The numbers that a condition compares: the name in the parameter, and the field of the object."""
+_HEADERS: Final = {
+    f"x-goog-if-{field}-{words}": f"if{name}{condition}"
+    for name, field in _NUMBERS.items()
+    for condition, words in (("Match", "match"), ("NotMatch", "not-match"))
+}
+"""The parameters of the JSON API by the headers that the XML API has instead."""
+_NUMBER: Final = re.compile(r"\d{1,19}", re.ASCII)
+_MISSING: Final = "0"
+"""The generation that an object has before it exists."""
+
+
+def check_conditions(call: Call, stored: Json | None, prefix: str = "if") -> None:
+    """Refuse a call whose conditions on an object do not hold; a copy's conditions on its source begin `ifSource`.
+
+    Source: https://cloud.google.com/storage/docs/request-preconditions
+    """
+    for name, field in _NUMBERS.items():
+        number = int((stored or {}).get(field, _MISSING))
+        wanted, unwanted = (call.query.get(f"{prefix}{name}{words}") for words in ("Match", "NotMatch"))
+        if wanted is not None and int(wanted) != number:
+            raise _failed()
+        if unwanted is not None and int(unwanted) == number:
+            raise ApiError(304, "Not modified") if call.method.http_method == "GET" else _failed()
+
+
+def with_header_conditions(call: Call) -> Call:
+    """Return a call of the XML API with the conditions of its headers as those of the JSON API."""
+    given = {name: call.headers[header] for header, name in _HEADERS.items() if header in call.headers}
+    for name, value in given.items():
+        if not _NUMBER.fullmatch(value):
+            raise invalid(name, value, "Must be a number.")
+    return attrs.evolve(call, query={**call.query, **given})
+
+
+def _failed() -> ApiError:
+    return ApiError(412, "At least one of the pre-conditions you specified did not hold.", "conditionNotMet")
+
+
+CONTENT: Final = "_media"
+"""Where the store keeps an object's content, in base64."""
+DEFAULT_TYPE: Final = "application/octet-stream"
+_RANGE: Final = re.compile(r"bytes=(?:(\d+)-(\d*)|-(\d+))")
+_PARTIAL: Final = 206
+
+
+def content_response(call: Call, stored: Json) -> Response:
+    """Return an object's content, or the part that the header `Range` asks for.
+
+    Source: RFC 9110, section 14; a header with several ranges is ignored, as it allows.
+    """
+    content = base64.b64decode(stored[CONTENT])
+    part = _part(call.headers.get("range", ""), len(content))
+    headers = {
+        "X-Goog-Hash": f"crc32c={stored['crc32c']},md5={stored['md5Hash']}",
+        "X-Goog-Generation": stored["generation"],
+        "Accept-Ranges": "bytes",
+    }
+    media_type = stored.get("contentType") or DEFAULT_TYPE
+    if part is None:
+        return Response(content, headers=headers, media_type=media_type)
+    headers["Content-Range"] = f"bytes {part.start}-{part.stop - 1}/{len(content)}"
+    return Response(content[part.start : part.stop], _PARTIAL, headers, media_type)
+
+
+def _part(header: str, size: int) -> range | None:
+    """Return the numbers of the bytes that a header asks for; None if it asks for no range."""
+    found = _RANGE.fullmatch(header)
+    if found is None:
+        return None
+    part = range(max(0, size - int(found[3])), size) if found[3] else range(int(found[1]), size)
+    if found[2]:
+        part = range(part.start, min(int(found[2]) + 1, size))
+    if not part:
+        raise ApiError(416, "The requested range cannot be satisfied.", "requestedRangeNotSatisfiable")
+    return part
+
 
 _SETTABLE: Final = ("cacheControl", "contentDisposition", "contentEncoding", "contentLanguage", "contentType",
                    "customTime", "metadata", "storageClass")  # fmt: skip
@@ -193,3 +270,27 @@ def delete_object(call: Call) -> None:
     stored = _read_object(call)
     call.store.delete(_path(call, stored["name"]))
     publish_event(call, "OBJECT_DELETE", metadata_of(call, stored), {})
+
+
+@handles("storage.objects.rewrite")
+def rewrite_object(call: Call) -> Json:
+    """Copy an object, at once and as a whole."""
+    copied = copy_object(call)
+    size = {"objectSize": copied["size"], "totalBytesRewritten": copied["size"]}
+    return {"kind": "storage#rewriteResponse", "done": True, **size, "resource": copied}
+
+
+@handles("storage.objects.copy")
+def copy_object(call: Call) -> Json:
+    """Copy an object; metadata in the body replaces that of the source."""
+    generation = call.query.get("sourceGeneration")
+    source = read_stored(call, call.path["sourceBucket"], call.path["sourceObject"], generation)
+    check_conditions(call, source, "ifSource")
+    bucket, name = call.path["destinationBucket"], call.path["destinationObject"]
+    if call.store.get(f"b/{bucket}") is None:
+        raise ApiError(404, "The specified bucket does not exist.")
+    replaced = call.store.get(object_path(bucket, name))
+    check_conditions(call, replaced)
+    copy = source | given_metadata(call) | new_identity(call, bucket, name)
+    write_object(call, copy, replaced)
+    return metadata_of(call, copy)

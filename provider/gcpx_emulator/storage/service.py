@@ -1,10 +1,9 @@
 """Cloud Storage: where its API is served, and the modules with its methods, registered by importing them."""
 # ruff: noqa: F401 - see above
 
-from gcpx_emulator.core.discovery import MERGE_PATCH, Api, methods_of, serve
+from gcpx_emulator.core.discovery import MERGE_PATCH, Api, methods_of, serve, serve_page
 from gcpx_emulator.core.json_data import Json
-from gcpx_emulator.core.routing import serve_page
-from gcpx_emulator.storage import buckets, copies, notification_configs, objects, permissions
+from gcpx_emulator.storage import buckets, notification_configs, objects, permissions
 
 
 def _amend(content: Json) -> None:

@@ -23,7 +23,7 @@ from programs import FLEET, PROJECT
 from rolling_program import CHANGES, FAULTS, FIRST, INTERFERENCES, INTERRUPTIONS, NAMES, POLICIES, ROLLED, Program
 from watched_fleet import WatchedFleet
 
-from gcpx.model.call import PARALLEL
+from gcpx.model.resource import PARALLEL
 from gcpx_emulator.core.json_data import Json
 
 ZONES = ("us-east1-b", "us-east1-c", "us-east1-d")

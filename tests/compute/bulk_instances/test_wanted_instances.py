@@ -8,12 +8,12 @@ import pytest
 from fleets import set_limits
 from programs import PROJECT, fleet
 
-from gcpx.compute.bulk_instances.creation.instances import create_instances
-from gcpx.compute.bulk_instances.creation.wanted import Wanted
+from gcpx.compute.bulk_instances.capacity import Wanted
+from gcpx.compute.bulk_instances.creation import create_instances
 from gcpx.compute.bulk_instances.fleet import Fleet
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.settings import Settings
-from gcpx.model.call import Call
+from gcpx.model.resource import Call
 
 BULK = "compute.regionInstances.bulkInsert"
 

@@ -23,7 +23,7 @@ from compute_requests import (
 from constraint_cases import CASES, NAMES, OTHER_RAW, metadata_items
 from programs import ZONE
 
-from gcpx_emulator.compute.constraints.checks import CONSTRAINTS
+from gcpx_emulator.compute.constraints import CONSTRAINTS
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from programs import PROJECT, ZONE, properties
 
 from gcpx.compute.image_names import full_image_name
-from gcpx_emulator.compute.public_images import DEPRECATED, FAMILIES
+from gcpx_emulator.compute.images import DEPRECATED, FAMILIES
 
 BASE = "https://www.googleapis.com/compute/v1"
 DEBIAN = f"{BASE}/projects/debian-cloud/global/images/debian-12-bookworm-v20261014"

@@ -8,7 +8,7 @@ import pytest
 from programs import PROJECT, properties
 
 from gcpx_emulator.core.errors import ApiError
-from gcpx_emulator.core.filtering import predicate
+from gcpx_emulator.core.listing import predicate
 
 TEMPLATES = f"/compute/v1/projects/{PROJECT}/global/instanceTemplates"
 WEB = {

@@ -12,10 +12,9 @@ from programs import PROJECT, TEMPLATE, template
 from stack_state import StackState
 
 from gcpx.errors import OutOfTimeError, ProviderError
-from gcpx.gcp.apis import COMPUTE
-from gcpx.gcp.request import Request
+from gcpx.gcp.request import COMPUTE, Request
 from gcpx.gcp.settings import Settings
-from gcpx.model.call import READING_TIME
+from gcpx.model.resource import READING_TIME
 from gcpx_emulator.core.request_log import RequestLog
 
 WEB = {"name": "web", **template()}

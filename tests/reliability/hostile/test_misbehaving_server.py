@@ -19,10 +19,9 @@ from misbehaving import misbehaving, response
 from pauses import Pauses
 from programs import ATTACHMENT, FLEET, IMAGE, KEY, NOTIFICATION, PROJECT, TEMPLATE, USER
 
-from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.connections import Connections
 from gcpx.gcp.errors import ApiError
-from gcpx.gcp.request import Request
+from gcpx.gcp.request import COMPUTE, Request
 from gcpx.gcp.settings import Settings
 
 READ = Request(api=COMPUTE, method="GET", path=f"v1/projects/{PROJECT}/global/instanceTemplates/web")

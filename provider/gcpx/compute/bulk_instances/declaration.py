@@ -6,37 +6,226 @@ Source: Compute Engine REST reference, `regionInstances.bulkInsert`.
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Any, Final
 
-from gcpx.compute.bulk_insert_status import LocationStatus
-from gcpx.compute.bulk_instances import (
-    bulk_insert_rules,
-    count_and_name_rules,
-    membership_rules,
-    provisioning_rules,
-    source_template_rules,
-)
-from gcpx.compute.bulk_instances.creation import fallback_rules
-from gcpx.compute.bulk_instances.creation.fallbacks import Fallback
-from gcpx.compute.bulk_instances.creation.placement import (
+from gcpx.compute.bulk_instances import rules
+from gcpx.compute.bulk_instances.capacity import (
+    Fallback,
+    InstanceFlexibilityPolicy,
     Placement,
     placement_groups_stay_in_one_zone,
     placement_has_room_for_all,
 )
-from gcpx.compute.bulk_instances.creation.shortfalls import Shortfall
-from gcpx.compute.bulk_instances.fleet_id import FLEET_ID, FLEET_ID_SOURCE
-from gcpx.compute.bulk_instances.health import HEALTH_SOURCE
-from gcpx.compute.bulk_instances.instance_flexibility import InstanceFlexibilityPolicy
-from gcpx.compute.bulk_instances.location_policy import LocationPolicy
-from gcpx.compute.bulk_instances.members import Member
-from gcpx.compute.bulk_instances.rollout import fleet_rules
-from gcpx.compute.bulk_instances.rollout.declaration import LostMember, UpdatePolicy
-from gcpx.compute.documentation import rest
-from gcpx.compute.instance_properties.declaration import InstanceProperties
-from gcpx.model.fields import Record, field, output_field, record
+from gcpx.compute.bulk_instances.fleet import FLEET_ID, FLEET_ID_SOURCE, HEALTH_SOURCE
+from gcpx.compute.bulk_instances.rules import (
+    least_action_is_not_above_the_most,
+    names_are_kept_without_surge,
+    replacing_needs_an_instance_to_spare,
+    rollouts_need_the_rolling_strategy,
+)
+from gcpx.compute.bulk_instances.shortfalls import Shortfall
+from gcpx.compute.instance_properties.properties import InstanceProperties
+from gcpx.compute.operations import LocationStatus
+from gcpx.compute.reference import rest
+from gcpx.model.fields import Record, Violation, field, nested, one_required, output_field, record, rule
 from gcpx.model.links import name_of
-from gcpx.model.location_patterns import PROJECT, REGION
-from gcpx.model.rules import one_required
+from gcpx.model.numbers import as_integer_or_percentage
+from gcpx.model.patterns import PROJECT, REGION, ZONE
+
+
+@record
+class Member(Record):
+    """One instance of the fleet."""
+
+    external_address: str = output_field(
+        "The external IPv4 address of the first network interface; missing if the interface has none."
+    )
+    fallback: int = output_field(
+        "The index of the element of `fallbacks` that the instance was created with, such as `0`; missing if it was created without one."
+    )
+    generation: str = output_field(
+        "The instance's generation, which stands for the properties that it was created with or last changed to; missing if the fleet has no `updatePolicy`."
+    )
+    id: str = output_field("The numeric ID that Google assigned to the instance.", always=True)
+    internal_address: str = output_field("The internal IPv4 address of the first network interface.")
+    name: str = output_field("The instance's name.", always=True)
+    self_link: str = output_field("The instance's URL.", always=True)
+    status: str = output_field("The instance's state, such as `RUNNING`.", always=True)
+    stop_reason: str = output_field(
+        "Why the instance is stopped: `PREEMPTED` if Google preempted it, `RUN_LIMIT` if it reached the end of its run time, `HOST_ERROR` if its host machine failed, `GUEST` if its own operating system shut it down, `REQUESTED` if someone stopped or suspended it; missing if it is not stopped, or if Google does not say why.",
+        enum=("GUEST", "HOST_ERROR", "PREEMPTED", "REQUESTED", "RUN_LIMIT"),
+    )
+    zone: str = output_field("The name of the instance's zone, such as `us-east1-b`.", always=True)
+
+
+_BULK_INSERT: Final = "regionInstances.bulkInsert"
+
+
+@record
+class LocationConstraints(Record):
+    """Limits of one location."""
+
+    max_count: int = field(
+        "The maximum number of instances in the location, such as `10`. Must be at least 0.",
+        minimum=0,
+        source=rest(_BULK_INSERT, "locationPolicy.locations.constraints.maxCount"),
+    )
+
+
+@record
+class LocationPolicyLocation(Record):
+    """Whether, and how many, instances may be created in one location."""
+
+    constraints: LocationConstraints = field("The limits of the location.")
+    preference: str = field(
+        "Whether instances may be created in the location: `ALLOW` or `DENY`.",
+        enum=("ALLOW", "DENY"),
+        closed=True,
+        source=rest(_BULK_INSERT, "locationPolicy.locations.preference"),
+    )
+
+
+@record
+class LocationPolicyZone(Record):
+    """A zone in which instances may be created."""
+
+    zone: str = field(
+        "A zone of the fleet's region, such as `zones/us-east1-b` or its URL.",
+        required=True,
+        pattern=ZONE,
+        normalize=name_of,
+    )
+
+
+@rule("the keys of locations must be written zones/ZONE", rest(_BULK_INSERT, "locationPolicy.locations"))
+def _locations_are_zones(values: dict[str, Any]) -> list[Violation]:
+    invalid = (name for name in nested(values, "locations") if "zones/" not in name or not ZONE[0].fullmatch(name))
+    return [(("locations", name), "must be written zones/ZONE") for name in invalid]
+
+
+@record
+class LocationPolicy(Record):
+    """The zones in which instances may be created. A change applies to instances that are created later."""
+
+    RULES = (_locations_are_zones,)
+
+    locations: dict[str, LocationPolicyLocation] = field(
+        "Preferences and limits of zones, by zone, such as `{zones/us-east1-b: {preference: DENY}}`."
+    )
+    target_shape: str = field(
+        "How the instances are spread over zones: `ANY` prefers zones with unused reservations, `ANY_SINGLE_ZONE` uses one zone for all, `BALANCED` spreads them as evenly as possible. Default: `ANY_SINGLE_ZONE`.",
+        enum=("ANY", "ANY_SINGLE_ZONE", "BALANCED"),
+        default="ANY_SINGLE_ZONE",
+        source=rest(_BULK_INSERT, "locationPolicy.targetShape"),
+    )
+    zones: list[LocationPolicyZone] = field(
+        "The zones to choose from, such as `[{zone: zones/us-east1-b}]`; `locations` may hold preferences for them. Google's AI zones are used only if they are listed here.",
+        identity=("zone",),
+    )
+
+
+_GUEST_ATTRIBUTE: Final = (
+    re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_./-]+(?:=.*)?"),
+    "NAMESPACE/KEY or NAMESPACE/KEY=VALUE, such as app/state=ready",
+)
+
+
+@record
+class Readiness(Record):
+    """When a member that was created, restarted or started is ready, so that the next batch may begin."""
+
+    guest_attribute: str = field(
+        "The guest attribute that the member's own software sets when it is ready, as `NAMESPACE/KEY`, with any value, or `NAMESPACE/KEY=VALUE`, such as `app/state=ready`. The instance must also be running, and its metadata must have `enable-guest-attributes: TRUE`. Guest attributes survive a restart, so the software should clear the attribute when it stops.",
+        unsent=True,
+        pattern=_GUEST_ATTRIBUTE,
+    )
+    status: str = field(
+        "The status that the instance must have; only `RUNNING` is allowed. Default: `RUNNING`.",
+        unsent=True,
+        enum=("RUNNING",),
+        closed=True,
+        default="RUNNING",
+    )
+    within: int = field(
+        "How many seconds the members of a batch have to become ready, such as `300`; if they take longer, the rollout fails. Default: `600`.",
+        unsent=True,
+        minimum=1,
+        default=600,
+    )
+
+
+@record
+class UpdatePolicy(Record):
+    """How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members."""
+
+    RULES = (
+        rollouts_need_the_rolling_strategy,
+        replacing_needs_an_instance_to_spare,
+        names_are_kept_without_surge,
+        least_action_is_not_above_the_most,
+    )
+
+    keep_names: bool = field(
+        "Give a member that replaces another one the same name, in the same zone. The old one is then deleted first, so `maxSurge` must be 0. Fleets with `perInstanceProperties` always keep names. Default: false.",
+        unsent=True,
+        default=False,
+    )
+    max_surge: int | str = field(
+        "How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0`.",
+        unsent=True,
+        default=0,
+        normalize=as_integer_or_percentage,
+    )
+    max_unavailable: int | str = field(
+        "How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `1`, or `0` with `maxSurge`.",
+        unsent=True,
+        normalize=as_integer_or_percentage,
+    )
+    minimal_action: str = field(
+        "The least that is done to every member that does not have the new properties yet: `REFRESH` changes it while it runs, `RESTART` stops, changes and starts it, `REPLACE` deletes it and creates another one. Default: `REFRESH`.",
+        unsent=True,
+        enum=("REFRESH", "RESTART", "REPLACE"),
+        closed=True,
+        default="REFRESH",
+    )
+    most_disruptive_action: str = field(
+        "The most that may be done to a member: `REFRESH`, `RESTART` or `REPLACE`. A change that needs more is refused. Default: `REPLACE`.",
+        unsent=True,
+        enum=("REFRESH", "RESTART", "REPLACE"),
+        closed=True,
+        default="REPLACE",
+    )
+    on_failure: str = field(
+        "What happens after a failed batch: `STOP` leaves the members as they are, and the next `pulumi up` goes on from there; `ROLL_BACK` restores the previous properties of the members that were already changed. Default: `STOP`.",
+        unsent=True,
+        enum=("STOP", "ROLL_BACK"),
+        closed=True,
+        default="STOP",
+    )
+    pause_after: int | str = field(
+        "Pause a rollout when this many members have the new properties: a number, such as `1`, or a percentage of `count`, rounded up. The rollout goes on when this number is raised or removed. Default: no pause.",
+        unsent=True,
+        normalize=as_integer_or_percentage,
+    )
+    ready: Readiness = field(
+        "When a changed member is ready, such as `{guestAttribute: app/state=ready, within: 300}`.", unsent=True
+    )
+    strategy: str = field(
+        "`REPLACE_ALL` replaces the whole fleet if a changed property cannot change on running instances; `ROLLING` keeps the fleet and changes its members in batches. Default: `REPLACE_ALL`.",
+        unsent=True,
+        enum=("REPLACE_ALL", "ROLLING"),
+        closed=True,
+        default="REPLACE_ALL",
+    )
+
+
+@record
+class LostMember(Record):
+    """A member that no longer exists, and that the next update creates again."""
+
+    name: str = output_field("The name of the instance.", always=True)
+    zone: str = output_field("The name of the instance's zone, such as `us-east1-b`.", always=True)
+
 
 _METHOD: Final = "regionInstances.bulkInsert"
 _HOSTNAME: Final = (
@@ -81,34 +270,34 @@ class BulkInstancesModel(Record):
 
     RULES = (
         one_required("instanceProperties", "sourceInstanceTemplate", source=rest(_METHOD, "instanceProperties")),
-        count_and_name_rules.names_come_from_a_pattern_or_a_list,
-        count_and_name_rules.instance_names_are_valid,
-        count_and_name_rules.count_is_the_number_of_names,
-        count_and_name_rules.min_count_is_at_most_count,
-        count_and_name_rules.name_pattern_is_valid,
-        count_and_name_rules.name_pattern_has_enough_digits,
-        source_template_rules.source_is_not_a_machine_image,
-        source_template_rules.regional_template_is_in_the_region,
-        source_template_rules.boot_disk_is_required,
-        source_template_rules.template_labels_are_removed_one_by_one,
-        source_template_rules.overrides_are_not_empty,
-        membership_rules.gcpx_labels_are_reserved,
-        membership_rules.membership_label_is_kept,
-        membership_rules.membership_names_are_kept,
-        fleet_rules.surge_fits_the_name_pattern,
-        fleet_rules.named_fleets_have_no_surge,
-        fleet_rules.rolling_fleets_keep_a_label,
-        fleet_rules.guest_attributes_are_enabled,
-        bulk_insert_rules.boot_disks_are_not_from_snapshots,
-        bulk_insert_rules.sole_tenant_nodes_are_not_used,
-        bulk_insert_rules.customer_supplied_keys_are_not_used,
-        bulk_insert_rules.machine_type_is_a_bare_name,
-        provisioning_rules.flex_start_has_a_run_limit,
-        provisioning_rules.bound_instances_name_a_reservation,
-        fallback_rules.fallbacks_fit_the_instance_properties,
-        fallback_rules.fallbacks_differ,
-        fallback_rules.fallback_zones_are_in_the_region,
-        fallback_rules.fallback_labels_can_be_set,
+        rules.names_come_from_a_pattern_or_a_list,
+        rules.instance_names_are_valid,
+        rules.count_is_the_number_of_names,
+        rules.min_count_is_at_most_count,
+        rules.name_pattern_is_valid,
+        rules.name_pattern_has_enough_digits,
+        rules.source_is_not_a_machine_image,
+        rules.regional_template_is_in_the_region,
+        rules.boot_disk_is_required,
+        rules.template_labels_are_removed_one_by_one,
+        rules.overrides_are_not_empty,
+        rules.gcpx_labels_are_reserved,
+        rules.membership_label_is_kept,
+        rules.membership_names_are_kept,
+        rules.surge_fits_the_name_pattern,
+        rules.named_fleets_have_no_surge,
+        rules.rolling_fleets_keep_a_label,
+        rules.guest_attributes_are_enabled,
+        rules.boot_disks_are_not_from_snapshots,
+        rules.sole_tenant_nodes_are_not_used,
+        rules.customer_supplied_keys_are_not_used,
+        rules.machine_type_is_a_bare_name,
+        rules.flex_start_has_a_run_limit,
+        rules.bound_instances_name_a_reservation,
+        rules.fallbacks_fit_the_instance_properties,
+        rules.fallbacks_differ,
+        rules.fallback_zones_are_in_the_region,
+        rules.fallback_labels_can_be_set,
         placement_has_room_for_all,
         placement_groups_stay_in_one_zone,
     )

@@ -1,28 +1,250 @@
-"""The members of a fleet: find them, and change or delete them side by side."""
+"""The members of a fleet: how they are found and listed, which are stopped and why, and requests to many of them."""
 
 from __future__ import annotations
 
 import re
+import threading
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
 
 import attrs
 
-from gcpx.compute.bulk_instances.fleet_id import is_tracked, membership_labels, membership_pattern, pattern_expression
-from gcpx.compute.bulk_instances.membership import Membership
-from gcpx.compute.bulk_instances.region_zones import RegionZones
-from gcpx.compute.collection import may_refuse_number
+from gcpx.compute.collection import may_refuse_number, resource_mark
 from gcpx.compute.operation_batch import BatchRequest, OperationBatch
-from gcpx.compute.operations import Operations
+from gcpx.compute.operations import Operations, kind_of, moment
 from gcpx.errors import MalformedResponse, ProviderError
-from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import ApiError, NotFound, ServerError
 from gcpx.gcp.list_method import ListMethod, is_id, items_of, scopes_in, scopes_of
-from gcpx.gcp.request import Request, segment
-from gcpx.model.call import Call
+from gcpx.gcp.request import COMPUTE, Request, segment
 from gcpx.model.links import name_of
+from gcpx.model.resource import Call
+
+FLEET_ID_SOURCE: Final = "[fleet_id.py](provider/gcpx/compute/bulk_instances/fleet.py): fleet IDs"
+"""The source of rules about fleet IDs, which gcpx defines itself, as a link in RULES.md."""
+TRACKING_LABEL: Final = "gcpx-bulk"
+"""The label by which gcpx finds the members of a fleet, unless the fleet ID says otherwise."""
+GENERATION_LABEL: Final = "gcpx-generation"
+"""The label that shows which properties a member of a rolling fleet was created with, or was last changed to."""
+FALLBACK_LABEL: Final = "gcpx-fallback"
+"""The label that shows which of the fleet's fallbacks a member was created with: its index."""
+RESERVED_LABELS: Final = frozenset({TRACKING_LABEL, GENERATION_LABEL, FALLBACK_LABEL})
+"""The labels that gcpx sets on members, and that programs must not set."""
+FLEET_ID: Final = (
+    re.compile(r"[a-z0-9][-_a-z0-9]{0,62}|labels/[a-z][-_a-z0-9]{0,62}=[-_a-z0-9]{0,63}|namePattern/[-a-z0-9#]{1,63}"),
+    "a label value of lower-case letters, digits, hyphens and underscores, labels/KEY=VALUE or namePattern/PATTERN",
+)
+
+
+def is_tracked(fleet_id: str) -> bool:
+    """Return whether the members are found by gcpx's own label.
+
+    >>> is_tracked("crew"), is_tracked("labels/role=worker"), is_tracked("namePattern/web-#")
+    (True, False, False)
+    """
+    return "/" not in fleet_id
+
+
+def membership_labels(fleet_id: str) -> dict[str, str]:
+    """Return the label that every member has, as a map; empty if the members are found by their names.
+
+    >>> membership_labels("crew"), membership_labels("labels/role=worker"), membership_labels("namePattern/web-#")
+    ({'gcpx-bulk': 'crew'}, {'role': 'worker'}, {})
+    """
+    kind, _, rest = fleet_id.partition("/")
+    if kind == "labels" and rest:
+        key, _, value = rest.partition("=")
+        return {key: value}
+    return {} if rest else {TRACKING_LABEL: fleet_id}
+
+
+def membership_pattern(fleet_id: str) -> str | None:
+    """Return the pattern that the name of every member fits; None if the members are found by a label.
+
+    >>> membership_pattern("namePattern/web-###")
+    'web-###'
+    """
+    kind, _, pattern = fleet_id.partition("/")
+    return pattern if kind == "namePattern" else None
+
+
+def pattern_expression(pattern: str) -> str:
+    """Write a name pattern as a regular expression that Google's filters and Python read in the same way.
+
+    >>> pattern_expression("web###")
+    'web[0-9]{3}'
+    """
+    runs = re.findall(r"#+|[^#]+", pattern)
+    return "".join(f"[0-9]{{{len(run)}}}" if run[0] == "#" else re.escape(run) for run in runs)
+
+
+_Region = tuple[str, str]
+"""A project and the name of one of its regions."""
+
+
+@attrs.define
+class RegionZones:
+    """The zones of regions that aggregated lists named since the process began, and those that members are known in."""
+
+    _zones: dict[_Region, set[str]] = attrs.field(factory=lambda: defaultdict(set), init=False)
+    _listed: set[_Region] = attrs.field(factory=set, init=False)
+    _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
+
+    def of(self, project: str, region: str) -> list[str]:
+        """Return the names of a region's zones; empty if the region was not listed."""
+        with self._lock:
+            return sorted(self._zones[project, region]) if (project, region) in self._listed else []
+
+    def add(self, project: str, region: str, zones: Iterable[str]) -> None:
+        """Take zones in which instances are, whatever lists say; those of other regions are left out."""
+        with self._lock:
+            self._zones[project, region].update(zone for zone in zones if zone.startswith(f"{region}-"))
+
+    def learn(self, project: str, region: str, listed: set[str]) -> list[str]:
+        """Take the zones of an aggregated list; return those of the region that it leaves out."""
+        self.add(project, region, listed)
+        with self._lock:
+            self._listed.add((project, region))
+            return sorted(self._zones[project, region] - listed)
+
+    def forget(self, project: str, region: str) -> bool:
+        """Drop the zones of a region, because one of them no longer exists; return whether there were any."""
+        with self._lock:
+            self._listed.discard((project, region))
+            return bool(self._zones.pop((project, region), None))
+
+
+_Instance = dict[str, Any]
+"""An instance as the API returns it (REST JSON)."""
+_CLOCK_SKEW: Final = 2.0
+"""Seconds by which the times of operations and of instances may differ, because different machines write them."""
+
+
+@attrs.frozen
+class _Creation:
+    """A bulk creation that this run began, or that an earlier run began and this run found.
+
+    Attributes:
+        group: the ID that its operations share; empty if Google gave none.
+        created: how many instances it created, by zone; None if that is not known, or if an earlier run began it.
+    """
+
+    group: str
+    created: Counter[str] | None
+
+
+@attrs.define
+class Membership:
+    """What one call of the engine has found out about the instances that match a fleet's ID.
+
+    Attributes:
+        strangers: the instances of the last list that are not members, by numeric ID.
+    """
+
+    strangers: dict[str, _Instance] = attrs.Factory(dict)
+    _members: set[str] = attrs.Factory(set)
+    """The numeric IDs of members."""
+    _creations: list[_Creation] = attrs.Factory(list)
+    """The bulk creations since the last list."""
+    _groups: list[str] = attrs.Factory(list)
+    """The group IDs of all bulk creations of the call, because a list may not show yet what they have created."""
+    _has_read_operations: bool = False
+
+    def take_in(self, instances: Iterable[_Instance]) -> None:
+        """Make instances members; `instances` may also be elements of the output `members`."""
+        self._members |= {str(item["id"]) for item in instances}
+
+    def add_creation(self, operation: Mapping[str, Any], created: Counter[str] | None = None) -> None:
+        """Take a bulk creation whose instances the next list shows.
+
+        Args:
+            operation: its operation (REST JSON).
+            created: how many instances it created, by zone, if this run has begun it.
+        """
+        self._creations.append(_Creation(operation.get("operationGroupId") or "", created))
+
+    def members_among(self, call: Call, operations: Operations, region: str, found: list[_Instance]) -> list[_Instance]:
+        """Return the members among the instances that match.
+
+        Args:
+            call: the engine's call, whose last outputs have the members of the state.
+            operations: the operations of the fleet's project.
+            region: the name of the fleet's region.
+            found: the instances that match, as they were just listed.
+
+        Raises:
+            ApiError: operations cannot be listed, and so it cannot be told whether an instance is a member.
+        """
+        self.take_in(item for item in call.last.get("members") or () if item.get("id"))
+        creations, self._creations = self._creations, []
+        self._groups += [creation.group for creation in creations]
+        outside = self._outside(found)
+        if self._are_just_created(outside, creations):
+            self.take_in(outside)
+        elif outside:
+            self._read_operations(call, operations, region, outside)
+        self.strangers = {str(item["id"]): item for item in self._outside(outside)}
+        return [item for item in found if str(item["id"]) in self._members]
+
+    def _outside(self, found: list[_Instance]) -> list[_Instance]:
+        return [item for item in found if str(item["id"]) not in self._members]
+
+    def _are_just_created(self, outside: list[_Instance], creations: list[_Creation]) -> bool:
+        """Return whether there are exactly as many new instances in each zone as Google says that this run created.
+
+        Returns False once operations have been read in this call.
+        """
+        if self._has_read_operations or not all(creation.created is not None for creation in creations):
+            return False
+        created = sum((creation.created or Counter() for creation in creations), Counter[str]())
+        return Counter(name_of(item["zone"]) for item in outside) == created
+
+    def _read_operations(self, call: Call, operations: Operations, region: str, outside: list[_Instance]) -> None:
+        """Make those instances members that bulk creations of this run, or of interrupted runs, have created."""
+        self._has_read_operations = True
+        self._take_in_created(call, operations, self._groups, outside)
+        new = [item for item in self._outside(outside) if str(item["id"]) not in self.strangers]
+        if new:
+            self._take_in_created(call, operations, _earlier_groups(call, operations, region, new), new)
+
+    def _take_in_created(
+        self, call: Call, operations: Operations, groups: Iterable[str], instances: list[_Instance]
+    ) -> None:
+        for group in filter(None, groups):
+            self.take_in(created_in_group(call, operations, group, self._outside(instances)))
+
+
+def created_in_group(call: Call, operations: Operations, group: str, instances: list[_Instance]) -> list[_Instance]:
+    """Return those instances that the operations of a group have created; raises `ApiError`."""
+    zones = sorted({name_of(item["zone"]) for item in instances})
+    targets = operations.targets_of_group(call, zones, group)
+    return [item for item in instances if str(item["id"]) in targets]
+
+
+def _earlier_groups(call: Call, operations: Operations, region: str, instances: list[_Instance]) -> list[str]:
+    """Return the group IDs of the resource's bulk creations that may have created one of the instances.
+
+    Without a provider's ID, which tells stacks apart, only the last creation of the state is known to be this resource's.
+    """
+    if not call.provider_id:
+        return [call.last.get("operationGroupId") or ""]
+    begun = operations.begun_by_requests(call, f"regions/{region}", resource_mark(call))
+    fitting = (operation for operation in begun if any(_may_have_created(operation, item) for item in instances))
+    return [operation.get("operationGroupId") or "" for operation in fitting]
+
+
+def _may_have_created(operation: Mapping[str, Any], instance: _Instance) -> bool:
+    """Return whether an instance was created while an operation was under way; true if that cannot be told."""
+    created, begun = instance.get("creationTimestamp"), operation.get("insertTime")
+    if not created or not begun:
+        return True
+    earliest, ended = moment(begun) - _CLOCK_SKEW, operation.get("endTime")
+    return earliest <= moment(created) and (not ended or moment(created) <= moment(ended) + _CLOCK_SKEW)
+
 
 Instance = dict[str, Any]
 """An instance as the API returns it (REST JSON)."""
@@ -305,3 +527,127 @@ def name_order(name: str) -> tuple[str, int, str]:
     """
     found = re.fullmatch(r"(.*?)(\d+)(\D*)", name)
     return (found[1], int(found[2]), found[3]) if found else (name, -1, "")
+
+
+HEALTH_SOURCE: Final = "[health.py](provider/gcpx/compute/bulk_instances/fleet.py): stopped members"
+"""The source of rules about stopped members, which gcpx defines itself, as a link in RULES.md."""
+_STOPPED: Final = frozenset({"STOPPED", "STOPPING", "SUSPENDED", "SUSPENDING", "TERMINATED"})
+_STOP_TIMES: Final = {
+    "STOPPED": "lastStopTimestamp",
+    "SUSPENDED": "lastSuspendedTimestamp",
+    "TERMINATED": "lastStopTimestamp",
+}
+"""The field with the time of the stop, by status; it is not set before the stop has ended."""
+_REASONS: Final = {
+    "deferredStop": "RUN_LIMIT",
+    "guestTerminate": "GUEST",
+    "hostError": "HOST_ERROR",
+    "preempted": "PREEMPTED",
+    "stop": "REQUESTED",
+    "suspend": "REQUESTED",
+}
+"""Why an instance was stopped, by the kind of the operation that stopped it."""
+_FILTER: Final = f'operationType eq "(.*[.])?({"|".join(_REASONS)})"'
+"""Some types begin with the collection, as in `compute.instances.preempted`."""
+_FIELDS: Final = "operationType,targetId,insertTime,error(errors(code))"
+_PATIENCE: Final = 10.0
+"""Seconds of retries. The reasons only inform, so a refresh does not wait long for them."""
+
+
+def is_stopped(instance: Instance) -> bool:
+    """Return whether an instance is stopped, suspended, or about to be, and so does not count as running."""
+    return instance.get("status") in _STOPPED
+
+
+def keeps_stopped(inputs: dict[str, Any]) -> bool:
+    """Return whether a fleet's inputs say that stopped members stay stopped, and count as existing."""
+    return inputs.get("onStopped") == "KEEP"
+
+
+def stop_reasons(call: Call, fleet: Fleet, members: list[Instance]) -> dict[str, str]:
+    """Find out why members were stopped, from the operations of their zones.
+
+    Sends one list for each zone with stopped members, and no request if none is stopped.
+
+    Args:
+        call: the engine's call; its progress says which lists could not be read.
+        fleet: the fleet.
+        members: the members to explain; running ones are skipped.
+
+    Returns:
+        The reasons (`stopReason` of the outputs) by instance ID. A reason that is not known is left out, also if the
+        operations cannot be listed.
+    """
+    stopped = [member for member in members if is_stopped(member)]
+    stops = _stops_by_instance(call, fleet, sorted({name_of(member["zone"]) for member in stopped}))
+    found = {str(member["id"]): _reason(member, stops[str(member["id"])]) for member in stopped}
+    return {key: reason for key, reason in found.items() if reason is not None}
+
+
+@attrs.frozen
+class _Stop:
+    """An operation that stopped an instance.
+
+    Attributes:
+        instance: the instance's ID.
+        at: when the operation was requested.
+        reason: the reason that its type stands for.
+    """
+
+    instance: str
+    at: datetime
+    reason: str
+
+
+def _stops_by_instance(call: Call, fleet: Fleet, zones: list[str]) -> defaultdict[str, list[_Stop]]:
+    """List the operations that stopped instances in some zones, by instance ID; the zones are read in parallel."""
+    found: defaultdict[str, list[_Stop]] = defaultdict(list)
+    for stops in call.side_by_side(partial(_stops, call, fleet), zones):
+        for stop in stops:
+            found[stop.instance].append(stop)
+    return found
+
+
+def _stops(call: Call, fleet: Fleet, zone: str) -> list[_Stop]:
+    """List what stopped instances in a zone; if reading fails, say so and return what was read before."""
+    path = f"v1/projects/{fleet.project}/zones/{zone}/operations"
+    query = {"filter": _FILTER}
+    method = ListMethod(google=fleet.google, path=path, query=query, fields=_FIELDS, patience=_PATIENCE)
+    found: list[_Stop] = []
+    try:
+        for page in method.pages(call):
+            found.extend(_stops_of(page.get("items", ())))
+    except ApiError as error:
+        call.progress(f"the reasons why instances in {zone} are stopped cannot be read: {error}")
+    return found
+
+
+def _stops_of(operations: Any) -> Iterator[_Stop]:
+    """Read operations (REST JSON); those that failed stopped nothing."""
+    for operation in operations:
+        at, reason = _time(operation.get("insertTime")), _REASONS.get(kind_of(operation))
+        if at is not None and reason is not None and not operation.get("error"):
+            yield _Stop(str(operation.get("targetId")), at, reason)
+
+
+def _reason(member: Instance, stops: list[_Stop]) -> str | None:
+    """Return the reason of the latest stop between the last start of a member and its present stop, if any."""
+    started, stopped = _time(member.get("lastStartTimestamp")), _stop_time(member)
+    fitting = [
+        stop for stop in stops if (started is None or started <= stop.at) and (stopped is None or stop.at <= stopped)
+    ]
+    return max(fitting, key=lambda stop: stop.at).reason if fitting else None
+
+
+def _stop_time(member: Instance) -> datetime | None:
+    """Return when a member's present stop ended; None if it has not ended yet, or if Google does not say."""
+    return _time(member.get(_STOP_TIMES.get(member.get("status", ""), "")))
+
+
+def _time(text: Any) -> datetime | None:
+    """Parse a timestamp (RFC 3339); None if it is missing or malformed."""
+    try:
+        found = datetime.fromisoformat(text)
+    except (TypeError, ValueError):
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)

@@ -1,26 +1,25 @@
 """The names that a name pattern gives: one for each number from 1 to the highest with as many digits as it has #.
 
-Google numbers new instances after the highest number in use, and refuses a creation that needs higher numbers than the
-pattern has, even if lower ones are free.
+Google numbers new instances after the highest number in use in the zones of a request, and refuses a creation that
+needs higher numbers than the pattern has, even if lower ones are free.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
-from gcpx.compute.bulk_instances.fleet import Fleet, region_of
-from gcpx.compute.bulk_instances.fleet_id import pattern_expression
-from gcpx.compute.bulk_instances.size import FleetSize
-from gcpx.compute.importable_resources import ImportableResources
+from gcpx.compute.bulk_instances.capacity import FleetSize
+from gcpx.compute.bulk_instances.fleet import Fleet, Instance, pattern_expression, region_of
+from gcpx.compute.listing import ImportableResources
 from gcpx.errors import ProviderError
 from gcpx.gcp.errors import ApiError, Rejected
 from gcpx.gcp.list_method import scopes_in
-from gcpx.model.call import Call
+from gcpx.model.fields import elements, nested, text
 from gcpx.model.links import name_of
-from gcpx.model.rules import text
+from gcpx.model.resource import Call
 
 
 class NamesExhaustedError(ProviderError):
@@ -150,3 +149,29 @@ def _names_in_use(call: Call, fleet: Fleet, pattern: str) -> set[str]:
         needs=scopes_in(fleet.region),
     )
     return {found["name"] for found in instances.read_all(call) if region_of(found) == fleet.region}
+
+
+def names_across_zones(inputs: dict[str, Any], members: Iterable[Instance], count: int) -> list[str]:
+    """Return the names of new instances if members are in zones that a request cannot use; otherwise none.
+
+    Args:
+        inputs: the inputs that the request is written from.
+        members: the members that exist.
+        count: the number of new instances.
+    """
+    pattern, members = text(inputs, "namePattern"), list(members)
+    zones = {name_of(member["zone"]) for member in members}
+    if not pattern or all(_may_be_used(inputs, zone) for zone in zones):
+        return []
+    in_use = {member["name"] for member in members}
+    return next_names(pattern, in_use, count)
+
+
+def _may_be_used(inputs: dict[str, Any], zone: str) -> bool:
+    """Return whether the location policy of a request lets it create instances in a zone."""
+    policy = nested(inputs, "locationPolicy")
+    locations = nested(policy, "locations")
+    preferences = {name_of(name): text(nested(locations, name), "preference") for name in locations}
+    chosen = {name_of(item.get("zone", "")) for _, item in elements(policy, "zones")}
+    chosen |= {name for name, preference in preferences.items() if preference == "ALLOW"}
+    return preferences.get(zone) != "DENY" and (not chosen or zone in chosen)

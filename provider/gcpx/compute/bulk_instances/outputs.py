@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gcpx.compute.bulk_instances.capacity import is_parked
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
-from gcpx.compute.bulk_instances.fleet import Fleet, Instance
-from gcpx.compute.bulk_instances.fleet_id import FALLBACK_LABEL, GENERATION_LABEL
-from gcpx.compute.bulk_instances.health import is_stopped, keeps_stopped, stop_reasons
-from gcpx.compute.bulk_instances.rollout.generation import last_generations
-from gcpx.compute.bulk_instances.size import is_parked
-from gcpx.model.call import Call
+from gcpx.compute.bulk_instances.fleet import (
+    FALLBACK_LABEL,
+    GENERATION_LABEL,
+    Fleet,
+    Instance,
+    is_stopped,
+    keeps_stopped,
+    stop_reasons,
+)
+from gcpx.compute.bulk_instances.generation import last_generations
 from gcpx.model.fields import object_type
 from gcpx.model.links import name_of
 from gcpx.model.numbers import as_integer
-from gcpx.model.resource import Live
+from gcpx.model.resource import Call, Live
 from gcpx.model.response_types import require_types
 
 _CREATION_OUTPUTS: Final = ("perLocationStatus", "operationGroupId", "shortfalls")

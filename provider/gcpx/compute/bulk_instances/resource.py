@@ -6,57 +6,326 @@ Source: Compute Engine REST reference, `regionInstances.bulkInsert`, and the met
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 import attrs
 
-from gcpx.compute.bulk_instances.bulk_insert import describe_progress
-from gcpx.compute.bulk_instances.creation.created_members import members_after
-from gcpx.compute.bulk_instances.creation.earlier_fleet import EarlierFleetError, earlier_fleet, warn_of_earlier_fleets
-from gcpx.compute.bulk_instances.creation.fallback_rules import fallback_zones_are_in_the_region
-from gcpx.compute.bulk_instances.creation.instances import create_instances, created_earlier
-from gcpx.compute.bulk_instances.creation.wanted import Wanted
+from gcpx.compute.bulk_instances.capacity import FleetSize, Wanted, is_parked
+from gcpx.compute.bulk_instances.creation import (
+    EarlierFleetError,
+    create_instances,
+    created_earlier,
+    describe_progress,
+    earlier_fleet,
+    members_after,
+    report_shortfall,
+    warn_of_earlier_fleets,
+)
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel, BulkInstancesQuery
-from gcpx.compute.bulk_instances.fleet import TIMEOUT, Fleet, Instance, region_of
-from gcpx.compute.bulk_instances.fleet_id import FLEET_ID, GENERATION_LABEL, TRACKING_LABEL, is_tracked
-from gcpx.compute.bulk_instances.imported_inputs import imported_inputs
+from gcpx.compute.bulk_instances.fleet import (
+    FLEET_ID,
+    GENERATION_LABEL,
+    RESERVED_LABELS,
+    TIMEOUT,
+    TRACKING_LABEL,
+    Fleet,
+    Instance,
+    RegionZones,
+    is_stopped,
+    is_tracked,
+    region_of,
+)
+from gcpx.compute.bulk_instances.generation import creation_generation, generation_label, generation_output
+from gcpx.compute.bulk_instances.goal import after_last_update
 from gcpx.compute.bulk_instances.names import explained_refusal, have_too_few_names
-from gcpx.compute.bulk_instances.online_checks import fleet_checks
 from gcpx.compute.bulk_instances.outputs import imported_fleet, last_creation_outputs, live_fleet, unread_fleet
-from gcpx.compute.bulk_instances.region_zones import RegionZones
-from gcpx.compute.bulk_instances.rollout.generation import creation_generation, generation_label, generation_output
-from gcpx.compute.bulk_instances.rollout.last_update import after_last_update
-from gcpx.compute.bulk_instances.rollout.outputs import kept_outputs, unfinished_rollout
-from gcpx.compute.bulk_instances.rollout.policy import is_rolling
-from gcpx.compute.bulk_instances.rollout.preview import announce
-from gcpx.compute.bulk_instances.rollout.update import FleetUpdate
-from gcpx.compute.bulk_instances.shortfall import report_shortfall
-from gcpx.compute.bulk_instances.size import FleetSize, is_parked
-from gcpx.compute.bulk_instances.source_template_rules import regional_template_is_in_the_region
-from gcpx.compute.bulk_instances.strangers import name_new_members, naming_strangers, what_matches
-from gcpx.compute.earlier_insertions import EarlierInsertions
-from gcpx.compute.importable_resources import ImportableResources
-from gcpx.compute.lost_responses import wait_for_insertions
-from gcpx.compute.operation_outcome import Outcome, created_instances
-from gcpx.compute.operations import Wait
+from gcpx.compute.bulk_instances.plan import is_rolling
+from gcpx.compute.bulk_instances.preview import announce, names_in_words
+from gcpx.compute.bulk_instances.rollout import FleetUpdate, kept_outputs, unfinished_rollout
+from gcpx.compute.bulk_instances.rules import fallback_zones_are_in_the_region, regional_template_is_in_the_region
+from gcpx.compute.collection import EarlierInsertions, wait_for_insertions
+from gcpx.compute.instance_properties.properties import InstanceProperties
+from gcpx.compute.listing import ImportableResources
+from gcpx.compute.online_checks import check_machine_type, check_quotas, instance_checks
+from gcpx.compute.operations import Outcome, Wait, created_instances
 from gcpx.errors import ProviderError
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.in_project import InProject
+from gcpx.gcp.errors import NotFound
+from gcpx.gcp.in_project import InProject, Lookups, missing_place, place_or_default
 from gcpx.gcp.list_method import any_scope, scopes_in
-from gcpx.gcp.lookups import Lookups
-from gcpx.gcp.online_checks import OnlineChecks
+from gcpx.gcp.online_checks import OnlineCheck, OnlineChecks
 from gcpx.gcp.partial_state import keeping_state
-from gcpx.gcp.place_defaults import missing_place, place_or_default
-from gcpx.model.call import Call
-from gcpx.model.import_command import how_to_manage
+from gcpx.gcp.request import COMPUTE, Request
+from gcpx.model import codec, state
+from gcpx.model.fields import Violation, elements, nested, object_type, text
+from gcpx.model.import_command import how_to_manage, import_command
 from gcpx.model.links import Location, name_of, path_of
 from gcpx.model.naming import AUTONAMED, UNREAD, Autoname
-from gcpx.model.resource import InvalidId, ListedResource, Live, Page, PartialError
-from gcpx.model.rules import Violation, text
+from gcpx.model.numbers import as_number
+from gcpx.model.resource import Call, InvalidId, ListedResource, Live, Page, PartialError
 from gcpx.model.values import Path
+
+
+def imported_inputs(call: Call, fleet: Fleet, members: list[Instance]) -> dict[str, Any]:
+    """Describe existing instances as inputs: `instanceProperties`, and `namePattern` or `perInstanceProperties`.
+
+    The instance properties are those of the first member; at least one member is required. If members are stopped,
+    they stay so (`onStopped`), because an import changes nothing. Raises `ApiError` if the disks of the first member
+    cannot be read.
+    """
+    inputs: dict[str, Any] = {"instanceProperties": _instance_properties(call, fleet, members[0])}
+    if any(map(is_stopped, members)):
+        inputs["onStopped"] = "KEEP"
+    names = [member["name"] for member in members]
+    pattern = fleet.name_pattern or _common_pattern(names)
+    if pattern is not None:
+        return {**inputs, "namePattern": pattern}
+    return {**inputs, "perInstanceProperties": {name: {} for name in names}}
+
+
+def _common_pattern(names: list[str]) -> str | None:
+    """Return the name pattern that all names fit, if there is one: the last number in them, digit by digit."""
+    patterns = {re.sub(r"\d+(?=\D*$)", lambda number: "#" * len(number[0]), name) for name in names}
+    pattern = patterns.pop()
+    return pattern if not patterns and "#" in pattern else None
+
+
+def _instance_properties(call: Call, fleet: Fleet, instance: Instance) -> dict[str, Any]:
+    kind = object_type(InstanceProperties)
+    labels = {key: value for key, value in instance.get("labels", {}).items() if key not in RESERVED_LABELS}
+    body = {**instance, "machineType": name_of(instance.get("machineType", "")), "labels": labels}
+    return {
+        **state.minimal(kind, codec.from_body(kind, body)),
+        "disks": [_disk(call, fleet, disk) for disk in instance.get("disks", ())],
+        "networkInterfaces": [_network_interface(interface) for interface in instance.get("networkInterfaces", ())],
+    }
+
+
+def _disk(call: Call, fleet: Fleet, disk: dict[str, Any]) -> dict[str, Any]:
+    """Describe how an attached disk was created; the instance does not name the image."""
+    attached = {name: disk[name] for name in ("boot", "autoDelete") if disk.get(name)}
+    size = {"diskSizeGb": int(disk["diskSizeGb"])} if disk.get("diskSizeGb") else {}
+    image = _source_image(call, fleet, disk["source"]) if disk.get("source") else None
+    return {**attached, "initializeParams": {**size, **({"sourceImage": image} if image else {})}}
+
+
+def _source_image(call: Call, fleet: Fleet, disk: str) -> str | None:
+    """Read the image that a disk was created from; None if there is none, or if the disk no longer exists."""
+    try:
+        found = fleet.google.send(Request(api=COMPUTE, method="GET", path=f"beta/{path_of(disk)}"), call)
+    except NotFound:
+        return None
+    return found.get("sourceImage")
+
+
+def _network_interface(interface: dict[str, Any]) -> dict[str, Any]:
+    networks = {name: interface[name] for name in ("network", "subnetwork") if interface.get(name)}
+    return {**networks, "accessConfigs": [{}]} if interface.get("accessConfigs") else networks
+
+
+_MODELS: Final = {"SPOT": "Spot", "FLEX_START": "flex-start"}
+"""The provisioning models that have advice, with their names in messages."""
+_LOW: Final = 0.5
+"""Below this obtainability, a fleet is likely to get fewer instances than it asks for."""
+_HOUR: Final = 3600
+
+
+def show_capacity_advice(checks: OnlineChecks, inputs: dict[str, Any], more: int) -> list[Violation]:
+    """Show how likely `more` instances can be created, and warn if that is unlikely; never a failure.
+
+    `inputs` are the fleet's, and may hold unknowns. Without Spot or flex-start, or if the machine types are not known,
+    Google is not asked.
+    """
+    model, selections = _provisioning_model(inputs), _selections(inputs)
+    if more <= 0 or model not in _MODELS or not selections or not FleetSize.of(inputs).wanted:
+        return []
+    body = {
+        "size": more,
+        "instanceProperties": {"scheduling": {"provisioningModel": model}},
+        "instanceFlexibilityPolicy": {"instanceSelections": selections},
+        **_distribution(nested(inputs, "locationPolicy")),
+    }
+    path = f"v1/projects/{checks.project}/regions/{checks.region}/advice/capacity"
+    advice = checks.lookups.ask(checks.call, path, body) or {}
+    for _, recommendation in elements(advice, "recommendations"):
+        _show(checks, f"{more:,} {_MODELS[model]} instances", nested(recommendation, "scores"))
+    return []
+
+
+def _show(checks: OnlineChecks, what: str, scores: dict[str, Any]) -> None:
+    obtainability = as_number(scores.get("obtainability"))
+    if obtainability is None:
+        return
+    uptime = as_number(text(scores, "estimatedUptime").removesuffix("s"))
+    lasting = f", and an expected uptime of {uptime / _HOUR:,.1f} hours" if uptime is not None else ""
+    said = f"capacity advice for {what}: an obtainability of {obtainability:.2f} (0 to 1){lasting}"
+    if obtainability >= _LOW:
+        checks.call.inform(said)
+    else:
+        checks.call.warn(
+            f"{said}; this is low: allow other zones with locationPolicy, allow other machine types with instanceFlexibilityPolicy, or add fallbacks"
+        )
+
+
+def _provisioning_model(inputs: dict[str, Any]) -> str:
+    scheduling = nested(nested(inputs, "instanceProperties"), "scheduling")
+    return "SPOT" if scheduling.get("preemptible") is True else text(scheduling, "provisioningModel")
+
+
+def _selections(inputs: dict[str, Any]) -> dict[str, Any]:
+    """Return the machine types to choose from (REST JSON); empty if any of them is not known."""
+    properties = nested(inputs, "instanceProperties")
+    accelerators = _accelerators(properties)
+    chosen = nested(nested(inputs, "instanceFlexibilityPolicy"), "instanceSelections")
+    given = {name: item for name, item in chosen.items() if isinstance(item, dict)}
+    types = {name: item.get("machineTypes") for name, item in given.items()} or {
+        "machine-type": [properties.get("machineType")]
+    }
+    known = {name: names for name, names in types.items() if _are_names(names)}
+    if known.keys() != types.keys():
+        return {}
+    ranks = {name: {"rank": str(item["rank"])} for name, item in given.items() if as_number(item.get("rank"))}
+    return {
+        name: {"machineTypes": list(map(name_of, names)), **ranks.get(name, {}), **accelerators}
+        for name, names in known.items()
+    }
+
+
+def _are_names(value: Any) -> TypeGuard[list[str]]:
+    return isinstance(value, list) and all(isinstance(name, str) for name in value)
+
+
+def _accelerators(properties: dict[str, Any]) -> dict[str, Any]:
+    found = [
+        {"acceleratorType": name_of(text(item, "acceleratorType")), "acceleratorCount": item["acceleratorCount"]}
+        for _, item in elements(properties, "guestAccelerators")
+        if as_number(item.get("acceleratorCount")) and text(item, "acceleratorType")
+    ]
+    return {"guestAccelerators": found} if found else {}
+
+
+def _distribution(policy: dict[str, Any]) -> dict[str, Any]:
+    """Return where the instances may be (REST JSON), as far as a location policy says."""
+    locations = nested(policy, "locations")
+    allowed = [name for name in locations if nested(locations, name).get("preference") in {None, "ALLOW"}]
+    listed = [text(zone, "zone") for _, zone in elements(policy, "zones")]
+    zones = [{"zone": f"zones/{name}"} for name in dict.fromkeys(map(name_of, [*allowed, *listed])) if name]
+    shape = text(policy, "targetShape") or "ANY_SINGLE_ZONE"
+    return {"distributionPolicy": {"targetShape": shape, **({"zones": zones} if zones else {})}}
+
+
+def fleet_checks(checks: OnlineChecks, olds: dict[str, Any], inputs: dict[str, Any]) -> Iterator[OnlineCheck]:
+    """Yield the checks of a fleet's inputs, which may hold unknowns; `olds` are the last inputs, or empty."""
+    properties = nested(inputs, "instanceProperties")
+    yield from instance_checks(checks, properties, ("instanceProperties",))
+    yield from _zone_checks(checks, inputs)
+    policies = nested(inputs, "placement").get("policies")
+    for index, policy in enumerate(policies if isinstance(policies, list) else ()):
+        link = policy if isinstance(policy, str) and checks.region else ""
+        collection = f"regions/{checks.region}/resourcePolicies"
+        yield partial(checks.check_link, link, collection, ("placement", "policies", index))
+    if checks.project and checks.region:
+        size, existing = FleetSize.of(inputs), FleetSize.of(olds).wanted
+        more, minimum = size.wanted - existing, max(1, size.minimum) - existing  # a fleet needs at least one instance
+        yield partial(check_quotas, checks, text(properties, "machineType"), more, minimum)
+        yield partial(show_capacity_advice, checks, inputs, more)
+
+
+def _zone_checks(checks: OnlineChecks, inputs: dict[str, Any]) -> Iterator[OnlineCheck]:
+    """Check the zones of the location policy, in both of its forms, and of the fallbacks."""
+    policy = nested(inputs, "locationPolicy")
+    for name in nested(policy, "locations"):
+        yield partial(checks.check_zone, name, ("locationPolicy", "locations", name))
+    for index, item in elements(policy, "zones"):
+        yield partial(checks.check_zone, text(item, "zone"), ("locationPolicy", "zones", index, "zone"))
+    for index, fallback in elements(inputs, "fallbacks"):
+        zones = fallback.get("zones")
+        for place, zone in enumerate(zones if isinstance(zones, list) else ()):
+            known = zone if isinstance(zone, str) else ""
+            yield partial(checks.check_zone, known, ("fallbacks", index, "zones", place))
+        machine_type = text(fallback, "machineType")
+        yield partial(check_machine_type, checks, machine_type, ("fallbacks", index, "machineType"))
+
+
+@contextmanager
+def naming_strangers(call: Call, fleet: Fleet) -> Iterator[None]:
+    """Warn of the strangers that the block has found, also if it fails."""
+    try:
+        yield
+    finally:
+        strangers = list(fleet.membership.strangers.values())
+        if strangers:
+            call.warn(_warning(call, fleet, strangers))
+
+
+def name_new_members(call: Call, fleet: Fleet, members: list[Instance]) -> None:
+    """Say which members a refresh adds because they match the fleet's ID; an import says nothing."""
+    known = {item.get("id") for item in call.last.get("members") or ()}
+    new = [member for member in members if str(member["id"]) not in known]
+    if new and "members" in call.last:
+        words = (
+            f"{_number(new)} {fleet.id} and {'is now a member' if len(new) == 1 else 'are now members'} of this fleet"
+        )
+        call.warn(
+            f"{words}: {_names(new)}. The next preview shows which members are surplus, if any; `pulumi up` deletes these"
+        )
+
+
+def what_matches(found: list[Instance], own: list[Instance]) -> str:
+    """Say why the ID of a new fleet cannot be used, which matches `found`; the fleet itself created `own`."""
+    ids = {member["id"] for member in own}
+    others = [instance for instance in found if instance["id"] not in ids]
+    if not others:
+        return f"{_number(found)} it, more than the fleet should have: {_names(found)}"
+    were = "was" if len(others) == 1 else "were"
+    return f"{_number(others)} it and {were} not created by this resource: {_names(others)}"
+
+
+def _warning(call: Call, fleet: Fleet, strangers: list[Instance]) -> str:
+    is_one = len(strangers) == 1
+    what = f"the label {_label(fleet)}" if is_tracked(fleet.id) else fleet.id
+    return (
+        f"{_number(strangers)} {what} and {'is not a member' if is_one else 'are not members'} of this fleet, because "
+        f"{'it is' if is_one else 'they are'} not in the state, and no known operation of this resource created "
+        f"{'it' if is_one else 'them'}: {_names(strangers)}. gcpx does not count, change or delete "
+        f"{'it' if is_one else 'them'}. {_advice(call, fleet, strangers[0])}"
+    )
+
+
+def _advice(call: Call, fleet: Fleet, stranger: Instance) -> str:
+    if not is_tracked(fleet.id):
+        return (
+            "To add every matching instance to the fleet, run `pulumi refresh`. The next preview shows which members are "
+            "surplus, if any; `pulumi up` deletes these"
+        )
+    key = next(iter(fleet.labels))
+    command = (
+        f"gcloud compute instances remove-labels {stranger['name']} --labels={key} "
+        f"--zone={name_of(stranger['zone'])} --project={fleet.project}"
+    )
+    name = stranger["name"]
+    return (
+        f"If {name} has the label by mistake, remove the label with `{command}`. If {name} belongs to the fleet, raise "
+        f"`count` to include it, and run `pulumi state delete {shlex.quote(call.urn)}` and then "
+        f"{import_command(call, fleet.resource_id)}, which imports every instance that has the label"
+    )
+
+
+def _label(fleet: Fleet) -> str:
+    return "".join(f"{key}={value}" for key, value in fleet.labels.items())
+
+
+def _number(instances: list[Instance]) -> str:
+    return f"{len(instances):,} {'instance matches' if len(instances) == 1 else 'instances match'}"
+
+
+def _names(instances: list[Instance]) -> str:
+    return names_in_words(instance["name"] for instance in instances)
+
 
 _ID: Final = re.compile(
     r"projects/(?P<project>[^/]+)/regions/(?P<region>[^/]+)/"

@@ -1,19 +1,250 @@
-"""The disks of instances, and how new ones are created: their declaration. Their rules are in `disk_rules`."""
+"""The disks of instances, how new ones are created, and the keys that encrypt them: declarations and rules."""
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
-from typing import ClassVar
+from typing import Any, ClassVar, Final
 
 from gcpx.compute import image_names as images
-from gcpx.compute.documentation import rest
-from gcpx.compute.instance_properties import disk_rules
-from gcpx.compute.instance_properties.encryption_keys import CustomerEncryptionKey
-from gcpx.compute.instance_properties.labels_and_tags import labels_are_valid, resource_manager_tags_have_a_known_form
-from gcpx.compute.name_pattern import NAME
-from gcpx.model.fields import Record, field, output_field, record
+from gcpx.compute.instance_properties.labels_and_metadata import (
+    labels_are_valid,
+    resource_manager_tags_have_a_known_form,
+)
+from gcpx.compute.reference import LOCAL_SSDS, NAME, rest
+from gcpx.model import compare
+from gcpx.model.fields import (
+    Record,
+    Rule,
+    Violation,
+    elements,
+    exclusive,
+    field,
+    nested,
+    number,
+    output_field,
+    record,
+    rule,
+    text,
+)
 from gcpx.model.links import name_of
-from gcpx.model.rules import Rule, exclusive
+from gcpx.model.values import UNKNOWN
+
+_KEY_SIZES: Final = (("rawKey", 32), ("rsaEncryptedKey", 256))
+"""The number of bytes that each customer-supplied key has, before it is written in base64."""
+_UNSUPPORTED: Final = "Google no longer supports customer-supplied keys; use kmsKeyName"
+
+
+@rule(
+    "a customer-supplied key must be base64 (RFC 4648) of 32 bytes (rawKey) or 256 bytes (rsaEncryptedKey)",
+    rest("instances", "disks[].diskEncryptionKey"),
+)
+def customer_supplied_keys_have_their_size(values: dict[str, Any]) -> list[Violation]:
+    """Refuse customer-supplied keys that are not base64 of the right number of bytes."""
+    return [
+        (name, f"must be {size} bytes in base64 (RFC 4648)")
+        for name, size in _KEY_SIZES
+        if text(values, name) and _decoded_size(text(values, name)) != size
+    ]
+
+
+def _decoded_size(given: str) -> int:
+    try:
+        return len(base64.b64decode("".join(given.split()), validate=True))
+    except (binascii.Error, ValueError):
+        return -1
+
+
+@record
+class CustomerEncryptionKey(Record):
+    """An encryption key of your own, used in place of Google's. Set one of `kmsKeyName`, `rawKey` and `rsaEncryptedKey`."""
+
+    RULES = (
+        exclusive(
+            "kmsKeyName", "rawKey", "rsaEncryptedKey", source=rest("instances", "disks[].diskEncryptionKey.rawKey")
+        ),
+        customer_supplied_keys_have_their_size,
+    )
+
+    kms_key_name: str = field(
+        "The Cloud KMS key, such as `projects/my-project/locations/us-east1/keyRings/my-ring/cryptoKeys/my-key`. A change of the version at the end, such as `/cryptoKeyVersions/1`, is not a change of the key.",
+        normalize=lambda name: str(name).partition("/cryptoKeyVersions/")[0],
+    )
+    kms_key_service_account: str = field(
+        "The service account that uses the Cloud KMS key, such as `name@my-project.iam.gserviceaccount.com`. Default: Compute Engine's default service account."
+    )
+    raw_key: str = field(
+        "A customer-supplied key: 32 bytes (256 bits) in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.",
+        secret=True,
+        write_only=True,
+        deprecated=_UNSUPPORTED,
+        normalize=compare.decoded,
+    )
+    rsa_encrypted_key: str = field(
+        "A customer-supplied key, wrapped with the RSA public key of Google's certificate: 256 bytes in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.",
+        secret=True,
+        write_only=True,
+        deprecated=_UNSUPPORTED,
+        normalize=compare.decoded,
+    )
+    sha256: str = output_field("The SHA-256 hash of the customer-supplied key, in base64.")
+
+
+def no_customer_keys(owner: str, values: dict[str, Any]) -> list[Violation]:
+    """Refuse customer-supplied keys of disks, for templates, which do not store them, and for bulk creation.
+
+    Args:
+        owner: the property that holds the instance properties: `properties` or `instanceProperties`.
+        values: the inputs of the template or fleet.
+    """
+    return [
+        (
+            (owner, "disks", index, "diskEncryptionKey", name),
+            "must be left out: customer-supplied keys cannot be used here; use kmsKeyName",
+        )
+        for index, disk in elements(nested(values, owner), "disks")
+        for name, _ in _KEY_SIZES
+        if nested(disk, "diskEncryptionKey").get(name)
+    ]
+
+
+_SIZE: Final = rest("instances", "disks[].initializeParams.diskSizeGb")
+_IOPS: Final = rest("instances", "disks[].initializeParams.provisionedIops")
+_LEAST_SIZE: Final = 10
+_LEAST_IOPS: Final = 10_000
+_MOST_IOPS: Final = 120_000
+_LOCAL_SSD_SIZES: Final = (375, 3000, 3500, 6000, 7000, 14_000)
+_REGIONAL_ZONES: Final = 2
+
+
+def _disk_type(parameters: dict[str, Any]) -> str:
+    """Return the bare disk type of initializeParams; empty where it is not given or unknown."""
+    return text(parameters, "diskType").rpartition("/")[2]
+
+
+@rule("diskSizeGb must be at least 10 for a disk of type pd-*", _SIZE)
+def persistent_disks_have_at_least_10_gb(values: dict[str, Any]) -> list[Violation]:
+    """Refuse small persistent disks; a disk without a type counts as pd-standard."""
+    disk_type, size = _disk_type(values) or "pd-standard", number(values, "diskSizeGb")
+    is_persistent = values.get("diskType") is not UNKNOWN and disk_type.startswith("pd-")
+    if not is_persistent or size is None or size >= _LEAST_SIZE:
+        return []
+    return [("diskSizeGb", f"must be at least {_LEAST_SIZE} GB for a {disk_type} disk")]
+
+
+@rule("diskSizeGb should be at least 10 for other disk types, unless the type allows less", _SIZE, warns=True)
+def other_disks_have_at_least_10_gb(values: dict[str, Any]) -> list[Violation]:
+    """Warn about small disks of types other than pd-*."""
+    disk_type, size = _disk_type(values), number(values, "diskSizeGb")
+    if not disk_type or disk_type.startswith("pd-") or size is None or size >= _LEAST_SIZE:
+        return []
+    return [("diskSizeGb", f"should be at least {_LEAST_SIZE} GB, the documented minimum; it is sent unchanged")]
+
+
+@rule("provisionedIops of a pd-extreme disk must be 10,000 to 120,000", _IOPS)
+def pd_extreme_iops_are_in_range(values: dict[str, Any]) -> list[Violation]:
+    """Refuse numbers out of range for pd-extreme."""
+    iops = number(values, "provisionedIops")
+    if _disk_type(values) != "pd-extreme" or iops is None or _LEAST_IOPS <= iops <= _MOST_IOPS:
+        return []
+    return [("provisionedIops", f"must be {_LEAST_IOPS:,} to {_MOST_IOPS:,} for a pd-extreme disk")]
+
+
+@rule("provisionedIops should be 10,000 to 120,000, unless the disk type has other limits", _IOPS, warns=True)
+def other_iops_are_in_range(values: dict[str, Any]) -> list[Violation]:
+    """Warn about numbers out of range for other disk types."""
+    disk_type, iops = values.get("diskType"), number(values, "provisionedIops")
+    is_other = disk_type is not UNKNOWN and _disk_type(values) != "pd-extreme"
+    if not is_other or iops is None or _LEAST_IOPS <= iops <= _MOST_IOPS:
+        return []
+    reason = f"should be {_LEAST_IOPS:,} to {_MOST_IOPS:,}, the documented range; it is sent unchanged"
+    return [("provisionedIops", reason)]
+
+
+@rule(
+    "replicaZones must be two different zones of the same region",
+    rest("instances", "disks[].initializeParams.replicaZones"),
+)
+def replica_zones_differ_within_one_region(values: dict[str, Any]) -> list[Violation]:
+    """Refuse the same zone twice, and zones of two regions; their number is checked with the property."""
+    given = values.get("replicaZones")
+    zones = [zone.rpartition("/")[2] for zone in given if isinstance(zone, str)] if isinstance(given, list) else []
+    if len(zones) == _REGIONAL_ZONES and zones[0] == zones[1]:
+        return [("replicaZones", "must name two different zones")]
+    if len({zone.rpartition("-")[0] for zone in zones}) > 1:
+        return [("replicaZones", "must name two zones of the same region, which is the instance's region")]
+    return []
+
+
+@rule(
+    "a boot disk must be created from an image or a snapshot (initializeParams), or be an existing disk (source)",
+    rest("instances", "disks[].source"),
+)
+def boot_disks_have_a_source(values: dict[str, Any]) -> list[Violation]:
+    """Require the image, snapshot or disk that a boot disk boots from."""
+    parameters = values.get("initializeParams")
+    if values.get("boot") is not True or values.get("source") is not None or not isinstance(parameters, dict | None):
+        return []
+    sources = ("sourceImage", "sourceSnapshot", "sourceInstantSnapshot", "diskName")
+    if parameters is not None and any(parameters.get(name) is not None for name in sources):
+        return []
+    place = "initializeParams" if parameters is None else "initializeParams.sourceImage"
+    reason = "is required: a boot disk is created from an image or a snapshot (initializeParams), or is an existing disk (source)"
+    return [(place, reason)]
+
+
+def _is_local_ssd(values: dict[str, Any]) -> bool:
+    return _disk_type(nested(values, "initializeParams")) == "local-ssd"
+
+
+@rule("type: SCRATCH and diskType: local-ssd must be set together", LOCAL_SSDS)
+def scratch_disks_are_local_ssds(values: dict[str, Any]) -> list[Violation]:
+    """Refuse one of the two settings of a local SSD without the other."""
+    kind, disk_type = values.get("type"), nested(values, "initializeParams").get("diskType")
+    if kind == "SCRATCH" and not _is_local_ssd(values) and disk_type is not UNKNOWN:
+        return [("initializeParams.diskType", "must be local-ssd if type is SCRATCH")]
+    if _is_local_ssd(values) and kind not in ("SCRATCH", UNKNOWN):
+        return [("type", "must be SCRATCH if initializeParams.diskType is local-ssd")]
+    return []
+
+
+@rule("a local SSD must be blank: not a boot disk, and not created from an image, snapshot or disk", LOCAL_SSDS)
+def local_ssds_are_blank(values: dict[str, Any]) -> list[Violation]:
+    """Refuse what would give a local SSD contents."""
+    if values.get("type") != "SCRATCH":
+        return []
+    reason = "must be left out with type SCRATCH: a local SSD is blank"
+    failures: list[Violation] = [("source", reason)] if values.get("source") is not None else []
+    if values.get("boot") is True:
+        failures.append(("boot", reason))
+    parameters = nested(values, "initializeParams")
+    names = ("sourceImage", "sourceSnapshot", "sourceInstantSnapshot", "replicaZones")
+    return failures + [(("initializeParams", name), reason) for name in names if parameters.get(name) is not None]
+
+
+@rule("a local SSD of more than 375 GB must have interface: NVME", LOCAL_SSDS)
+def large_local_ssds_require_nvme(values: dict[str, Any]) -> list[Violation]:
+    """Refuse the SCSI interface for large local SSDs."""
+    size = number(nested(values, "initializeParams"), "diskSizeGb")
+    is_large = _is_local_ssd(values) and size is not None and size > _LOCAL_SSD_SIZES[0]
+    if is_large and values.get("interface") == "SCSI":
+        return [("interface", f"must be NVME for a local SSD of more than {_LOCAL_SSD_SIZES[0]} GB")]
+    return []
+
+
+@rule(
+    "initializeParams of a local SSD should have a diskSizeGb of 375, or another size that its machine family offers",
+    LOCAL_SSDS,
+    warns=True,
+)
+def local_ssds_have_a_known_size(values: dict[str, Any]) -> list[Violation]:
+    """Warn about sizes that no known machine family offers."""
+    size = number(nested(values, "initializeParams"), "diskSizeGb")
+    if not _is_local_ssd(values) or size is None or size in _LOCAL_SSD_SIZES:
+        return []
+    known = ", ".join(map(str, _LOCAL_SSD_SIZES))
+    return [("initializeParams.diskSizeGb", f"should be a known size of a local SSD: {known}; it is sent unchanged")]
 
 
 @record
@@ -64,11 +295,11 @@ class AttachedDiskInitializeParams(Record):
             source=rest("instances", "disks[].initializeParams.sourceImage"),
         ),
         images.image_name_form("sourceImage"),
-        disk_rules.persistent_disks_have_at_least_10_gb,
-        disk_rules.other_disks_have_at_least_10_gb,
-        disk_rules.pd_extreme_iops_are_in_range,
-        disk_rules.other_iops_are_in_range,
-        disk_rules.replica_zones_differ_within_one_region,
+        persistent_disks_have_at_least_10_gb,
+        other_disks_have_at_least_10_gb,
+        pd_extreme_iops_are_in_range,
+        other_iops_are_in_range,
+        replica_zones_differ_within_one_region,
         labels_are_valid,
         resource_manager_tags_have_a_known_form,
     )
@@ -196,11 +427,11 @@ class AttachedDisk(Record):
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         exclusive("source", "initializeParams", source=rest("instances", "disks[].initializeParams")),
-        disk_rules.boot_disks_have_a_source,
-        disk_rules.scratch_disks_are_local_ssds,
-        disk_rules.local_ssds_are_blank,
-        disk_rules.large_local_ssds_require_nvme,
-        disk_rules.local_ssds_have_a_known_size,
+        boot_disks_have_a_source,
+        scratch_disks_are_local_ssds,
+        local_ssds_are_blank,
+        large_local_ssds_require_nvme,
+        local_ssds_have_a_known_size,
     )
 
     architecture: str = output_field(

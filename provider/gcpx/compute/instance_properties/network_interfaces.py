@@ -6,12 +6,10 @@ import ipaddress
 import re
 from typing import Any, Final
 
-from gcpx.compute.documentation import rest
-from gcpx.model import normal_forms
-from gcpx.model.fields import Record, field, output_field, record
-from gcpx.model.location_patterns import LINK_PARTS
-from gcpx.model.patterns import form
-from gcpx.model.rules import Violation, elements, rule, text
+from gcpx.compute.reference import rest
+from gcpx.model import compare
+from gcpx.model.fields import Record, Violation, elements, field, output_field, record, rule, text
+from gcpx.model.patterns import LINK_PARTS, form
 from gcpx.model.values import UNKNOWN
 
 _NETWORK_ATTACHMENT: Final = form(
@@ -117,7 +115,7 @@ class AccessConfig(Record):
 
     external_ipv6: str = field(
         "In `ipv6AccessConfigs`: the first address of the external IPv6 range, such as `2600:1900:4000::`. A static address must be unused and in the instance's region. Default: assigned from the subnetwork.",
-        normalize=normal_forms.address,
+        normalize=compare.address,
     )
     external_ipv6_prefix_length: int = field(
         "In `ipv6AccessConfigs`: the prefix length of the external IPv6 range, such as `96`; 0 to 128.",
@@ -132,7 +130,7 @@ class AccessConfig(Record):
     nat_ip: str = field(
         "In `accessConfigs`: the external IPv4 address, such as `203.0.113.10`. It must be a static address that is unused and in the instance's region. Default: an ephemeral address.",
         name="natIP",
-        normalize=normal_forms.address,
+        normalize=compare.address,
     )
     network_tier: str = field(
         "The network tier, such as `PREMIUM` or `STANDARD`; with a static address, the tier of that address. Default: the project's default tier.",
@@ -142,7 +140,7 @@ class AccessConfig(Record):
     )
     public_ptr_domain_name: str = field(
         "The domain name of the reverse DNS (PTR) record, such as `web.example.com`. In `accessConfigs`, it requires `setPublicPtr: true`.",
-        normalize=normal_forms.domain,
+        normalize=compare.domain,
     )
     security_policy: str = output_field("The security policy of the configuration, as a URL.")
     set_public_ptr: bool = field(
@@ -171,7 +169,7 @@ class AliasIpRange(Record):
     )
     ip_cidr_range: str = field(
         "One address such as `10.1.2.3`, a netmask such as `/24`, or a range such as `10.1.2.0/24`. The addresses must belong to the subnetwork and be unused.",
-        normalize=normal_forms.address_range,
+        normalize=compare.address_range,
     )
     subnetwork_range_name: str = field(
         "The name of the subnetwork's secondary range that the addresses come from, such as `pods`. Default: the primary range."
@@ -229,7 +227,7 @@ class NetworkInterface(Record):
     )
     ipv6_address: str = field(
         "The internal IPv6 address, such as `fd20::1`. A static address must be unused and in the instance's region. Default: assigned from the subnetwork.",
-        normalize=normal_forms.address,
+        normalize=compare.address,
     )
     kind: str = output_field("Always `compute#networkInterface`.")
     mac_address: str = output_field("The MAC address.", beta=True)
@@ -247,7 +245,7 @@ class NetworkInterface(Record):
     network_ip: str = field(
         "The internal IPv4 address, such as `10.0.0.2`. Default: an unused address of the subnetwork.",
         name="networkIP",
-        normalize=normal_forms.address,
+        normalize=compare.address,
     )
     nic_type: str = field(
         "The type of the virtual network card, such as `GVNIC`. `TIER_1` bandwidth does not work with `VIRTIO_NET`.",

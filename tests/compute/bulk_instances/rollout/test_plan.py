@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gcpx.compute.bulk_instances.rollout.levels import Level
-from gcpx.compute.bulk_instances.rollout.plan import Member, Step, next_step, steps, work_left
-from gcpx.compute.bulk_instances.rollout.policy import Policy
+from gcpx.compute.bulk_instances.plan import Level, Member, Policy, Step, next_step, steps, work_left
 
 
 def fleet(count: int, need: Level = Level.NONE, **traits: bool) -> list[Member]:

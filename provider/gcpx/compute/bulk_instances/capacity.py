@@ -1,0 +1,405 @@
+"""Where a fleet gets its instances: its size, alternative machine types, fallbacks, and compact placement.
+
+From these follow the attempts of a creation, and the requests of each attempt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Final
+
+import attrs
+
+from gcpx.compute.bulk_instances.fleet import FALLBACK_LABEL, Instance
+from gcpx.compute.instance_properties.disks import AttachedDisk
+from gcpx.compute.instance_properties.machines import MACHINE_TYPE, ReservationAffinity
+from gcpx.compute.reference import page, rest
+from gcpx.model.fields import Record, Violation, elements, exclusive, field, nested, record, rule, text
+from gcpx.model.links import name_of
+from gcpx.model.numbers import as_integer
+from gcpx.model.patterns import ZONE
+
+
+@attrs.frozen
+class FleetSize:
+    """How many instances a fleet should have.
+
+    Attributes:
+        wanted: `count`, or the number of `perInstanceProperties` without it; 0 for a parked fleet, and if it is not
+            known.
+        minimum: `minCount`, the fewest instances that a creation may end with; `wanted` without it, and for a parked
+            fleet.
+    """
+
+    wanted: int
+    minimum: int
+
+    @classmethod
+    def of(cls, inputs: dict[str, Any]) -> FleetSize:
+        """Read the size from a fleet's inputs; unknown and malformed values count as missing."""
+        count, minimum = as_integer(inputs.get("count")), as_integer(inputs.get("minCount"))
+        wanted = len(nested(inputs, "perInstanceProperties")) if count is None else count
+        return cls(wanted, wanted if minimum is None or is_parked(inputs) else minimum)
+
+    def request_minimum(self, missing: int, existing: int) -> int:
+        """Return the `minCount` of a request that creates the missing instances in addition to the existing ones.
+
+        A request that creates nothing may succeed only if the fleet's minimum is 0.
+        """
+        at_least = min(1, self.minimum)
+        return min(missing, max(at_least, self.minimum - existing))
+
+
+def is_parked(inputs: dict[str, Any]) -> bool:
+    """Return whether a fleet's inputs ask for no instances: it exists in the state only, until its `count` is raised."""
+    return as_integer(inputs.get("count")) == 0
+
+
+def with_members(inputs: dict[str, Any], members: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return a fleet's inputs that ask for all these members, too.
+
+    A refresh leaves stopped members out of the inputs, so that the next update starts or replaces them.
+    """
+    names, existing = inputs.get("perInstanceProperties"), [member["name"] for member in members]
+    count = max(FleetSize.of(inputs).wanted, len(existing))
+    if not names:
+        return {**inputs, "count": count}
+    named = {"perInstanceProperties": {**{name: {} for name in existing}, **names}}
+    return {**inputs, **named, **({"count": count} if inputs.get("count") is not None else {})}
+
+
+@rule(
+    "machineTypes must be bare names, not URLs",
+    rest("regionInstances.bulkInsert", "instanceFlexibilityPolicy.instanceSelections.machineTypes[]"),
+)
+def selected_machine_types_are_bare_names(values: dict[str, Any]) -> list[Violation]:
+    """Refuse URLs, which name machine types of one zone."""
+    names = values.get("machineTypes")
+    words = "must be a bare name, not a URL: write only the part after the last slash"
+    return [
+        (("machineTypes", index), words)
+        for index, name in enumerate(names if isinstance(names, list) else ())
+        if isinstance(name, str) and "/" in name
+    ]
+
+
+@record
+class InstanceSelection(Record):
+    """Machine types to choose from."""
+
+    RULES = (selected_machine_types_are_bare_names,)
+
+    disks: list[AttachedDisk] = field(
+        "The disks of instances that are created with this selection. Default: the disks of `instanceProperties`."
+    )
+    machine_types: list[str] = field("The names of the machine types, such as `[n2-standard-4]`.", identity="set")
+    min_cpu_platform: str = field(
+        "The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones."
+    )
+    rank: int = field("The rank, such as `1`. Selections with lower ranks are tried first. Default: `0`.", int64=True)
+
+
+@record
+class InstanceFlexibilityPolicy(Record):
+    """Alternative machine types, from which Google chooses by capacity and quota."""
+
+    instance_selections: dict[str, InstanceSelection] = field(
+        "Selections of machine types, each under a name of your choice (RFC 1035), such as `{small: {machineTypes: [e2-small]}}`."
+    )
+
+
+FALLBACKS: Final = "[fallbacks.py](provider/gcpx/compute/bulk_instances/capacity.py): fallbacks"
+"""The source of rules about fallbacks, which gcpx defines itself, as a link in RULES.md."""
+
+
+@rule(
+    "machineType of a fallback must be a bare name, not a URL",
+    rest("regionInstances.bulkInsert", "instanceProperties.machineType"),
+)
+def fallback_machine_type_is_a_bare_name(values: dict[str, Any]) -> list[Violation]:
+    """Refuse a URL, which names a machine type of one zone."""
+    if "/" not in text(values, "machineType"):
+        return []
+    return [("machineType", "must be a bare name, not a URL: write only the part after the last slash")]
+
+
+@record
+class Fallback(Record):
+    """What is different for the instances that are created with this fallback; everything else is as in the fleet."""
+
+    HINTS: ClassVar = {
+        "*": "must be left out: a fallback changes only capacity; all other properties are the same for all instances, and are set in instanceProperties"
+    }
+    RULES = (
+        fallback_machine_type_is_a_bare_name,
+        exclusive("machineType", "instanceFlexibilityPolicy", source=FALLBACKS),
+    )
+
+    instance_flexibility_policy: InstanceFlexibilityPolicy = field(
+        "Alternative machine types, from which Google chooses. They replace those of the fleet. Conflicts with `machineType`."
+    )
+    machine_type: str = field(
+        "The name of the machine type, such as `n2d-standard-4`. It also replaces the fleet's `instanceFlexibilityPolicy`.",
+        pattern=MACHINE_TYPE,
+    )
+    min_cpu_platform: str = field("The oldest CPU platform to run on, such as `Intel Ice Lake`.")
+    provisioning_model: str = field(
+        "How capacity is provisioned: `STANDARD`, `SPOT`, `FLEX_START` or `RESERVATION_BOUND`, as in `scheduling`. Settings that apply only to the fleet's own model are left out: `preemptible`, `preemptionNoticeDuration`, and, with `STANDARD` and without a run limit, `instanceTerminationAction`.",
+        enum=("FLEX_START", "RESERVATION_BOUND", "SPOT", "STANDARD"),
+    )
+    reservation_affinity: ReservationAffinity = field(
+        "The reservations that the instances consume, such as `{consumeReservationType: NO_RESERVATION}`."
+    )
+    zones: list[str] = field(
+        "The zones in which the instances may be created, such as `[us-east1-c]`. They replace `zones` and `locations` of the fleet's `locationPolicy`.",
+        pattern=ZONE,
+        identity="set",
+        normalize=name_of,
+    )
+
+
+@attrs.frozen(kw_only=True)
+class Wanted:
+    """Instances to create.
+
+    Attributes:
+        count: how many.
+        names: their names; empty if the fleet's name pattern gives them.
+        zone: the name of their zone; None if the fleet's location policy chooses it.
+        labels: labels in addition to those of the inputs, such as the generation.
+        begun: whether an interrupted run has begun to create them.
+    """
+
+    count: int
+    names: list[str] = attrs.Factory(list)
+    zone: str | None = None
+    labels: dict[str, str] = attrs.Factory(dict)
+    begun: bool = False
+
+
+MOST_INSTANCES: Final = 1500
+"""The most instances that Google allows in any compact placement policy."""
+DEFAULT_SIZE: Final = 150
+"""The size of groups if the user sets none; policies with a maximum distance of 1 allow fewer."""
+
+
+@attrs.define
+class PlacementGroup:
+    """The members that share one placement policy.
+
+    Attributes:
+        policy: the policy's name.
+        free: how many more members the group may have.
+        zone: the name of the zone that its members are in; None if it has none.
+    """
+
+    policy: str
+    free: int
+    zone: str | None
+
+
+def placement_groups(inputs: dict[str, Any], members: list[Instance]) -> list[PlacementGroup]:
+    """Return the groups of a fleet in the order of its policies; empty if it has no `placement`."""
+    placement = nested(inputs, "placement")
+    size = as_integer(placement.get("size")) or DEFAULT_SIZE
+    return [_group(name_of(policy), size, members) for policy in placement.get("policies") or ()]
+
+
+def _group(policy: str, size: int, members: list[Instance]) -> PlacementGroup:
+    zones = [name_of(member["zone"]) for member in members if policy in _policies(member)]
+    return PlacementGroup(policy, max(0, size - len(zones)), zones[0] if zones else None)
+
+
+def _policies(member: Instance) -> Iterator[str]:
+    return (name_of(link) for link in member.get("resourcePolicies") or ())
+
+
+_SOURCE: Final = page("Placement policies overview")
+
+
+@rule("policies must not repeat a policy", _SOURCE)
+def placement_policies_differ(values: dict[str, Any]) -> list[Violation]:
+    """Refuse a policy that is given twice, because each policy is one group."""
+    given = values.get("policies")
+    names = [name_of(item) if isinstance(item, str) else None for item in given] if isinstance(given, list) else []
+    return [
+        (("policies", index), "must differ from the policies before it: each policy is one group")
+        for index, name in enumerate(names)
+        if name is not None and name in names[:index]
+    ]
+
+
+@record
+class Placement(Record):
+    """Groups of members, each of which shares one compact placement policy."""
+
+    RULES = (placement_policies_differ,)
+
+    policies: list[str] = field(
+        "The names of compact placement policies in the fleet's region, such as `[rack-1, rack-2]`. Each is one group; a group is filled before the next one begins. They are added to the `resourcePolicies` of `instanceProperties`, and replace those of a template.",
+        required=True,
+        url="regions/resourcePolicies",
+        min_items=1,
+    )
+    size: int = field(
+        f"The maximum number of members in one group, such as `22`: at least 1, at most {MOST_INSTANCES:,}. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, {MOST_INSTANCES:,} with 3) and on the machine type. Default: {DEFAULT_SIZE}.",
+        minimum=1,
+        maximum=MOST_INSTANCES,
+        source=_SOURCE,
+    )
+
+
+@rule("placement must have enough policies for count: each takes at most size members", _SOURCE)
+def placement_has_room_for_all(values: dict[str, Any]) -> list[Violation]:
+    """Refuse a fleet that does not fit into its groups."""
+    placement, wanted = nested(values, "placement"), FleetSize.of(values).wanted
+    policies, size = placement.get("policies"), placement.get("size")
+    each = as_integer(size) if size is not None else DEFAULT_SIZE
+    if not isinstance(policies, list) or not policies or each is None or wanted <= len(policies) * each:
+        return []
+    words = f"must name more policies: these have room for {len(policies) * each:,} members, but count is {wanted:,}"
+    return [(("placement", "policies"), words)]
+
+
+@rule("placement requires the targetShape ANY_SINGLE_ZONE and fallbacks without zones", _SOURCE)
+def placement_groups_stay_in_one_zone(values: dict[str, Any]) -> list[Violation]:
+    """Refuse what would spread a group over zones."""
+    if not nested(values, "placement"):
+        return []
+    failures: list[Violation] = []
+    if text(nested(values, "locationPolicy"), "targetShape") not in {"", "ANY_SINGLE_ZONE"}:
+        words = "must be ANY_SINGLE_ZONE with placement, because the members of a group are in one zone"
+        failures.append((("locationPolicy", "targetShape"), words))
+    words = "must be left out with placement, because a group that has members stays in their zone"
+    failures += [
+        (("fallbacks", index, "zones"), words) for index, item in elements(values, "fallbacks") if item.get("zones")
+    ]
+    return failures
+
+
+_DIRECT: Final = ("machineType", "minCpuPlatform", "reservationAffinity")
+"""The properties of a fallback that are instance properties of the same name."""
+_OWN: Final = -1
+"""The index of the attempt with the fleet's own properties."""
+
+
+@attrs.frozen(kw_only=True)
+class Attempt:
+    """One way to create instances.
+
+    Attributes:
+        name: what it is called in messages: `fallbacks[0]`, or empty for the fleet's own properties.
+        inputs: the fleet's inputs with what the fallback changes.
+        labels: the labels that show which fallback a member was created with.
+        is_last: whether no other attempt follows.
+    """
+
+    name: str = ""
+    inputs: dict[str, Any]
+    labels: dict[str, str] = attrs.Factory(dict)
+    is_last: bool
+
+    @property
+    def index(self) -> int:
+        """The index of the fallback; -1 for the fleet's own properties."""
+        return int(self.labels.get(FALLBACK_LABEL, _OWN))
+
+
+def attempts(inputs: dict[str, Any], wanted: Wanted) -> list[Attempt]:
+    """List the attempts to create instances in their order; fallbacks without the wanted zone are left out."""
+    own = Attempt(inputs=inputs, is_last=False)
+    found = [own, *(
+        Attempt(name=f"fallbacks[{index}]", inputs=with_fallback(inputs, fallback), labels={FALLBACK_LABEL: str(index)}, is_last=False)
+        for index, fallback in enumerate(inputs.get("fallbacks") or ())
+        if wanted.zone is None or not fallback.get("zones") or wanted.zone in map(name_of, fallback["zones"])
+    )]  # fmt: skip
+    return [*found[:-1], attrs.evolve(found[-1], is_last=True)]
+
+
+def attempt_of(instance: dict[str, Any]) -> int:
+    """Return the index of the attempt that created a member (REST JSON), from its label."""
+    index = as_integer(instance.get("labels", {}).get(FALLBACK_LABEL))
+    return _OWN if index is None else index
+
+
+def inputs_of_member(inputs: dict[str, Any], instance: dict[str, Any]) -> dict[str, Any]:
+    """Return the inputs with which a member (REST JSON) was created: those of its fallback, if it still exists."""
+    index, fallbacks = attempt_of(instance), inputs.get("fallbacks") or ()
+    return with_fallback(inputs, fallbacks[index]) if 0 <= index < len(fallbacks) else inputs
+
+
+def with_fallback(inputs: dict[str, Any], fallback: dict[str, Any]) -> dict[str, Any]:
+    """Return the inputs of a fleet with what a fallback changes in them; both may hold unknowns."""
+    changed = {name: fallback[name] for name in _DIRECT if fallback.get(name) is not None}
+    if fallback.get("provisioningModel") is not None:
+        scheduling = nested(nested(inputs, "instanceProperties"), "scheduling")
+        changed["scheduling"] = _provisioned(scheduling, fallback["provisioningModel"])
+    merged = dict(inputs)
+    if changed:
+        merged["instanceProperties"] = {**nested(inputs, "instanceProperties"), **changed}
+    if fallback.get("machineType") is not None or fallback.get("instanceFlexibilityPolicy") is not None:
+        merged["instanceFlexibilityPolicy"] = fallback.get("instanceFlexibilityPolicy")
+    if fallback.get("zones"):
+        merged["locationPolicy"] = _in_zones(nested(inputs, "locationPolicy"), fallback["zones"])
+    return merged
+
+
+def _provisioned(scheduling: dict[str, Any], model: Any) -> dict[str, Any]:
+    """Return scheduling with another provisioning model, and without settings that only the previous one has.
+
+    Removed settings are null, which also removes those of a template.
+    """
+    removed = [] if model == "SPOT" else ["preemptible", "preemptionNoticeDuration"]
+    if model == "STANDARD" and not any(scheduling.get(name) for name in ("maxRunDuration", "terminationTime")):
+        removed.append("instanceTerminationAction")
+    return {**scheduling, "provisioningModel": model, **dict.fromkeys(removed)}
+
+
+def _in_zones(policy: dict[str, Any], zones: Any) -> dict[str, Any]:
+    """Return a location policy that allows only these zones; the target shape stays."""
+    rest = {name: value for name, value in policy.items() if name != "locations"}
+    return {**rest, "zones": [_listed(zone) for zone in zones] if isinstance(zones, list) else zones}
+
+
+def _listed(zone: Any) -> dict[str, Any]:
+    return {"zone": f"zones/{name_of(zone)}" if isinstance(zone, str) else zone}
+
+
+MOST_OF_REQUEST: Final = 5000
+"""The most instances that Google creates in one request."""
+
+
+@attrs.frozen(kw_only=True)
+class Batch:
+    """The instances that one request creates.
+
+    Attributes:
+        count: how many.
+        names: their names; empty if the fleet's name pattern gives them.
+        later: how many instances later requests of the same attempt create.
+        group: the placement group that they join.
+    """
+
+    count: int
+    names: list[str]
+    later: int
+    group: PlacementGroup | None = None
+
+
+def batches(count: int, names: list[str], groups: list[PlacementGroup]) -> Iterator[Batch]:
+    """Divide instances into requests: as few as possible without placement groups."""
+    done = 0
+    for size, group in _sizes(count, groups):
+        yield Batch(count=size, names=names[done : done + size], later=count - done - size, group=group)
+        done += size
+
+
+def _sizes(count: int, groups: list[PlacementGroup]) -> Iterator[tuple[int, PlacementGroup | None]]:
+    left = count
+    places: Sequence[PlacementGroup | None] = groups or [None]
+    for group in places:
+        room = left if group is None else min(left, group.free)
+        while room > 0:
+            size = min(room, MOST_OF_REQUEST)
+            yield size, group
+            room, left = room - size, left - size

@@ -1,0 +1,794 @@
+"""Creates instances of a fleet by a sequence of bulk creations, until all exist or nothing more can be tried."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+import attrs
+
+from gcpx.compute.bulk_instances.capacity import (
+    Attempt,
+    Batch,
+    FleetSize,
+    PlacementGroup,
+    Wanted,
+    attempt_of,
+    attempts,
+    batches,
+    placement_groups,
+)
+from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
+from gcpx.compute.bulk_instances.fleet import (
+    RESERVED_LABELS,
+    TIMEOUT,
+    TRACKING_LABEL,
+    Fleet,
+    Instance,
+    created_in_group,
+    region_of,
+)
+from gcpx.compute.bulk_instances.names import names_across_zones
+from gcpx.compute.bulk_instances.shortfalls import (
+    Diagnosis,
+    Reason,
+    Shortfalls,
+    reason_of_error,
+    shortfall_lines,
+    shortfall_outputs,
+)
+from gcpx.compute.collection import (
+    MOST_FAILURES,
+    EarlierInsertions,
+    Fate,
+    IdempotentInsert,
+    RequestIds,
+    looks,
+    orphan_warning,
+)
+from gcpx.compute.listing import ImportableResources
+from gcpx.compute.operations import Outcome, Wait, created_instances, percentage
+from gcpx.errors import ProviderError, safe_message
+from gcpx.gcp.errors import ApiError, Conflict, Rejected, Unfinished
+from gcpx.gcp.list_method import scopes_in
+from gcpx.gcp.request import COMPUTE, Request
+from gcpx.model import codec
+from gcpx.model.fields import nested, object_type, text
+from gcpx.model.links import name_of
+from gcpx.model.resource import Call, Live, PartialError
+
+
+@attrs.frozen(kw_only=True)
+class BulkInsertBody:
+    """What a request says in addition to the fleet's inputs.
+
+    Attributes:
+        count: the number of instances to create.
+        minimum: the fewest that it may create; with fewer, it fails and creates none.
+        names: their names; empty if the fleet's name pattern gives them.
+        zone: the name of their zone; None if the location policy chooses it.
+        labels: labels in addition to those of the inputs and of the fleet.
+        placement_policy: the name of the placement policy that the instances share; empty without one.
+    """
+
+    count: int
+    minimum: int
+    names: list[str] = attrs.Factory(list)
+    zone: str | None = None
+    labels: dict[str, str] = attrs.Factory(dict)
+    placement_policy: str = ""
+
+    def write(self, fleet: Fleet, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Write the body (REST JSON); `inputs` are the fleet's, without secrets and unknowns."""
+        body = codec.to_body(object_type(BulkInstancesModel), inputs)
+        properties = self._with_placement(self._with_labels(fleet, body))
+        return {
+            **self._named(body),
+            **({"instanceProperties": properties} if properties else {}),
+            **({"locationPolicy": {"zones": [{"zone": f"zones/{self.zone}"}]}} if self.zone else {}),
+            "count": str(self.count),
+            "minCount": str(self.minimum),
+        }
+
+    @staticmethod
+    def without_tracking_label(body: dict[str, Any]) -> dict[str, Any]:
+        """Return a body without the label that has the fleet's ID."""
+        properties = body.get("instanceProperties") or {}
+        labels = {key: value for key, value in (properties.get("labels") or {}).items() if key != TRACKING_LABEL}
+        return {**body, "instanceProperties": {**properties, "labels": labels}}
+
+    def _named(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Return the body with the names of the instances in place of a name pattern, if there are any."""
+        if not self.names:
+            return body
+        own = body.get("perInstanceProperties", {})
+        rest = {name: value for name, value in body.items() if name != "namePattern"}
+        return {**rest, "perInstanceProperties": {name: own.get(name, {}) for name in self.names}}
+
+    def _with_labels(self, fleet: Fleet, body: dict[str, Any]) -> dict[str, Any]:
+        """Return the instance properties of a body, with the labels that make the instances members of this fleet only."""
+        properties = dict(body.get("instanceProperties", {}))
+        # A label of another fleet in the template would make the instances members of both.
+        removed = dict.fromkeys(sorted(RESERVED_LABELS)) if "sourceInstanceTemplate" in body else {}
+        added = {**fleet.labels, **self.labels}
+        if (added or removed) and properties.get("labels", {}) is not None:
+            properties["labels"] = {**removed, **properties.get("labels", {}), **added}
+        return properties
+
+    def _with_placement(self, properties: dict[str, Any]) -> dict[str, Any]:
+        if not self.placement_policy:
+            return properties
+        return {**properties, "resourcePolicies": [*properties.get("resourcePolicies", ()), self.placement_policy]}
+
+
+class EarlierFleetError(ProviderError):
+    """An interrupted run created the instances, for a fleet with another generated ID.
+
+    Attributes:
+        fleet: that fleet.
+    """
+
+    code = "ABORTED"
+
+    def __init__(self, fleet: Fleet) -> None:
+        super().__init__(f"an interrupted run has created {fleet.resource_id}; run `pulumi up` again to take it over")
+        self.fleet = fleet
+
+
+@attrs.frozen
+class BulkCreationGroup:
+    """The operations of one bulk creation.
+
+    Attributes:
+        id: the ID that they share; empty if Google gave none.
+        zones: the names of the zones in which instances were to be created.
+    """
+
+    id: str
+    zones: list[str]
+
+    @classmethod
+    def of(cls, group: str | None, locations: Mapping[str, object]) -> BulkCreationGroup:
+        """Take the group from the values of `operationGroupId` and `perLocationStatus`."""
+        return cls(group or "", [name_of(name) for name in locations])
+
+    @classmethod
+    def of_outcome(cls, outcome: Outcome) -> BulkCreationGroup:
+        """Take the group from the end of a bulk creation."""
+        return cls.of(outcome.operation.get("operationGroupId"), outcome.per_location)
+
+
+def earlier_fleet(call: Call, fleet: Fleet, group: BulkCreationGroup) -> Fleet | None:
+    """Find the fleet whose instances a bulk creation has created; None if none of them exists any more.
+
+    Raises:
+        ApiError: it cannot be determined.
+    """
+    created = created_ids(call, fleet, group)
+    if not created:
+        return None
+    instances = ImportableResources(
+        google=fleet.google,
+        project=fleet.project,
+        version="beta",
+        collection="instances",
+        fields="id,zone,labels",
+        filter=f"labels.{TRACKING_LABEL}:*",
+        needs=scopes_in(fleet.region),
+    ).read_all(call)
+    found = (item for item in instances if item["id"] in created and region_of(item) == fleet.region)
+    first = next(found, None)
+    return None if first is None else attrs.evolve(fleet, id=first["labels"][TRACKING_LABEL])
+
+
+def created_ids(call: Call, fleet: Fleet, group: BulkCreationGroup) -> set[str]:
+    """Return the IDs of the instances that a bulk creation has created, from their operations; raises `ApiError`."""
+    return fleet.operations.targets_of_group(call, group.zones if group.id else (), group.id)
+
+
+def raise_if_earlier(call: Call, fleet: Fleet, group: BulkCreationGroup) -> None:
+    """Raise EarlierFleetError if an interrupted run made a bulk creation, and not this run for this fleet.
+
+    Raises the same as `earlier_fleet`, too.
+    """
+    earlier = None if fleet.members(call) else earlier_fleet(call, fleet, group)
+    if earlier is not None and earlier.id != fleet.id:
+        raise EarlierFleetError(earlier)
+
+
+def warn_of_earlier_fleets(call: Call, fleet: Fleet, insertions: EarlierInsertions) -> None:
+    """Warn of fleets with other generated IDs that interrupted runs of the resource created and that no state has."""
+    if not call.autonamed or not call.provider_id:
+        return
+    known = {fleet.resource_id, *call.shown}
+    for operation in insertions.of_resource(call, fleet.operations, f"regions/{fleet.region}"):
+        try:
+            outcome = Outcome.of("bulk insert", operation)
+            earlier = earlier_fleet(call, fleet, BulkCreationGroup.of_outcome(outcome))
+        except ProviderError:
+            continue
+        if earlier is None or call.urn_of(earlier.resource_id) is not None:
+            continue
+        if not {earlier.resource_id, earlier.id} & known:
+            known.add(earlier.resource_id)
+            call.warn(orphan_warning(call, earlier.resource_id, _deletion(earlier)))
+
+
+def _deletion(fleet: Fleet) -> str:
+    listed = (
+        f"gcloud compute instances list --project={fleet.project} --filter=labels.{TRACKING_LABEL}={fleet.id} --uri"
+    )
+    return f"{listed} | xargs gcloud compute instances delete --quiet"
+
+
+@attrs.frozen
+class CreatedMembers:
+    """The instances that an operation has created, by their IDs, as far as Google says.
+
+    Attributes:
+        created: all of them.
+        deleted: those of them that were deleted since.
+    """
+
+    created: frozenset[str]
+    deleted: frozenset[str]
+
+    @classmethod
+    def of(cls, call: Call, fleet: Fleet, outcome: Outcome) -> CreatedMembers:
+        """Read the operations of the instances, and those that were begun after them."""
+        group, operation = BulkCreationGroup.of_outcome(outcome), outcome.operation
+        try:
+            created = frozenset(created_ids(call, fleet, group))
+        except ApiError:
+            return cls(frozenset(), frozenset())
+        scopes = [f"zones/{zone}" for zone in group.zones] if created else []
+        deleted = {found for scope in scopes for found in fleet.operations.deleted_since(call, scope, operation)}
+        return cls(created, created & deleted)
+
+    @property
+    def are_gone(self) -> bool:
+        """Whether it is certain that none of them exists any more."""
+        return bool(self.created) and self.created == self.deleted
+
+
+def members_after(
+    call: Call, fleet: Fleet, known: Iterable[Instance], created: int, outcomes: Sequence[Outcome]
+) -> list[Instance]:
+    """List the members repeatedly, for up to 20 seconds, until the list shows all instances that were created.
+
+    Args:
+        call: the engine's call.
+        fleet: the fleet.
+        known: the members before the creation.
+        created: how many instances were created.
+        outcomes: how the operations ended that created them.
+
+    Raises:
+        Unfinished: Google neither lists all of them, nor says that the others were deleted.
+        ApiError: the members cannot be listed.
+    """
+    before = {member["id"] for member in known}
+    for _ in looks(call):
+        members = fleet.members(call)
+        missing = created - sum(member["id"] not in before for member in members)
+        if missing <= 0 or missing <= sum(len(CreatedMembers.of(call, fleet, item).deleted) for item in outcomes):
+            return members
+    raise Unfinished(
+        f"Google reports {created:,} created {'instance' if created == 1 else 'instances'}, but lists neither {missing:,} "
+        "of them nor operations that deleted them",
+        outcomes[-1].operation if outcomes else None,
+    )
+
+
+_NAMESPACE: Final = uuid.UUID("0b9d4f5a-58f7-5a4d-8e67-5a1a9d0d7c11")
+_DIRECTIONS: Final = {"CREATING": "rolling forward", "ROLLING_BACK": "rolling back", "DONE": "done"}
+
+
+@attrs.frozen(kw_only=True)
+class BulkInsert:
+    """One call of `bulkInsert`.
+
+    Attributes:
+        fleet: the fleet that the instances join.
+        body: the request body (REST JSON).
+        existing: the members that the fleet had before its creation or growth began. The request ID is derived from
+            them too, so that creating as many instances later is a different request.
+        created: how many instances earlier requests of the same creation or growth created.
+        number: distinguishes requests of one creation or growth that have equal bodies.
+        begun: whether an interrupted run may have sent the request so long ago that Google has forgotten its request ID.
+        was_followed: returns whether an earlier run went on to another attempt after this request had created nothing.
+    """
+
+    fleet: Fleet
+    body: dict[str, Any]
+    existing: list[Instance]
+    created: int = 0
+    number: int = 0
+    begun: bool = False
+    was_followed: Callable[[Call], bool] = lambda _: False
+
+    def run(self, call: Call) -> Outcome:
+        """Create the instances, and return how the operation ended, whether it succeeded or failed.
+
+        Raises:
+            ApiError: Google refused the request, and nothing was created.
+            Unfinished: Google accepted the request, and its result is not known.
+        """
+        return self._insert(call).run().outcome
+
+    def was_requested(self, call: Call) -> bool:
+        """Return whether an earlier run sent this same request and it did not fail; raises `ApiError`."""
+        return any(True for _ in self._earlier_operations(call))
+
+    def created_earlier(self, call: Call, instances: list[Instance]) -> list[Instance]:
+        """Return those instances that this same request created when an earlier run sent it; raises `ApiError`."""
+        groups = [operation.get("operationGroupId") for operation in self._earlier_operations(call)]
+        operations = self.fleet.operations
+        return [item for group in groups if group for item in created_in_group(call, operations, group, instances)]
+
+    def _earlier_operations(self, call: Call) -> Iterator[dict[str, Any]]:
+        """Yield the operations that earlier runs started with this same request, except those that failed.
+
+        A request ID is used only after those before it, so the first one without an operation ends the search, unless
+        it is among the first, whose operations may have failed.
+        """
+        for number, request_id in enumerate(self._insert(call).derived_request_ids):
+            operation = self.fleet.operations.requested(call, self._scope, request_id)
+            if operation is not None:
+                yield operation
+            elif number >= MOST_FAILURES - 1:
+                return
+
+    def _insert(self, call: Call) -> IdempotentInsert:
+        return IdempotentInsert(
+            request_ids=self._request_ids(call),
+            send=lambda request_id: self._earlier_operation(call, request_id) or self._send(call, request_id),
+            wait=lambda operation: self._outcome(call, operation),
+            fate=lambda outcome: self._fate(call, outcome),
+            was_known=lambda operation: (
+                operation.get("operationGroupId") in {call.last.get("operationGroupId", ""), *call.shown}
+            ),
+        )
+
+    def _outcome(self, call: Call, operation: dict[str, Any]) -> Outcome:
+        is_new, created = operation.get("status") != "DONE" and not self.begun, None
+        try:
+            outcome = self.fleet.operations.outcome(call, operation, Wait("bulk insert", TIMEOUT, describe_progress))
+            created = created_instances(outcome.per_location) if is_new else None
+        finally:
+            self.fleet.membership.add_creation(operation, created)
+        self.fleet.look_in(outcome.per_location)
+        return outcome
+
+    def _request_ids(self, call: Call) -> RequestIds:
+        """Derive the request IDs; a generated fleet ID is left out, because every run generates another."""
+        fleet, body = self.fleet, self.body
+        if call.autonamed:
+            body = BulkInsertBody.without_tracking_label(body)
+        ids = sorted(str(member["id"]) for member in self.existing)
+        existing = hashlib.sha256(",".join(ids).encode()).hexdigest()
+        place = [fleet.project, fleet.region, "" if call.autonamed else fleet.id]
+        number = [self.number] if self.number else []
+        return RequestIds(call=call, namespace=_NAMESPACE, content=[*place, body, existing, *number])
+
+    def _earlier_operation(self, call: Call, request_id: str) -> dict[str, Any] | None:
+        return self.fleet.operations.requested(call, self._scope, request_id) if self.begun else None
+
+    def _send(self, call: Call, request_id: str) -> dict[str, Any]:
+        request = Request(
+            api=COMPUTE,
+            method="POST",
+            path=f"beta/projects/{self.fleet.project}/regions/{self.fleet.region}/instances/bulkInsert",
+            query={"requestId": request_id},
+            body=self.body,
+            patience=call.timeout or TIMEOUT,
+            is_final=lambda error: reason_of_error(error).is_shortage,
+        )
+        try:
+            return self.fleet.google.send(request, call)
+        except (Conflict, Rejected) as error:
+            return self._begun_for_another_id(call, request_id, error)
+
+    def _begun_for_another_id(self, call: Call, request_id: str, error: ApiError) -> dict[str, Any]:
+        """Return the operation of a refused request ID that was used with another fleet ID; otherwise raise the error."""
+        operation = self.fleet.operations.requested_if_known(call, self._scope, request_id) if call.autonamed else None
+        if operation is None:
+            raise error
+        return operation
+
+    def created_by(self, outcome: Outcome) -> int:
+        """Count the instances that an operation of this request has created and not rolled back."""
+        if outcome.per_location:
+            return created_instances(outcome.per_location).total()
+        return int(self.body["count"]) if outcome.error is None else 0
+
+    def _fate(self, call: Call, outcome: Outcome) -> Fate:
+        """Tell what has become of the instances of an operation: they may be members of a fleet with another ID.
+
+        A fleet that another resource has, or that the engine is about to replace, is not to be used.
+        """
+        if self.created_by(outcome) == 0:
+            return Fate.FOUND if self.was_followed(call) else Fate.GONE
+        if len(self.fleet.members(call)) > len(self.existing) + self.created:
+            return Fate.FOUND
+        earlier = earlier_fleet(call, self.fleet, BulkCreationGroup.of_outcome(outcome)) if call.autonamed else None
+        if earlier is not None:
+            is_used = call.is_anothers(earlier.resource_id) or {earlier.id, earlier.resource_id} & call.shown
+            return Fate.GONE if is_used else Fate.FOUND
+        return Fate.GONE if CreatedMembers.of(call, self.fleet, outcome).are_gone else Fate.UNSEEN
+
+    @property
+    def _scope(self) -> str:
+        return f"regions/{self.fleet.region}"
+
+
+def describe_progress(operation: dict[str, Any]) -> str:
+    """Describe the progress of a bulk creation: `140/200 instances, zone us-east1-b rolling forward`."""
+    locations = operation.get("instancesBulkInsertOperationMetadata", {}).get("perLocationStatus", {})
+    if not locations:
+        return percentage(operation)
+    target = sum(status.get("targetVmCount", 0) for status in locations.values())
+    zones = (
+        f"zone {name_of(name)} {_DIRECTIONS.get(status.get('status', ''), 'waiting')}"
+        for name, status in locations.items()
+    )
+    return f"{created_instances(locations).total():,}/{target:,} instances, {', '.join(zones)}"
+
+
+@attrs.frozen(kw_only=True)
+class Creation:
+    """How a creation ended, whether all instances were created or not.
+
+    Attributes:
+        created: how many instances were created.
+        error: why fewer were created than wanted, if Google said so as an error.
+        stopped: whether the error is not a shortage, so that no further attempt was made.
+        explanation: lines that say for each cause how many instances are missing, and what to do next; or empty.
+        outputs: engine values of the outputs `perLocationStatus`, `operationGroupId` and `shortfalls`.
+        outcomes: how its operations ended.
+    """
+
+    created: int
+    error: ApiError | None
+    stopped: bool
+    explanation: str
+    outputs: dict[str, Any]
+    outcomes: list[Outcome]
+
+    @classmethod
+    def of(
+        cls, *, outcomes: list[Outcome], created: int, shortfalls: Shortfalls, error: ApiError | None, stopped: bool
+    ) -> Creation:
+        """Describe a creation by how its operations ended, and by what it fell short of."""
+        groups = [group for outcome in outcomes if (group := outcome.operation.get("operationGroupId"))]
+        outputs = {
+            "perLocationStatus": _location_outputs(outcomes),
+            **({"operationGroupId": groups[-1]} if groups else {}),
+            "shortfalls": shortfall_outputs(shortfalls),
+        }
+        explanation = shortfall_lines(shortfalls)
+        return cls(
+            created=created, error=error, stopped=stopped, explanation=explanation, outputs=outputs, outcomes=outcomes
+        )
+
+    @property
+    def shortfalls(self) -> list[dict[str, Any]]:
+        """The engine values of the output `shortfalls`."""
+        found: list[dict[str, Any]] = self.outputs["shortfalls"]
+        return found
+
+    @property
+    def group(self) -> BulkCreationGroup:
+        """The operations of the last bulk creation."""
+        return BulkCreationGroup.of(self.outputs.get("operationGroupId"), self.outputs["perLocationStatus"])
+
+    @property
+    def last_operation(self) -> dict[str, Any]:
+        """The last bulk creation (REST JSON); empty if no request was accepted."""
+        return self.outcomes[-1].operation if self.outcomes else {}
+
+    @property
+    def explained_error(self) -> ApiError | None:
+        """The error with a line for each cause; None if there was no error."""
+        if self.error is None or not self.explanation:
+            return self.error
+        return self.error.with_hint(f"\n{self.explanation}")
+
+    def completed(self) -> Creation:
+        """Return the creation of a fleet that turned out to have all wanted instances, whatever an error said."""
+        outputs = {**self.outputs, "shortfalls": []}
+        return attrs.evolve(self, error=None, stopped=False, explanation="", outputs=outputs)
+
+    @property
+    def refusal(self) -> ApiError | None:
+        """The error of a last request that Google did not accept, if nothing was created; otherwise None."""
+        if self.error is None or self.error.operation is not None or self.created:
+            return None
+        return self.explained_error
+
+
+def _location_outputs(outcomes: Iterable[Outcome]) -> dict[str, dict[str, Any]]:
+    """Add up the status of each location over several operations; the state is that of the last."""
+    numbers: dict[str, Counter[str]] = {}
+    states: dict[str, dict[str, Any]] = {}
+    for outcome in outcomes:
+        for name, values in outcome.per_location.items():
+            counts = {key: value for key, value in values.items() if isinstance(value, int)}
+            numbers.setdefault(name, Counter()).update(counts)
+            states[name] = {key: value for key, value in values.items() if key not in counts}
+    return {name: {**dict(counts), **states[name]} for name, counts in numbers.items()}
+
+
+def create_instances(
+    call: Call, fleet: Fleet, inputs: dict[str, Any], existing: list[Instance], wanted: Wanted
+) -> Creation:
+    """Create instances with the fleet's own properties, then with those of its fallbacks for what is still missing.
+
+    The request IDs are derived from the fleet, its inputs, `existing` and `wanted`, so another run with the same
+    arguments finds what an earlier one created.
+
+    Args:
+        call: the engine's call.
+        fleet: the fleet that the instances join.
+        inputs: its inputs, without secrets and unknowns.
+        existing: its members.
+        wanted: the instances to create.
+
+    Returns:
+        How the creation ended, whether all instances were created or not; with Google's error, if there was one.
+
+    Raises:
+        Unfinished: an instance was created, or may have been, and what happened then is not known.
+        EarlierFleetError: an interrupted run created the first of them for a fleet with another generated ID.
+        ProviderError: nothing was created, because the user cancelled or a request could not be sent.
+    """
+    run = _Run(call, fleet, existing, wanted, FleetSize.of(inputs), placement_groups(inputs, existing))
+    try:
+        run.make(attempts(inputs, wanted))
+    except (Unfinished, EarlierFleetError):
+        raise
+    except Exception as error:
+        if run.created:
+            raise Unfinished(f"created instances: {run.created:,}; {safe_message(error)}") from error
+        raise
+    return run.result()
+
+
+def created_earlier(
+    call: Call, fleet: Fleet, inputs: dict[str, Any], wanted: Wanted, instances: list[Instance]
+) -> list[Instance]:
+    """Return those instances with which an earlier run began to create the same new fleet; raises `ApiError`.
+
+    An attempt that left no instance is followed by the next one, which asks for the same number.
+    """
+    run = _Run(call, fleet, [], wanted, FleetSize.of(inputs), placement_groups(inputs, []))
+    inserts = run.first_inserts(attempts(inputs, wanted))
+    return [instance for insert in inserts for instance in insert.created_earlier(call, instances)]
+
+
+@attrs.define
+class _Run:
+    """One run of a sequence of bulk creations.
+
+    Attributes:
+        names: the wanted names of instances that do not exist yet.
+        created: how many instances it has created.
+        shortfalls: how many instances could not be created, by reason.
+        error: Google's last error.
+        stopped: whether an error shows that further attempts cannot help.
+        outcomes: how the operations ended.
+    """
+
+    call: Call
+    fleet: Fleet
+    existing: list[Instance]
+    wanted: Wanted
+    size: FleetSize
+    groups: list[PlacementGroup]
+    names: list[str] = attrs.Factory(lambda run: run.wanted.names, takes_self=True)
+    created: int = 0
+    shortfalls: Counter[Reason] = attrs.Factory(Counter)
+    error: ApiError | None = None
+    stopped: bool = False
+    outcomes: list[Outcome] = attrs.Factory(list)
+
+    def make(self, tried: list[Attempt]) -> None:
+        """Make the attempts one after the other, until all instances exist or an error stops it."""
+        for number, attempt in enumerate(tried):
+            if attempt.name and self._missing:
+                self.call.progress(f"missing instances: {self._missing:,}; trying {attempt.name}")
+                self._leave_out_existing_names()
+            if not self._missing:
+                return
+            self._attempt(attempt, tried[number + 1 :])
+            if attempt.name:
+                self.call.progress(f"{self.created:,}/{self.wanted.count:,} instances created")
+            if self.stopped:
+                return
+
+    def were_requested(self, tried: list[Attempt], call: Call) -> bool:
+        """Return whether an earlier run began one of these attempts, and had created nothing in those before it."""
+        return any(insert.was_requested(call) for insert in self.first_inserts(tried))
+
+    def first_inserts(self, tried: list[Attempt]) -> Iterator[BulkInsert]:
+        """Yield the first request of each attempt, if the attempts before it create nothing."""
+        firsts = ((attempt, next(self._batches(attempt), None)) for attempt in tried)
+        return (self._insert(attempt, batch, 0, self._zone(batch, [])) for attempt, batch in firsts if batch)
+
+    def result(self) -> Creation:
+        """Describe how the run ended."""
+        complete = not self._missing
+        return Creation.of(
+            outcomes=self.outcomes,
+            created=self.created,
+            shortfalls=Counter() if complete else self.shortfalls,
+            error=None if complete else self.error,
+            stopped=self.stopped,
+        )
+
+    @property
+    def _missing(self) -> int:
+        return self.wanted.count - self.created
+
+    def _leave_out_existing_names(self) -> None:
+        """Keep those of the names that no member has, and count the others as created."""
+        if not self.names:
+            return
+        taken = {member["name"] for member in self._members()}
+        self.names = [name for name in self.names if name not in taken]
+        self.created = self.wanted.count - len(self.names)
+
+    def _attempt(self, attempt: Attempt, following: list[Attempt]) -> None:
+        """Send the requests of one attempt, until one creates fewer instances than it asks for."""
+        was_followed = partial(self.were_requested, following)
+        zones: list[str] = []
+        for number, batch in enumerate(self._batches(attempt)):
+            insert = self._insert(attempt, batch, number, self._zone(batch, zones))
+            outcome = self._send(attrs.evolve(insert, was_followed=was_followed))
+            created = insert.created_by(outcome) if outcome else 0
+            if outcome is not None:
+                zones = _used_zones(outcome) if _in_one_zone(attempt) else []
+                self._count(batch, created, _used_zones(outcome))
+            if created < batch.count:
+                return
+
+    def _batches(self, attempt: Attempt) -> Iterator[Batch]:
+        """Divide what is missing into requests, with names where Google would give some of them twice."""
+        names = self.names or names_across_zones(attempt.inputs, self._members_before(attempt), self._missing)
+        return batches(self._missing, names, self.groups)
+
+    def _members_before(self, attempt: Attempt) -> list[Instance]:
+        """Return the members without those of this attempt and later ones.
+
+        An earlier run may have created these. The request ID depends on the names, so these must not depend on them.
+        """
+        if not self.created:
+            return self.existing
+        existing = {member["id"] for member in self.existing}
+        members = self._members()
+        return [member for member in members if member["id"] in existing or attempt_of(member) < attempt.index]
+
+    def _members(self) -> list[Instance]:
+        """List the members, with all that this run has created."""
+        return members_after(self.call, self.fleet, self.existing, self.created, self.outcomes)
+
+    def _insert(self, attempt: Attempt, batch: Batch, number: int, zone: str | None) -> BulkInsert:
+        body = BulkInsertBody(
+            count=batch.count,
+            minimum=self._minimum(attempt, batch),
+            names=batch.names,
+            zone=zone,
+            labels={**self.wanted.labels, **attempt.labels},
+            placement_policy=batch.group.policy if batch.group else "",
+        )
+        written = body.write(self.fleet, attempt.inputs)
+        return BulkInsert(
+            fleet=self.fleet,
+            body=written,
+            existing=self.existing,
+            created=self.created,
+            number=number,
+            begun=self.wanted.begun,
+        )
+
+    def _zone(self, batch: Batch, used: list[str]) -> str | None:
+        """Return the zone that a request has to use: the wanted one, its group's, or that of the request before it."""
+        of_group = batch.group.zone if batch.group else next(iter(used), None)
+        return self.wanted.zone or of_group
+
+    def _minimum(self, attempt: Attempt, batch: Batch) -> int:
+        """Return the fewest instances that a request may create.
+
+        A request that others follow may create so few that they can still reach the fleet's minimum.
+        """
+        existing = len(self.existing) + self.created
+        if not attempt.is_last:
+            return 0
+        if batch.later:
+            return max(0, min(batch.count, self.size.minimum - existing - batch.later))
+        return self.size.request_minimum(batch.count, existing)
+
+    def _verify(self) -> None:
+        """Before a second request, verify that the first one created instances of this fleet."""
+        if self.call.autonamed and len(self.outcomes) == 1 and self.created and not self.existing:
+            raise_if_earlier(self.call, self.fleet, BulkCreationGroup.of_outcome(self.outcomes[0]))
+
+    def _send(self, insert: BulkInsert) -> Outcome | None:
+        """Send a request and wait for its operation; None if Google refused it. A shortfall is recorded."""
+        self._verify()
+        asked = int(insert.body["count"])
+        diagnosis = Diagnosis(self.call, self.fleet, text(nested(insert.body, "instanceProperties"), "machineType"))
+        try:
+            outcome = insert.run(self.call)
+        except ApiError as error:
+            self._fall_short(diagnosis.of_refusal(error, asked), error)
+            return None
+        self.outcomes.append(outcome)
+        created = insert.created_by(outcome)
+        if created < asked:
+            self._fall_short(diagnosis.of_outcome(outcome, asked - created), outcome.error)
+        return outcome
+
+    def _fall_short(self, reasons: Counter[Reason], error: ApiError | None) -> None:
+        self.shortfalls |= reasons  # the same instances may be missing after several attempts
+        self.error = error
+        self.stopped = not any(reason.is_shortage for reason in reasons)
+
+    def _count(self, batch: Batch, created: int, zones: list[str]) -> None:
+        self.created += created
+        if batch.group is not None and created:
+            batch.group.free -= created
+            batch.group.zone = batch.group.zone or next(iter(zones), None)
+
+
+def _in_one_zone(attempt: Attempt) -> bool:
+    """Return whether all instances of an attempt are to be in one zone, as Google chooses."""
+    return text(nested(attempt.inputs, "locationPolicy"), "targetShape") in {"", "ANY_SINGLE_ZONE"}
+
+
+def _used_zones(outcome: Outcome) -> list[str]:
+    """Return the zones in which an operation created instances."""
+    return [name_of(name) for name, status in outcome.per_location.items() if status.get("createdVmCount")]
+
+
+class NoInstanceCreatedError(ProviderError):
+    """A creation that succeeded without creating an instance, for a fleet that has none."""
+
+    def __init__(self, wanted: int, explanation: str) -> None:
+        super().__init__(
+            f"a fleet needs at least one instance, but 0 of {wanted:,} could be created, and nothing was left behind; run "
+            f"`pulumi up` to try again{_below(explanation)}"
+        )
+
+
+def report_shortfall(call: Call, inputs: dict[str, Any], live: Live, creation: Creation) -> None:
+    """Report a fleet that has fewer instances than its inputs ask for; `live` describes it after the creation.
+
+    A fleet that has its minimum is accepted with a warning.
+
+    Raises:
+        ApiError, NoInstanceCreatedError: the fleet has no instance, so there is nothing to keep in the state.
+        PartialError: the creation failed for a reason other than a shortage, or the fleet has fewer instances than its
+            minimum.
+    """
+    size, existing = FleetSize.of(inputs), live.properties["createdCount"]
+    below = _below(creation.explanation)
+    if not existing:
+        raise creation.explained_error or NoInstanceCreatedError(size.wanted, creation.explanation)
+    if existing >= size.wanted:
+        return
+    if creation.error is not None and (creation.stopped or existing < size.minimum):
+        words = f"{creation.error} {existing:,} of {size.wanted:,} instances exist; run `pulumi up` to try again{below}"
+        raise PartialError(live, words)
+    reason = f": {creation.error}" if creation.error and not creation.explanation else ""
+    call.warn(
+        f"{existing:,} of {size.wanted:,} instances exist{reason}; to create the others, run `pulumi up --refresh`{below}"
+    )
+
+
+def _below(explanation: str) -> str:
+    return f":\n{explanation}" if explanation else ""

@@ -1,0 +1,228 @@
+"""The generation of a member: which properties it was created with, or was last changed to, as a label.
+
+A generation has three parts, one for each level of change: `1f0c2a9b-77aa01bc-d4e5f601`. Members whose label differs
+from the fleet's generation in a part are behind, and that part says what they need at most. While a member is stopped
+to be changed, its label ends in `-changing`. Anyone can read that from Google, whatever happened to the run that
+changed them.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gcpx.compute.bulk_instances.fleet import GENERATION_LABEL, RESERVED_LABELS, Fleet
+from gcpx.compute.bulk_instances.plan import CHANGES, Level, by_level, is_rolling
+from gcpx.compute.instance_properties.properties import InstanceProperties
+from gcpx.gcp.errors import ApiError
+from gcpx.gcp.request import COMPUTE, Request
+from gcpx.model import codec
+from gcpx.model.fields import nested, object_type
+from gcpx.model.links import path_of
+from gcpx.model.resource import Call
+
+_MISSING: Final = object()
+
+
+def merged_properties(call: Call, fleet: Fleet, inputs: dict[str, Any]) -> dict[str, Any]:
+    """Return the properties that new instances get (REST JSON); reads the template, if the inputs name one.
+
+    A label of the template that the inputs remove stays as a null, so that it is removed from members, too.
+
+    Raises:
+        ApiError: the template cannot be read.
+    """
+    link = inputs.get("sourceInstanceTemplate")
+    return _merged(template_properties(call, fleet, link) if link else {}, inputs)
+
+
+def own_properties(inputs: dict[str, Any]) -> dict[str, Any]:
+    """Return the properties that the inputs themselves give to instances (REST JSON), without those of a template."""
+    return _merged({}, inputs)
+
+
+def _merged(template: dict[str, Any], inputs: dict[str, Any]) -> dict[str, Any]:
+    """Merge a fleet's own properties into those of its template (REST JSON)."""
+    has_template = bool(inputs.get("sourceInstanceTemplate"))
+    own = codec.to_body(object_type(InstanceProperties), inputs.get("instanceProperties") or {}, nulls=has_template)
+    if not has_template:
+        return own
+    merged: dict[str, Any] = merge_patch(template, own)
+    nulls = {key: None for key, value in (own.get("labels") or {}).items() if value is None}
+    return {**merged, "labels": {**merged.get("labels", {}), **nulls}} if nulls else merged
+
+
+def rolled_properties(
+    call: Call, fleet: Fleet, old: dict[str, Any], new: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the properties before and after an update of a rolling fleet; the old template may have been deleted.
+
+    Raises:
+        ApiError: the new template cannot be read.
+    """
+    after = merged_properties(call, fleet, new)
+    return after if has_same_properties(old, new) else _readable(call, fleet, old), after
+
+
+def has_same_properties(old: dict[str, Any], new: dict[str, Any]) -> bool:
+    """Return whether two inputs give instances the same properties, as far as the inputs tell."""
+    return all(old.get(name) == new.get(name) for name in ("instanceProperties", "sourceInstanceTemplate"))
+
+
+def set_properties(
+    call: Call, fleet: Fleet, old: dict[str, Any], new: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the properties before and after an update that only sets labels, tags and metadata.
+
+    The template is read only if the update changes them.
+    """
+    before, after = nested(old, "instanceProperties"), nested(new, "instanceProperties")
+    if any(before.get(name, _MISSING) != after.get(name, _MISSING) for name in ("labels", "metadata", "tags")):
+        return _readable(call, fleet, old), _readable(call, fleet, new)
+    own = own_properties(new)
+    return own, own
+
+
+def _readable(call: Call, fleet: Fleet, inputs: dict[str, Any]) -> dict[str, Any]:
+    """Return the properties of instances, without those of a template that cannot be read."""
+    link = inputs.get("sourceInstanceTemplate")
+    try:
+        return merged_properties(call, fleet, inputs)
+    except ApiError as error:
+        call.warn(
+            f"{link} cannot be read, so labels, tags and metadata from it stay unchanged on the instances: {error}"
+        )
+        return own_properties(inputs)
+
+
+def template_properties(call: Call, fleet: Fleet, link: str) -> dict[str, Any]:
+    """Read the properties of a template (REST JSON); raises `ApiError`."""
+    path = path_of(link)
+    path = path if path.startswith("projects/") else f"projects/{fleet.project}/{path}"
+    found = fleet.google.send(Request(api=COMPUTE, method="GET", path=f"beta/{path}"), call)
+    properties: dict[str, Any] = found.get("properties", {})
+    return properties
+
+
+def merge_patch(target: Any, patch: Any) -> Any:
+    """Apply a JSON Merge Patch (RFC 7396)."""
+    if not isinstance(patch, dict):
+        return patch
+    merged = dict(target) if isinstance(target, dict) else {}
+    for key, value in patch.items():
+        if value is None:
+            merged.pop(key, None)
+        else:
+            merged[key] = merge_patch(merged.get(key), value)
+    return merged
+
+
+_PART: Final = "[0-9a-f]{8}"
+_CHANGING: Final = "-changing"
+_FORM: Final = re.compile(f"({_PART})-({_PART})-({_PART})(?:{_CHANGING})?")
+_ORDER: Final = (Level.REPLACE, Level.RESTART, Level.REFRESH)
+_SERVER_FIELDS: Final = frozenset({"kind", "fingerprint"})
+"""Fields that Google adds to a template's properties, and that say nothing about instances."""
+
+
+def generation_of(properties: dict[str, Any], last: str = "", changed: frozenset[Level] = frozenset(CHANGES)) -> str:
+    """Return the generation of instance properties.
+
+    Args:
+        properties: the instance properties with those of the template (REST JSON).
+        last: the generation before a change; empty if there was none.
+        changed: the levels at which the change made a difference; the other parts of `last` stay, so that another
+            spelling of the same value does not make a new generation.
+    """
+    kept, parts = _parts(last), by_level(properties)
+    return "-".join(
+        kept[level]
+        if level in kept and level not in changed
+        else _hash(json.dumps(_plain(parts[level]), sort_keys=True))
+        for level in _ORDER
+    )
+
+
+def need_of(label: str, wanted: str) -> Level:
+    """Return what a member with this label needs at most to reach the wanted generation."""
+    parts, goal = _parts(label), _parts(wanted)
+    least = Level.RESTART if is_changing(label) else Level.NONE
+    return max((least, *(level for level in CHANGES if parts.get(level) != goal.get(level))))
+
+
+def changing(generation: str) -> str:
+    """Return the label of a member that is about to be stopped, so that it gets this generation."""
+    return f"{generation}{_CHANGING}"
+
+
+def is_changing(label: str) -> bool:
+    """Return whether the label of a member says that a restart has begun, and has not ended."""
+    return label.endswith(_CHANGING)
+
+
+def recorded_generation(instance: Mapping[str, Any]) -> str:
+    """Read the generation from the label of an instance (REST JSON); empty without one."""
+    return str(instance.get("labels", {}).get(GENERATION_LABEL, ""))
+
+
+def last_generations(last: Mapping[str, Any]) -> dict[str, str]:
+    """Return the generations of members by their IDs, from the last outputs."""
+    return {item["id"]: item["generation"] for item in last.get("members") or () if item.get("generation")}
+
+
+def last_generation(last: Mapping[str, Any]) -> str:
+    """Return the generation before an update from the last outputs; empty if they do not tell.
+
+    A fleet that was imported, or was not rolling, has no such output. What most of its members are labelled with stands
+    for its last inputs then, which describe them in another spelling.
+    """
+    if last.get("generation"):
+        return str(last["generation"])
+    labels = Counter(str(member.get("generation") or "") for member in last.get("members") or ())
+    known = [label for label, _ in labels.most_common() if _parts(label) and not is_changing(label)]
+    return known[0] if known else ""
+
+
+def creation_generation(call: Call, fleet: Fleet, inputs: dict[str, Any]) -> str:
+    """Return the generation of a new fleet; empty if it is not rolling. Raises `ApiError` if its template is unreadable."""
+    return generation_of(merged_properties(call, fleet, inputs)) if is_rolling(inputs) else ""
+
+
+def generation_label(generation: str) -> dict[str, str]:
+    """Return the label of a generation, as a map; empty without one."""
+    return {GENERATION_LABEL: generation} if generation else {}
+
+
+def generation_output(generation: str) -> dict[str, Any]:
+    """Return the output that gives a fleet's generation; empty without one."""
+    return {"generation": generation} if generation else {}
+
+
+def _parts(generation: str) -> dict[Level, str]:
+    found = _FORM.fullmatch(generation)
+    return dict(zip(_ORDER, found.groups(), strict=True)) if found else {}
+
+
+@functools.lru_cache(256)
+def _hash(text: str) -> str:
+    """Hash a part of a generation in about 20 ms and 8 MiB, so that guessing what it contains takes long.
+
+    Labels are shown to more people than metadata, for example in the export of costs. No salt that only others lack
+    would help: anyone who may read Google's data must be able to compare generations, also without the state.
+    """
+    return hashlib.scrypt(text.encode(), salt=b"gcpx-generation", n=1 << 13, r=8, p=1, dklen=4).hex()
+
+
+def _plain(value: Any) -> Any:
+    """Drop what says nothing about instances, and write links in their short form."""
+    if isinstance(value, dict):
+        dropped = _SERVER_FIELDS | RESERVED_LABELS
+        return {key: _plain(item) for key, item in value.items() if key not in dropped and item is not None}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return path_of(value) if isinstance(value, str) and value.startswith("https://") else value

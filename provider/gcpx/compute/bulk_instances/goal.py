@@ -1,0 +1,436 @@
+"""The goal of an update of a fleet: what should be set on each member, and what each needs to get there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import attrs
+
+from gcpx.compute.bulk_instances.capacity import FleetSize, inputs_of_member
+from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
+from gcpx.compute.bulk_instances.fleet import GENERATION_LABEL, Fleet, Instance, is_stopped, name_order
+from gcpx.compute.bulk_instances.generation import (
+    generation_of,
+    has_same_properties,
+    is_changing,
+    last_generation,
+    last_generations,
+    need_of,
+    own_properties,
+    recorded_generation,
+    rolled_properties,
+    set_properties,
+)
+from gcpx.compute.bulk_instances.plan import Level, Member, Policy, is_rolling, level_of, levels_of
+from gcpx.errors import UserError
+from gcpx.gcp.errors import ApiError
+from gcpx.model.diff import diff
+from gcpx.model.fields import nested, object_type
+from gcpx.model.links import name_of
+from gcpx.model.resource import Call
+
+Properties = dict[str, Any]
+"""An instance, or instance properties (REST JSON)."""
+
+
+@attrs.frozen
+class Setting:
+    """One thing that a method of an instance sets.
+
+    Attributes:
+        name: the property of instances that holds it.
+        method: the method that sets it.
+        read: reads it as a map.
+        body: writes the method's request body from the current instance and the new map.
+        defaults: the values of keys that are removed; others disappear.
+    """
+
+    name: str
+    method: str
+    read: Callable[[Properties], dict[str, Any]]
+    body: Callable[[Instance, dict[str, Any]], dict[str, Any]]
+    defaults: Mapping[str, Any] = attrs.Factory(dict)
+
+
+def _labels(properties: Properties) -> dict[str, Any]:
+    return properties.get("labels") or {}
+
+
+def _labels_body(instance: Instance, labels: dict[str, Any]) -> dict[str, Any]:
+    return {"labels": labels, "labelFingerprint": instance.get("labelFingerprint")}
+
+
+def _metadata(properties: Properties) -> dict[str, Any]:
+    return {item["key"]: item.get("value") for item in (properties.get("metadata") or {}).get("items") or ()}
+
+
+def _metadata_body(instance: Instance, metadata: dict[str, Any]) -> dict[str, Any]:
+    items = [{"key": key, "value": value} for key, value in sorted(metadata.items())]
+    return {"items": items, "fingerprint": instance.get("metadata", {}).get("fingerprint")}
+
+
+def _tags(properties: Properties) -> dict[str, Any]:
+    return dict.fromkeys((properties.get("tags") or {}).get("items") or (), True)
+
+
+def _tags_body(instance: Instance, tags: dict[str, Any]) -> dict[str, Any]:
+    return {"items": sorted(tags), "fingerprint": instance.get("tags", {}).get("fingerprint")}
+
+
+def _scheduling(*levels: Level) -> Callable[[Properties], dict[str, Any]]:
+    def read(properties: Properties) -> dict[str, Any]:
+        scheduling = properties.get("scheduling") or {}
+        return {name: value for name, value in scheduling.items() if level_of("scheduling", name) in levels}
+
+    return read
+
+
+def _scheduling_body(instance: Instance, scheduling: dict[str, Any]) -> dict[str, Any]:
+    changeable = _scheduling(Level.REFRESH, Level.RESTART)(instance)
+    return {**{key: value for key, value in instance["scheduling"].items() if key not in changeable}, **scheduling}
+
+
+def _machine_type(properties: Properties) -> dict[str, Any]:
+    return {"machineType": name_of(properties["machineType"])} if properties.get("machineType") else {}
+
+
+def _machine_type_body(instance: Instance, wanted: dict[str, Any]) -> dict[str, Any]:
+    return {"machineType": f"zones/{name_of(instance['zone'])}/machineTypes/{wanted['machineType']}"}
+
+
+def _min_cpu_platform(properties: Properties) -> dict[str, Any]:
+    return {name: properties[name] for name in ("minCpuPlatform",) if properties.get(name)}
+
+
+def _min_cpu_platform_body(_: Instance, wanted: dict[str, Any]) -> dict[str, Any]:
+    return {"minCpuPlatform": wanted.get("minCpuPlatform", "")}
+
+
+def _service_account(properties: Properties) -> dict[str, Any]:
+    account: dict[str, Any] = next(iter(properties.get("serviceAccounts") or ()), {})
+    return {"email": account.get("email"), "scopes": sorted(account.get("scopes") or ())} if account else {}
+
+
+def _service_account_body(_: Instance, wanted: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in {"scopes": [], **wanted}.items() if value is not None}
+
+
+def _accelerators(properties: Properties) -> dict[str, Any]:
+    given = properties.get("guestAccelerators") or ()
+    return {name_of(item["acceleratorType"]): int(item.get("acceleratorCount", 0)) for item in given}
+
+
+def _accelerators_body(instance: Instance, wanted: dict[str, Any]) -> dict[str, Any]:
+    types = f"zones/{name_of(instance['zone'])}/acceleratorTypes"
+    accelerators = [{"acceleratorType": f"{types}/{name}", "acceleratorCount": count} for name, count in wanted.items()]
+    return {"guestAccelerators": accelerators}
+
+
+_DEFAULT_SCHEDULING: Final = {"automaticRestart": True, "onHostMaintenance": "MIGRATE"}
+LABELS: Final = Setting("labels", "setLabels", _labels, _labels_body)
+"""The labels are set after everything else, because one of them says that all is done."""
+ON_RUNNING: Final = (
+    Setting("metadata", "setMetadata", _metadata, _metadata_body),
+    Setting("tags", "setTags", _tags, _tags_body),
+    Setting("scheduling", "setScheduling", _scheduling(Level.REFRESH), _scheduling_body, _DEFAULT_SCHEDULING),
+)
+"""What changes on a running instance, besides its labels."""
+ON_STOPPED: Final = (
+    Setting("machineType", "setMachineType", _machine_type, _machine_type_body),
+    Setting("minCpuPlatform", "setMinCpuPlatform", _min_cpu_platform, _min_cpu_platform_body),
+    Setting("serviceAccounts", "setServiceAccount", _service_account, _service_account_body),
+    Setting("guestAccelerators", "setMachineResources", _accelerators, _accelerators_body),
+    *ON_RUNNING[:2],
+    Setting(
+        "scheduling", "setScheduling", _scheduling(Level.REFRESH, Level.RESTART), _scheduling_body, _DEFAULT_SCHEDULING
+    ),
+)
+"""What changes on a stopped instance, besides its labels."""
+
+
+@attrs.frozen
+class Target:
+    """The properties that members should have.
+
+    Attributes:
+        wanted: the instance properties, those of the template included (REST JSON).
+        removed: by the name of a setting, the keys that the fleet had set before and no longer wants.
+        labels: the labels that gcpx sets.
+    """
+
+    wanted: Properties
+    removed: Mapping[str, frozenset[str]] = attrs.Factory(dict)
+    labels: Mapping[str, str] = attrs.Factory(dict)
+
+    @classmethod
+    def after(
+        cls, old: Properties, new: Properties, labels: Mapping[str, str], earlier: Mapping[str, frozenset[str]]
+    ) -> Target:
+        """Build the target of a change of properties; `earlier` are the keys that an unfinished change was removing."""
+        removed = {
+            item.name: (item.read(old).keys() | earlier.get(item.name, frozenset())) - _wanted(item, new).keys()
+            for item in (LABELS, *ON_STOPPED)
+        }
+        return cls(new, {name: frozenset(keys) for name, keys in removed.items() if keys}, labels)
+
+    def differs(self, setting: Setting, instance: Instance) -> bool:
+        """Return whether an instance does not have a setting as it is wanted."""
+        return self._merged(setting, instance) != setting.read(instance)
+
+    def body(self, setting: Setting, instance: Instance) -> dict[str, Any]:
+        """Write the request body that gives an instance a setting as it is wanted."""
+        return setting.body(instance, self._merged(setting, instance))
+
+    def _merged(self, setting: Setting, instance: Instance) -> dict[str, Any]:
+        """Merge three ways: remove what is no longer wanted, set what is wanted, and keep what others added."""
+        nulls = {key for key, value in setting.read(self.wanted).items() if value is None}
+        removed = self.removed.get(setting.name, frozenset()) | nulls
+        kept = {key: value for key, value in setting.read(instance).items() if key not in removed}
+        defaults = {key: value for key, value in setting.defaults.items() if key in removed}
+        own = _wanted(setting, self.wanted)
+        return {**kept, **defaults, **own, **(self.labels if setting is LABELS else {})}
+
+
+def _wanted(setting: Setting, properties: Properties) -> dict[str, Any]:
+    """Read a setting without nulls, which remove a key."""
+    return {key: value for key, value in setting.read(properties).items() if value is not None}
+
+
+_OF_MEMBERS: Final = ("instanceProperties", "sourceInstanceTemplate")
+
+
+def after_last_update(call: Call, old: dict[str, Any], new: dict[str, Any]) -> tuple[Call, dict[str, Any]]:
+    """Return the call and the old inputs of an update as if the last one had not failed.
+
+    Args:
+        call: the engine's call.
+        old: the inputs in the state.
+        new: the inputs to reach; unknowns are allowed.
+    """
+    kind, last = object_type(BulkInstancesModel), _last_inputs(call, old)
+    if not diff(kind, last, old, {}):
+        return call, old
+    paths = [change.path for change in diff(kind, last, new, {}) if change.path[0] in _OF_MEMBERS]
+    return attrs.evolve(call, changed=(*call.changed, *(path for path in paths if path not in call.changed))), last
+
+
+def _last_inputs(call: Call, old: dict[str, Any]) -> dict[str, Any]:
+    """Return the old inputs with the properties of members that the last update, successful or not, was to set."""
+    given = {name: call.last[name] for name in _OF_MEMBERS if call.last.get(name) is not None}
+    return {**{name: value for name, value in old.items() if name not in _OF_MEMBERS}, **given} if given else old
+
+
+_RUNNING: Final = "RUNNING"
+_OF_MACHINES: Final = ("machineType", "minCpuPlatform")
+"""The properties that fallbacks and Google's choice among machine types change, and that a restart can set."""
+_WITHOUT_ROLLING: Final = (*ON_RUNNING[:2], LABELS)
+"""What changes on running members if the policy is not ROLLING: labels, metadata and tags."""
+
+
+class TooDisruptiveError(UserError):
+    """A change needs more than the update policy allows."""
+
+    def __init__(self, need: Level, most: Level) -> None:
+        super().__init__(
+            f"updatePolicy.mostDisruptiveAction: {most.name} does not allow this change, which needs {need.name}; "
+            f"raise it to {need.name}, or leave the properties as they were"
+        )
+
+
+@attrs.frozen(kw_only=True)
+class Goal:
+    """The goal of an update of a fleet.
+
+    Attributes:
+        inputs: the fleet's new inputs.
+        policy: how the members reach the goal.
+        generation: the generation that members should have; empty if the fleet is not rolling.
+        base: the generation before the update, which members without a label have.
+        before: the properties before the update (REST JSON).
+        target: what should be set on members.
+        unreadable: why the template cannot be read, in an update that does not change the properties; members that are
+            behind cannot be changed then.
+        known: the generations of members, by their IDs, from the last outputs.
+        rehosted: the names of members that had a host name of their own, and should have none now.
+    """
+
+    inputs: dict[str, Any]
+    policy: Policy
+    generation: str
+    base: str
+    before: dict[str, Any]
+    target: Target
+    unreadable: ApiError | None = None
+    known: Mapping[str, str] = attrs.Factory(dict)
+    rehosted: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, call: Call, fleet: Fleet, old: dict[str, Any], new: dict[str, Any]) -> Goal:
+        """Determine the goal of an update from old to new inputs.
+
+        Raises:
+            ApiError: the template of a rolling fleet cannot be read, and the update changes the properties.
+        """
+        policy = Policy.of(new)
+        before, after, unreadable = _properties(call, fleet, old, new)
+        levels = frozenset(levels_of(call.changed))
+        base = (last_generation(call.last) or generation_of(before)) if policy.rolling else ""
+        generation = generation_of(after, base, levels) if policy.rolling else ""
+        labels = {**fleet.labels, **({GENERATION_LABEL: generation} if generation else {})}
+        target = Target.after(before, after, labels, _removed_before(call))
+        return cls(
+            inputs=new,
+            policy=policy,
+            generation=generation,
+            base=base,
+            before=before,
+            target=target,
+            unreadable=unreadable,
+            known=last_generations(call.last),
+            rehosted=frozenset(_hostnames(old).keys() - _hostnames(new).keys()),
+        )
+
+    def reversed(self, old: dict[str, Any]) -> Goal:
+        """Return the goal of a rollback: it gives the old inputs to members that have reached this goal."""
+        added = {item.name: frozenset(item.read(self.target.wanted)) for item in (LABELS, *ON_STOPPED)}
+        before = self.before
+        labels = {**self.target.labels, GENERATION_LABEL: self.base}
+        target = Target.after(self.target.wanted, before, labels, added)
+        return attrs.evolve(
+            self,
+            inputs=old,
+            policy=_policy_back(self.inputs, old),
+            generation=self.base,
+            base=self.generation,
+            target=target,
+            rehosted=frozenset(_hostnames(self.inputs).keys() - _hostnames(old).keys()),
+        )
+
+    def target_of(self, instance: Instance) -> Target:
+        """Return what should be set on a member; one created with a fallback keeps what the fallback changed.
+
+        The machine type stays as Google chose it, if Google could choose.
+        """
+        if not self.policy.rolling:
+            return self.target
+        chosen = inputs_of_member(self.inputs, instance)
+        return attrs.evolve(self.target, wanted=_without_choices(self.target.wanted, self.inputs, chosen))
+
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        """What is set on running members."""
+        return (*ON_RUNNING, LABELS) if self.policy.rolling else _WITHOUT_ROLLING
+
+    def generation_of(self, instance: Instance) -> str:
+        """Return the generation of a member: from its label, or from the last outputs, or the one before the update."""
+        return recorded_generation(instance) or self.known.get(str(instance["id"]), self.base)
+
+    def is_current(self, instance: Instance) -> bool:
+        """Return whether a member has reached the generation, by its label."""
+        return not self.generation or need_of(self.generation_of(instance), self.generation) is Level.NONE
+
+    @property
+    def wanted(self) -> int:
+        """The number of members that the fleet should have."""
+        return FleetSize.of(self.inputs).wanted
+
+    def member(self, instance: Instance, *, ready: bool) -> Member:
+        """Describe an instance for the plan; raises TooDisruptiveError, and ApiError if it takes the unreadable template."""
+        names, stopped = nested(self.inputs, "perInstanceProperties"), is_stopped(instance)
+        return Member(
+            name=instance["name"],
+            order=name_order(instance["name"]),
+            need=self._need(instance),
+            available=ready and instance.get("status") == _RUNNING,
+            stopped=stopped,
+            rests=self.rests(instance),
+            unwanted=bool(names) and (instance["name"] not in names or not self.wanted),
+            id=str(instance["id"]),
+        )
+
+    def rests(self, instance: Instance) -> bool:
+        """Return whether a member stays stopped: the fleet keeps stopped ones, and no interrupted restart stopped it."""
+        return self.policy.keeps_stopped and is_stopped(instance) and not is_changing(recorded_generation(instance))
+
+    def _need(self, instance: Instance) -> Level:
+        if is_stopped(instance) and self.policy.replaces_stopped:
+            return Level.REPLACE
+        if self._has_other_hostname(instance):
+            return Level.REPLACE
+        return (
+            self._allowed(self._possible(instance)) if self.policy.rolling else self._unset(instance, _WITHOUT_ROLLING)
+        )
+
+    def _possible(self, instance: Instance) -> Level:
+        """Return what a member needs; with local SSDs, or if none may be unavailable, it is replaced, not restarted."""
+        need, local = self._behind(instance), any(disk.get("type") == "SCRATCH" for disk in instance.get("disks", ()))
+        return Level.REPLACE if need is Level.RESTART and (local or not self.policy.unavailable) else need
+
+    def _behind(self, instance: Instance) -> Level:
+        """Return what a member of a rolling fleet needs, by its label and by what is set on it."""
+        need = need_of(self.generation_of(instance), self.generation)
+        if need is Level.NONE:
+            return self._unset(instance, (LABELS, *ON_RUNNING))
+        if self.unreadable is not None:
+            raise self.unreadable
+        is_set = need is Level.RESTART and not any(
+            self.target_of(instance).differs(item, instance) for item in ON_STOPPED
+        )
+        if is_set and instance.get("status") == _RUNNING and self.policy.least < Level.RESTART:
+            need = Level.REFRESH  # an interrupted rollout has restarted it already
+        return max(need, self.policy.least)
+
+    def _unset(self, instance: Instance, settings: tuple[Setting, ...]) -> Level:
+        return (
+            Level.REFRESH if any(self.target_of(instance).differs(item, instance) for item in settings) else Level.NONE
+        )
+
+    def _allowed(self, need: Level) -> Level:
+        if need > self.policy.most:
+            raise TooDisruptiveError(need, self.policy.most)
+        return need
+
+    def _has_other_hostname(self, instance: Instance) -> bool:
+        name, wanted = instance["name"], _hostnames(self.inputs).get(instance["name"])
+        return instance.get("hostname") != wanted and (wanted is not None or name in self.rehosted)
+
+
+def _properties(
+    call: Call, fleet: Fleet, old: dict[str, Any], new: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any], ApiError | None]:
+    """Return the properties before and after an update, and why a template cannot be read that it may do without."""
+    try:
+        return *(rolled_properties if is_rolling(new) else set_properties)(call, fleet, old, new), None
+    except ApiError as error:
+        if not (last_generation(call.last) and has_same_properties(old, new)):
+            raise
+        return own_properties(old), own_properties(new), error
+
+
+def _policy_back(new: dict[str, Any], old: dict[str, Any]) -> Policy:
+    """Return the policy of a rollback: the new one for the old size, without a pause and with the old readiness."""
+    given = {name: value for name, value in nested(new, "updatePolicy").items() if name != "pauseAfter"}
+    ready = nested(old, "updatePolicy").get("ready")
+    return Policy.of({**old, "updatePolicy": {**given, "ready": ready}})
+
+
+def _without_choices(wanted: dict[str, Any], inputs: dict[str, Any], chosen: dict[str, Any]) -> dict[str, Any]:
+    """Return the wanted properties (REST JSON) of a member that was created with the `chosen` inputs of the fleet."""
+    own, fleets = nested(chosen, "instanceProperties"), nested(inputs, "instanceProperties")
+    changed = {name: own[name] for name in _OF_MACHINES if own.get(name) != fleets.get(name)}
+    kept = {name: value for name, value in wanted.items() if name != "scheduling" or own.get(name) == fleets.get(name)}
+    if chosen.get("instanceFlexibilityPolicy"):
+        return {name: value for name, value in kept.items() if name not in _OF_MACHINES}
+    return {**kept, **changed}
+
+
+def _hostnames(inputs: dict[str, Any]) -> dict[str, str]:
+    """Return the host names that inputs give to members, by name."""
+    named = inputs.get("perInstanceProperties") or {}
+    return {name: own["hostname"] for name, own in named.items() if own and own.get("hostname") is not None}
+
+
+def _removed_before(call: Call) -> dict[str, frozenset[str]]:
+    """Return the keys that an unfinished update was removing."""
+    return {name: frozenset(keys) for name, keys in (call.last.get("removedKeys") or {}).items()}

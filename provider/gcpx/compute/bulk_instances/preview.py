@@ -1,0 +1,245 @@
+"""What a rollout does, in words: in the preview of an update, from the state alone, and as the progress of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+import attrs
+
+from gcpx.compute.bulk_instances.fleet import is_stopped, name_order
+from gcpx.compute.bulk_instances.generation import generation_of, is_changing, last_generation, need_of, own_properties
+from gcpx.compute.bulk_instances.goal import TooDisruptiveError
+from gcpx.compute.bulk_instances.plan import CHANGES, Level, Member, Policy, Step, levels_of, steps
+from gcpx.model.fields import elements, nested
+from gcpx.model.resource import Call
+from gcpx.model.values import UNKNOWN, has_unknown
+
+_NAMED: Final = 3
+
+
+def names_in_words(names: Iterable[str]) -> str:
+    """List some names, and count the others.
+
+    >>> names_in_words(["web-1", "web-2", "web-3", "web-4", "web-5"])
+    'web-1, web-2, web-3 and 2 more'
+    """
+    every = list(names)
+    rest = len(every) - _NAMED
+    return f"{', '.join(every[:_NAMED])} and {rest:,} more" if rest > 1 else ", ".join(every)
+
+
+def describe_step(step: Step) -> str:
+    """Describe what a step does: `replacing web-1, web-2, starting web-7`."""
+    replaced = [member for member in step.delete if member.need is Level.REPLACE and not member.unwanted]
+    surplus = [member for member in step.delete if member not in replaced]
+    parts = [
+        _doing("replacing", replaced),
+        _doing("deleting", surplus),
+        _doing("restarting", _restarted(step)),
+        _doing("changing", [*step.refresh, *_changed_at_rest(step)]),
+        _doing("starting", step.start),
+        f"creating {step.create:,} {'instance' if step.create == 1 else 'instances'}"
+        if step.create > len(replaced) or (step.create and not replaced)
+        else "",
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def _doing(what: str, members: list[Member]) -> str:
+    return f"{what} {names_in_words(map(str, members))}" if members else ""
+
+
+def describe_plan(members: list[Member], wanted: int, policy: Policy, *, certain: bool = True) -> list[str]:
+    """Describe what an update does to the members, in one line for each kind of work.
+
+    Args:
+        members: the members as the last deployment or refresh left them.
+        wanted: the number of members to reach.
+        policy: how the change reaches them.
+        certain: whether every change is known; if not, members need at most what is said.
+    """
+    planned = list(steps(members, wanted, policy))
+    if not planned:
+        return []
+    effects = _Effects.of([step for step, _ in planned])
+    lines = effects.lines("" if certain else "at most ")
+    if policy.rolling and (effects.restarted or effects.replaced):
+        least = [running for step, running in planned if _restarted(step) or step.create or step.delete]
+        lines.append(
+            f"{len(least):,} {'batch' if len(least) == 1 else 'batches'}; at least {min(least):,} of {wanted:,} members run at any time"
+        )
+    pause = effects.left_behind(members) and policy.pause_after is not None
+    return [*lines, _pause(policy.pause_after or 0, wanted)] if pause else lines
+
+
+@attrs.frozen
+class _Effects:
+    """What all steps of a plan do together.
+
+    Attributes:
+        refreshed, restarted, started: as in `Step`.
+        rested: members that are changed, and stay stopped.
+        replaced: members that are deleted, and that new ones follow.
+        deleted: members that are deleted, and that none follows.
+        created: how many instances are created beside those that follow others.
+    """
+
+    refreshed: list[Member]
+    restarted: list[Member]
+    rested: list[Member]
+    replaced: list[Member]
+    deleted: list[Member]
+    started: list[Member]
+    created: int
+
+    @classmethod
+    def of(cls, taken: list[Step]) -> _Effects:
+        """Add up steps. If fewer are created than members that are behind leave, the highest numbers have no followers."""
+        created, leaving = sum(step.create for step in taken), [member for step in taken for member in step.delete]
+        behind = sorted((member for step in taken for member in _replaced(step)), key=lambda member: member.order)
+        followed = {member.id for member in behind[:created]}
+        return cls(
+            refreshed=[member for step in taken for member in step.refresh],
+            restarted=[member for step in taken for member in _restarted(step)],
+            rested=[member for step in taken for member in _changed_at_rest(step)],
+            replaced=[member for member in leaving if member.id in followed],
+            deleted=[member for member in leaving if member.id not in followed],
+            started=[member for step in taken for member in step.start],
+            created=created - len(followed),
+        )
+
+    def lines(self, at_most: str) -> list[str]:
+        """Describe the effects, one line each; `at_most` begins the lines about what may turn out to be unnecessary."""
+        number = f"{self.created:,} {'instance is' if self.created == 1 else 'instances are'} created"
+        return [
+            *_line("changed without a restart", self.refreshed),
+            *_line("restarted", self.restarted, at_most),
+            *_line("replaced", self.replaced, at_most),
+            *_line("changed, and left stopped", self.rested),
+            *_line("started", self.started),
+            *_line("deleted", self.deleted),
+            *([number] if self.created else []),
+        ]
+
+    def left_behind(self, members: list[Member]) -> bool:
+        """Return whether members that are behind are not touched."""
+        every = (self.refreshed, self.restarted, self.rested, self.replaced, self.deleted)
+        touched = {member.id for group in every for member in group}
+        return any(member.need and member.id not in touched for member in members)
+
+
+def _restarted(step: Step) -> list[Member]:
+    return [member for member in step.restart if not member.rests]
+
+
+def _changed_at_rest(step: Step) -> list[Member]:
+    return [member for member in step.restart if member.rests]
+
+
+def _replaced(step: Step) -> list[Member]:
+    return [member for member in step.delete if member.need is Level.REPLACE and not member.unwanted]
+
+
+def _line(what: str, members: list[Member], at_most: str = "") -> list[str]:
+    """Write `3 members are restarted: web-1, web-2, web-3`, perhaps after `at most`; nothing without members."""
+    if not members:
+        return []
+    verb = "member is" if len(members) == 1 else "members are"
+    return [f"{at_most}{len(members):,} {verb} {what}: {names_in_words(map(str, members))}"]
+
+
+def _pause(current: int, wanted: int) -> str:
+    """Say where the rollout pauses."""
+    return f"the rollout pauses when {new_of(current, wanted)}; raise updatePolicy.pauseAfter to go on"
+
+
+def new_of(current: int, members: int) -> str:
+    """Say how many members have the new properties.
+
+    >>> new_of(1, 10)
+    '1 of 10 members has the new properties'
+    """
+    return f"{current:,} of {members:,} members {'has' if current == 1 else 'have'} the new properties"
+
+
+def announcement(lines: list[str]) -> str:
+    """Write what an update does as one message; a single line needs no list."""
+    if len(lines) == 1:
+        return f"what this update does: {lines[0]}"
+    return "\n".join(["what this update does:", *(f"- {line}" for line in lines)])
+
+
+def announce(call: Call, old: dict[str, Any], new: dict[str, Any]) -> None:
+    """Say what an update does to the members in the state; nothing if their wanted number is not known.
+
+    Raises:
+        TooDisruptiveError: the change certainly needs more than the policy allows.
+    """
+    names_are_unknown = new.get("perInstanceProperties") is UNKNOWN
+    if names_are_unknown or has_unknown({name: new.get(name) for name in ("count", "updatePolicy", "onStopped")}):
+        return
+    policy, certain = Policy.of(new), ("sourceInstanceTemplate",) not in call.changed
+    need_of_member = _needs(call, old, new, policy)
+    members = [
+        _member(new, policy, item, Level.REPLACE if _is_recreated(call, old, item["name"]) else need_of_member(item))
+        for item in call.last.get("members") or ()
+    ]
+    too_much = max((member.need for member in members if not member.stopped), default=Level.NONE)
+    if policy.rolling and certain and too_much > policy.most:
+        raise TooDisruptiveError(too_much, policy.most)
+    lines = describe_plan(members, policy.wanted, policy, certain=certain)
+    if lines:
+        call.inform(announcement(lines))
+
+
+def _member(new: dict[str, Any], policy: Policy, known: dict[str, Any], need: Level) -> Member:
+    """Describe a member of the state for the plan; `need` is what its properties need."""
+    name, stopped, names = known["name"], is_stopped(known), nested(new, "perInstanceProperties")
+    need = max(need, policy.least) if need and policy.rolling else need
+    cannot_restart = policy.rolling and (not policy.unavailable or _has_local_disks(new))
+    if need is Level.RESTART and cannot_restart:
+        need = Level.REPLACE
+    return Member(
+        name=name,
+        order=name_order(name),
+        need=Level.REPLACE if stopped and policy.replaces_stopped else need,
+        available=known.get("status") == "RUNNING",
+        stopped=stopped,
+        rests=stopped and policy.keeps_stopped and not is_changing(known.get("generation", "")),
+        unwanted=bool(names) and (name not in names or not policy.wanted),
+        note=str(known.get("stopReason", "")).lower().replace("_", " "),
+        id=known["id"],
+    )
+
+
+def _needs(call: Call, old: dict[str, Any], new: dict[str, Any], policy: Policy) -> Callable[[dict[str, Any]], Level]:
+    """Return a function that says what a member of the state needs, or at most needs if that is not known offline."""
+    levels = frozenset(levels_of(call.changed))
+    changed = max(levels, default=Level.NONE)
+    if not policy.rolling:
+        return lambda _: min(changed, Level.REFRESH)
+    last = last_generation(call.last) or _offline_generation(old)
+    wanted = _offline_generation(new, last, levels) if levels else last
+    if last and wanted:
+        return lambda known: need_of(known.get("generation") or last, wanted)
+    return lambda known: max(need_of(known.get("generation") or last, last) if last else Level.NONE, changed)
+
+
+def _offline_generation(inputs: dict[str, Any], last: str = "", changed: frozenset[Level] = frozenset(CHANGES)) -> str:
+    """Return the generation that inputs stand for; empty if that depends on unknown values or a template."""
+    if inputs.get("sourceInstanceTemplate") or has_unknown(inputs.get("instanceProperties")):
+        return ""
+    return generation_of(own_properties(inputs), last, changed)
+
+
+def _is_recreated(call: Call, old: dict[str, Any], name: str) -> bool:
+    """Return whether the properties that a member has for its own have changed; a refresh leaves stopped ones out."""
+    return name in nested(old, "perInstanceProperties") and any(
+        path[:2] == ("perInstanceProperties", name) and len(path) > 1 for path in call.changed
+    )
+
+
+def _has_local_disks(new: dict[str, Any]) -> bool:
+    """Return whether instances have local SSDs, which lose their data when an instance stops."""
+    return any(disk.get("type") == "SCRATCH" for _, disk in elements(nested(new, "instanceProperties"), "disks"))

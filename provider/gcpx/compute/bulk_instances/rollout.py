@@ -1,0 +1,656 @@
+"""An update of a fleet: plan a step from the members as they are, do it, wait until they are ready, plan the next."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+
+import attrs
+
+from gcpx.compute.bulk_instances.capacity import FleetSize, Wanted, with_members
+from gcpx.compute.bulk_instances.creation import Creation, create_instances, members_after, report_shortfall
+from gcpx.compute.bulk_instances.fleet import GENERATION_LABEL, Failure, Fleet, Instance, MemberRequest, is_stopped
+from gcpx.compute.bulk_instances.generation import (
+    changing,
+    generation_label,
+    generation_output,
+    is_changing,
+    recorded_generation,
+)
+from gcpx.compute.bulk_instances.goal import LABELS, ON_RUNNING, ON_STOPPED, Goal, Setting, Target
+from gcpx.compute.bulk_instances.names import explained_refusal, names_after_the_highest
+from gcpx.compute.bulk_instances.outputs import last_creation_outputs, last_members, live_fleet, unread_fleet
+from gcpx.compute.bulk_instances.plan import Level, Member, Policy, Step, next_step, steps, work_left
+from gcpx.compute.bulk_instances.preview import describe_step, names_in_words, new_of
+from gcpx.compute.bulk_instances.shortfalls import is_shortage
+from gcpx.errors import CancelledError, ProviderError
+from gcpx.gcp.errors import ApiError, NotFound, PreconditionFailed, Unfinished
+from gcpx.gcp.request import COMPUTE, Request, segment
+from gcpx.model.links import name_of
+from gcpx.model.resource import Call, Live, PartialError
+
+_STOPPED: Final = frozenset({"STOPPED", "TERMINATED"})
+_SUSPENDED: Final = frozenset({"SUSPENDED", "SUSPENDING"})
+
+
+@attrs.frozen
+class MemberChanges:
+    """The changes of one update.
+
+    All methods try all members before they raise the first `ProviderError`. Members that no longer exist are skipped.
+
+    Attributes:
+        target_of: returns what should be set on a member.
+        settings: what changes on running members, in this order.
+        rests: returns whether a stopped member stays stopped when it is changed.
+    """
+
+    call: Call
+    fleet: Fleet
+    target_of: Callable[[Instance], Target]
+    settings: tuple[Setting, ...] = (*ON_RUNNING, LABELS)
+    rests: Callable[[Instance], bool] = lambda _: False
+
+    def delete(self, members: Sequence[Instance]) -> None:
+        """Delete members."""
+        self._send([MemberRequest(member, "delete") for member in members], "deleted")
+
+    def refresh(self, members: Sequence[Instance]) -> None:
+        """Change members while they run; the label that says so comes last."""
+        for setting in self.settings:
+            self._set(setting, members)
+
+    def restart(self, members: Sequence[Instance]) -> None:
+        """Stop members that run, change them, start them, and set the label that says that it is done.
+
+        Before that, another label says that a change has begun, because a stopped member does not show why it stopped.
+        Members that rest are only changed. A suspended one is first stopped, because Google changes only stopped ones.
+        """
+        restarted = [member for member in members if not self.rests(member)]
+        self._set(LABELS, restarted, self._begun)
+        others = [member for member in members if member.get("status") not in _STOPPED]
+        self._send([MemberRequest(member, "stop") for member in others], "stopped")
+        for setting in ON_STOPPED:
+            self._set(setting, members)
+        self._send([MemberRequest(member, "start") for member in restarted], "started")
+        self._set(LABELS, self.fleet.read_again(self.call, members))
+
+    def start(self, members: Sequence[Instance]) -> list[Failure]:
+        """Start members that were stopped, and resume those that were suspended; return those without capacity."""
+        requests = [
+            MemberRequest(member, "resume", body={})
+            if member.get("status") in _SUSPENDED
+            else MemberRequest(member, "start")
+            for member in members
+        ]
+        failures = self.fleet.try_all(self.call, requests, "started") if requests else []
+        short = [item for item in failures if isinstance(item.error, ApiError) and is_shortage(item.error)]
+        _raise_first(item for item in failures if item not in short and not isinstance(item.error, NotFound))
+        return short
+
+    def _begun(self, member: Instance) -> Target:
+        """Return the target of a member that is about to be stopped: the label that says so."""
+        return Target({}, labels={GENERATION_LABEL: changing(self.target_of(member).labels[GENERATION_LABEL])})
+
+    def _set(
+        self, setting: Setting, members: Iterable[Instance], target_of: Callable[[Instance], Target] | None = None
+    ) -> None:
+        """Give members a setting; those that changed since they were listed are read and tried once more."""
+        target_of = target_of or self.target_of
+
+        def request(member: Instance) -> MemberRequest:
+            return MemberRequest(member, setting.method, target_of(member).body(setting, member))
+
+        done = f"changed: {setting.name}"
+        behind = [member for member in members if target_of(member).differs(setting, member)]
+        failures = self.fleet.try_all(self.call, [request(member) for member in behind], done)
+        stale = [item.request.member for item in failures if isinstance(item.error, PreconditionFailed)]
+        _raise_first(item for item in failures if not isinstance(item.error, PreconditionFailed | NotFound))
+        if stale:
+            current = self.fleet.read_again(self.call, stale)
+            self._send([request(member) for member in current], done)
+
+    def _send(self, requests: list[MemberRequest], done: str) -> None:
+        if requests:
+            failures = self.fleet.try_all(self.call, requests, done)
+            _raise_first(item for item in failures if not isinstance(item.error, NotFound))
+
+
+def _raise_first(failures: Iterable[Failure]) -> None:
+    for failure in failures:
+        raise failure.error
+
+
+_FIRST_PAUSE: Final = 0.2
+_LONGEST_PAUSE: Final = 5.0
+_NAMED: Final = 5
+
+
+class NotReadyError(ProviderError):
+    """Members were not ready in time."""
+
+    code = "ABORTED"
+
+    def __init__(self, members: list[Instance], within: int) -> None:
+        shown = ", ".join(f"{member['name']} ({member.get('status')})" for member in members[:_NAMED])
+        more = f" and {len(members) - _NAMED:,} more" if len(members) > _NAMED else ""
+        seconds = "1 second" if within == 1 else f"{within:,} seconds"
+        super().__init__(f"not ready within {seconds}: {shown}{more}")
+
+
+@attrs.define
+class Readiness:
+    """Which members of a fleet are ready. A member that was ready once counts as ready until it is forgotten.
+
+    Attributes:
+        guest_attribute: what a ready member has set, as `NAMESPACE/KEY` or `NAMESPACE/KEY=VALUE`; may be empty.
+        within: the maximum number of seconds that `wait` waits.
+    """
+
+    call: Call
+    fleet: Fleet
+    guest_attribute: str
+    within: int
+    _ready: set[str] = attrs.Factory(set)
+
+    def is_ready(self, member: Instance) -> bool:
+        """Return whether a member runs, and has set the guest attribute if one is asked for; raises `ApiError`."""
+        if member.get("status") != "RUNNING":
+            return False
+        if str(member["id"]) not in self._ready and self.guest_attribute and not self._has_attribute(member):
+            return False
+        self._ready.add(str(member["id"]))
+        return True
+
+    def trust(self, members: list[Instance]) -> None:
+        """Count running members as ready without asking them, because no rollout has touched them."""
+        self._ready |= {str(member["id"]) for member in members}
+
+    def forget(self, members: list[Instance]) -> None:
+        """Ask members again, because they are about to be restarted or started."""
+        self._ready -= {str(member["id"]) for member in members}
+
+    def wait(self, members: list[Instance]) -> list[Instance]:
+        """Wait until all members are ready or have stopped; return them as they were last read.
+
+        Raises:
+            NotReadyError: some are not ready after `within` seconds.
+            ApiError: they cannot be read.
+        """
+        clock, pause = self.fleet.google.clock, _FIRST_PAUSE
+        deadline = clock() + self.within
+        while True:
+            late = [member for member in members if not is_stopped(member) and not self.is_ready(member)]
+            if not late:
+                return members
+            if clock() >= deadline:
+                raise NotReadyError(late, self.within)
+            self.call.progress(
+                f"waiting for {len(late):,} of {len(members):,} members to be ready, such as {late[0]['name']}"
+            )
+            if self.call.cancelled.wait(min(pause, max(0.0, deadline - clock()))):
+                raise CancelledError("cancelled while members were starting; run `pulumi up` to go on")
+            pause = min(pause * 2, _LONGEST_PAUSE)
+            members = self.fleet.members(self.call)
+
+    def _has_attribute(self, member: Instance) -> bool:
+        path, _, wanted = self.guest_attribute.partition("=")
+        fleet, zone = self.fleet, name_of(member["zone"])
+        url = f"beta/projects/{fleet.project}/zones/{zone}/instances/{segment(member['name'])}/getGuestAttributes"
+        try:
+            found = fleet.google.send(
+                Request(api=COMPUTE, method="GET", path=url, query={"queryPath": path}), self.call
+            )
+        except NotFound:
+            return False
+        values = [item.get("value") for item in found.get("queryValue", {}).get("items", ())]
+        return wanted in values if wanted or "=" in self.guest_attribute else bool(values)
+
+
+_KEPT: Final = ("generation", "removedKeys", "instanceProperties", "sourceInstanceTemplate")
+"""The outputs of the last update that a refresh keeps; the generation is that of the properties, so they stay together."""
+
+
+def rollout_outputs(last: dict[str, Any], goal: Goal, members: list[Instance]) -> dict[str, Any]:
+    """Return the outputs that the next update needs to go on.
+
+    Args:
+        last: the outputs before the update.
+        goal: the goal of the update.
+        members: the members after it.
+    """
+    outputs = generation_output(goal.generation)
+    if goal.target.removed and not all(goal.is_current(member) for member in members):
+        outputs["removedKeys"] = {name: sorted(keys) for name, keys in goal.target.removed.items()}
+    lost = lost_members(last, goal.inputs, members)
+    return {**outputs, "lostMembers": lost} if lost else outputs
+
+
+def kept_outputs(last: dict[str, Any], inputs: dict[str, Any], members: list[Instance]) -> dict[str, Any]:
+    """Return what a refresh keeps of these outputs, and which members have been lost since."""
+    kept = {name: last[name] for name in _KEPT if last.get(name) is not None} if last.get("generation") else {}
+    lost = lost_members(last, inputs, members)
+    return {**kept, "lostMembers": lost} if lost else kept
+
+
+def unfinished_rollout(last: dict[str, Any], inputs: dict[str, Any], members: list[Instance]) -> str:
+    """Say how many members are behind, if more have to be brought to the last generation; otherwise nothing.
+
+    Missing and stopped members do not matter here, because they show as a change of `count`.
+    """
+    policy, generation = Policy.of(inputs), last.get("generation")
+    if not policy.rolling or not generation:
+        return ""
+    behind = [member["name"] for member in members if recorded_generation(member) != generation]
+    current = len(members) - len(behind)
+    if not behind or (policy.pause_after is not None and current >= policy.pause_after):
+        return ""
+    return (
+        f"{len(behind):,} of {len(members):,} members {'does' if len(behind) == 1 else 'do'} not have the properties of the last update: "
+        f"{names_in_words(behind)}; run `pulumi up` to go on"
+    )
+
+
+def lost_members(last: dict[str, Any], inputs: dict[str, Any], members: list[Instance]) -> list[dict[str, str]]:
+    """Return the names and zones of members that do not exist any more, if the fleet keeps names and is short."""
+    policy, existing = Policy.of(inputs), {member["name"] for member in members}
+    if not policy.keep_names:
+        return []
+    known = {item["name"]: name_of(item["zone"]) for key in ("members", "lostMembers") for item in last.get(key) or ()}
+    short = max(0, policy.wanted - len(members))
+    return [{"name": name, "zone": zone} for name, zone in known.items() if name not in existing][:short]
+
+
+def instances_to_create(
+    call: Call, goal: Goal, kept: list[Instance], deleted: list[Instance], count: int
+) -> list[Wanted]:
+    """Return what to create, one element for each bulk creation.
+
+    Args:
+        call: the engine's call, whose last outputs give the names and zones of members that were lost.
+        goal: the goal of the update.
+        kept: the members that exist.
+        deleted: the members that the same step has deleted.
+        count: the number of instances.
+    """
+    labels = generation_label(goal.generation)
+    zones = _zones_by_name(call, goal, kept, deleted)
+    if goal.inputs.get("perInstanceProperties"):
+        existing = {member["name"] for member in kept}
+        names = [name for name in goal.inputs["perInstanceProperties"] if name not in existing][:count]
+        return _grouped({name: zones.get(name) for name in names}, labels)
+    slots = dict(list(zones.items())[:count])
+    rest = count - len(slots)
+    in_use = {*(member["name"] for member in kept), *slots}
+    names = names_after_the_highest(goal.inputs["namePattern"], in_use, rest)
+    return [*_grouped(slots, labels), *([Wanted(count=rest, names=names, labels=labels)] if rest else [])]
+
+
+def _zones_by_name(call: Call, goal: Goal, kept: list[Instance], deleted: list[Instance]) -> dict[str, str | None]:
+    """Return the names that new members take over, with their zones; empty unless the policy keeps names."""
+    if not goal.policy.keep_names:
+        return {}
+    lost: list[dict[str, Any]] = [*(call.last.get("lostMembers") or ()), *(call.last.get("members") or ())]
+    existing = {member["name"] for member in kept}
+    found = {item["name"]: name_of(item["zone"]) for item in [*deleted, *lost]}
+    return {name: zone for name, zone in found.items() if name not in existing}
+
+
+def _grouped(zones: dict[str, str | None], labels: dict[str, str]) -> list[Wanted]:
+    """Put the names of one zone into one bulk creation."""
+    groups: dict[str | None, list[str]] = {}
+    for name, zone in zones.items():
+        groups.setdefault(zone, []).append(name)
+    return [Wanted(count=len(names), names=names, zone=zone, labels=labels) for zone, names in groups.items()]
+
+
+_MOST_STARTS: Final = 3
+_MORE_STEPS: Final = 20
+
+
+class RolloutError(ProviderError):
+    """A rollout cannot go on."""
+
+    code = "ABORTED"
+
+
+@attrs.define
+class BatchProgress:
+    """Shows progress; if there are several batches, every line begins with the batch."""
+
+    show: Callable[[str], None]
+    batch: str = ""
+
+    def begin(self, batch: str, does: str) -> None:
+        """Show that a batch begins, and what it does."""
+        self.batch = f"{batch}: "
+        self(does)
+
+    def __call__(self, text: str) -> None:
+        """Show a line of progress."""
+        self.show(f"{self.batch}{text}")
+
+
+@attrs.define
+class Rollout:
+    """One run of a rollout.
+
+    Attributes:
+        members: the members as they were last read.
+        wanted: the number of members to reach; lower than the goal's if Google has no room for more.
+        creation: the last creation, if there was one.
+        touched: whether anything was changed.
+        creating: whether Google may still be creating instances, because a creation was interrupted.
+        progress: shows which batch a line of progress is about.
+        unstarted: stopped members that could not be started, with Google's errors.
+    """
+
+    call: Call
+    fleet: Fleet
+    goal: Goal
+    members: list[Instance]
+    wanted: int
+    changes: MemberChanges
+    readiness: Readiness
+    progress: BatchProgress
+    creation: Creation | None = None
+    touched: bool = False
+    creating: bool = False
+    unstarted: list[Failure] = attrs.Factory(list)
+    _starts: Counter[str] = attrs.Factory(Counter)
+    _refreshed: set[str] = attrs.Factory(set)
+
+    @classmethod
+    def of(cls, call: Call, fleet: Fleet, goal: Goal, members: list[Instance]) -> Rollout:
+        """Prepare a rollout that brings members to a goal."""
+        progress = BatchProgress(call.progress)
+        call = attrs.evolve(call, progress=progress)
+        readiness = Readiness(call, fleet, goal.policy.guest_attribute, goal.policy.ready_within)
+        readiness.trust([
+            member
+            for member in members
+            if not goal.is_current(member) and not is_changing(recorded_generation(member))
+        ])  # fmt: skip
+        changes = MemberChanges(call, fleet, goal.target_of, goal.settings, goal.rests)
+        return cls(call, fleet, goal, members, goal.wanted, changes, readiness, progress)
+
+    def run(self) -> None:
+        """Bring the members to the goal, or to the pause of the policy.
+
+        Raises:
+            ProviderError: a step failed; `members` may be out of date.
+        """
+        planned = len(list(steps(self._planned(), self.wanted, self.goal.policy)))
+        for number in range(1, planned * 2 + _MORE_STEPS):
+            step = self._next_step()
+            if not step:
+                return
+            if planned > 1:
+                self.progress.begin(f"batch {number} of {max(number, planned)}", describe_step(step))
+            self._carry_out(step)
+        raise RolloutError(
+            f"members of {self.fleet.id} keep disappearing: {len(self.members):,} of {self.wanted:,} exist after "
+            f"{number:,} batches; run `pulumi up` to go on"
+        )
+
+    def _planned(self) -> list[Member]:
+        planned = [self.goal.member(item, ready=self.readiness.is_ready(item)) for item in self.members]
+        return [self._after_earlier_steps(member) for member in planned]
+
+    def _after_earlier_steps(self, member: Member) -> Member:
+        """Return a member with what the steps of this run have found out about it."""
+        is_refreshed = member.id in self._refreshed and member.need is Level.REFRESH
+        startable = all(str(failure.request.member["id"]) != member.id for failure in self.unstarted)
+        return attrs.evolve(member, need=Level.NONE if is_refreshed else member.need, startable=startable)
+
+    def _next_step(self) -> Step:
+        """Plan the next step; an empty one ends the rollout."""
+        policy = self.goal.policy
+        step, work = next_step(self._planned(), self.wanted, policy), work_left(self._planned(), self.wanted, policy)
+        if step or not work:
+            return step
+        self.members = self.readiness.wait(self.members)
+        step = next_step(self._planned(), self.wanted, policy)
+        if not step and work_left(self._planned(), self.wanted, policy):
+            raise self._stuck()
+        return step
+
+    def _stuck(self) -> RolloutError:
+        running = sum(member.available for member in self._planned())
+        return RolloutError(
+            f"the rollout cannot go on: {running:,} of {self.wanted:,} members are ready, and updatePolicy allows "
+            f"{self.goal.policy.unavailable:,} to be unavailable; repair the others, or raise maxUnavailable or maxSurge, "
+            "then run `pulumi up` to go on"
+        )
+
+    def _carry_out(self, step: Step) -> None:
+        self.touched |= bool(step.refresh or step.start or step.restart or step.delete)
+        by_id = {str(member["id"]): member for member in self.members}
+
+        def instances(members: list[Member]) -> list[Instance]:
+            return [by_id[member.id] for member in members]
+
+        self.readiness.forget(instances([*step.restart, *step.start]))
+        self.changes.refresh(instances(step.refresh))
+        self._refreshed |= {member.id for member in step.refresh}
+        self._start(instances(step.start))
+        if step.restart:
+            self.changes.restart(instances(step.restart))
+        self.changes.delete(instances(step.delete))
+        if step.create:
+            self._create(step, instances(step.delete))
+        else:
+            self.members = self._after(step)
+        if self.goal.policy.rolling and (step.create or step.restart or step.start):
+            self.members = self.readiness.wait(self.members)
+
+    def _after(self, step: Step) -> list[Instance]:
+        """Return the members after a step that creates none; they are read again if any was started."""
+        if step.restart or step.start:
+            return self.fleet.members(self.call)
+        deleted = {member.id for member in step.delete}
+        return [self._known(member) for member in self.members if str(member["id"]) not in deleted]
+
+    def _known(self, member: Instance) -> Instance:
+        """Return a member with the labels that gcpx has set on it since it was read."""
+        if str(member["id"]) not in self._refreshed:
+            return member
+        return {**member, "labels": {**member.get("labels", {}), **self.goal.target.labels}}
+
+    def _start(self, members: list[Instance]) -> None:
+        self._starts.update(str(member["id"]) for member in members)
+        restless = [member["name"] for member in members if self._starts[str(member["id"])] > _MOST_STARTS]
+        if restless:
+            raise RolloutError(
+                f"{restless[0]} was started {_MOST_STARTS} times and stopped again each time; find out why it stops"
+            )
+        self.unstarted += self.changes.start(members)
+
+    def _create(self, step: Step, deleted: list[Instance]) -> None:
+        """Create what the step asks for; if there is no room, fail during a replacement, and otherwise accept fewer."""
+        gone = {member["id"] for member in deleted}
+        kept = [member for member in self.members if member["id"] not in gone]
+        for wanted in instances_to_create(self.call, self.goal, kept, deleted, step.create):
+            self.creation = self._created(kept, wanted)
+            before, known, creation = len(kept), [*kept, *deleted], self.creation
+            kept = members_after(self.call, self.fleet, known, creation.created, creation.outcomes)
+            self.members = kept
+            if len(kept) - before >= wanted.count:
+                self.creation = self.creation.completed()
+                self.call.progress(f"{wanted.count:,}/{wanted.count:,} instances created")
+            else:
+                self._accept_less(step, len(kept) - before, wanted.count)
+
+    def _created(self, kept: list[Instance], wanted: Wanted) -> Creation:
+        try:
+            creation = create_instances(self.call, self.fleet, self.goal.inputs, kept, wanted)
+        except Unfinished:
+            self.touched = self.creating = True
+            raise
+        if creation.refusal is not None:
+            inputs, refusal = self.goal.inputs, creation.refusal
+            raise explained_refusal(self.call, self.fleet, inputs, wanted.count, refusal)
+        self.touched = True
+        return creation
+
+    def _accept_less(self, step: Step, created: int, wanted: int) -> None:
+        replaces = any(member.need is Level.REPLACE for member in self._planned()) or any(
+            member.need is Level.REPLACE for member in step.delete
+        )
+        too_few = len(self.members) < FleetSize.of(self.goal.inputs).minimum and work_left(
+            self._planned(), len(self.members), self.goal.policy
+        )
+        if (replaces or too_few) and self.goal.policy.rolling:
+            raise RolloutError(f"{created:,} of {wanted:,} instances could be created{self._why_less}")
+        self.wanted = len(self.members)
+
+    @property
+    def _why_less(self) -> str:
+        """Say why the last creation created fewer instances than wanted, in one line for each cause."""
+        if self.creation is None:
+            return ""
+        if self.creation.explanation:
+            return f":\n{self.creation.explanation}"
+        return f": {self.creation.error}" if self.creation.error else ""
+
+
+@attrs.frozen
+class FleetUpdate:
+    """One update, from old inputs to new ones."""
+
+    call: Call
+    fleet: Fleet
+    old: dict[str, Any]
+    new: dict[str, Any]
+
+    def run(self) -> Live:
+        """Carry the update out, and describe the fleet.
+
+        Raises:
+            PartialError: it failed after something was changed, or the fleet is smaller than its minimum.
+            ProviderError: it failed before anything was changed, or what was changed has been rolled back.
+        """
+        before = self.fleet.members(self.call)
+        rollout = self._rollout(Goal.of(self.call, self.fleet, self.old, self.new), before)
+        try:
+            rollout.run()
+        except ProviderError as error:
+            raise self._failure(rollout, error, before) from error
+        live = self._live(rollout, self.new)
+        if rollout.creation is not None:
+            report_shortfall(self.call, self.new, live, rollout.creation)
+        self._report_unstarted(rollout, live)
+        self._warn_of_pause(rollout)
+        return live
+
+    def _rollout(self, goal: Goal, members: list[Instance]) -> Rollout:
+        """Prepare a rollout; members without a generation label first get the one of their present properties."""
+        for member in members:  # raises, before anything is changed, if the policy does not allow the change
+            goal.member(member, ready=True)
+        unlabelled = [member for member in members if goal.generation and not recorded_generation(member)]
+        if not unlabelled or goal.base == goal.generation:
+            return Rollout.of(self.call, self.fleet, goal, members)
+
+        def stamp(member: Instance) -> Target:
+            return Target({}, labels={GENERATION_LABEL: goal.generation_of(member)})
+
+        MemberChanges(self.call, self.fleet, stamp, (LABELS,)).refresh(unlabelled)
+        rollout = Rollout.of(self.call, self.fleet, goal, self.fleet.members(self.call))
+        rollout.touched = True
+        return rollout
+
+    def _failure(self, rollout: Rollout, error: ProviderError, before: list[Instance]) -> Exception:
+        """Return what a failed rollout raises, after rolling it back if the policy says so.
+
+        `before` are the members before the rollout.
+        """
+        if not rollout.touched:
+            return error
+        cancelled = isinstance(error, CancelledError) or self.call.cancelled.is_set()
+        if rollout.goal.policy.rolls_back and self.call.changed and not cancelled:
+            return self._rolled_back(rollout, error, before)
+        return PartialError(self._live_or_unread(rollout), f"{error}\n{self._reached(rollout)}")
+
+    def _rolled_back(self, rollout: Rollout, error: ProviderError, before: list[Instance]) -> Exception:
+        """Bring the members that were changed back to the old inputs; if some were replaced, the state has to know."""
+        self.call.warn(f"the rollout failed, and is being rolled back: {error}")
+        old = with_members(self.old, before)
+        back = Rollout.of(self.call, self.fleet, rollout.goal.reversed(old), self.fleet.members(self.call))
+        back.creating = rollout.creating
+        try:
+            back.run()
+        except ProviderError as failure:
+            rollout.creating = back.creating
+            words = f"the rollout failed: {error}\nIt could not be rolled back: {failure}"
+            return PartialError(self._live_or_unread(rollout), f"{words}\n{self._reached(rollout)}")
+        rolled_back = _RolledBackError(error)
+        has_same_members = {member["id"] for member in back.members} == {member["id"] for member in before}
+        if has_same_members and not back.creating:
+            return rolled_back
+        return PartialError(self._live(back, self.old), str(rolled_back), self.old)
+
+    def _reached(self, rollout: Rollout) -> str:
+        """Say how far a rollout got, and what to do next."""
+        try:
+            members = self.fleet.members(self.call)
+        except ProviderError:
+            members = rollout.members
+        if not rollout.goal.generation:
+            return f"{len(members):,} of {rollout.goal.wanted:,} instances exist; run `pulumi up` to go on"
+        current = sum(rollout.goal.is_current(member) for member in members)
+        return (
+            f"{len(members):,} of {rollout.goal.wanted:,} members exist, and {current:,} of them "
+            f"{'has' if current == 1 else 'have'} the new properties; run `pulumi up` to go on from there"
+        )
+
+    def _live(self, rollout: Rollout, inputs: dict[str, Any]) -> Live:
+        creation = rollout.creation.outputs if rollout.creation is not None else last_creation_outputs(self.call.last)
+        more = rollout_outputs(self.call.last, rollout.goal, rollout.members)
+        live = live_fleet(self.call, self.fleet, rollout.members, inputs, {**creation, **more})
+        return Live.unread(live.id, live.properties) if rollout.creating else live
+
+    def _live_or_unread(self, rollout: Rollout) -> Live:
+        try:
+            rollout.members = self.fleet.members(self.call)
+            return self._live(rollout, self.new)
+        except ProviderError:
+            reached = rollout_outputs(self.call.last, rollout.goal, rollout.members)
+            creation = rollout.creation.outputs if rollout.creation is not None else {}
+            known = {"members": last_members(self.call, rollout.members), **creation, **reached}
+            return unread_fleet(self.fleet, self.new, {**self.call.last, **known})
+
+    def _report_unstarted(self, rollout: Rollout, live: Live) -> None:
+        """Report stopped members that could not be started; raises PartialError if too few others run."""
+        if not rollout.unstarted:
+            return
+        size, running = FleetSize.of(self.new), live.properties["runningCount"]
+        names = names_in_words(failure.request.member["name"] for failure in rollout.unstarted)
+        words = (
+            f"{running:,} of {size.wanted:,} instances run; {names} could not be started: {rollout.unstarted[0].error} "
+            "Run `pulumi up --refresh` to try again, or set onStopped: REPLACE to replace them where there is room"
+        )
+        if running < size.minimum:
+            raise PartialError(live, words)
+        self.call.warn(words)
+
+    def _warn_of_pause(self, rollout: Rollout) -> None:
+        behind = _names(member for member in rollout.members if not rollout.goal.is_current(member))
+        if rollout.goal.policy.pause_after is not None and behind:
+            self.call.warn(
+                f"the rollout has paused: {new_of(len(rollout.members) - len(behind), len(rollout.members))}; raise or "
+                "remove updatePolicy.pauseAfter to go on, or restore the previous properties and remove it to go back"
+            )
+
+
+class _RolledBackError(ProviderError):
+    """A rollout failed, and the members have the previous properties again."""
+
+    code = "ABORTED"
+
+    def __init__(self, error: ProviderError) -> None:
+        super().__init__(f"the rollout failed and was rolled back; the members have the previous properties: {error}")
+
+
+def _names(members: Iterable[Instance]) -> list[str]:
+    return [member["name"] for member in members]

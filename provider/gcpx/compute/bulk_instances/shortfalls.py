@@ -1,0 +1,355 @@
+"""Why a bulk creation fell short: the causes, read from Google's errors, and what the user reads about them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final
+
+import attrs
+
+from gcpx.compute.bulk_instances.fleet import Fleet
+from gcpx.compute.operations import Outcome
+from gcpx.errors import safe_message
+from gcpx.gcp.errors import ApiError, PermissionDenied, QuotaExceeded
+from gcpx.gcp.list_method import ListMethod
+from gcpx.gcp.request import COMPUTE, Request
+from gcpx.model.fields import Record, output_field, record
+from gcpx.model.links import name_of
+from gcpx.model.resource import Call
+
+STOCK_OUT: Final = "STOCK_OUT"
+QUOTA: Final = "QUOTA"
+ADDRESSES: Final = "ADDRESSES"
+PERMISSION: Final = "PERMISSION"
+OTHER: Final = "OTHER"
+CAUSES: Final = (ADDRESSES, OTHER, PERMISSION, QUOTA, STOCK_OUT)
+_SHORTAGES: Final = frozenset({STOCK_OUT, QUOTA, ADDRESSES})
+_CODES: Final[Mapping[str, str]] = {
+    "resourceavailability": STOCK_OUT,
+    "resourcepoolexhausted": STOCK_OUT,
+    "stockout": STOCK_OUT,
+    "zoneresourcepoolexhausted": STOCK_OUT,
+    "zoneresourcepoolexhaustedwithdetails": STOCK_OUT,
+    "limitexceeded": QUOTA,
+    "quotaexceeded": QUOTA,
+    "ipspaceexhausted": ADDRESSES,
+    "ipspaceexhaustedwithdetails": ADDRESSES,
+    "forbidden": PERMISSION,
+    "iampermissiondenied": PERMISSION,
+    "permissiondenied": PERMISSION,
+    "permissionserror": PERMISSION,
+}
+"""Causes by Google's codes and reasons, in lower case and without underscores."""
+_CLASSES: Final = {QuotaExceeded: QUOTA, PermissionDenied: PERMISSION}
+"""Causes by the classes of errors, for responses that give no reason."""
+_NO_CAUSE: Final = "vmmincountnotreached"
+"""A code that only says that a shortage ended the whole creation."""
+_CANCELED: Final = "operationcanceledbyuser"
+"""The code of an instance that Google deleted again, because the whole creation failed; or that a user deleted."""
+
+
+@attrs.frozen(kw_only=True)
+class Quota:
+    """A quota that is used up.
+
+    Attributes:
+        name: Google's name for it.
+        place: what it applies to, such as `region us-east1`.
+        limit: None if it is not known.
+        usage: None if it is not known.
+    """
+
+    name: str
+    place: str = ""
+    limit: float | None = None
+    usage: float | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Reason:
+    """Why instances were not created. Reasons that differ only in Google's message are the same.
+
+    Attributes:
+        cause: one of `CAUSES`.
+        code: Google's code or reason; empty if Google gave none.
+        zone: the name of the zone; empty if it is not known.
+        machine_type: the name of the machine type; empty if it is not known.
+        zones_with_room: the names of the zones that have capacity, according to Google.
+        quota: the quota that is used up, if Google names it.
+        message: Google's message for one of the instances.
+    """
+
+    cause: str = OTHER
+    code: str = ""
+    zone: str = ""
+    machine_type: str = ""
+    zones_with_room: tuple[str, ...] = ()
+    quota: Quota | None = None
+    message: str = attrs.field(default="", eq=False)
+
+    @property
+    def is_shortage(self) -> bool:
+        """Whether other zones or machine types may help: capacity, quota or addresses are used up, or no code says why."""
+        return self.cause in _SHORTAGES or not self.code
+
+    @property
+    def is_cancellation(self) -> bool:
+        """Whether the creation was canceled. In a creation that failed as a whole, this is not the cause."""
+        return _plain(self.code) == _CANCELED
+
+
+def reason_of_operation(operation: Mapping[str, Any]) -> Reason:
+    """Read why an operation (REST JSON) failed; without errors, the reason is empty."""
+    errors = [item for item in (operation.get("error") or {}).get("errors") or () if isinstance(item, dict)]
+    reasons = sorted((_reason(item) for item in errors), key=_rank)
+    found = reasons[0] if reasons else Reason()
+    return attrs.evolve(found, zone=found.zone or name_of(operation.get("zone") or ""))
+
+
+def _rank(reason: Reason) -> tuple[bool, bool, bool]:
+    """Return a key that sorts the reasons of one operation, the one that says most first."""
+    return reason.is_cancellation, not reason.code, reason.cause == OTHER
+
+
+def is_shortage(error: ApiError) -> bool:
+    """Return whether an error says that capacity, a quota or addresses are used up."""
+    return reason_of_error(error).cause in _SHORTAGES
+
+
+def reason_of_error(error: ApiError) -> Reason:
+    """Read why a request was refused, or why its operation failed."""
+    if error.operation is not None:
+        return reason_of_operation(error.operation)
+    described = _described(error.details)
+    causes = [_cause(code) for code in (error.reason, str(described.pop("reason"))) if _cause(code) != OTHER]
+    causes += [cause for kind, cause in _CLASSES.items() if isinstance(error, kind)]
+    cause = causes[0] if causes else OTHER
+    return Reason(cause=cause, code=error.reason or type(error).__name__, message=error.message, **described)
+
+
+def _reason(error: dict[str, Any]) -> Reason:
+    """Read one error of an operation."""
+    code, message = str(error.get("code") or ""), str(error.get("message") or "")
+    described = _described(error.get("errorDetails") or ())
+    reason = str(described.pop("reason"))
+    if _plain(code) == _NO_CAUSE:
+        return Reason(message=message)
+    cause = _cause(code)
+    return Reason(cause=_cause(reason) if cause == OTHER else cause, code=code, message=message, **described)
+
+
+def _described(details: Iterable[Any]) -> dict[str, Any]:
+    """Read the details of an error: Google's reason, zone, machine type, zones with room, and quota."""
+    info: dict[str, Any] = {}
+    quota: dict[str, Any] = {}
+    for detail in details:
+        if isinstance(detail, dict):
+            info = detail.get("errorInfo") or (detail if "metadatas" in detail else info)
+            quota = detail.get("quotaInfo") or quota
+    data = info.get("metadatas") or {}
+    zones = sorted(filter(None, (zone.strip() for zone in str(data.get("zonesAvailable") or "").split(","))))
+    return {
+        "reason": info.get("reason") or "",
+        "zone": name_of(str(data.get("zone") or "")),
+        "machine_type": name_of(str(data.get("vmType") or "")),
+        "zones_with_room": tuple(zones),
+        "quota": _quota(quota),
+    }
+
+
+def _quota(info: dict[str, Any]) -> Quota | None:
+    name, limit = info.get("limitName") or info.get("metricName"), info.get("limit")
+    if not name:
+        return None
+    place = ", ".join(f"{key} {value}" for key, value in (info.get("dimensions") or {}).items())
+    return Quota(name=str(name), limit=float(limit) if isinstance(limit, int | float) else None, place=place)
+
+
+def _cause(code: str) -> str:
+    return _CODES.get(_plain(code), OTHER)
+
+
+def _plain(code: str) -> str:
+    return re.sub(r"[^a-z]", "", code.lower())
+
+
+_OPERATION_FIELDS: Final = "operationGroupId,zone,error(errors(code,message,errorDetails))"
+_PATIENCE: Final = 10.0
+"""Seconds of retries; few, because the shortfall can also be reported without its causes."""
+
+
+@attrs.frozen
+class Diagnosis:
+    """The reasons of one bulk creation that fell short.
+
+    Attributes:
+        machine_type: what the request asked for; it stands in for a machine type that Google does not name.
+    """
+
+    call: Call
+    fleet: Fleet
+    machine_type: str
+
+    def of_refusal(self, error: ApiError, count: int) -> Counter[Reason]:
+        """Return why Google refused a request for this many instances."""
+        return self._completed(Counter({reason_of_error(error): count}))
+
+    def of_outcome(self, outcome: Outcome, count: int) -> Counter[Reason]:
+        """Return why an operation created fewer instances than the `count` that was asked for.
+
+        An instance whose own operation does not give the reason gets that of the whole operation. If operations cannot
+        be read, all instances get that one.
+        """
+        failed = {
+            name_of(name): status.get("failedToCreateVmCount", 0) for name, status in outcome.per_location.items()
+        }
+        failed = {zone: number for zone, number in failed.items() if number}
+        whole = reason_of_operation(outcome.operation)
+        if not failed:
+            return self._completed(Counter({whole: count}))
+        found, problem = self._of_instances(outcome.operation.get("operationGroupId"), list(failed))
+        if outcome.error is not None:  # Google has then deleted what it had created, and its errors say only that
+            found = Counter({reason: times for reason, times in found.items() if not reason.is_cancellation})
+        if problem and not whole.message:
+            whole = attrs.evolve(whole, message=f"the reasons could not be read ({problem})")
+        for zone, number in failed.items():
+            unexplained = number - sum(times for reason, times in found.items() if reason.zone == zone)
+            if unexplained > 0:
+                found[attrs.evolve(whole, zone=zone)] += unexplained
+        return self._completed(found)
+
+    def _of_instances(self, group: str | None, zones: list[str]) -> tuple[Counter[Reason], str]:
+        """Count the reasons in the operations of the instances; also say what went wrong, if reading them failed."""
+        found: Counter[Reason] = Counter()
+        try:
+            for operation in self._failed_operations(group, zones):
+                found[reason_of_operation(operation)] += 1
+        except Exception as error:  # noqa: BLE001 - whatever went wrong, the shortfall itself is reported
+            return found, safe_message(error, "the operations of the instances")
+        return found, ""
+
+    def _failed_operations(self, group: str | None, zones: list[str]) -> Iterator[dict[str, Any]]:
+        for zone in zones if group else ():
+            path = f"beta/projects/{self.fleet.project}/zones/{zone}/operations"
+            query = {"filter": f'operationGroupId = "{group}"'}
+            google = self.fleet.google
+            listed = ListMethod(google=google, path=path, query=query, fields=_OPERATION_FIELDS, patience=_PATIENCE)
+            for page in listed.pages(self.call):
+                # The filter is not relied on: a server that ignores it lists other operations, too.
+                same = (item for item in page.get("items", ()) if item.get("operationGroupId") == group)
+                yield from (item for item in same if item.get("error"))
+
+    def _completed(self, found: Counter[Reason]) -> Counter[Reason]:
+        """Add machine types and the usage of quotas where Google's errors leave them out."""
+        completed: Counter[Reason] = Counter()
+        for reason, number in found.items():
+            quota = self._with_usage(reason.quota) if reason.quota else None
+            machine_type = reason.machine_type or self.machine_type
+            completed[attrs.evolve(reason, quota=quota, machine_type=machine_type)] += number
+        return completed
+
+    def _with_usage(self, quota: Quota) -> Quota:
+        """Add limit and usage of a quota from the region, if it is one of the region's."""
+        metric = quota.name.partition("-per-")[0]
+        path, query = f"beta/projects/{self.fleet.project}/regions/{self.fleet.region}", {"fields": "quotas"}
+        try:
+            region = self.fleet.google.send(
+                Request(api=COMPUTE, method="GET", path=path, query=query, patience=_PATIENCE), self.call
+            )
+            known = {item.get("metric"): item for item in region.get("quotas", ())}.get(metric, {})
+        except Exception:  # noqa: BLE001 - the message only says less
+            return quota
+        limit = known.get("limit") if quota.limit is None else quota.limit
+        return attrs.evolve(quota, limit=limit, usage=known.get("usage"))
+
+
+Shortfalls = Mapping[Reason, int]
+"""How many instances could not be created, by reason."""
+
+
+@record
+class Shortfall(Record):
+    """Instances that could not be created for one reason."""
+
+    cause: str = output_field(
+        "Why the instances could not be created: `STOCK_OUT` if the zone has no capacity, `QUOTA` if a quota is used up, `ADDRESSES` if the subnetwork has no free address, `PERMISSION` if a permission is missing, `OTHER` for every other reason.",
+        enum=CAUSES,
+    )
+    count: int = output_field("The number of instances that could not be created.")
+    machine_type: str = output_field("The machine type of the instances; missing if it is not known.")
+    message: str = output_field("Why the instances could not be created, and what to do next.")
+    zone: str = output_field("The name of the zone; missing if it is not known.")
+    zones_with_room: list[str] = output_field(
+        "The names of the zones that have capacity, according to Google; empty if it names none."
+    )
+
+
+def shortfall_outputs(shortfalls: Shortfalls) -> list[dict[str, Any]]:
+    """Return the engine values of the output `shortfalls`."""
+    return [
+        {
+            "cause": reason.cause,
+            "count": count,
+            **({"machineType": reason.machine_type} if reason.machine_type else {}),
+            "message": _explained(reason),
+            **({"zone": reason.zone} if reason.zone else {}),
+            "zonesWithRoom": list(reason.zones_with_room),
+        }
+        for reason, count in shortfalls.items()
+    ]
+
+
+def shortfall_lines(shortfalls: Shortfalls) -> str:
+    """Describe shortfalls for a message, one line each: how many, where, why, and what to do next."""
+    return "\n".join(f"- {_subject(reason, count)}: {_explained(reason)}" for reason, count in shortfalls.items())
+
+
+def _subject(reason: Reason, count: int) -> str:
+    return f"{count:,} instance{'s' if count > 1 else ''}{f' in {reason.zone}' if reason.zone else ''}"
+
+
+def _explained(reason: Reason) -> str:
+    """Say why instances could not be created, and what to do next."""
+    return _EXPLAINED[reason.cause](reason)
+
+
+def _stock_out(reason: Reason) -> str:
+    found = f"no capacity{f' for {reason.machine_type}' if reason.machine_type else ''}"
+    if not reason.zones_with_room:
+        return f"{found}: allow other zones with locationPolicy, allow other machine types with instanceFlexibilityPolicy, or add fallbacks"
+    zones = ", ".join(reason.zones_with_room)
+    return f"{found}, but Google has room in {zones}: allow these zones with locationPolicy, or name them in fallbacks"
+
+
+def _quota_advice(reason: Reason) -> str:
+    return f"{_used_up(reason.quota) if reason.quota else _message(reason)}: request a higher quota, or delete what you do not need"
+
+
+def _used_up(quota: Quota) -> str:
+    known = {"limit": quota.limit, "usage": quota.usage}
+    numbers = [f"{name} {number:,.15g}" for name, number in known.items() if number is not None]
+    facts = ", ".join(filter(None, (quota.place, *numbers)))
+    return f"the quota {quota.name} is used up{f' ({facts})' if facts else ''}"
+
+
+def _addresses(reason: Reason) -> str:
+    return f"{_message(reason)}: extend the subnetwork's range, or use another subnetwork"
+
+
+def _permission(reason: Reason) -> str:
+    return f"{_message(reason)}: grant the missing permission"
+
+
+def _message(reason: Reason) -> str:
+    return reason.message.rstrip(".") or "Google gave no reason"
+
+
+_EXPLAINED: Final[Mapping[str, Callable[[Reason], str]]] = {
+    ADDRESSES: _addresses,
+    OTHER: _message,
+    PERMISSION: _permission,
+    QUOTA: _quota_advice,
+    STOCK_OUT: _stock_out,
+}

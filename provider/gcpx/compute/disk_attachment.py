@@ -1,0 +1,496 @@
+"""DiskAttachment: an existing disk on an existing instance: attach, read, change, detach, list.
+
+Source: REST reference, `instances.attachDisk`, `instances.detachDisk` and `instances.setDiskAutoDelete`.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from functools import partial
+from typing import Any, Final
+from urllib.parse import unquote
+
+import attrs
+
+from gcpx.compute.collection import Collection, Inserted, MethodCall, wait_for_insertions
+from gcpx.compute.instance_properties.disks import AttachedDisk
+from gcpx.compute.listing import ImportableResources, ListQuery
+from gcpx.compute.operations import Outcome
+from gcpx.compute.reference import rest
+from gcpx.errors import MalformedResponse, ProviderError
+from gcpx.gcp.client import GoogleClient
+from gcpx.gcp.errors import Conflict, NotFound, Rejected
+from gcpx.gcp.in_project import Lookups, missing_place, place_or_default, require_project
+from gcpx.gcp.list_method import link_of
+from gcpx.gcp.not_found import explain_not_found
+from gcpx.gcp.online_checks import OnlineChecks
+from gcpx.gcp.partial_state import keeping_state
+from gcpx.gcp.settings import Settings
+from gcpx.model import codec
+from gcpx.model.fields import Violation, field, record, rule, text
+from gcpx.model.import_command import how_to_manage
+from gcpx.model.links import Location, name_of, path_of
+from gcpx.model.naming import TARGET
+from gcpx.model.numbers import as_integer
+from gcpx.model.patterns import LINK_PARTS, PROJECT, ZONE, Form
+from gcpx.model.resource import Call, InvalidId, ListedResource, Live, Page, Resource, gone
+
+_PREFIX: Final = r"(?:(?:https?:)?//[^/]+/(?:compute/)?(?:v1|beta)/)?(?:projects/([^/\s]+)/)?"
+INSTANCE: Final = Form(
+    re.compile(_PREFIX + r"(?:zones/([^/\s]+)/)?(?:instances/)?([^/\s?#]+)"),
+    "NAME, zones/ZONE/instances/NAME, projects/PROJECT/zones/ZONE/instances/NAME or the instance's URL",
+    ("projects/PROJECT/zones/ZONE/instances/NAME", "zones/ZONE/instances/NAME", "NAME"),
+    LINK_PARTS,
+)
+"""An instance; the groups of the pattern are project, zone and name."""
+DISK: Final = Form(
+    re.compile(_PREFIX + r"(?:(?:zones|regions)/[^/\s]+/disks/)?[^/\s?#]+"),
+    "NAME, zones/ZONE/disks/NAME, regions/REGION/disks/NAME, with projects/PROJECT/ before it, or the disk's URL",
+    tuple(
+        f"{project}{shape}"
+        for project in ("projects/PROJECT/", "")
+        for shape in ("zones/ZONE/disks/NAME", "regions/REGION/disks/NAME", "NAME")
+    ),
+    LINK_PARTS,
+)
+ID_FORMS: Final = (
+    "projects/PROJECT/zones/ZONE/instances/INSTANCE/DEVICE",
+    "PROJECT/ZONE/INSTANCE/DEVICE",
+    "ZONE/INSTANCE/DEVICE",
+    "an instance's self link with /DEVICE",
+    "projects/PROJECT/zones/ZONE/instances/INSTANCE/projects/PROJECT/zones/ZONE/disks/DISK, for any device name",
+)
+_ID_BY_DISK: Final = re.compile(r"projects/([^/]+)/zones/([^/]+)/instances/([^/]+)/(projects/.+/disks/[^/]+)")
+_ID_BY_DEVICE: Final = re.compile(r"projects/([^/]+)/zones/([^/]+)/instances/([^/]+)/([^/]+)")
+_SHORT_ID: Final = re.compile(r"(?:([^/]+)/)?([^/]+)/([^/]+)/([^/]+)")
+
+
+@attrs.frozen
+class Address:
+    """An instance, and a disk on it.
+
+    Attributes:
+        device: the disk's device name; empty if it is not known.
+        disk: the disk's path from `projects/` on; empty if it is not known.
+    """
+
+    project: str
+    zone: str
+    instance: str
+    device: str = ""
+    disk: str = ""
+
+    @property
+    def path(self) -> str:
+        """The instance's path."""
+        return f"projects/{self.project}/zones/{self.zone}/instances/{self.instance}"
+
+    @property
+    def id(self) -> str:
+        """The attachment's ID: by device name, or by disk until the device name is known."""
+        return f"{self.path}/{quoted(self.device) if self.device else self.disk}"
+
+    def path_of_disk(self, disk: str) -> str:
+        """Complete a disk's name or link, from inputs, by the instance's project and zone."""
+        path = path_of(disk)
+        if "/" not in path:
+            path = f"zones/{self.zone}/disks/{path}"
+        return path if path.startswith("projects/") else f"projects/{self.project}/{path}"
+
+
+def quoted(device: str) -> str:
+    """Write a device name, which may contain any character, as one part of an ID."""
+    return re.sub(r"[%/?#]", lambda found: f"%{ord(found[0]):02X}", device)
+
+
+def instance_of(inputs: dict[str, Any], settings: Settings) -> Address:
+    """Read project, zone and name of the instance in inputs; inputs or settings complete what it leaves out.
+
+    Raises:
+        InvalidId: `instance` is in no known form.
+    """
+    parts = INSTANCE.pattern.fullmatch(inputs["instance"])
+    if parts is None:
+        raise InvalidId("an instance", inputs["instance"], (INSTANCE.words,))
+    project = parts[1] or inputs.get("project") or settings.project or ""
+    zone = parts[2] or inputs.get("zone") or settings.zone or ""
+    return Address(project, zone.rpartition("/")[2] if isinstance(zone, str) else "", parts[3])
+
+
+def parsed(resource_id: str, settings: Settings) -> Address | None:
+    """Read an attachment's ID, in any of `ID_FORMS`; None if it has another form."""
+    path = path_of(resource_id)
+    by_disk = _ID_BY_DISK.fullmatch(path)
+    if by_disk:
+        return Address(by_disk[1], by_disk[2], by_disk[3], disk=by_disk[4])
+    parts = _ID_BY_DEVICE.fullmatch(path) or _SHORT_ID.fullmatch(path)
+    project = (parts[1] or settings.project) if parts else None
+    return Address(project, parts[2], parts[3], unquote(parts[4])) if parts and project else None
+
+
+_REGIONAL_DISK: Final = re.compile(r"(?:.*/)?regions/[^/]+/disks/[^/]+")
+_OF_THE_INSTANCE: Final = ("interface", "project", "zone")
+_OF_THE_DISK: Final = ("diskEncryptionKey", "diskSizeGb", "guestOsFeatures", "userLicenses")
+
+
+@rule("forceAttach requires a regional disk", rest("instances.attachDisk", "forceAttach"))
+def force_attach_requires_regional_disk(values: dict[str, Any]) -> list[Violation]:
+    """Refuse to force a zonal disk, which Google refuses too."""
+    disk = values.get("disk")
+    if values.get("forceAttach") is True and isinstance(disk, str) and not _REGIONAL_DISK.fullmatch(disk):
+        return [("forceAttach", "must be left out unless disk is a regional disk, written regions/REGION/disks/NAME")]
+    return []
+
+
+@record
+class DiskAttachmentModel(AttachedDisk):
+    """An existing disk, zonal or regional, attached to an existing instance.
+
+    gcpx attaches the disks of one instance one after another, and those of different instances in parallel.
+    `autoDelete`, `diskSizeGb` and `forceAttach` change in place; every other change detaches the disk and attaches it
+    again. What happens to the disk or to the instance, such as another size of the disk, is not a change of the
+    attachment. If the instance or the disk is deleted, the attachment counts as deleted too.
+    """
+
+    OMIT = frozenset({"initializeParams", "source"})
+    ALWAYS = frozenset({"deviceName", "index", "kind", "mode", "type"})
+    RULES = (force_attach_requires_regional_disk,)
+
+    @staticmethod
+    def implied(values: dict[str, Any]) -> dict[str, Any]:
+        """Return the values that belong to the instance or the disk; the machine type decides which interface is possible."""
+        return {name: values.get(name) for name in (*_OF_THE_INSTANCE, *_OF_THE_DISK)}
+
+    disk: str = field(
+        "The disk, such as `data` if it is in the instance's zone, `zones/us-east1-b/disks/data`, `regions/us-east1/disks/data`, or its URL.",
+        required=True,
+        pattern=DISK,
+        url="zones/disks",
+        wire="source",
+    )
+    disk_size_gb: int = field(
+        "The disk's size in GB (2^30 bytes), such as `100`; at least 1. An attachment does not change the size of its disk: if the size in the program is not the disk's size, gcpx prints a warning, and the output `diskSizeGb` shows the disk's size. Default: the disk's current size. Changes in place.",
+        unsent=True,
+        int64=True,
+        minimum=1,
+    )
+    force_attach: bool = field(
+        "Attach the disk even if it is attached to another instance, which then loses it. Default: false. Requires a regional disk. Changes in place, and takes effect the next time that the disk is attached.",
+        in_url=True,
+    )
+    instance: str = field(
+        "The instance, such as `web` if it is in `zone`, `zones/us-east1-b/instances/web`, or its URL.",
+        required=True,
+        pattern=INSTANCE,
+        in_url=True,
+        url="zones/instances",
+    )
+    project: str = field(
+        "The ID or number of the project, such as `my-project`. Default: the project in `instance`, or the provider's.",
+        always=True,
+        in_url=True,
+        pattern=PROJECT,
+    )
+    zone: str = field(
+        "The instance's zone, such as `us-east1-b`. Default: the zone in `instance`, or the provider's.",
+        always=True,
+        in_url=True,
+        pattern=ZONE,
+        normalize=name_of,
+    )
+
+
+@record
+class DiskAttachmentQuery(ListQuery):
+    """Which instances' disks to list; `filter` applies to the instances."""
+
+    zone: str = field(
+        "List only disks on instances in this zone, such as `us-east1-b`. Default: all zones.", pattern=ZONE
+    )
+
+
+_TIMEOUT: Final = 300.0
+"""Seconds that an operation may take if the user sets no custom timeout."""
+
+
+@attrs.frozen
+class _Attached:
+    """Our disk on an instance: both as Google returns them (REST JSON)."""
+
+    instance: dict[str, Any]
+    disk: dict[str, Any]
+
+
+class DiskAttachment(Resource):
+    """Attachments, identified by device name on an instance.
+
+    An attachment is ours while our disk has our device name. Another disk under that name, or our disk under another
+    name, was attached by someone else, so ours is gone.
+    """
+
+    token = "gcpx:compute:DiskAttachment"
+    model = DiskAttachmentModel
+    query = DiskAttachmentQuery
+    in_place = frozenset({("autoDelete",), ("diskSizeGb",), ("forceAttach",)})
+    id_forms = ID_FORMS
+    operation_timeout = _TIMEOUT
+
+    def __init__(self, google: GoogleClient, lookups: Lookups) -> None:
+        self._google = google
+        self._lookups = lookups
+        self._locks: dict[str, threading.Lock] = {}
+        """A lock for each instance, by path."""
+
+    def query_problems(self, query: dict[str, Any]) -> list[Violation]:
+        """Require a project to list."""
+        return require_project(self._google.settings, query)
+
+    def problems(self, inputs: dict[str, Any]) -> list[Violation]:
+        """Require a project and a zone: in `instance`, in their own properties, or from the provider."""
+        if not self._has_instance(inputs):
+            return []
+        address = self._address(inputs)
+        missing = [name for name in ("project", "zone") if not getattr(address, name) and inputs.get(name) is None]
+        return [missing_place(name, "name the instance by its URL") for name in missing]
+
+    def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Violation]:
+        """Check that project and zone exist."""
+        del olds
+        location = self.location(inputs, {})
+        checks = OnlineChecks(self._lookups, call, location.project)
+        zone_property = "zone" if inputs.get("zone") or not inputs.get("instance") else "instance"
+        return checks.run(inputs, [partial(checks.check_zone, location.zone or "", (zone_property,))])
+
+    def location(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Location:
+        """Return the instance's project and zone, which complete short names."""
+        given = {**outputs, **inputs}
+        if not self._has_instance(given):
+            settings = self._google.settings
+            return Location.of(inputs, outputs, project=settings.project, zone=settings.zone)
+        address = self._address(given)
+        return Location.of({"project": address.project, "zone": address.zone})
+
+    def explain_error(self, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
+        """Name the input that refers to something that Google did not find."""
+        return explain_not_found(self._google, call, inputs, error)
+
+    def unique_key(self, inputs: dict[str, Any]) -> Any:
+        """Let every replacement detach first, because the disk or its device name is usually still in use."""
+        del inputs
+        return ()
+
+    def identity(self, resource_id: str, outputs: dict[str, Any]) -> str:
+        """Return the ID that names the disk, which an attachment has at least until its device name is known."""
+        address, disk = parsed(resource_id, self._google.settings), text(outputs, "disk")
+        if address is None or not (address.disk or disk):
+            return resource_id
+        return attrs.evolve(address, device="", disk=address.disk or address.path_of_disk(disk)).id
+
+    def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Predict the instance's project and zone."""
+        if not isinstance(inputs.get("instance"), str):
+            return {}
+        address = self._address(inputs)
+        zone = inputs.get("zone")
+        as_written = zone if isinstance(zone, str) and name_of(zone) == address.zone else address.zone
+        places = {name: value for name, value in (("project", address.project), ("zone", as_written)) if value}
+        return {**places, "kind": "compute#attachedDisk"}
+
+    def create(self, call: Call, inputs: dict[str, Any]) -> Live:
+        """Attach the disk, then read the device name that it got."""
+        instance = self._address(inputs)
+        disk = instance.path_of_disk(inputs["disk"])
+        address = attrs.evolve(instance, device=inputs.get("deviceName") or "", disk=disk)
+        body = codec.to_body(self.type, inputs) | {"source": disk}
+        query = {"forceAttach": True} if inputs.get("forceAttach") else {}
+        given = {**inputs, "project": address.project, "zone": address.zone}
+        call_for_new = attrs.evolve(call, last={})  # what a request of this creation has attached needs no other proof
+        attach = MethodCall(
+            collection=self._instances(address),
+            name=address.instance,
+            method="attachDisk",
+            body=body,
+            query=query,
+            inverse="detachDisk",
+            exists=lambda: self._find(call_for_new, address, inputs) is not None,
+        )
+
+        def known(operation: dict[str, Any]) -> Live:
+            target = operation.get("targetId")
+            return Live.unread(address.id, {**given, TARGET: target if isinstance(target, str) else None})
+
+        with self._exclusively(call, address), keeping_state(known) as creation:
+            attached = self._attach(call, address, inputs, attach)
+            creation.created(attached.operation)
+            live = self._find(call_for_new, address, inputs)
+            if live is None:
+                raise NotFound(f"Google does not list {disk} on {address.path}")
+            _warn_of_size(call, live, inputs)
+            return attrs.evolve(live, adopted=attached.earlier)
+
+    def _attach(self, call: Call, address: Address, inputs: dict[str, Any], attach: MethodCall) -> Inserted:
+        """Attach the disk; return how that ended."""
+        try:
+            return attach.run_once(call)
+        except (Conflict, Rejected) as error:
+            call = attrs.evolve(call, last={})
+            attached = self._find(call, attrs.evolve(address, device=""), {"disk": inputs["disk"]})
+            if attached is None:
+                raise
+            words = f"{attached.id} is attached already, and not by this resource with these inputs."
+            raise error.with_hint(f"{words} {how_to_manage(call, attached.id, 'attach another disk')}") from error
+
+    def settle(self, call: Call, resource_id: str) -> None:
+        """Wait for what interrupted runs are still attaching."""
+        address = self._parse(resource_id)
+        instances = self._instances(address)
+        wait = instances.wait(f"attachDisk of {instances.path}/{address.instance}")
+
+        def is_shown(_: Outcome) -> bool:
+            return self._find(call, address, call.last) is not None
+
+        wait_for_insertions(call, instances.operations, instances.scope, wait, is_shown)
+
+    def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
+        """Find the disk on the instance; None if either is gone."""
+        live = self._find(call, self._parse(resource_id), self._known(call, inputs or {}))
+        _warn_of_size(call, live, inputs or {})
+        return live
+
+    def update(self, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
+        """Set `autoDelete`, unless it already has the new value."""
+        address = self._parse(resource_id)
+        known, wanted = self._known(call, new), bool(new.get("autoDelete"))
+        found = self._attached(call, address, known)
+        if found is None:
+            raise gone(resource_id)
+        if bool(found.disk.get("autoDelete")) == wanted:
+            live = self._live(address, found.disk, known)
+        else:
+            query = {"autoDelete": wanted, "deviceName": found.disk["deviceName"]}
+            with self._exclusively(call, address):
+                self._instances(address).invoke(call, found.instance, "setDiskAutoDelete", **query)
+            without_size = {**new, "diskSizeGb": None}  # it is compared only once, at the end
+            live = super().update(call, resource_id, old, without_size)
+        _warn_of_size(call, live, new)
+        return live
+
+    def delete(self, call: Call, resource_id: str) -> None:
+        """Detach the disk, if it is still the one that we attached."""
+        address = self._parse(resource_id)
+        with self._exclusively(call, address):
+            found = self._attached(call, address, call.last)
+            if found is None:
+                return
+            query = {"deviceName": found.disk["deviceName"]}
+            try:
+                self._instances(address).invoke(call, found.instance, "detachDisk", **query)
+            except (NotFound, Rejected) as error:
+                if self._find(call, address, call.last) is not None:
+                    raise error from None
+
+    def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
+        """List the disks on instances, without boot disks and local SSDs, which belong to their instance."""
+        instances = ImportableResources(
+            google=self._google,
+            project=place_or_default(self._google.settings, "project", query),
+            version="beta",
+            collection="instances",
+            fields="selfLink,disks(deviceName,boot,type)",
+            scope=f"zones/{name_of(query['zone'])}" if query.get("zone") else "",
+            filter=query.get("filter"),
+        )
+        items, next_token = instances.read_page(call, token, size)
+        return Page([found for instance in items for found in _attachments(instance)], next_token)
+
+    @staticmethod
+    def _known(call: Call, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Return what the inputs and the state say about which disk is ours."""
+        return {**{name: call.last.get(name) for name in ("deviceName", "disk")}, **inputs}
+
+    def _find(self, call: Call, address: Address, known: dict[str, Any]) -> Live | None:
+        """Describe our disk on the instance; None if it is not attached. `known` is as in `_attached`."""
+        found = self._attached(call, address, known)
+        return None if found is None else self._live(address, found.disk, known)
+
+    def _attached(self, call: Call, address: Address, known: dict[str, Any]) -> _Attached | None:
+        """Find our disk on the instance; None if either is gone.
+
+        Device name and disk must match, as far as they are known. The device name is not known before Google has
+        returned it, and an ID by disk does not contain it. In an import by device name, the disk is not known.
+        `known` are inputs or outputs, of which `deviceName` and `disk` are used beside what `address` contains.
+        """
+        instances = self._instances(address)
+        instance = instances.get(call, address.instance)
+        if instance is None:
+            return None
+        device = known.get("deviceName") or address.device
+        disk = address.disk or (address.path_of_disk(known["disk"]) if known.get("disk") else "")
+        for attached in _disks_of(instance, address.path):
+            if device in {"", attached.get("deviceName")} and disk in {"", path_of(attached.get("source", ""))}:
+                return _Attached(instance, attached) if instances.is_own(call, instance) else None
+        return None
+
+    def _live(self, address: Address, attached: dict[str, Any], known: dict[str, Any]) -> Live:
+        place = {"project": address.project, "zone": address.zone, "instance": address.path}
+        force = {"forceAttach": known["forceAttach"]} if known.get("forceAttach") is not None else {}
+        properties = codec.from_body(self.type, attached)
+        return Live(attrs.evolve(address, device=attached["deviceName"]).id, {**properties, **place, **force})
+
+    def _exclusively(self, call: Call, address: Address) -> AbstractContextManager[None]:
+        """Make one change to an instance's attachments at a time, because Google refuses concurrent ones."""
+        return call.holding(self._locks.setdefault(address.path, threading.Lock()), address.path)
+
+    def _instances(self, address: Address) -> Collection:
+        path = f"zones/{address.zone}/instances"
+        return Collection(google=self._google, version="beta", project=address.project, path=path, timeout=_TIMEOUT)
+
+    def _has_instance(self, inputs: dict[str, Any]) -> bool:
+        """Return whether `instance` is known, and in a known form."""
+        return INSTANCE.pattern.fullmatch(text(inputs, "instance")) is not None
+
+    def _address(self, inputs: dict[str, Any]) -> Address:
+        return instance_of(inputs, self._google.settings)
+
+    def _parse(self, resource_id: str) -> Address:
+        address = parsed(resource_id, self._google.settings)
+        if address is None:
+            raise InvalidId(self.token, resource_id, self.id_forms)
+        return address
+
+
+def _disks_of(instance: dict[str, Any], path: str) -> list[dict[str, Any]]:
+    """Return the disks of an instance (REST JSON); a disk that cannot be read does not count as detached."""
+    disks = instance.get("disks")
+    if not isinstance(disks, list) or not disks or not all(map(_is_disk, disks)):
+        raise MalformedResponse(f"Google's response for {path} has no disks, or a disk without its name or its source")
+    return disks
+
+
+def _is_disk(found: Any) -> bool:
+    if not isinstance(found, dict):
+        return False
+    name, source = found.get("deviceName"), found.get("source")
+    if not isinstance(name, str) or not name:
+        return False
+    return found.get("type") == "SCRATCH" or (isinstance(source, str) and "/disks/" in source)
+
+
+def _warn_of_size(call: Call, live: Live | None, inputs: dict[str, Any]) -> None:
+    """Warn if a disk does not have the size that the program gives, because an attachment cannot change it."""
+    size, wanted = live and live.properties.get("diskSizeGb"), as_integer(inputs.get("diskSizeGb"))
+    if size is not None and wanted is not None and size != wanted:
+        call.warn(
+            f"diskSizeGb is {wanted} in the program, but the disk has {size} GB. An attachment does not change the size "
+            "of its disk: correct or leave out diskSizeGb, or resize the disk"
+        )
+
+
+def _attachments(instance: dict[str, Any]) -> Iterator[ListedResource]:
+    """Yield the disks of an instance that can be imported as attachments."""
+    for disk in instance.get("disks", ()):
+        if not disk.get("boot") and disk.get("type") != "SCRATCH":
+            yield ListedResource(f"{link_of(instance)}/{quoted(disk['deviceName'])}", disk["deviceName"])

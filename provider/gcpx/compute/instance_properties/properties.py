@@ -1,0 +1,321 @@
+"""InstanceProperties: what instance templates, fleets and machine images say about virtual machines.
+
+Rules across several subjects, such as GPUs and scheduling, are here; each subject has a module of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+from gcpx.compute.instance_properties import machines
+from gcpx.compute.instance_properties.disks import AttachedDisk
+from gcpx.compute.instance_properties.labels_and_metadata import (
+    Metadata,
+    StructuredEntries,
+    Tags,
+    labels_are_valid,
+    resource_manager_tags_have_a_known_form,
+)
+from gcpx.compute.instance_properties.machines import (
+    AcceleratorConfig,
+    AdvancedMachineFeatures,
+    ConfidentialInstanceConfig,
+    ReservationAffinity,
+    Scheduling,
+    ShieldedInstanceConfig,
+    ShieldedVmConfig,
+)
+from gcpx.compute.instance_properties.network_interfaces import NetworkInterface, NetworkPerformanceConfig
+from gcpx.compute.reference import CONFIDENTIAL_VMS, HOST_MAINTENANCE, NESTED_VIRTUALIZATION, TIER_1_NETWORKING, rest
+from gcpx.model.fields import Record, Violation, elements, field, nested, number, record, rule, text
+from gcpx.model.links import name_of
+from gcpx.model.values import UNKNOWN
+
+
+@record
+class ServiceAccount(Record):
+    """The service account that instances run as."""
+
+    email: str = field("The service account's e-mail address, such as `name@my-project.iam.gserviceaccount.com`.")
+    scopes: list[str] = field(
+        "OAuth 2.0 scopes of the access tokens that the guest can get, such as `[https://www.googleapis.com/auth/cloud-platform]`.",
+        identity="set",
+    )
+
+
+@record
+class WorkloadIdentityConfig(Record):
+    """The workload identity of the instances."""
+
+    identity: str = field("The identity of the instances.")
+    identity_certificate_enabled: bool = field("Give instances a certificate for the identity.")
+    identity_type: str = field(
+        "The type of the identity: `AGENT_IDENTITY` or `SERVICE_ACCOUNT`.", enum=("AGENT_IDENTITY", "SERVICE_ACCOUNT")
+    )
+
+
+_MOST_INTERFACES: Final = 8
+
+
+@rule("the boot disk must be disks[0], and the only disk with boot: true", rest("instances", "disks[].index"))
+def boot_disk_is_the_first_disk(values: dict[str, Any]) -> list[Violation]:
+    """Refuse boot disks other than the first disk."""
+    return [
+        (("disks", index, "boot"), "must be set only on the first disk: move the boot disk to disks[0]")
+        for index, disk in elements(values, "disks")
+        if index and disk.get("boot") is True
+    ]
+
+
+@rule("each of the disks of an instance must have a different deviceName", rest("instances", "disks[].deviceName"))
+def device_names_are_unique(values: dict[str, Any]) -> list[Violation]:
+    """Refuse device names that appear again."""
+    first: dict[str, int] = {}
+    failures: list[Violation] = []
+    for index, disk in elements(values, "disks"):
+        name = text(disk, "deviceName")
+        if name and first.setdefault(name, index) != index:
+            failures.append(
+                (("disks", index, "deviceName"), f"must differ from the deviceName of disks[{first[name]}]")
+            )
+    return failures
+
+
+def _migrates(values: dict[str, Any]) -> bool:
+    return nested(values, "scheduling").get("onHostMaintenance") == "MIGRATE"
+
+
+@rule("guestAccelerators require scheduling with onHostMaintenance: TERMINATE", HOST_MAINTENANCE)
+def gpus_require_terminate_on_maintenance(values: dict[str, Any]) -> list[Violation]:
+    """Refuse live migration of instances with GPUs."""
+    counts = [number(item, "acceleratorCount") for _, item in elements(values, "guestAccelerators")]
+    if any(counts) and _migrates(values):
+        return [("scheduling.onHostMaintenance", "must be TERMINATE with guestAccelerators")]
+    return []
+
+
+@rule(
+    "confidentialInstanceConfig with SEV_SNP or TDX requires scheduling with onHostMaintenance: TERMINATE",
+    CONFIDENTIAL_VMS,
+)
+def confidential_types_require_terminate_on_maintenance(values: dict[str, Any]) -> list[Violation]:
+    """Refuse live migration of the confidential types that do not support it."""
+    kind = nested(values, "confidentialInstanceConfig").get("confidentialInstanceType")
+    if kind in ("SEV_SNP", "TDX") and _migrates(values):
+        return [("scheduling.onHostMaintenance", f"must be TERMINATE with confidentialInstanceType: {kind}")]
+    return []
+
+
+def _virtio_interfaces(values: dict[str, Any], reason: str) -> list[Violation]:
+    """Return the reason for each network interface with nicType VIRTIO_NET."""
+    return [
+        (("networkInterfaces", index, "nicType"), reason)
+        for index, interface in elements(values, "networkInterfaces")
+        if interface.get("nicType") == "VIRTIO_NET"
+    ]
+
+
+@rule(
+    "networkInterfaces of confidential instances should have nicType: GVNIC, unless the family supports another",
+    rest("instances", "networkInterfaces[].nicType"),
+    warns=True,
+)
+def confidential_instances_use_gvnic(values: dict[str, Any]) -> list[Violation]:
+    """Warn about VIRTIO_NET, which only some machine families support in confidential instances."""
+    config = nested(values, "confidentialInstanceConfig")
+    if config.get("enableConfidentialCompute") is not True and config.get("confidentialInstanceType") is None:
+        return []
+    return _virtio_interfaces(
+        values, "should be GVNIC, which every confidential instance supports; it is sent unchanged"
+    )
+
+
+@rule(
+    "networkPerformanceConfig with TIER_1 bandwidth requires networkInterfaces with nicType: GVNIC", TIER_1_NETWORKING
+)
+def tier_1_bandwidth_requires_gvnic(values: dict[str, Any]) -> list[Violation]:
+    """Refuse VIRTIO_NET with TIER_1 bandwidth."""
+    if nested(values, "networkPerformanceConfig").get("totalEgressBandwidthTier") != "TIER_1":
+        return []
+    return _virtio_interfaces(values, "must be GVNIC with TIER_1 bandwidth")
+
+
+@rule(
+    "networkInterfaces should have at most 8 elements, nic0 to nic7",
+    rest("instances", "networkInterfaces[].name"),
+    warns=True,
+)
+def network_interfaces_are_at_most_8(values: dict[str, Any]) -> list[Violation]:
+    """Warn about more interfaces than the documentation names; dynamic ones may be more."""
+    given = values.get("networkInterfaces")
+    if not isinstance(given, list) or len(given) <= _MOST_INTERFACES:
+        return []
+    reason = f"should have at most {_MOST_INTERFACES} elements, the documented maximum, not {len(given)}; they are sent unchanged"
+    return [("networkInterfaces", reason)]
+
+
+@rule(
+    "advancedMachineFeatures should not have enableNestedVirtualization if machineType is an e2 type",
+    NESTED_VIRTUALIZATION,
+    warns=True,
+)
+def e2_does_not_support_nested_virtualization(values: dict[str, Any]) -> list[Violation]:
+    """Warn about nested virtualization on the e2 family."""
+    nests = nested(values, "advancedMachineFeatures").get("enableNestedVirtualization") is True
+    if not nests or not text(values, "machineType").rpartition("/")[2].startswith("e2-"):
+        return []
+    reason = "should be left out: e2 machine types do not support it; it is sent unchanged"
+    return [("advancedMachineFeatures.enableNestedVirtualization", reason)]
+
+
+def boot_disk_is_missing(properties: dict[str, Any]) -> list[Violation]:
+    """Return a failure if instance properties have no boot disk, as creating an instance requires.
+
+    Paths are within `properties`. Disks that are not known yet may be the boot disk, so they are no failure.
+    """
+    disks = properties.get("disks")
+    if disks in (None, []):
+        return [("disks", "must contain a boot disk: disks[0] with boot: true and the image that it is created from")]
+    if not isinstance(disks, list) or any(_may_boot(disk) for disk in disks):
+        return []
+    return [("disks", "must contain a boot disk: set boot: true on disks[0]")]
+
+
+def _may_boot(disk: Any) -> bool:
+    return not isinstance(disk, dict) or disk.get("boot") in (True, UNKNOWN)
+
+
+@record
+class DisplayDevice(Record):
+    """A virtual display."""
+
+    enable_display: bool = field(
+        "Give instances a virtual display, for remote display software. Default: false.", default=False
+    )
+
+
+@record
+class InstanceProperties(Record):
+    """The properties of virtual machine instances."""
+
+    HINTS: ClassVar = {
+        "metadataStartupScript": "must be written `metadata: {items: [{key: startup-script, value: SCRIPT}]}` here"
+    }
+
+    RULES = (
+        machines.custom_machine_types_are_within_limits,
+        machines.custom_machine_types_of_families_have_usual_sizes,
+        boot_disk_is_the_first_disk,
+        device_names_are_unique,
+        gpus_require_terminate_on_maintenance,
+        confidential_types_require_terminate_on_maintenance,
+        confidential_instances_use_gvnic,
+        tier_1_bandwidth_requires_gvnic,
+        network_interfaces_are_at_most_8,
+        e2_does_not_support_nested_virtualization,
+        labels_are_valid,
+        resource_manager_tags_have_a_known_form,
+    )
+
+    @staticmethod
+    def implied(values: dict[str, Any]) -> dict[str, Any]:
+        """Return what Google sets for instances with GPUs: they cannot be migrated."""
+        return {"scheduling": {"onHostMaintenance": "TERMINATE"}} if values.get("guestAccelerators") else {}
+
+    advanced_machine_features: AdvancedMachineFeatures = field(
+        "CPU and firmware options, such as `{threadsPerCore: 1}`."
+    )
+    can_ip_forward: bool = field(
+        "Let instances send and receive packets whose source or destination is not their own address, as an IP gateway does. Default: false.",
+        default=False,
+    )
+    confidential_instance_config: ConfidentialInstanceConfig = field(
+        "Confidential VM options, such as `{enableConfidentialCompute: true}`."
+    )
+    description: str = field("A description of the instances.")
+    disks: list[AttachedDisk] = field(
+        "The disks, with the boot disk first. They are compared by `deviceName`, `source` or `initializeParams.diskName`, so a different order of the others is not a change.",
+        identity=("deviceName", "source", "initializeParams.diskName"),
+    )
+    display_device: DisplayDevice = field("A virtual display, such as `{enableDisplay: true}`.", beta=True)
+    guest_accelerators: list[AcceleratorConfig] = field(
+        "GPUs and other accelerators, such as `[{acceleratorType: nvidia-l4, acceleratorCount: 1}]`. Instances with GPUs need `onHostMaintenance: TERMINATE`, which is then the default.",
+        identity=("acceleratorType",),
+    )
+    key_revocation_action_type: str = field(
+        "What happens to instances when the key of one of their disks is revoked: `STOP` shuts them down, `NONE` does nothing. Default: `NONE`.",
+        enum=("NONE", "STOP"),
+        default="NONE",
+        source=rest("instances", "keyRevocationActionType"),
+    )
+    labels: dict[str, str] = field(
+        "Labels of the instances, such as `{team: web}`: at most 64, with at most 63 characters in keys and values.",
+        merge_keys=frozenset({"goog-pulumi-provisioned", "goog-terraform-provisioned"}),
+    )
+    local_ssd_encryption_mode: str = field(
+        "How local SSDs are encrypted: `STANDARD_ENCRYPTION` with keys that Google manages, `EPHEMERAL_KEY_ENCRYPTION` with keys that are lost in a crash, together with the data, `CMEK_ENCRYPTION` with customer-managed keys. Default: `STANDARD_ENCRYPTION`.",
+        enum=("CMEK_ENCRYPTION", "EPHEMERAL_KEY_ENCRYPTION", "STANDARD_ENCRYPTION"),
+    )
+    machine_type: str = field(
+        "The name of the machine type, such as `e2-small`, or `custom-4-8192` for 4 CPUs and 8,192 MB of memory. `custom-CPUS-MEMORY` takes 1 CPU or an even number up to 32, and memory in multiples of 256 MB.",
+        pattern=machines.MACHINE_TYPE,
+        normalize=name_of,
+    )
+    metadata: Metadata = field(
+        "Metadata that the guest can read, such as `{items: [{key: startup-script, value: SCRIPT}]}`."
+    )
+    min_cpu_platform: str = field(
+        "The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones."
+    )
+    network_interfaces: list[NetworkInterface] = field(
+        "The network interfaces in order, such as `[{network: global/networks/my-network}]`; the first is `nic0`."
+    )
+    network_performance_config: NetworkPerformanceConfig = field(
+        "The bandwidth of the instances, such as `{totalEgressBandwidthTier: TIER_1}`."
+    )
+    partner_metadata: dict[str, StructuredEntries] = field(
+        "Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`.", beta=True
+    )
+    post_key_revocation_action_type: str = field(
+        "What happens to instances after the key of one of their disks is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing.",
+        beta=True,
+        enum=("NOOP", "SHUTDOWN"),
+    )
+    private_ipv6_google_access: str = field(
+        "How instances and Google services reach each other over IPv6: `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE` from the instances only, `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE` in both directions, `INHERIT_FROM_SUBNETWORK` as the subnetwork is configured. Default: `INHERIT_FROM_SUBNETWORK`.",
+        enum=(
+            "ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE",
+            "ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE",
+            "INHERIT_FROM_SUBNETWORK",
+        ),
+        default="INHERIT_FROM_SUBNETWORK",
+    )
+    reservation_affinity: ReservationAffinity = field(
+        "The reservations that instances consume, such as `{consumeReservationType: NO_RESERVATION}`. Default: any that fits."
+    )
+    resource_manager_tags: dict[str, str] = field(
+        "Resource Manager tags of the instances, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`. Google does not return them.",
+        write_only=True,
+    )
+    resource_policies: list[str] = field(
+        "The names of the instances' resource policies, such as `[my-placement]`.",
+        identity="set",
+        url="regions/resourcePolicies",
+    )
+    scheduling: Scheduling = field(
+        "When and where instances run, and how they are stopped, such as `{provisioningModel: SPOT}`."
+    )
+    service_accounts: list[ServiceAccount] = field(
+        "The service account that instances run as, such as `[{email: name@my-project.iam.gserviceaccount.com}]`: at most one.",
+        identity=("email",),
+        max_items=1,
+    )
+    shielded_instance_config: ShieldedInstanceConfig = field("Shielded VM options, such as `{enableSecureBoot: true}`.")
+    shielded_vm_config: ShieldedVmConfig = field(
+        "Shielded VM options in their deprecated form; use `shieldedInstanceConfig`.",
+        beta=True,
+        deprecated="use shieldedInstanceConfig",
+        source=rest("instances", "shieldedVmConfig"),
+    )
+    tags: Tags = field("Network tags, such as `{items: [web]}`, by which firewall rules select instances.")
+    workload_identity_config: WorkloadIdentityConfig = field("The workload identity of the instances.")

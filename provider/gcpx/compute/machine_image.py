@@ -1,0 +1,342 @@
+"""MachineImage: images of whole instances: create, read, relabel, delete, list.
+
+Source: REST reference, `machineImages`.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import Any, Final
+
+import attrs
+
+from gcpx.compute.collection import Collection, EarlierInsertions, inserted_name
+from gcpx.compute.instance_properties.disks import CustomerEncryptionKey, GuestOsFeature
+from gcpx.compute.instance_properties.labels_and_metadata import (
+    Metadata,
+    Tags,
+    labels_are_valid,
+    resource_manager_tags_have_a_known_form,
+)
+from gcpx.compute.instance_properties.machines import AcceleratorConfig, Scheduling
+from gcpx.compute.instance_properties.network_interfaces import NetworkInterface
+from gcpx.compute.instance_properties.properties import InstanceProperties, ServiceAccount
+from gcpx.compute.listing import ImportableResources, ListQuery
+from gcpx.compute.reference import NAME, rest
+from gcpx.gcp.client import GoogleClient
+from gcpx.gcp.in_project import InProject, Lookups
+from gcpx.gcp.list_method import link_of
+from gcpx.gcp.online_checks import OnlineChecks
+from gcpx.gcp.partial_state import keeping_state
+from gcpx.model import codec
+from gcpx.model.fields import Record, Violation, exclusive, field, output_field, record, text
+from gcpx.model.links import path_of
+from gcpx.model.naming import AUTONAMED, Autoname
+from gcpx.model.patterns import LINK_PARTS, PROJECT, form
+from gcpx.model.resource import Call, InvalidId, ListedResource, Live, Page
+
+_INSTANCE: Final = form(
+    "projects/PROJECT/zones/ZONE/instances/NAME",
+    "zones/ZONE/instances/NAME",
+    words="zones/ZONE/instances/NAME, projects/PROJECT/zones/ZONE/instances/NAME or the instance's URL",
+    before="https?://.+/",
+    **LINK_PARTS,
+)
+
+
+@record
+class SourceDiskEncryptionKey(Record):
+    """The encryption key of one disk of the source instance."""
+
+    disk_encryption_key: CustomerEncryptionKey = field("The key that the disk is encrypted with.")
+    source_disk: str = field("The disk, such as `zones/us-east1-b/disks/data`, or its URL.", url="zones/disks")
+
+
+@record
+class MachineImageParams(Record):
+    """Parameters of the creation, which Google does not store."""
+
+    RULES = (exclusive("excludedDisks", "includedDisks"), resource_manager_tags_have_a_known_form)
+
+    excluded_disks: list[str] = field(
+        "Device names of the disks to leave out, such as `[persistent-disk-1]`. Default: none. Conflicts with `includedDisks`.",
+        identity="set",
+    )
+    included_disks: list[str] = field(
+        "Device names of the disks to include, such as `[persistent-disk-1]`. Default: all disks. Conflicts with `excludedDisks`.",
+        identity="set",
+    )
+    resource_manager_tags: dict[str, str] = field(
+        "Resource Manager tags of the image, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`."
+    )
+
+
+@record
+class SavedDisk(Record):
+    """A disk in the image."""
+
+    architecture: str = output_field("The processor architecture of the disk.", enum=("ARM64", "X86_64"))
+    kind: str = output_field("Always `compute#savedDisk`.")
+    source_disk: str = output_field("The URL of the disk that the image contains.", always=True)
+    storage_bytes: int = output_field("The storage that the disk uses in the image, in bytes.", int64=True)
+    storage_bytes_status: str = output_field(
+        "Whether `storageBytes` is final (`UP_TO_DATE`) or still changing (`UPDATING`).",
+        enum=("UPDATING", "UP_TO_DATE"),
+    )
+
+
+@record
+class SavedAttachedDisk(Record):
+    """A disk of the source instance, as it was attached."""
+
+    auto_delete: bool = field("Whether the disk is deleted when its instance is deleted.")
+    boot: bool = field("Whether it is the boot disk.")
+    device_name: str = field("The disk's device name on the source instance.")
+    disk_encryption_key: CustomerEncryptionKey = field("The key that the disk is encrypted with.")
+    disk_size_gb: int = field("The disk's size in GB (2^30 bytes).", int64=True)
+    disk_type: str = output_field("The URL of the disk type.")
+    guest_os_features: list[GuestOsFeature] = field("Features that the disk's operating system supports.")
+    index: int = output_field("The disk's index on the source instance; 0 is the boot disk.")
+    interface: str = field("The interface by which the disk was attached.", enum=("NVME", "SCSI"))
+    kind: str = output_field("Always `compute#attachedDisk`.")
+    licenses: list[str] = output_field("URLs of the disk's licenses.")
+    mode: str = field("How the disk was attached.", enum=("READ_ONLY", "READ_WRITE"))
+    source: str = field("The URL of the disk.")
+    storage_bytes: int = output_field("The storage that the disk uses in the image, in bytes.", int64=True)
+    storage_bytes_status: str = output_field(
+        "Whether `storageBytes` is final (`UP_TO_DATE`) or still changing (`UPDATING`).",
+        enum=("UPDATING", "UP_TO_DATE"),
+    )
+    type: str = field("`SCRATCH` for a local SSD, otherwise `PERSISTENT`.", enum=("PERSISTENT", "SCRATCH"))
+
+
+@record
+class SourceInstanceProperties(Record):
+    """The source instance's properties, in the format of earlier versions of the API."""
+
+    can_ip_forward: bool = field("Whether the instance could send and receive packets for other addresses.")
+    deletion_protection: bool = field("Whether the instance was protected against deletion.")
+    description: str = field("The instance's description.")
+    disks: list[SavedAttachedDisk] = field("The instance's disks.")
+    guest_accelerators: list[AcceleratorConfig] = field("The instance's GPUs and other accelerators.")
+    key_revocation_action_type: str = field(
+        "What happens to the instance when the key of one of its disks is revoked.", enum=("NONE", "STOP")
+    )
+    labels: dict[str, str] = field("The instance's labels.")
+    machine_type: str = field("The instance's machine type.")
+    metadata: Metadata = field("The instance's metadata.")
+    min_cpu_platform: str = field("The oldest CPU platform that the instance accepted.")
+    network_interfaces: list[NetworkInterface] = field("The instance's network interfaces.")
+    post_key_revocation_action_type: str = field(
+        "What happens to the instance after the key of one of its disks is revoked.", enum=("NOOP", "SHUTDOWN")
+    )
+    scheduling: Scheduling = field("The instance's scheduling options.")
+    service_accounts: list[ServiceAccount] = field("The instance's service accounts.")
+    tags: Tags = field("The instance's network tags.")
+
+
+@record
+class MachineImageModel(Record):
+    """A machine image: an instance's configuration and metadata, and the data of its disks.
+
+    Creating an image takes minutes. gcpx waits for up to 20 minutes, unless `customTimeouts` sets another time.
+    `labels` change in place; every other change replaces the image.
+    """
+
+    RULES = (labels_are_valid,)
+
+    creation_timestamp: str = output_field("When the image was created (RFC 3339).", always=True)
+    description: str = field("A description of the image, at most 2,048 characters.", max_length=2048)
+    guest_flush: bool = field(
+        "Ask the guest operating system to prepare its applications for the image, so that their data in it is consistent. Google does not return it.",
+        write_only=True,
+    )
+    instance_properties: InstanceProperties = output_field("The properties of the source instance.")
+    kind: str = output_field("Always `compute#machineImage`.", always=True)
+    label_fingerprint: str = output_field(
+        "A hash of the labels, in base64, that prevents conflicting changes.", volatile=True, always=True
+    )
+    labels: dict[str, str] = field(
+        "Labels of the image, such as `{team: web}`: at most 64, with at most 63 characters in keys and values. Changes in place.",
+        merge_keys=frozenset({"goog-pulumi-provisioned", "goog-terraform-provisioned"}),
+    )
+    machine_image_encryption_key: CustomerEncryptionKey = field(
+        "The key to encrypt the image with. Using an image that is encrypted with a customer-supplied key requires the same key. Default: a key that Google generates. Google does not return it.",
+        write_only=True,
+    )
+    name: str = field(
+        "The image's name, such as `golden-1`: 1 to 63 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen. Default: generated from the resource's name.",
+        always=True,
+        pattern=NAME,
+        source=rest("machineImages", "name"),
+    )
+    numeric_id: str = output_field("The numeric ID that Google assigned to the image.", wire="id", always=True)
+    params: MachineImageParams = field(
+        "Which disks to include, such as `{excludedDisks: [data]}`, and Resource Manager tags. Google does not return it.",
+        write_only=True,
+    )
+    project: str = field(
+        "The ID or number of the project, such as `my-project`. Default: the provider's project.",
+        always=True,
+        in_url=True,
+        pattern=PROJECT,
+    )
+    satisfies_pzi: bool = output_field("Reserved by Google.")
+    satisfies_pzs: bool = output_field("Reserved by Google.")
+    saved_disks: list[SavedDisk] = output_field("The disks in the image.")
+    self_link: str = output_field("The image's URL.", always=True)
+    source_disk_encryption_keys: list[SourceDiskEncryptionKey] = field(
+        "Keys of the source instance's disks, such as `[{sourceDisk: zones/us-east1-b/disks/data, diskEncryptionKey: {rawKey: KEY}}]`. Required for each disk that is encrypted with a customer-supplied key. Google does not return them.",
+        write_only=True,
+        identity=("sourceDisk",),
+    )
+    source_instance: str = field(
+        "The instance to create the image from, such as `zones/us-east1-b/instances/web`, `projects/my-project/zones/us-east1-b/instances/web`, or its URL.",
+        required=True,
+        url="zones/instances",
+        pattern=_INSTANCE,
+        forgotten=True,
+    )
+    source_instance_properties: SourceInstanceProperties = output_field(
+        "The properties of the source instance in an earlier format; `instanceProperties` is more complete."
+    )
+    status: str = output_field(
+        "The image's state, `READY` once it can be used.",
+        enum=("CREATING", "DELETING", "INVALID", "READY", "UPLOADING"),
+        always=True,
+    )
+    storage_locations: list[str] = field(
+        "The region or multi-region that stores the image, such as `[us-east1]`. Default: Google chooses it.",
+        computed=True,
+        identity="set",
+    )
+    total_storage_bytes: int = output_field("The storage that the image uses, in bytes.", int64=True, always=True)
+
+
+@record
+class MachineImageQuery(ListQuery):
+    """Which images to list."""
+
+
+_TIMEOUT: Final = 1200.0
+"""Seconds that an operation may take if the user sets no custom timeout."""
+_FULL_ID: Final = re.compile(r"projects/([^/]+)/global/machineImages/([^/]+)")
+_SHORT_ID: Final = re.compile(r"([^/]+)/([^/]+)")
+_INSTANCE_PATH: Final = re.compile(r"(?:projects/([^/]+)/)?zones/([^/]+)/.*")
+
+
+class MachineImage(InProject):
+    """Machine images, identified by name in `global/machineImages`."""
+
+    token = "gcpx:compute:MachineImage"
+    model = MachineImageModel
+    query = MachineImageQuery
+    autoname = Autoname(property="name", pattern=NAME[0], max_length=63)
+    in_place = frozenset({("labels",)})
+    id_forms = ("projects/PROJECT/global/machineImages/NAME", "PROJECT/NAME", "NAME", "a self link")
+    operation_timeout = _TIMEOUT
+
+    def __init__(self, google: GoogleClient, lookups: Lookups) -> None:
+        super().__init__(google, lookups)
+        self._earlier = EarlierInsertions(self.token)
+
+    def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Violation]:
+        """Check the project and the source instance's zone; the instance may be created in the same run."""
+        del olds
+        source = _INSTANCE_PATH.fullmatch(path_of(text(inputs, "sourceInstance")))
+        project = (source and source[1]) or self.location(inputs, {}).project
+        checks = OnlineChecks(self._lookups, call, project)
+        return checks.run(inputs, [partial(checks.check_zone, source[2], ("sourceInstance",))] if source else [])
+
+    def unique_key(self, inputs: dict[str, Any]) -> Any:
+        """Return project and name, which two images cannot share; None for a generated name."""
+        return None if inputs.get(AUTONAMED) else (self._project(inputs), inputs.get("name"))
+
+    def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Predict the project."""
+        return {"project": self._project(inputs), "kind": "compute#machineImage"}
+
+    def create(self, call: Call, inputs: dict[str, Any]) -> Live:
+        """Insert the image, then read it by the numeric ID that the operation returns."""
+        project = self._project(inputs)
+        body, query = codec.to_body(self.type, inputs), {"sourceInstance": inputs["sourceInstance"]}
+        images = self._images(project)
+        with keeping_state(partial(self._unread_image, project, inputs)) as creation:
+            inserted = images.insert(call, body, query)
+            creation.created(inserted.operation)
+            name = inserted_name(inserted.operation, inputs["name"])
+            live = self._live(project, images.read_inserted(call, name, inserted.operation))
+        self._earlier.warn(call, images, inserted.operation)
+        return attrs.evolve(live, adopted=inserted.earlier)
+
+    def settle(self, call: Call, resource_id: str) -> None:
+        """Wait for what interrupted runs are still inserting."""
+        project, name = self._parse(resource_id)
+        self._images(project).settle(call, name)
+
+    def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
+        """Read by name; an image with another numeric ID is not this resource."""
+        del inputs
+        project, name = self._parse(resource_id)
+        images = self._images(project)
+        image = images.get_own(call, name)
+        return None if image is None else self._live(project, image)
+
+    def update(self, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
+        """Set the labels, and keep those that other tools add."""
+        project, name = self._parse(resource_id)
+        if old.get("labels") != new.get("labels"):
+            self._images(project).read_modify_write(call, name, "setLabels", partial(self._labels_body, new))
+        return super().update(call, resource_id, old, new)
+
+    def _labels_body(self, inputs: dict[str, Any], image: dict[str, Any]) -> dict[str, Any]:
+        added_by_tools = self.type.properties["labels"].traits.merge_keys
+        kept = {key: value for key, value in image.get("labels", {}).items() if key in added_by_tools}
+        return {"labels": kept | (inputs.get("labels") or {}), "labelFingerprint": image.get("labelFingerprint")}
+
+    def delete(self, call: Call, resource_id: str) -> None:
+        """Delete by numeric ID, so that another image of this name stays."""
+        project, name = self._parse(resource_id)
+        self._images(project).delete(call, name)
+
+    def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
+        """List the images of a project."""
+        images = ImportableResources(
+            google=self._google,
+            project=self._project(query),
+            version="beta",
+            collection="machineImages",
+            fields="selfLink,name",
+            scope="global",
+            filter=query.get("filter"),
+        )
+        items, next_token = images.read_page(call, token, size)
+        return Page([ListedResource(link_of(item), item["name"]) for item in items], next_token)
+
+    def _unread_image(self, project: str, inputs: dict[str, Any], operation: dict[str, Any]) -> Live:
+        name = inserted_name(operation, inputs["name"])
+        return self._unread(_id(project, name), {**inputs, "name": name, "project": project}, operation)
+
+    def _live(self, project: str, image: dict[str, Any]) -> Live:
+        return Live(_id(project, image["name"]), {**codec.from_body(self.type, image), "project": project})
+
+    def _images(self, project: str) -> Collection:
+        return Collection(
+            google=self._google, version="beta", project=project, path="global/machineImages", timeout=_TIMEOUT
+        )
+
+    def _parse(self, resource_id: str) -> tuple[str, str]:
+        """Read project and name from an ID."""
+        path = path_of(resource_id)
+        parts = _FULL_ID.fullmatch(path) or _SHORT_ID.fullmatch(path)
+        if parts:
+            return parts[1], parts[2]
+        project = self._google.settings.project
+        if project and NAME[0].fullmatch(path):
+            return project, path
+        raise InvalidId(self.token, resource_id, self.id_forms)
+
+
+def _id(project: str, name: str) -> str:
+    return f"projects/{project}/global/machineImages/{name}"

@@ -1,0 +1,387 @@
+"""SshKey: an SSH public key in a user's OS Login profile.
+
+Source: OS Login REST reference, `users.sshPublicKeys` and `users.importSshPublicKey`.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import re
+from functools import partial
+from typing import Any, Final
+
+import attrs
+
+from gcpx.errors import MalformedResponse
+from gcpx.gcp.client import GoogleClient
+from gcpx.gcp.errors import Conflict, NotFound, PermissionDenied
+from gcpx.gcp.in_project import Lookups
+from gcpx.gcp.online_checks import OnlineChecks
+from gcpx.gcp.partial_state import keeping_state
+from gcpx.gcp.request import OSLOGIN, Request, segment
+from gcpx.model import codec
+from gcpx.model.fields import Record, Violation, field, output_field, record, rule, text
+from gcpx.model.import_command import how_to_manage
+from gcpx.model.links import name_of, path_of
+from gcpx.model.numbers import as_integer
+from gcpx.model.patterns import PROJECT, REGION
+from gcpx.model.resource import Call, InvalidId, ListedResource, Live, Page, PartialError, Resource
+
+
+def parse_public_key(key: str) -> bytes:
+    """Return the decoded data of a public key; raise ValueError with what is required if it is not one."""
+    if "PRIVATE KEY" in key or key.startswith("PuTTY-User-Key-File"):
+        raise ValueError("must be the public key, the content of the .pub file; this is the private one")
+    parts = key.split()
+    if len(parts) < 2:  # noqa: PLR2004 - type and data
+        raise ValueError("must be an SSH public key, written `TYPE BASE64 [COMMENT]`")
+    try:
+        data = base64.b64decode(parts[1], validate=True)
+    except (binascii.Error, ValueError):
+        raise ValueError("must have valid base64 after its type: `TYPE BASE64 [COMMENT]`") from None
+    length = int.from_bytes(data[:4], "big")
+    if data[4 : 4 + length].decode("ascii", "replace") != parts[0]:
+        raise ValueError("must begin with the type of its data; the data has a different type")
+    return data
+
+
+def fingerprint(key: str) -> str:
+    """Return the SHA-256 hash of a valid public key in hexadecimal, by which OS Login identifies it."""
+    return hashlib.sha256(parse_public_key(key)).hexdigest()
+
+
+def without_comment(key: Any) -> Any:
+    """Reduce a public key to its data, which is equal for keys that differ in comment and spacing only.
+
+    Any other value is returned as it is.
+    """
+    try:
+        return parse_public_key(str(key))
+    except ValueError:
+        return key
+
+
+_USER = (re.compile(r"(?:users/)?[^/\s?#%]+"), "an e-mail address or account ID, also as users/USER")
+_EARLIEST_EXPIRATION: Final = 10**15
+"""September 2001 in microseconds, long before OS Login; a smaller number counts seconds or milliseconds."""
+_SSH_PUBLIC_KEY: Final = "OS Login REST reference: SshPublicKey, {}"
+_IMPORT: Final = "OS Login REST reference: users.importSshPublicKey, {}"
+_PARENT: Final = "OS Login REST reference: users.sshPublicKeys.create, parent"
+
+
+def without_users_prefix(user: Any) -> str:
+    """Reduce `users/USER` to `USER`."""
+    return str(user).removeprefix("users/")
+
+
+@rule("key must be an SSH public key, TYPE BASE64 [COMMENT], whose data has that type", _SSH_PUBLIC_KEY.format("key"))
+def _key_is_an_ssh_public_key(values: dict[str, Any]) -> list[Violation]:
+    key = values.get("key")
+    if not isinstance(key, str):
+        return []
+    try:
+        parse_public_key(key)
+    except ValueError as error:
+        return [("key", str(error))]
+    return []
+
+
+@rule(
+    "expirationTimeUsec must be in microseconds; a time before September 2001 is refused",
+    _SSH_PUBLIC_KEY.format("expirationTimeUsec"),
+)
+def _expiration_time_is_in_microseconds(values: dict[str, Any]) -> list[Violation]:
+    given = as_integer(text(values, "expirationTimeUsec"))
+    if given is None or not 0 < given < _EARLIEST_EXPIRATION:
+        return []
+    words = "must be in microseconds, and this value is a time before 2001: if it is in seconds, add six zeros"
+    return [("expirationTimeUsec", words)]
+
+
+@rule("regions requires projectId", _IMPORT.format("regions"))
+def _regions_require_a_project(values: dict[str, Any]) -> list[Violation]:
+    if values.get("regions") and values.get("projectId") is None:
+        return [("regions", "requires projectId, the project whose POSIX account is written to these regions")]
+    return []
+
+
+@record
+class SshKeyModel(Record):
+    """An SSH public key in a user's OS Login profile.
+
+    Users manage their own keys, so the credentials must be the user's. To manage the keys of a service account, set the
+    provider's `impersonateServiceAccount`. A profile holds a key only once, so two stacks should not manage the same
+    one. `expirationTimeUsec`, `projectId` and `regions` change in place; every other change replaces the key.
+    """
+
+    RULES = (_key_is_an_ssh_public_key, _expiration_time_is_in_microseconds, _regions_require_a_project)
+
+    expiration_time_usec: str = field(
+        "The time at which the key expires, in microseconds since 1970, such as `1924991999000000`. Default: never. Changes in place.",
+        pattern=(re.compile(r"\d{1,19}"), "microseconds since 1970 as digits"),
+        normalize=lambda text: str(text).lstrip("0"),
+        default="0",
+        source=_SSH_PUBLIC_KEY.format("expirationTimeUsec"),
+    )
+    fingerprint: str = output_field("The key's SHA-256 hash in hexadecimal.", always=True)
+    key: str = field(
+        "The public key in OpenSSH's format `TYPE BASE64 [COMMENT]`, such as `ssh-ed25519 AAAAC3... laptop`. A different comment or spacing is not a change.",
+        required=True,
+        normalize=without_comment,
+        source=_SSH_PUBLIC_KEY.format("key"),
+    )
+    name: str = output_field("The key's full name, `users/USER/sshPublicKeys/FINGERPRINT`.", always=True)
+    project_id: str = field(
+        "The ID of a project in which to set up the user's POSIX account with the key, such as `my-project`. Default: none; no account is set up. Changes in place.",
+        in_url=True,
+        pattern=PROJECT,
+        source=_IMPORT.format("projectId"),
+    )
+    regions: list[str] = field(
+        "The regions that must have the POSIX account before the key counts as created, such as `[us-east1]`. Default: all regions. Requires `projectId`. Changes in place.",
+        in_url=True,
+        identity="set",
+        pattern=REGION,
+        normalize=name_of,
+        source=_IMPORT.format("regions"),
+    )
+    user: str = field(
+        "The e-mail address of the user, such as `me@example.com`, or the user's account ID.",
+        required=True,
+        in_url=True,
+        pattern=_USER,
+        normalize=without_users_prefix,
+        source=_PARENT,
+    )
+
+
+@record
+class SshKeyQuery(Record):
+    """The user whose keys are listed."""
+
+    user: str = field(
+        "The e-mail address of the user whose keys are listed, such as `me@example.com`, or the user's account ID.",
+        required=True,
+        pattern=_USER,
+    )
+
+
+@attrs.frozen(kw_only=True)
+class SshPublicKeys:
+    """The collection `users/USER/sshPublicKeys`, for one call of the engine. Keys are Google's JSON.
+
+    Attributes:
+        user: an e-mail address or an account ID, without `users/`.
+    """
+
+    google: GoogleClient
+    call: Call
+    user: str
+
+    def id_of(self, fingerprint: str) -> str:
+        """Return the resource ID of a key."""
+        return f"users/{self.user}/sshPublicKeys/{fingerprint}"
+
+    def fingerprints(self) -> list[str]:
+        """Read the fingerprints of all keys, which are in the user's login profile."""
+        keys = self._send("GET", f"{self._owner}/loginProfile").get("sshPublicKeys", {})
+        if not isinstance(keys, dict):
+            raise MalformedResponse(
+                f"Google's login profile of {self.user} has keys in another form than its API promises"
+            )
+        return sorted(keys)
+
+    def read(self, fingerprint: str) -> dict[str, Any] | None:
+        """Read a key; None if it does not exist.
+
+        Raises MalformedResponse for a response without a key, which does not say that it is gone.
+        """
+        try:
+            found = self._send("GET", self._path_of(fingerprint))
+        except NotFound:
+            return None
+        if not found.get("key") or found.get("fingerprint") != fingerprint:
+            raise MalformedResponse(
+                f"Google's response for {self.id_of(fingerprint)} is not about it, or contains no key"
+            )
+        return found
+
+    def create(self, body: dict[str, Any]) -> None:
+        """Create a key; raises Conflict if the user has it already."""
+        self._send("POST", f"{self._owner}/sshPublicKeys", body=body)
+
+    def import_key(self, body: dict[str, Any], project: str, regions: list[str] | None) -> None:
+        """Create or update a key, and set up the user's POSIX account in a project."""
+        query = {"projectId": project, "regions": regions}
+        self._send("POST", f"{self._owner}:importSshPublicKey", query, body)
+
+    def set_expiration(self, fingerprint: str, expiration: str | None) -> None:
+        """Change when a key expires; None means never."""
+        body = {"expirationTimeUsec": expiration} if expiration else {}
+        self._send("PATCH", self._path_of(fingerprint), {"updateMask": "expirationTimeUsec"}, body)
+
+    def delete(self, fingerprint: str) -> None:
+        """Delete a key; a key that does not exist is a success."""
+        try:
+            self._send("DELETE", self._path_of(fingerprint))
+        except NotFound:
+            if self.read(fingerprint) is not None:
+                raise
+
+    @property
+    def _owner(self) -> str:
+        return f"users/{segment(self.user)}"
+
+    def _path_of(self, fingerprint: str) -> str:
+        return f"{self._owner}/sshPublicKeys/{segment(fingerprint)}"
+
+    def _send(
+        self, method: str, path: str, query: dict[str, Any] | None = None, body: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        request = Request(api=OSLOGIN, method=method, path=f"v1alpha/{path}", query=query or {}, body=body)
+        return self.google.send(request, self.call)
+
+
+_PAUSES: Final = (0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
+"""Seconds between attempts to read a new key, which Google may return with a delay."""
+_POSIX_ACCOUNT_INPUTS: Final = ("projectId", "regions")
+"""The inputs that set up a POSIX account; Google does not return them with the key."""
+
+
+class SshKey(Resource):
+    """Keys by fingerprint in `users/USER/sshPublicKeys`."""
+
+    token = "gcpx:oslogin:SshKey"
+    model = SshKeyModel
+    query = SshKeyQuery
+    in_place = frozenset({("expirationTimeUsec",), ("projectId",), ("regions",)})
+    id_forms = (
+        "users/USER/sshPublicKeys/FINGERPRINT",
+        "USER/sshPublicKeys/FINGERPRINT",
+        "users/USER/FINGERPRINT",
+        "USER/FINGERPRINT",
+        "a self link",
+    )
+
+    def __init__(self, google: GoogleClient, lookups: Lookups) -> None:
+        self._google = google
+        self._lookups = lookups
+
+    def unique_key(self, inputs: dict[str, Any]) -> Any:
+        """Tell keys apart by user and key, because a profile holds a key once."""
+        return (without_users_prefix(inputs.get("user")), without_comment(inputs.get("key")))
+
+    def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Violation]:
+        """Check that the project and the regions exist."""
+        del olds
+        checks = OnlineChecks(self._lookups, call, text(inputs, "projectId") or None)
+        regions = inputs.get("regions")
+        names = [*enumerate(regions)] if isinstance(regions, list) else []
+        every = [
+            partial(checks.check_region, name, ("regions", index)) for index, name in names if isinstance(name, str)
+        ]
+        failures = checks.run(inputs, every)
+        return [("projectId" if path == "project" else path, reason) for path, reason in failures]
+
+    def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Return fingerprint and name, which follow from key and user."""
+        if not isinstance(inputs.get("key"), str) or not isinstance(inputs.get("user"), str):
+            return {}
+        found = fingerprint(inputs["key"])
+        return {"fingerprint": found, "name": f"users/{without_users_prefix(inputs['user'])}/sshPublicKeys/{found}"}
+
+    def create(self, call: Call, inputs: dict[str, Any]) -> Live:
+        """Create the key, and wait until it can be read; refuse one that exists, because it may be another stack's."""
+        keys, key_id = self._keys(call, inputs["user"]), fingerprint(inputs["key"])
+        if keys.read(key_id) is not None:
+            raise _already_exists(keys, key_id)
+        with keeping_state(lambda _: _unread(keys, key_id, inputs)) as creation:
+            try:
+                self._add(keys, inputs)
+            except Conflict as error:
+                if not error.is_repeated:
+                    raise _already_exists(keys, key_id) from error
+                # The key was not there before, so a request whose response was lost has created it.
+                call.progress(f"{keys.id_of(key_id)} was created by a request without a response")
+            except PermissionDenied as error:
+                hint = f"Only {keys.user} can manage keys of {keys.user}: use its credentials, or set gcpx:impersonateServiceAccount."
+                raise error.with_hint(hint) from error
+            creation.created()
+            return self._wait_until_readable(keys, key_id, inputs)
+
+    def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
+        """Read the key of an ID."""
+        user, key_id = self._parse(resource_id)
+        return self._read(self._keys(call, user), key_id, inputs or {})
+
+    def update(self, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
+        """Set or remove the expiration; for another project or other regions, import the key again."""
+        user, key_id = self._parse(resource_id)
+        keys = self._keys(call, user)
+        if any(old.get(name) != new.get(name) for name in _POSIX_ACCOUNT_INPUTS) and new.get("projectId"):
+            self._add(keys, new)
+        keys.set_expiration(key_id, new.get("expirationTimeUsec"))
+        return self._wait_until_readable(keys, key_id, new)
+
+    def delete(self, call: Call, resource_id: str) -> None:
+        """Delete the key of an ID."""
+        user, key_id = self._parse(resource_id)
+        self._keys(call, user).delete(key_id)
+
+    def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
+        """List a user's keys, which Google gives all at once."""
+        del token, size
+        keys = self._keys(call, query["user"])
+        return Page([ListedResource(keys.id_of(key_id), key_id) for key_id in keys.fingerprints()])
+
+    def _keys(self, call: Call, user: str) -> SshPublicKeys:
+        return SshPublicKeys(google=self._google, call=call, user=without_users_prefix(user))
+
+    def _add(self, keys: SshPublicKeys, inputs: dict[str, Any]) -> None:
+        body = codec.to_body(self.type, inputs)
+        if inputs.get("projectId"):
+            keys.import_key(body, inputs["projectId"], inputs.get("regions"))
+        else:
+            keys.create(body)
+
+    def _wait_until_readable(self, keys: SshPublicKeys, key_id: str, inputs: dict[str, Any]) -> Live:
+        for pause in _PAUSES:
+            live = self._read(keys, key_id, inputs)
+            if live is not None:
+                return live
+            keys.call.progress("waiting until Google returns the key")
+            if keys.call.cancelled.wait(pause):
+                break
+        words = f"{keys.id_of(key_id)} was created but cannot be read yet; run `pulumi up` again"
+        raise PartialError(_unread(keys, key_id, inputs), words)
+
+    def _read(self, keys: SshPublicKeys, key_id: str, inputs: dict[str, Any]) -> Live | None:
+        found = keys.read(key_id)
+        if found is None:
+            return None
+        account = {name: inputs[name] for name in _POSIX_ACCOUNT_INPUTS if inputs.get(name) is not None}
+        return Live(keys.id_of(key_id), {**codec.from_body(self.type, found), "user": keys.user, **account})
+
+    def _parse(self, resource_id: str) -> tuple[str, str]:
+        """Return user and fingerprint."""
+        path = re.sub(r"^v1(?:alpha|beta)?/", "", path_of(resource_id))
+        found = re.fullmatch(r"(?:users/)?([^/]+)/(?:sshPublicKeys/)?([^/]+)/?", path)
+        if found is None:
+            raise InvalidId(self.token, resource_id, self.id_forms)
+        return found[1], found[2]
+
+
+def _already_exists(keys: SshPublicKeys, key_id: str) -> Conflict:
+    resource_id = keys.id_of(key_id)
+    return Conflict(
+        f"{resource_id} exists already and was not created by this resource. "
+        f"{how_to_manage(keys.call, resource_id, 'remove this resource from the program')}",
+        status=409,
+    )
+
+
+def _unread(keys: SshPublicKeys, key_id: str, inputs: dict[str, Any]) -> Live:
+    """Describe a key that was created, and not read yet."""
+    return Live.unread(keys.id_of(key_id), {**inputs, "fingerprint": key_id, "name": keys.id_of(key_id)})

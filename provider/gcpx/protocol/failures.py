@@ -1,0 +1,182 @@
+"""Failures as the engine reads them: findings about inputs, and exceptions as gRPC statuses."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NoReturn
+
+import attrs
+import grpc
+from google.protobuf import any_pb2, struct_pb2
+from google.rpc import status_pb2
+
+from gcpx.errors import ProviderError, UserError
+from gcpx.model.check import Finding
+from gcpx.model.fields import ObjectType
+from gcpx.model.redaction import redact, shortened
+from gcpx.model.resource import PartialError
+from gcpx.model.secrecy import is_secret_at, mark_secrets, secret_texts
+from gcpx.model.values import format_path
+from gcpx.protocol import proto
+from gcpx.protocol.plugin import secrets_in
+
+_LONGEST: Final = 100
+"""Values with more characters are not printed."""
+
+
+@attrs.frozen
+class Findings:
+    """Writes what was found in inputs.
+
+    The engine prints the value of the property that a failure names. It prints secrets in clear, and `{<nil>}` for
+    nested paths. So a failure names a property only if its value is known, plain and short; otherwise the reason begins
+    with the path.
+
+    Attributes:
+        kind: declares the inputs.
+        inputs: the inputs, with secrets marked.
+        secrets: additional strings that no message may contain.
+        marked: whether the engine marked the secrets; if it did not, no value is shown.
+    """
+
+    kind: ObjectType
+    inputs: dict[str, Any]
+    secrets: frozenset[str]
+    marked: bool = True
+
+    @classmethod
+    def of(cls, kind: ObjectType, inputs: dict[str, Any], secrets: frozenset[str], *, marked: bool = True) -> Findings:
+        """Mark what is secret by declaration, by place or by content; `inputs` are as the engine sent them."""
+        protected = mark_secrets(kind, inputs, inputs)
+        return cls(kind, protected, secrets | secret_texts(kind, protected), marked)
+
+    def failures(self, findings: list[Finding]) -> list[Any]:
+        """Write findings as check failures."""
+        return [self._failure(finding) for finding in findings]
+
+    def _failure(self, finding: Finding) -> Any:
+        name = str(finding.path[0]) if len(finding.path) == 1 else ""
+        if name in self.kind.inputs and self._printable(self.inputs.get(name)):
+            return proto.provider.CheckFailure(property=name, reason=redact(finding.reason, self.secrets))
+        return proto.provider.CheckFailure(reason=self.sentence(finding))
+
+    def sentence(self, finding: Finding, separator: str = ": ") -> str:
+        """Write a finding as one string: the path and the reason."""
+        value = finding.with_value if self.marked and not is_secret_at(self.inputs, finding.path) else None
+        reason = finding.reason if value is None else value
+        return redact(separator.join(filter(None, (format_path(finding.path), reason))), self.secrets)
+
+    def _printable(self, value: Any) -> bool:
+        """Return whether the engine may print a value, and whether it is short enough to help."""
+        if not self.marked or not isinstance(value, str | bool | int | float) or value == "":
+            return False
+        text = str(value)
+        return len(text) <= _LONGEST and text.isprintable() and redact(text, self.secrets) == text
+
+    def refusal(self, what: str, findings: list[Finding]) -> UserError:
+        """Write findings as an error, for RPCs whose response has no failures that every user sees."""
+        return UserError(f"{what}: " + "\n  ".join(map(self.sentence, findings)))
+
+
+_logger = logging.getLogger(__name__)
+_DETAILS = "grpc-status-details-bin"
+_LONGEST_STATUS = 9000
+"""Characters of an error; only the names in a broken response, or very many mistakes, need more."""
+
+
+class InitFailed(ProviderError):  # noqa: N818 - the protocol's own word
+    """A resource that exists, or may exist, but is not finished; the engine keeps it in state with the reason."""
+
+    def __init__(self, resource_id: str, properties: struct_pb2.Struct, inputs: struct_pb2.Struct, why: str) -> None:
+        super().__init__(why)
+        self.resource_id = resource_id
+        self.properties = properties
+        self.inputs = inputs
+
+
+class NotUnderstood(ProviderError):  # noqa: N818 - it names the outcome
+    """An unexpected exception, most likely caused by an unusual response; its own text may contain a secret."""
+
+    def __init__(self, error: Exception) -> None:
+        _logger.error("unexpected %s", type(error).__name__)
+        super().__init__(
+            f"gcpx could not process a response from Google: {type(error).__name__} {_origin(error)}. "
+            "Run the command again; if the error remains, please report it"
+        )
+
+
+def guarded(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Turn every exception of an RPC into a status that the engine understands, without secrets."""
+
+    @functools.wraps(method)
+    def rpc(servicer: Any, request: Any, context: grpc.ServicerContext) -> Any:
+        try:
+            return method(servicer, request, context)
+        except Exception as error:  # noqa: BLE001 - the border: a bare exception would read as a corrupt state
+            _abort(error, secrets_in(request, servicer.plugin), context)
+
+    return rpc
+
+
+def guarded_stream(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Do what `guarded` does, for an RPC that responds with a stream."""
+
+    @functools.wraps(method)
+    def rpc(servicer: Any, request: Any, context: grpc.ServicerContext) -> Any:
+        try:
+            yield from method(servicer, request, context)
+        except Exception as error:  # noqa: BLE001 - as above
+            _abort(error, secrets_in(request, servicer.plugin), context)
+
+    return rpc
+
+
+@contextlib.contextmanager
+def wrapping_unexpected_errors() -> Iterator[None]:
+    """Turn an unexpected exception into a ProviderError: the engine reads any other status as a corrupt state."""
+    try:
+        yield
+    except (ProviderError, PartialError):
+        raise
+    except Exception as error:
+        raise NotUnderstood(error) from error
+
+
+def _abort(error: Exception, texts: frozenset[str], context: grpc.ServicerContext) -> NoReturn:
+    message = shortened(redact(str(error), texts), _LONGEST_STATUS) if isinstance(error, ProviderError) else ""
+    if isinstance(error, InitFailed):
+        context.set_trailing_metadata(((_DETAILS, _init_failed(error, message)),))
+        context.abort(grpc.StatusCode.FAILED_PRECONDITION, message)
+    if isinstance(error, ProviderError):
+        context.abort(grpc.StatusCode[error.code], message)
+    _logger.error("unexpected %s", type(error).__name__)
+    context.abort(
+        grpc.StatusCode.INTERNAL,
+        # The message of an error that is not ours may quote anything, including secrets.
+        f"unexpected error in gcpx: {type(error).__name__} {_origin(error)}; please report it",
+    )
+    raise AssertionError("abort always raises")
+
+
+def _origin(error: Exception) -> str:
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    if traceback is None:
+        return "no traceback"
+    code = traceback.tb_frame.f_code
+    return f"in {code.co_qualname}, line {traceback.tb_lineno}"
+
+
+def _init_failed(error: InitFailed, message: str) -> bytes:
+    detail = any_pb2.Any()
+    detail.Pack(
+        proto.provider.ErrorResourceInitFailed(
+            id=error.resource_id, properties=error.properties, inputs=error.inputs, reasons=[message]
+        )
+    )
+    status = status_pb2.Status(code=grpc.StatusCode.FAILED_PRECONDITION.value[0], message=message, details=[detail])
+    return bytes(status.SerializeToString())

@@ -1,0 +1,580 @@
+"""NotificationConfig: publishes events of a bucket's objects to a Pub/Sub topic.
+
+Source: Cloud Storage REST reference, `notifications` (path `b/BUCKET/notificationConfigs`).
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import threading
+from collections.abc import Callable, Container, Iterable
+from typing import Any, Final
+from urllib.parse import quote, unquote
+
+import attrs
+
+from gcpx.errors import MalformedResponse, ProviderError, safe_message
+from gcpx.gcp.client import GoogleClient
+from gcpx.gcp.errors import (
+    ApiError,
+    Conflict,
+    NoResponse,
+    NotFound,
+    PermissionDenied,
+    PreconditionFailed,
+    Rejected,
+    Unfinished,
+)
+from gcpx.gcp.in_project import Lookups, how_to_set, place_or_default, require_project
+from gcpx.gcp.list_method import ListMethod, items_of
+from gcpx.gcp.partial_state import keeping_state
+from gcpx.gcp.request import PUBSUB, STORAGE, Request, segment
+from gcpx.model import codec
+from gcpx.model.compare import ANYWHERE, Comparison
+from gcpx.model.fields import Record, Violation, exclusive, field, output_field, record, rule, text
+from gcpx.model.import_command import how_to_manage
+from gcpx.model.links import Location, name_of, path_of
+from gcpx.model.naming import UNREAD
+from gcpx.model.patterns import LINK_PARTS, PROJECT, Part, form
+from gcpx.model.resource import Call, InvalidId, ListedResource, Live, Page, Resource
+
+_BUCKET = (
+    re.compile(r"[a-z0-9][-_.a-z0-9]{1,220}[a-z0-9]"),
+    "the name of a bucket: 3 to 222 lower-case letters, digits, hyphens, underscores and dots",
+)
+_TOPIC = form(
+    "TOPIC",
+    "projects/PROJECT/topics/TOPIC",
+    "//pubsub.googleapis.com/projects/PROJECT/topics/TOPIC",
+    PROJECT=LINK_PARTS["PROJECT"],
+    TOPIC=Part(
+        r"[a-zA-Z][-a-zA-Z0-9_.~+%]{2,254}", "3 to 255 letters, digits and any of -_.~+%, beginning with a letter"
+    ),
+)
+_MOST_ATTRIBUTES: Final = 5
+_REFERENCE: Final = "Cloud Storage REST reference: notifications, {}"
+
+
+@rule(f"customAttributes must have at most {_MOST_ATTRIBUTES} entries", _REFERENCE.format("custom_attributes"))
+def _custom_attributes_are_at_most_5(values: dict[str, Any]) -> list[Violation]:
+    given = values.get("customAttributes")
+    if isinstance(given, dict) and len(given) > _MOST_ATTRIBUTES:
+        return [("customAttributes", f"must have at most {_MOST_ATTRIBUTES} entries, not {len(given)}")]
+    return []
+
+
+@record
+class NotificationConfigModel(Record):
+    """A notification configuration of a bucket, which publishes events about its objects to a Pub/Sub topic.
+
+    The project's Cloud Storage service agent needs the role `roles/pubsub.publisher` on the topic. Google Cloud does
+    not allow changes to a configuration, so every change replaces it.
+    """
+
+    RULES = (_custom_attributes_are_at_most_5,)
+
+    bucket: str = field(
+        "The bucket's name, such as `my-uploads`.",
+        required=True,
+        in_url=True,
+        pattern=_BUCKET,
+        source=_REFERENCE.format("bucket"),
+    )
+    custom_attributes: dict[str, str] = field(
+        "Attributes that are added to every message, such as `{team: web}`: at most 5. Default: none.",
+        wire="custom_attributes",
+    )
+    etag: str = output_field("The configuration's entity tag.", always=True)
+    event_types: list[str] = field(
+        "The types of events to publish, such as `[OBJECT_FINALIZE]`. Default: all types.",
+        wire="event_types",
+        identity="set",
+        enum=("OBJECT_ARCHIVE", "OBJECT_DELETE", "OBJECT_FINALIZE", "OBJECT_METADATA_UPDATE"),
+        source=_REFERENCE.format("event_types"),
+    )
+    kind: str = output_field("Always `storage#notification`.", always=True)
+    notification_id: str = output_field(
+        "The ID that Google assigns to the configuration, such as `7`.", wire="id", always=True
+    )
+    object_name_prefix: str = field(
+        "Publish only events about objects whose names begin with this prefix, such as `images/`: at most 1,024 characters. Default: all objects.",
+        wire="object_name_prefix",
+        max_length=1024,
+        source=_REFERENCE.format("object_name_prefix"),
+    )
+    payload_format: str = field(
+        "What a message contains: `JSON_API_V1` for the object's metadata as JSON, `NONE` for attributes only. Default: `JSON_API_V1`.",
+        wire="payload_format",
+        enum=("JSON_API_V1", "NONE"),
+        closed=True,
+        default="JSON_API_V1",
+        source=_REFERENCE.format("payload_format"),
+    )
+    self_link: str = output_field("The configuration's URL.", always=True)
+    topic: str = field(
+        "The Pub/Sub topic to publish to: `TOPIC` in the provider's project, `projects/PROJECT/topics/TOPIC`, or `//pubsub.googleapis.com/projects/PROJECT/topics/TOPIC`.",
+        required=True,
+        url="topics",
+        pattern=_TOPIC,
+        source=_REFERENCE.format("topic"),
+    )
+    user_project: str = field(
+        "The ID of the project to bill for the calls, such as `my-project`. Default: none. Required for a bucket with Requester Pays.",
+        in_url=True,
+    )
+
+
+@record
+class NotificationConfigQuery(Record):
+    """The buckets whose notification configurations are listed."""
+
+    RULES = (exclusive("bucket", "project"),)
+
+    bucket: str = field(
+        "The bucket whose configurations are listed, such as `my-uploads`. Conflicts with `project`.", pattern=_BUCKET
+    )
+    project: str = field(
+        "The project whose buckets' configurations are listed, such as `my-project`. Default: the provider's project. Conflicts with `bucket`.",
+        pattern=PROJECT,
+    )
+    user_project: str = field(
+        "The ID of the project to bill for the calls, such as `my-project`. Default: none. Required for buckets with Requester Pays."
+    )
+
+
+_FORM: Final = re.compile(r"new(?:-besides-(?P<known>[^/]+))?")
+
+
+def provisional_number(known: Iterable[str]) -> str:
+    """Return the number; `known` are Google's numbers of the equal configurations that existed before."""
+    numbers = ",".join(quote(number, safe="") for number in sorted(known))
+    return f"new-besides-{numbers}" if numbers else "new"
+
+
+def known_before(number: str) -> frozenset[str] | None:
+    """Return the numbers that a provisional one names; None for one of Google's numbers."""
+    found = _FORM.fullmatch(number)
+    return None if found is None else frozenset(map(unquote, (found["known"] or "").split(",")))
+
+
+@attrs.frozen(kw_only=True)
+class NotificationConfigs:
+    """The collection `b/BUCKET/notificationConfigs`, for one call of the engine. Configurations are Google's JSON.
+
+    Attributes:
+        user_project: the project to bill for the calls; None for a bucket without Requester Pays.
+    """
+
+    google: GoogleClient
+    call: Call
+    bucket: str
+    user_project: str | None
+
+    @property
+    def path(self) -> str:
+        """The path of the collection, with the version."""
+        return f"v1/b/{segment(self.bucket)}/notificationConfigs"
+
+    def id_of(self, number: str) -> str:
+        """Return the resource ID of the configuration to which Google gave an ID."""
+        return f"{self.bucket}/notificationConfigs/{number}"
+
+    def read_all(self) -> list[dict[str, Any]]:
+        """Read all configurations."""
+        items = items_of(self._send("GET", self.path))
+        if not all(isinstance(item.get("id"), str) and item["id"] for item in items):
+            raise MalformedResponse(f"Google's list of {self.path} has a configuration without an id")
+        return items
+
+    def read(self, number: str) -> dict[str, Any] | None:
+        """Read a configuration; None if it does not exist.
+
+        Raises MalformedResponse for a response without its ID, which does not say that it is gone, or without a topic.
+        """
+        try:
+            found = self._send("GET", self._path_of(number))
+        except NotFound:
+            return None
+        if str(found.get("id")) != number:
+            raise MalformedResponse(f"Google's response for {self.id_of(number)} is not about it: it holds no such id")
+        if not isinstance(found.get("topic"), str) or not found["topic"]:
+            raise MalformedResponse(
+                f"Google's response for {self.id_of(number)} does not say to which topic it publishes"
+            )
+        return found
+
+    def insert(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Create a configuration. The client sends the request once, because every insertion creates one more.
+
+        After a lost response, `Insertion.run` sends it again only if the list shows that nothing was created.
+        """
+        return self._send("POST", self.path, body)
+
+    def delete(self, number: str) -> None:
+        """Delete a configuration; one that does not exist is a success."""
+        try:
+            self._send("DELETE", self._path_of(number))
+        except NotFound:
+            if self.read(number) is not None:
+                raise
+
+    def _path_of(self, number: str) -> str:
+        return f"{self.path}/{segment(number)}"
+
+    def _send(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        query = {"userProject": self.user_project}
+        request = Request(api=STORAGE, method=method, path=path, query=query, body=body, idempotent=method != "POST")
+        return self.google.send(request, self.call)
+
+
+_ATTEMPTS: Final = 3
+_PAUSES: Final = (1.0, 2.0, 4.0, 8.0, 15.0, 15.0, 15.0)
+"""Seconds between looks for what a request without a response created. After the last one, none is under way."""
+
+
+@attrs.frozen(kw_only=True)
+class Insertion:
+    """What is inserted, and where. Cloud Storage has no request IDs, so after a lost response the list decides.
+
+    Attributes:
+        body: the configuration as Google's JSON.
+        is_twin: tells whether a configuration in Google's JSON publishes the same events to the same topic.
+    """
+
+    configs: NotificationConfigs
+    body: dict[str, Any]
+    is_twin: Callable[[dict[str, Any]], bool]
+
+    def twins(self) -> dict[str, dict[str, Any]]:
+        """Find the bucket's configurations that are equal to this one, by Google's ID."""
+        return {str(item["id"]): item for item in self.configs.read_all() if self.is_twin(item)}
+
+    def run(self, before: Container[str]) -> dict[str, Any]:
+        """Insert the configuration and give it as Google has it.
+
+        `before` holds the IDs of the twins that existed before, so that a new twin is the one that we inserted.
+
+        Raises:
+            Unfinished: the configuration may have been created, and is not known.
+            ApiError: Google refused it.
+        """
+        lost = Unfinished(f"POST {self.configs.path}: the response has no ID")
+        for _ in range(_ATTEMPTS):
+            try:
+                found = self.configs.insert(self.body)
+            except Unfinished as error:
+                lost, found = error, {}
+            created = found if isinstance(found.get("id"), str) else self._find_created(before, lost)
+            if created is not None:
+                return created
+        raise lost
+
+    def _find_created(self, before: Container[str], lost: Unfinished) -> dict[str, Any] | None:
+        """Find the configuration that an insertion without a response created; None if it created none.
+
+        A time-out does not say that Google has refused the request, so this looks until it cannot be under way any more.
+        """
+        for pause in _PAUSES:
+            found = self._new_twin(before, lost)
+            if found is not None or not isinstance(lost.__cause__, NoResponse):
+                return found
+            if self.configs.call.cancelled.wait(pause):
+                raise lost
+        return self._new_twin(before, lost)
+
+    def _new_twin(self, before: Container[str], lost: Unfinished) -> dict[str, Any] | None:
+        """Find an equal configuration that did not exist before."""
+        try:
+            twins = self.twins()
+        except Exception as error:  # whatever went wrong, Google may have created the configuration
+            raise Unfinished(
+                f"{str(lost).rstrip('.')}. The bucket's list, which shows whether it was created, could not be read: "
+                f"{safe_message(error).rstrip('.')}. Run `pulumi up` again to go on"
+            ) from error
+        return next((found for number, found in twins.items() if number not in before), None)
+
+
+_ID: Final = r"(?:projects/[^/]+/buckets/|b/)?([^/]+)/notificationConfigs/(.+)"
+_MOST_BUCKETS: Final = 50
+"""Buckets per page of a list, because each bucket takes its own call."""
+_DELETE_ATTEMPTS: Final = 3
+_PUBSUB_HOST: Final = "//pubsub.googleapis.com/"
+_DELETED_TOPIC: Final = "_deleted-topic_"
+"""What Pub/Sub shows in place of the name of a topic that was deleted."""
+_OF_ANOTHER: Final = (
+    "{id} was not deleted, because it may not be the configuration in the state: its content is different. Either its "
+    "bucket was deleted and created again, or its topic was deleted. If nobody needs it, delete it with `gcloud storage "
+    "buckets notifications delete {quoted}`"
+)
+"""The warning about a configuration that has our number and another content."""
+_FULL_TOPIC: Final = "__topic"
+"""A hidden output: the topic with its project, because the provider may have another project later."""
+_PUBLISHER: Final = "roles/pubsub.publisher"
+
+
+class NotificationConfig(Resource):
+    """Notification configurations by Google's ID in `b/BUCKET/notificationConfigs`."""
+
+    token = "gcpx:storage:NotificationConfig"
+    model = NotificationConfigModel
+    query = NotificationConfigQuery
+    id_forms = (
+        "BUCKET/notificationConfigs/ID",
+        "projects/_/buckets/BUCKET/notificationConfigs/ID",
+        "b/BUCKET/notificationConfigs/ID",
+        "a self link",
+    )
+
+    def __init__(self, google: GoogleClient, lookups: Lookups) -> None:
+        self._google = google
+        self._lookups = lookups
+        self._locks: dict[tuple[str, str], threading.Lock] = {}
+
+    def problems(self, inputs: dict[str, Any]) -> list[Violation]:
+        """Require the provider's project for a topic that is only a name."""
+        topic = inputs.get("topic")
+        if not isinstance(topic, str) or "/" in topic or self._google.settings.project:
+            return []
+        words = "must be written projects/PROJECT/topics/TOPIC, because gcpx:project is not set"
+        return [("topic", f"{words}; or {how_to_set('project')}")]
+
+    def query_problems(self, query: dict[str, Any]) -> list[Violation]:
+        """Require a bucket, or a project whose buckets are listed."""
+        return [] if query.get("bucket") else require_project(self._google.settings, query)
+
+    def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Violation]:
+        """Check that the topic exists."""
+        del olds
+        if not isinstance(inputs.get("topic"), str):
+            return []
+        topic = self._full_topic(inputs["topic"]).removeprefix(_PUBSUB_HOST)
+        if self._lookups.get(call, f"v1/{topic}", api=PUBSUB) is not None:
+            return []
+        return [("topic", f"must name a topic that exists; {topic} does not exist: correct it, or create it first")]
+
+    def explain_error(self, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
+        """Say what to do if the bucket does not exist."""
+        del call
+        if not isinstance(error, NotFound) or "bucket does not exist" not in str(error):
+            return error
+        words = f"must exist: create the bucket {inputs['bucket']} first, or correct bucket"
+        return error.with_message(f"bucket: {words} ({error})")
+
+    def location(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Location:
+        """Complete the topic's bare name by the provider's project."""
+        del inputs, outputs
+        return Location(project=self._google.settings.project)
+
+    def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Return the outputs that are the same for every configuration, and the payload format."""
+        return {"kind": "storage#notification", "payloadFormat": inputs.get("payloadFormat", "JSON_API_V1")}
+
+    def create(self, call: Call, inputs: dict[str, Any]) -> Live:
+        """Insert the configuration, and warn about others that publish the same events."""
+        configs = self._configs(call, inputs["bucket"], inputs)
+        number, found = self._insert(configs, inputs)
+        with keeping_state(lambda _: Live.unread(configs.id_of(number), inputs)) as creation:
+            creation.created()
+            return self._live(configs, number, found)
+
+    def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
+        """Read the configuration of an ID; if that is provisional, find the configuration by its content.
+
+        If Google shows the topic as deleted, the state keeps its topic, because it may be the deleted one.
+        """
+        bucket, number = self._parse(resource_id)
+        known = inputs or call.last
+        configs = self._configs(call, bucket, known)
+        found = self._find(configs, number, known)
+        if found is not None and name_of(found["topic"]) == _DELETED_TOPIC:
+            found = {**found, "topic": call.last.get(_FULL_TOPIC) or call.last.get("topic", found["topic"])}
+        if found is None or not self._is_ours(call, found):
+            return None
+        return self._live(configs, str(found["id"]), found)
+
+    def identity(self, resource_id: str, outputs: dict[str, Any]) -> str:
+        """Return the ID with Google's number, also for an ID that is provisional, as soon as the number is known."""
+        found, number = re.fullmatch(_ID, resource_id), text(outputs, "notificationId")
+        return resource_id if found is None or not number else f"{found[1]}/notificationConfigs/{number}"
+
+    def may_create(self, resource_id: str) -> bool:
+        """Return whether the ID is provisional."""
+        return known_before(self._parse(resource_id)[1]) is not None
+
+    def delete(self, call: Call, resource_id: str) -> None:
+        """Delete the configuration of an ID, unless it is another one than that of the state.
+
+        While its bucket is also being deleted, Google may answer 412.
+        """
+        bucket, number = self._parse(resource_id)
+        configs = self._configs(call, bucket, call.last)
+        found = self._find(configs, number, call.last)
+        if found is None:
+            return
+        number = str(found["id"])
+        if not self._is_ours(call, found):
+            name = configs.id_of(number)
+            call.warn(_OF_ANOTHER.format(id=name, quoted=shlex.quote(f"projects/_/buckets/{name}")))
+            return
+        for attempt in range(_DELETE_ATTEMPTS):
+            try:
+                configs.delete(number)
+            except PreconditionFailed:
+                if attempt == _DELETE_ATTEMPTS - 1 or call.cancelled.wait(self._google.backoff):
+                    raise
+            else:
+                return
+
+    def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
+        """List the configurations of a bucket, or those of one page of a project's buckets."""
+        if query.get("bucket"):
+            return Page(self._found(self._configs(call, query["bucket"], query)))
+        project = place_or_default(self._google.settings, "project", query)
+        of_project = {"project": project, "userProject": query.get("userProject")}
+        buckets = ListMethod(google=self._google, api=STORAGE, path="v1/b", query=of_project, fields="name")
+        page = buckets.page(call, token, min(size, _MOST_BUCKETS))
+        names = [bucket["name"] for bucket in page.get("items", ())]
+        found = [item for name in names for item in self._found(self._configs(call, name, query))]
+        return Page(found, page.get("nextPageToken", ""))
+
+    def _configs(self, call: Call, bucket: str, values: dict[str, Any]) -> NotificationConfigs:
+        """Return the collection of a bucket; `values` are inputs, outputs or a query."""
+        user_project = values.get("userProject")
+        return NotificationConfigs(google=self._google, call=call, bucket=bucket, user_project=user_project)
+
+    def _find(self, configs: NotificationConfigs, number: str, known: dict[str, Any]) -> dict[str, Any] | None:
+        """Read a configuration by its number; None if it does not exist.
+
+        `known` are its inputs or outputs, which tell a configuration with a provisional number from others.
+        """
+        before, assigned = known_before(number), configs.call.last.get("notificationId")
+        if before is None or assigned:
+            return configs.read(assigned or number)
+        if not known:
+            raise InvalidId(self.token, configs.id_of(number), self.id_forms)
+        # Leave out configurations that the state has under their own number, such as a replacement.
+        in_state, meaning = configs.call.urn_of, self.comparison(known, {})
+        others = (
+            item for item in configs.read_all() if item["id"] not in before and not in_state(configs.id_of(item["id"]))
+        )
+        return next((item for item in others if self._is_twin(item, known, meaning)), None)
+
+    def _is_ours(self, call: Call, item: dict[str, Any]) -> bool:
+        """Return whether a configuration in Google's JSON, found by its number, has the content that the state has.
+
+        Nobody can change a configuration, and Google numbers those of each bucket from 1. So different
+        content means another configuration, in a bucket that was created again. In an import, the state has no content.
+        """
+        is_known = call.last.get("notificationId") or call.last.get(UNREAD)
+        if not is_known:
+            return True
+        topic = call.last.get(_FULL_TOPIC)  # without it, the provider's project completes the topic
+        known = {**call.last, "topic": topic or self._full_topic(call.last["topic"])}
+        return self._is_twin(item, known, ANYWHERE)
+
+    def _insert(self, configs: NotificationConfigs, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        """Insert a configuration; return Google's number, and the configuration as Google's JSON."""
+        topic = self._full_topic(inputs["topic"])
+        body = {"payload_format": "JSON_API_V1", **codec.to_body(self.type, inputs), "topic": topic}
+        meaning = self.comparison(inputs, {})
+        insertion = Insertion(configs=configs, body=body, is_twin=lambda item: self._is_twin(item, inputs, meaning))
+        # After a lost response, the new twin in the bucket is ours, so equal configurations are inserted one by one.
+        lock = self._locks.setdefault((configs.bucket, topic), threading.Lock())
+        with configs.call.holding(lock, f"POST {configs.path}"):
+            twins = insertion.twins()
+            for twin in map(configs.id_of, twins):
+                self._judge_twin(configs.call, twin)
+            lost_id = configs.id_of(provisional_number(twins))
+            try:
+                with keeping_state(lambda _: Live.unread(lost_id, inputs)):
+                    found = insertion.run(twins)
+            except (PermissionDenied, Rejected) as error:
+                if isinstance(error, Rejected) and error.reason != "invalid":
+                    raise
+                raise self._explain_publishing(configs.call, error, topic.removeprefix(_PUBSUB_HOST)) from error
+        return str(found["id"]), found
+
+    def _judge_twin(self, call: Call, twin: str) -> None:
+        """Warn of another resource's configuration that publishes the same events; refuse one that no resource has.
+
+        Nothing shows who created a configuration. An interrupted run of this resource may have, and a second one would
+        publish every event twice. The one that is about to be replaced is neither.
+        """
+        if twin in call.shown:
+            return
+        words = f"{twin} already publishes the same events"
+        other = "give this one other customAttributes"
+        if call.urn_of(twin) is None:
+            whose = (
+                "an interrupted run or somebody else created it, or a resource that this run has not reached manages it"
+            )
+            raise Conflict(f"{words}: {whose}. {how_to_manage(call, twin, other)}", status=409)
+        other = "remove one of the two resources, or give one of them other customAttributes"
+        call.warn(f"{words}, so every event will be published twice. {how_to_manage(call, twin, other)}")
+
+    def _is_twin(self, item: dict[str, Any], known: dict[str, Any], meaning: Comparison) -> bool:
+        """Return whether a configuration in Google's JSON means the same as inputs or outputs."""
+        live = codec.from_body(self.type, item)
+        return all(
+            meaning.same(prop, live.get(name), known.get(name))
+            for name, prop in self.type.inputs.items()
+            if not prop.traits.in_url
+        )
+
+    def _explain_publishing(self, call: Call, error: ApiError, topic: str) -> ApiError:
+        """Add to an error how to let Cloud Storage publish to a topic, `projects/PROJECT/topics/TOPIC`.
+
+        The topic is written as a whole, because a part of a secret would not be masked.
+        """
+        agent, project = self._service_agent(call), self._google.settings.project or "PROJECT"
+        how_to_read = "" if agent else f" `gcloud storage service-agent --project={project}` prints SERVICE_AGENT."
+        member = f"serviceAccount:{agent or 'SERVICE_AGENT'}"
+        return error.with_hint(
+            "If the error is about the topic, create the topic, or allow Cloud Storage to publish to it. Either run "
+            f"`gcloud pubsub topics add-iam-policy-binding {topic} --member={member} --role={_PUBLISHER}`, or add "
+            f'`gcp.pubsub.TopicIAMMember("publisher", topic="{topic}", role="{_PUBLISHER}", member="{member}")` to the '
+            f"program and name it in the depends_on of this resource.{how_to_read}"
+        )
+
+    def _service_agent(self, call: Call) -> str | None:
+        """Read the service account that publishes for the provider's project; None if it cannot be read."""
+        project = self._google.settings.project
+        if project is None:
+            return None
+        request = Request(api=STORAGE, method="GET", path=f"v1/projects/{project}/serviceAccount")
+        try:
+            return self._google.send(request, call).get("email_address")
+        except ApiError:
+            return None
+
+    def _live(self, configs: NotificationConfigs, number: str, found: dict[str, Any]) -> Live:
+        payer = {"userProject": configs.user_project} if configs.user_project else {}
+        properties = {
+            **codec.from_body(self.type, found),
+            "bucket": configs.bucket,
+            _FULL_TOPIC: found["topic"],
+            **payer,
+        }
+        return Live(configs.id_of(number), properties)
+
+    def _found(self, configs: NotificationConfigs) -> list[ListedResource]:
+        numbers = [str(item["id"]) for item in configs.read_all()]
+        return [ListedResource(configs.id_of(number), f"{configs.bucket}-{number}") for number in numbers]
+
+    def _full_topic(self, topic: str) -> str:
+        """Complete a topic to the form that Cloud Storage requires."""
+        path = topic.removeprefix(_PUBSUB_HOST)
+        if "/" not in path:
+            path = f"projects/{self._google.settings.project}/topics/{path}"
+        return f"{_PUBSUB_HOST}{path}"
+
+    def _parse(self, resource_id: str) -> tuple[str, str]:
+        """Return the bucket and Google's ID; only in a self link is the ID escaped."""
+        found = re.fullmatch(_ID, resource_id)
+        if found is not None:
+            return found[1], found[2]
+        found = re.fullmatch(_ID, re.sub(r"^(?:storage/)?v1/", "", path_of(resource_id)))
+        if found is None:
+            raise InvalidId(self.token, resource_id, self.id_forms)
+        return found[1], unquote(found[2])

@@ -1,0 +1,356 @@
+"""Changes of instances: labels, metadata, tags, interfaces and disks, and the machine of stopped ones."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gcpx_emulator.compute.call import (
+    Call,
+    check_ready,
+    fingerprint,
+    handles,
+    last_part,
+    metadata_with_fingerprint,
+    path_of,
+    tags_with_fingerprint,
+    with_fingerprint,
+)
+from gcpx_emulator.compute.constraints import check_object
+from gcpx_emulator.compute.disks import check_key, check_unused, release_disk, use_disk
+from gcpx_emulator.compute.instance_lifecycle import TERMINATED, ready_instance
+from gcpx_emulator.compute.instance_properties import fields_of_disk, kept_disk, kept_interface
+from gcpx_emulator.compute.instances import check_machine_type
+from gcpx_emulator.core.errors import ApiError, invalid, required, stale
+from gcpx_emulator.core.json_data import Json, merge
+from gcpx_emulator.core.operations import Effect, change
+
+_IMMUTABLE: Final = ("accessConfigs", "name", "networkAttachment", "nicType", "parentNicName", "queueCount", "vlan")
+"""Fields that an update cannot change; it is for the network, the addresses and the alias ranges."""
+
+
+@handles("compute.instances.updateNetworkInterface")
+def update_interface(call: Call) -> Json:
+    """Change an interface; fields that the request leaves out stay."""
+    path = f"{call.parent}/instances/{call.path['instance']}"
+    instance = call.read(path)
+    check_ready(call, path)
+    interfaces = instance["networkInterfaces"]
+    index = _index(interfaces, call.query["networkInterface"])
+    _check_interface_change(interfaces[index], call.body)
+    changed = [*interfaces[:index], _changed(interfaces[index], call.body), *interfaces[index + 1 :]]
+    kept = [with_fingerprint(kept_interface(call, nic, number)) for number, nic in enumerate(changed)]
+    return call.update("updateNetworkInterface", path, instance | {"networkInterfaces": kept})
+
+
+def _index(interfaces: list[Json], name: str) -> int:
+    for index, interface in enumerate(interfaces):
+        if interface["name"] == name:
+            return index
+    raise invalid("networkInterface", name, "The instance has no such network interface.")
+
+
+def _check_interface_change(interface: Json, change: Json) -> None:
+    if not change.get("fingerprint"):
+        raise required("resource.fingerprint")
+    if change["fingerprint"] != interface.get("fingerprint"):
+        raise stale("network interface")
+    for field in _IMMUTABLE:
+        if field in change and change[field] != interface.get(field):
+            raise invalid(f"resource.{field}", "", "An update of a network interface cannot change it.")
+
+
+def _changed(interface: Json, change: Json) -> Json:
+    """Apply a change; a new subnetwork brings its network, unless the change names one."""
+    if "subnetwork" in change and "network" not in change:
+        interface = {field: value for field, value in interface.items() if field != "network"}
+    return interface | change
+
+
+@handles("compute.instances.attachDisk")
+def attach(call: Call) -> Json:
+    """Attach a disk that exists."""
+    path, instance = _instance(call)
+    disk = _checked_disk(call.body)
+    source = call.resolve(disk["source"])
+    stored = call.read(source)
+    if disk.get("mode") != "READ_ONLY":
+        check_ready(call, source)
+    disk = {"deviceName": _free_device_name(instance), **disk}
+    if disk["deviceName"] in _device_names(instance):
+        raise invalid("resource.deviceName", disk["deviceName"], "The device name is already used on the instance.")
+    check_key("resource.diskEncryptionKey", disk.get("diskEncryptionKey"), stored)
+    released = _release_from_others(call, path, source, disk)
+    index = max((other["index"] for other in instance["disks"]), default=-1) + 1
+    attached = kept_disk(call, disk, index) | fields_of_disk(call, source, stored)
+    changed = instance | {"disks": [*instance["disks"], attached]}
+    return call.update("attachDisk", path, changed, *released, use_disk(call, source, path))
+
+
+def _instance(call: Call) -> tuple[str, Json]:
+    """Return the path of the instance that the call names, and the instance."""
+    path = f"{call.parent}/instances/{call.path['instance']}"
+    instance = call.read(path)
+    check_ready(call, path)
+    return path, instance
+
+
+def _checked_disk(body: Json) -> Json:
+    if body.get("initializeParams"):
+        raise invalid("resource.initializeParams", "{}", "A disk cannot be created and attached in one step.")
+    if not body.get("source"):
+        raise required("resource.source")
+    return body
+
+
+def _device_names(instance: Json) -> set[str]:
+    return {disk["deviceName"] for disk in instance["disks"]}
+
+
+def _free_device_name(instance: Json) -> str:
+    used = _device_names(instance)
+    return next(name for name in (f"persistent-disk-{number}" for number in range(1000)) if name not in used)
+
+
+def _release_from_others(call: Call, path: str, source: str, disk: Json) -> list[Effect]:
+    """Return the effects that detach a disk by force from the instance that uses it; refuse a disk that is not free.
+
+    `path` is the path of the instance to which the disk will be attached, `source` is the path of the disk.
+    """
+    is_forced = call.query.get("forceAttach") == "true" or disk.get("forceAttach")
+    if is_forced and "/regions/" not in source:
+        raise invalid("forceAttach", "true", "Only regional disks can be attached by force.")
+    users = [path_of(user, call.path["project"]) for user in call.read(source).get("users", [])]
+    if path in users:
+        raise invalid("resource.source", disk["source"], "The disk is already attached to the instance.")
+    if not users or (disk.get("mode") == "READ_ONLY" and not is_forced):
+        return []
+    if not is_forced:
+        check_unused(call, source, str(disk.get("mode")))
+    return _detach(call, users[0], source)
+
+
+def _detach(call: Call, path: str, source: str) -> list[Effect]:
+    """Return the effects that detach a disk from an instance; both are paths."""
+    instance = call.read(path)
+    kept = [disk for disk in instance["disks"] if path_of(disk.get("source", ""), call.path["project"]) != source]
+    return [change(path, {"disks": kept}), release_disk(call, source, path)]
+
+
+@handles("compute.instances.detachDisk")
+def detach(call: Call) -> Json:
+    """Detach a disk by its device name."""
+    path, instance = _instance(call)
+    detached = _disk_of_device(instance, call.query["deviceName"])
+    changed = instance | {"disks": [disk for disk in instance["disks"] if disk is not detached]}
+    source = path_of(detached.get("source", ""), call.path["project"])
+    released = [release_disk(call, source, path)] if call.store.get(source) is not None else []
+    return call.update("detachDisk", path, changed, *released)
+
+
+@handles("compute.instances.setDiskAutoDelete")
+def set_auto_delete(call: Call) -> Json:
+    """Decide whether a disk is deleted with its instance."""
+    path, instance = _instance(call)
+    disk = _disk_of_device(instance, call.query["deviceName"])
+    changed = disk | {"autoDelete": call.query["autoDelete"] == "true"}
+    disks = [changed if other is disk else other for other in instance["disks"]]
+    return call.update("setDiskAutoDelete", path, instance | {"disks": disks})
+
+
+def _disk_of_device(instance: Json, name: str) -> Json:
+    disks: list[Json] = [disk for disk in instance["disks"] if disk["deviceName"] == name]
+    if not disks:
+        raise invalid("deviceName", name, f"No attached disk found with device name '{name}'")
+    return disks[0]
+
+
+@handles("compute.instances.setLabels")
+def set_instance_labels(call: Call) -> Json:
+    """Replace the labels of an instance."""
+    return _set_labels(call, _instance_path(call))
+
+
+@handles("compute.machineImages.setLabels")
+def set_machine_image_labels(call: Call) -> Json:
+    """Replace the labels of a machine image."""
+    return _set_labels(call, f"{call.parent}/machineImages/{call.path['resource']}")
+
+
+def _set_labels(call: Call, path: str) -> Json:
+    labels, current = call.body.get("labels") or {}, call.read(path)["labelFingerprint"]
+    _check_fingerprint(call, path, call.body.get("labelFingerprint"), current)
+    return _update(call, path, {"labels": labels, "labelFingerprint": fingerprint(labels)})
+
+
+@handles("compute.instances.setMetadata")
+def set_metadata(call: Call) -> Json:
+    """Replace the metadata of an instance."""
+    path = _instance_path(call)
+    _check_fingerprint(call, path, call.body.get("fingerprint"), call.read(path)["metadata"]["fingerprint"])
+    return _update(call, path, {"metadata": metadata_with_fingerprint(call.body.get("items") or [])})
+
+
+@handles("compute.instances.setTags")
+def set_tags(call: Call) -> Json:
+    """Replace the network tags of an instance."""
+    path = _instance_path(call)
+    _check_fingerprint(call, path, call.body.get("fingerprint"), call.read(path)["tags"]["fingerprint"])
+    return _update(call, path, {"tags": tags_with_fingerprint(call.body.get("items") or [])})
+
+
+def _instance_path(call: Call) -> str:
+    return f"{call.parent}/instances/{call.path['instance']}"
+
+
+def _check_fingerprint(call: Call, path: str, given: str | None, current: str) -> None:
+    """Refuse a change while another is under way, or with a fingerprint that is not the current one."""
+    check_ready(call, path)
+    if given != current:
+        raise stale("metadata")
+
+
+def _update(call: Call, path: str, change: Json) -> Json:
+    return call.update(call.method.id.rpartition(".")[2], path, call.read(path) | change)
+
+
+_CHANGED_WHILE_RUNNING: Final = frozenset({"automaticRestart", "onHostMaintenance"})
+"""The parts of scheduling that change on a running instance.
+
+Source: the page "Set host maintenance policy of a VM"; the other parts need a stopped instance, as the description of
+`setScheduling` says.
+"""
+
+
+@handles("compute.instances.setMachineType")
+def set_machine_type(call: Call) -> Json:
+    """Change the machine type of a stopped instance."""
+    link = call.body.get("machineType")
+    if not link:
+        raise required("resource.machineType")
+    check_machine_type(link)
+    check_object(call.method, "Instance", {"machineType": link})
+    parent, _, name = path_of(link, call.path["project"]).rpartition("/machineTypes/")
+    if parent != call.parent:
+        raise invalid("resource.machineType", link, f"The machine type must be in the zone '{call.path['zone']}'.")
+    return _change_stopped(call, "the machine type", {"machineType": call.url(f"{parent}/machineTypes/{name}")})
+
+
+@handles("compute.instances.setMinCpuPlatform")
+def set_min_cpu_platform(call: Call) -> Json:
+    """Change the minimum CPU platform of a stopped instance; an empty one removes it."""
+    return _change_stopped(
+        call, "the minimum CPU platform", {"minCpuPlatform": call.body.get("minCpuPlatform") or None}
+    )
+
+
+@handles("compute.instances.setServiceAccount")
+def set_service_account(call: Call) -> Json:
+    """Change the service account of a stopped instance and its scopes; without an e-mail address, remove it."""
+    email, scopes = call.body.get("email"), call.body.get("scopes") or []
+    accounts = [{"email": email, "scopes": scopes}] if email else None
+    return _change_stopped(call, "the service account", {"serviceAccounts": accounts})
+
+
+@handles("compute.instances.setMachineResources")
+def set_machine_resources(call: Call) -> Json:
+    """Change the accelerators of a stopped instance."""
+    _, instance = ready_instance(call)
+    accelerators = [
+        item | {"acceleratorType": call.full_url(item.get("acceleratorType", ""))}
+        for item in call.body.get("guestAccelerators") or []
+    ]
+    changed = {"guestAccelerators": accelerators or None}
+    check_object(call.method, "Instance", {"scheduling": instance["scheduling"], **changed})
+    return _change_stopped(call, "the accelerators", changed)
+
+
+@handles("compute.instances.setScheduling")
+def set_scheduling(call: Call) -> Json:
+    """Change the scheduling; what the request leaves out stays, and a null removes a value (RFC 7396)."""
+    path, instance = ready_instance(call)
+    current = instance["scheduling"]
+    scheduling = merge(current, _with_preemptible(call.body))
+    check_object(call.method, "Instance", {**_accelerators(instance), "scheduling": scheduling})
+    changed = {name for name in current | scheduling if current.get(name) != scheduling.get(name)}
+    if changed - _CHANGED_WHILE_RUNNING:
+        _check_stopped(instance, f"scheduling.{min(changed - _CHANGED_WHILE_RUNNING)}")
+    return call.update("setScheduling", path, instance | {"scheduling": scheduling})
+
+
+def _with_preemptible(change: Json) -> Json:
+    """Let `preemptible` follow a change of the provisioning model."""
+    if not change.get("provisioningModel"):
+        return change
+    return {"preemptible": change["provisioningModel"] == "SPOT", **change}
+
+
+def _accelerators(instance: Json) -> Json:
+    return {name: instance[name] for name in ("guestAccelerators",) if name in instance}
+
+
+@handles("compute.instances.updateShieldedInstanceConfig")
+def update_shielded_instance_config(call: Call) -> Json:
+    """Change options of Shielded VM on a stopped instance."""
+    return _merge_stopped(call, "shieldedInstanceConfig")
+
+
+@handles("compute.instances.updateDisplayDevice")
+def update_display_device(call: Call) -> Json:
+    """Enable or disable the display of a stopped instance."""
+    return _merge_stopped(call, "displayDevice")
+
+
+def _merge_stopped(call: Call, field: str) -> Json:
+    """Merge the request into a field of a stopped instance."""
+    _, instance = ready_instance(call)
+    return _change_stopped(call, field, {field: merge(instance.get(field), call.body)})
+
+
+@handles("compute.instances.setDeletionProtection")
+def set_deletion_protection(call: Call) -> Json:
+    """Protect an instance from deletion, or end the protection."""
+    path = f"{call.parent}/instances/{call.path['resource']}"
+    instance = call.read(path)
+    check_ready(call, path)
+    is_protected = call.query.get("deletionProtection", "true") == "true"
+    return call.update("setDeletionProtection", path, instance | {"deletionProtection": is_protected})
+
+
+@handles("compute.instances.addResourcePolicies")
+def add_resource_policies(call: Call) -> Json:
+    """Attach a resource policy to an instance."""
+    path, instance = ready_instance(call)
+    links = call.body.get("resourcePolicies") or []
+    if len(links) != 1:
+        raise invalid("resource.resourcePolicies", len(links), "Exactly one resource policy can be added at a time.")
+    current = instance.get("resourcePolicies", [])
+    if last_part(links[0]) in map(last_part, current):
+        raise invalid("resource.resourcePolicies[0]", links[0], "The instance already has this resource policy.")
+    return call.update(
+        "addResourcePolicies", path, instance | {"resourcePolicies": [*current, call.full_url(links[0])]}
+    )
+
+
+@handles("compute.instances.removeResourcePolicies")
+def remove_resource_policies(call: Call) -> Json:
+    """Detach resource policies from an instance."""
+    path, instance = ready_instance(call)
+    current, removed = instance.get("resourcePolicies", []), call.body.get("resourcePolicies") or []
+    for index, link in enumerate(removed):
+        if last_part(link) not in map(last_part, current):
+            raise invalid(f"resource.resourcePolicies[{index}]", link, "The instance has no such resource policy.")
+    kept = [link for link in current if last_part(link) not in set(map(last_part, removed))]
+    return call.update("removeResourcePolicies", path, instance | {"resourcePolicies": kept})
+
+
+def _change_stopped(call: Call, what: str, fields: Json) -> Json:
+    """Set fields of a stopped instance; None removes a field. `what` names them in a refusal."""
+    path, instance = ready_instance(call)
+    _check_stopped(instance, what)
+    return call.update(call.method.id.rpartition(".")[2], path, instance | fields)
+
+
+def _check_stopped(instance: Json, what: str) -> None:
+    if instance["status"] != TERMINATED:
+        message = f"The instance '{instance['name']}' must be stopped before {what} can be changed."
+        raise ApiError(400, message, "invalidResourceUsage")

@@ -1,0 +1,183 @@
+"""What tests set and trigger at `/_emulator/NAME`: settings of the simulated cloud, and events."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Final
+
+import attrs
+
+from gcpx_emulator.core.call import Cloud
+from gcpx_emulator.core.errors import ApiError
+from gcpx_emulator.core.json_data import Json, parse_json
+from gcpx_emulator.core.store import Store
+
+_TYPE_NAMES: Final = {list: "a list", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
+_FEW: Final = 12
+
+
+@attrs.frozen
+class Field:
+    """What one key of a body takes.
+
+    Attributes:
+        expected: what the value must be, in words.
+        accepts: tells whether a value is that.
+    """
+
+    expected: str
+    accepts: Callable[[Any], bool]
+
+
+@attrs.frozen
+class ControlBody:
+    """What a body may hold.
+
+    Attributes:
+        name: where the request goes, after `/_emulator/`.
+    """
+
+    name: str
+    fields: Mapping[str, Field] = attrs.Factory(dict)
+
+    def read(self, raw: bytes) -> Json:
+        """Read and check the bytes of a body; an empty body is an empty object."""
+        return self.check(read_body(self.name, raw))
+
+    def check(self, body: Any) -> Json:
+        """Refuse unknown keys and wrong values; return the body without nulls."""
+        given = {key: value for key, value in check_object(self.name, body).items() if value is not None}
+        unknown = sorted(set(body) - set(self.fields))
+        if unknown:
+            allowed = f"It may have {', '.join(sorted(self.fields))}." if self.fields else "It must be empty."
+            raise ApiError(400, f"{_where(self.name)} has unknown keys: {', '.join(unknown)}. {allowed}")
+        for key, value in given.items():
+            if not self.fields[key].accepts(value):
+                raise ApiError(400, f"{_where(self.name)}: '{key}' must be {self.fields[key].expected}.")
+        return given
+
+
+def read_body(name: str, raw: bytes) -> Any:
+    """Read the JSON of a request at `/_emulator/NAME`; an empty body is an empty object."""
+    return parse_json(raw, f"the body of a request to /_emulator/{name}") if raw else {}
+
+
+def check_object(name: str, body: Any) -> Json:
+    """Refuse a body that is not a JSON object."""
+    if not isinstance(body, dict):
+        raise ApiError(400, f"{_where(name)} must be a JSON object, not {_TYPE_NAMES.get(type(body), 'null')}.")
+    return body
+
+
+def _where(name: str) -> str:
+    return f"The body of a request to /_emulator/{name}"
+
+
+def is_text(value: Any) -> bool:
+    """Accept strings."""
+    return isinstance(value, str)
+
+
+def is_object(value: Any) -> bool:
+    """Accept JSON objects."""
+    return isinstance(value, dict)
+
+
+def is_whole(value: Any, least: int = 0) -> bool:
+    """Accept whole numbers of at least `least`."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def is_duration(value: Any) -> bool:
+    """Accept seconds: any number that is finite and not negative."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf
+
+
+TEXT: Final = Field("a string", is_text)
+SWITCH: Final = Field("true or false", lambda value: isinstance(value, bool))
+
+
+def some(names: Collection[str]) -> str:
+    """Write names for a message: all of a few, or the first two of many."""
+    return ", ".join(names) if len(names) <= _FEW else f"such as {' and '.join([*names][:2])}"
+
+
+def numbers_by(what: str, names: Collection[str]) -> Field:
+    """Accept an object of whole numbers by name; `what` says what is named, such as `region`."""
+    return Field(
+        f"whole numbers by {what} ({some(names)})",
+        lambda value: is_object(value) and set(value) <= set(names) and all(map(is_whole, value.values())),
+    )
+
+
+def list_of(what: str, names: Collection[str]) -> Field:
+    """Accept a list of names; `what` says what is named, such as `regions`."""
+    return Field(
+        f"a list of {what} ({some(names)})",
+        lambda value: isinstance(value, list) and all(is_text(name) and name in names for name in value),
+    )
+
+
+SETTINGS: Final[list[Setting]] = []
+"""Every setting, in the order of registration."""
+
+
+@attrs.frozen
+class Setting:
+    """One setting.
+
+    Attributes:
+        name: as in its path, `/_emulator/NAME`.
+        check: refuses a wrong value with an ApiError; gives the value to keep.
+        default: its value until it is set.
+    """
+
+    name: str
+    check: Callable[[Any], Json]
+    default: Json = attrs.Factory(dict)
+
+    def read(self, store: Store) -> Json:
+        """Return the value that is in effect."""
+        return store.get(self._path) or self.default
+
+    def write(self, store: Store, value: Any) -> Json:
+        """Check a value and put it in effect; return the value that is kept."""
+        kept = self.check(value)
+        store.put(self._path, kept)
+        return kept
+
+    @property
+    def _path(self) -> str:
+        return f"{self.name}/all"
+
+
+def setting(name: str, check: Callable[[Any], Json], default: Json | None = None) -> Setting:
+    """Register a setting."""
+    registered = Setting(name, check, default or {})
+    SETTINGS.append(registered)
+    return registered
+
+
+Run = Callable[[Cloud, Json], Json]
+"""Triggers the event; takes the checked body of the request, and returns the response."""
+ACTIONS: Final[list[Action]] = []
+"""Every action, in the order of registration."""
+
+
+@attrs.frozen
+class Action:
+    """What a POST to `/_emulator/NAME` does; the body's name is NAME."""
+
+    body: ControlBody
+    run: Run
+
+
+def acts(body: ControlBody) -> Callable[[Run], Run]:
+    """Register a function that triggers an event."""
+
+    def register(run: Run) -> Run:
+        ACTIONS.append(Action(body, run))
+        return run
+
+    return register
