@@ -13,10 +13,15 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 SECONDS = float(os.environ.get("GCPX_SEARCH") or 0)
 """How many seconds one test may search; 0 means that it does not search."""
 SEARCHING = SECONDS > 0
+if not SEARCHING:
+    # Hypothesis also draws constants of the loaded modules, and which are loaded depends on the tests before.
+    providers._get_local_constants = Constants  # noqa: SLF001 - there is no setting for it
 
 
 def examples(steady: int, searched: int) -> settings:

@@ -259,12 +259,12 @@ class Operations:
             ]
         except PermissionDenied:
             return False
-        reached = moment(operation["insertTime"])
+        later = [(begun, kind) for begun, kind in later if begun > moment(operation["insertTime"])]
         for wanted in kinds:
-            times = [begun for begun, kind in later if kind == wanted and begun > reached]
+            times = [begun for begun, kind in later if kind == wanted]
             if not times:
                 return False
-            reached = min(times)
+            later = [(begun, kind) for begun, kind in later if begun >= min(times)]
         return True
 
     def deleted_since(self, call: Call, scope: str, operation: Mapping[str, Any]) -> set[str]:

@@ -168,7 +168,8 @@ class FleetMachine(RuleBasedStateMachine):
         if isinstance(trouble, tuple):  # it may be cancelled for good
             self.stack.end_plugin()
         assert not self.fleet.violations, self.fleet.violations
-        if not crashes and not self.stack.has_failed:
+        was_rolled_back = self.stack.failed is not None and "was rolled back" in self.stack.failed.message
+        if not crashes and not self.stack.has_failed and not was_rolled_back:
             self.kept = self.program
             if not self.program.named:
                 self._assert_thrift()
