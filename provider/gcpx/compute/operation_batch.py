@@ -14,14 +14,12 @@ from gcpx.compute.operations import Operations, scope_of, warn_of
 from gcpx.errors import CancelledError, ProviderError, safe_message
 from gcpx.gcp.errors import Unfinished, from_operation
 from gcpx.gcp.list_method import PAGE, ListMethod
-from gcpx.gcp.request import COMPUTE, Request
+from gcpx.gcp.request import COMPUTE, SHORT_PATIENCE, Request
 from gcpx.gcp.retries import may_pass
 from gcpx.model.resource import Call
 
 _FIRST_PAUSE: Final = 1.0
 _LONGEST_PAUSE: Final = 15.0
-_PATIENCE: Final = 10.0
-"""Seconds in which one read is retried; the next round reads again."""
 _FIELDS: Final = "name,status,error,httpErrorStatusCode,httpErrorMessage,warnings"
 
 
@@ -139,7 +137,7 @@ class OperationsWatch:
         query = {"orderBy": "creationTimestamp desc"}
         path = f"{self.operations.path}/{zone}/operations"
         google = self.operations.google
-        method = ListMethod(google=google, path=path, query=query, fields=_FIELDS, patience=_PATIENCE)
+        method = ListMethod(google=google, path=path, query=query, fields=_FIELDS, patience=SHORT_PATIENCE)
         for page in islice(method.pages(self.call), len(unseen) // PAGE + 2):
             for operation in page.get("items", ()):
                 item = unseen.pop(operation.get("name"), None)
@@ -150,7 +148,7 @@ class OperationsWatch:
 
     def _read_one(self, item: Started) -> None:
         path = f"{self.operations.path}/{scope_of(item.operation)}/operations/{item.operation['name']}"
-        request = Request(api=COMPUTE, method="GET", path=path, query={"fields": _FIELDS}, patience=_PATIENCE)
+        request = Request(api=COMPUTE, method="GET", path=path, query={"fields": _FIELDS}, patience=SHORT_PATIENCE)
         try:
             self._update(item, self.operations.google.send(request, self.call))
         except Exception as error:  # noqa: BLE001 - whatever went wrong, Google accepted the request

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import Future
-from typing import Any, Final
+from typing import Any
 
 import attrs
 
@@ -12,7 +12,7 @@ from gcpx.errors import ProviderError
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import ApiError, NotFound
 from gcpx.gcp.not_found import explain_not_found
-from gcpx.gcp.request import COMPUTE, Api, Request
+from gcpx.gcp.request import COMPUTE, SHORT_PATIENCE, Api, Request
 from gcpx.gcp.settings import Settings
 from gcpx.model.fields import Violation
 from gcpx.model.links import Location
@@ -55,8 +55,6 @@ def how_to_set(name: str) -> str:
     )
 
 
-_PATIENCE: Final = 10.0
-"""Seconds of retries; few, so that a check does not hold up a preview for long."""
 _Key = tuple[str, str]
 _Found = dict[str, Any] | None
 
@@ -83,12 +81,12 @@ class Lookups:
 
         Returns None if it does not exist, and `{}` with a warning if Google cannot be asked, as without permission.
         """
-        return self._once(call, Request(api=api, method="GET", path=path, query=query, patience=_PATIENCE))
+        return self._once(call, Request(api=api, method="GET", path=path, query=query, patience=SHORT_PATIENCE))
 
     def ask(self, call: Call, path: str, body: dict[str, Any]) -> _Found:
         """Send a POST to Compute that only asks and changes nothing; returns what `get` does."""
         return self._once(
-            call, Request(api=COMPUTE, method="POST", path=path, body=body, patience=_PATIENCE, only_reads=True)
+            call, Request(api=COMPUTE, method="POST", path=path, body=body, patience=SHORT_PATIENCE, only_reads=True)
         )
 
     def _once(self, call: Call, request: Request) -> _Found:

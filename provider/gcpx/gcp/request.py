@@ -63,6 +63,8 @@ OAUTH2: Final = Api(
 
 PATIENCE: Final = 120.0
 """The number of seconds in which a request may be retried, unless it says otherwise."""
+SHORT_PATIENCE: Final = 10.0
+"""That of reads that nobody should wait long for: they only inform, or are soon made again."""
 
 
 MOST_AT_ONCE: Final = 256

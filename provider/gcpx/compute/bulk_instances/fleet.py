@@ -20,7 +20,7 @@ from gcpx.errors import MalformedResponse, ProviderError
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import ApiError, NotFound, ServerError
 from gcpx.gcp.list_method import ListMethod, is_id, items_of, scopes_in, scopes_of
-from gcpx.gcp.request import COMPUTE, Request, segment
+from gcpx.gcp.request import COMPUTE, SHORT_PATIENCE, Request, segment
 from gcpx.model.links import name_of
 from gcpx.model.resource import Call
 
@@ -550,8 +550,6 @@ _REASONS: Final = {
 _FILTER: Final = f'operationType eq "(.*[.])?({"|".join(_REASONS)})"'
 """Some types begin with the collection, as in `compute.instances.preempted`."""
 _FIELDS: Final = "operationType,targetId,insertTime,error(errors(code))"
-_PATIENCE: Final = 10.0
-"""Seconds of retries. The reasons only inform, so a refresh does not wait long for them."""
 
 
 def is_stopped(instance: Instance) -> bool:
@@ -612,7 +610,7 @@ def _stops(call: Call, fleet: Fleet, zone: str) -> list[_Stop]:
     """List what stopped instances in a zone; if reading fails, say so and return what was read before."""
     path = f"v1/projects/{fleet.project}/zones/{zone}/operations"
     query = {"filter": _FILTER}
-    method = ListMethod(google=fleet.google, path=path, query=query, fields=_FIELDS, patience=_PATIENCE)
+    method = ListMethod(google=fleet.google, path=path, query=query, fields=_FIELDS, patience=SHORT_PATIENCE)
     found: list[_Stop] = []
     try:
         for page in method.pages(call):

@@ -14,7 +14,7 @@ from gcpx.compute.operations import Outcome
 from gcpx.errors import safe_message
 from gcpx.gcp.errors import ApiError, PermissionDenied, QuotaExceeded
 from gcpx.gcp.list_method import ListMethod
-from gcpx.gcp.request import COMPUTE, Request
+from gcpx.gcp.request import COMPUTE, SHORT_PATIENCE, Request
 from gcpx.model.fields import Record, output_field, record
 from gcpx.model.links import name_of
 from gcpx.model.resource import Call
@@ -176,8 +176,6 @@ def _plain(code: str) -> str:
 
 
 _OPERATION_FIELDS: Final = "operationGroupId,zone,error(errors(code,message,errorDetails))"
-_PATIENCE: Final = 10.0
-"""Seconds of retries; few, because the shortfall can also be reported without its causes."""
 
 
 @attrs.frozen
@@ -235,7 +233,9 @@ class Diagnosis:
             path = f"beta/projects/{self.fleet.project}/zones/{zone}/operations"
             query = {"filter": f'operationGroupId = "{group}"'}
             google = self.fleet.google
-            listed = ListMethod(google=google, path=path, query=query, fields=_OPERATION_FIELDS, patience=_PATIENCE)
+            listed = ListMethod(
+                google=google, path=path, query=query, fields=_OPERATION_FIELDS, patience=SHORT_PATIENCE
+            )
             for page in listed.pages(self.call):
                 # The filter is not relied on: a server that ignores it lists other operations, too.
                 same = (item for item in page.get("items", ()) if item.get("operationGroupId") == group)
@@ -256,7 +256,7 @@ class Diagnosis:
         path, query = f"beta/projects/{self.fleet.project}/regions/{self.fleet.region}", {"fields": "quotas"}
         try:
             region = self.fleet.google.send(
-                Request(api=COMPUTE, method="GET", path=path, query=query, patience=_PATIENCE), self.call
+                Request(api=COMPUTE, method="GET", path=path, query=query, patience=SHORT_PATIENCE), self.call
             )
             known = {item.get("metric"): item for item in region.get("quotas", ())}.get(metric, {})
         except Exception:  # noqa: BLE001 - the message only says less
