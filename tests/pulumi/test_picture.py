@@ -61,7 +61,8 @@ def test_a_command_that_ends_too_early_is_reported_with_its_screen(tmp_path):
 
 
 def test_the_last_screen_with_a_text_is_returned(tmp_path):
-    steps = r"stty size; for word in one one-more two; do printf '\r%s\033[6n' $word; read -rs -d R _; done"
+    # Without echo from the start: the answer may come before `read` runs, and would be shown on the screen.
+    steps = r"stty size -echo; for word in one one-more two; do printf '\r%s\033[6n' $word; read -rs -d R _; done"
     with Terminal.running(["bash", "-c", steps], tmp_path, {}) as terminal:
         found = terminal.last_with("one")
 
