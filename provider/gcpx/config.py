@@ -12,9 +12,9 @@ from typing import Any
 
 from gcpx.errors import UserError
 from gcpx.gcp.settings import Settings
-from gcpx.model.check import Finding, Report, check
+from gcpx.model.check import CheckResult, check
 from gcpx.model.diff import Change, diff
-from gcpx.model.fields import Scalar, object_type
+from gcpx.model.fields import Failure, Scalar, object_type
 from gcpx.model.values import Secret, format_path, reveal
 
 _ENGINE_KEYS = ("version", "pluginDownloadURL")
@@ -28,18 +28,18 @@ _ALTERNATIVES = {"credentials": "accessToken", "accessToken": "credentials"}
 KIND = object_type(Settings)
 
 
-def check_config(inputs: dict[str, Any], environment: Mapping[str, str] = os.environ) -> Report:
+def check_config(inputs: dict[str, Any], environment: Mapping[str, str] = os.environ) -> CheckResult:
     """Check a configuration, and what the environment adds to it.
 
     `inputs` are engine values as CheckConfig gets them: secrets and unknowns are allowed, and values other than strings
     may be strings of JSON.
     """
     values = _decoded(inputs)
-    report = check(KIND, values)
+    result = check(KIND, values)
     for name, variable in _variables(values, environment).items():
         failures = check(KIND, {name: _parsed(name, environment[variable])}).failures
-        report.failures.extend(_about_variable(variable, failure) for failure in failures)
-    return report
+        result.failures.extend(_about_variable(variable, failure) for failure in failures)
+    return result
 
 
 def diff_config(old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
@@ -97,5 +97,5 @@ def _variables(values: Mapping[str, Any], environment: Mapping[str, str]) -> dic
     return found
 
 
-def _about_variable(variable: str, finding: Finding) -> Finding:
-    return Finding((), f"the environment variable {variable} {finding.with_value or finding.reason}")
+def _about_variable(variable: str, failure: Failure) -> Failure:
+    return Failure((), f"the environment variable {variable} {failure.with_value or failure.reason}")

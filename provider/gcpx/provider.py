@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gcpx import __version__
 from gcpx.errors import UserError
-from gcpx.model.check import Report
+from gcpx.model.check import CheckResult
 from gcpx.model.diff import Change
 from gcpx.model.fields import ObjectType
 from gcpx.model.resource import PARALLEL, Function, Resource
@@ -105,7 +105,7 @@ class Provider:
 
         return config.KIND
 
-    def check_config(self, inputs: dict[str, Any]) -> Report:
+    def check_config(self, inputs: dict[str, Any]) -> CheckResult:
         """Check the provider's configuration, together with the environment variables that add to it."""
         from gcpx import config  # noqa: PLC0415 - as above
 

@@ -9,7 +9,7 @@ from gcpx.model.fields import Record, field, record
 from gcpx.model.links import Location, name_of
 from gcpx.model.naming import AUTONAMED, IMPORTED, UNREAD, Autoname, NameRequest, Proposal
 from gcpx.model.patterns import REGION
-from gcpx.model.resource import Live, Page, Resource
+from gcpx.model.resource import Page, Resource, State
 from gcpx.model.values import UNKNOWN, Secret
 
 UNSET = object()
@@ -170,7 +170,7 @@ def test_the_preview_of_an_update_keeps_unchanged_outputs():
 def test_outputs_keep_the_users_spelling_of_equal_values():
     written = {**OLD, "boards": "4", "region": "regions/us-east1", "wood": "ash", AUTONAMED: True}
 
-    outputs = lifecycle.outputs_of(SHELF, Live("books", {**LIVE, "boards": 4}), written)
+    outputs = lifecycle.outputs_of(SHELF, State("books", {**LIVE, "boards": 4}), written)
 
     assert (outputs["boards"], outputs["region"], outputs["wood"]) == ("4", "regions/us-east1", "pine")
     assert AUTONAMED not in outputs
@@ -180,13 +180,13 @@ def test_a_refresh_takes_drifted_values_and_keeps_hidden_inputs():
     given = {**OLD, AUTONAMED: True}
     drifted = {**LIVE, "boards": 5, "varnish": "gloss"}
 
-    assert lifecycle.refresh(SHELF, Live("books", LIVE), given, LIVE) == given
-    assert lifecycle.refresh(SHELF, Live("books", drifted), given, LIVE) == {**given, "boards": 5, "varnish": "gloss"}
-    assert lifecycle.refresh(SHELF, Live("books", drifted), given, {**LIVE, UNREAD: True}) == {**given, "boards": 5}
+    assert lifecycle.refresh(SHELF, State("books", LIVE), given, LIVE) == given
+    assert lifecycle.refresh(SHELF, State("books", drifted), given, LIVE) == {**given, "boards": 5, "varnish": "gloss"}
+    assert lifecycle.refresh(SHELF, State("books", drifted), given, {**LIVE, UNREAD: True}) == {**given, "boards": 5}
 
 
 def test_an_import_returns_the_inputs_that_a_user_would_write():
-    imported = lifecycle.import_inputs(SHELF, Live("books", {**LIVE, "labels": {}, "wood": "pine"}))
+    imported = lifecycle.import_inputs(SHELF, State("books", {**LIVE, "labels": {}, "wood": "pine"}))
 
     assert imported == {
         "name": "books",

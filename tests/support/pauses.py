@@ -8,7 +8,7 @@ import attrs
 
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.settings import Settings
-from gcpx.model.resource import Call
+from gcpx.model.resource import Context
 
 
 @attrs.define
@@ -39,10 +39,12 @@ class Pauses:
         """Take the place of `threading.Event.is_set`."""
         return self.cancel and bool(self.seconds)
 
-    def call(self, timeout: float | None = None) -> Call:
+    def call(self, timeout: float | None = None) -> Context:
         """Return a call that pauses here."""
         say = self.lines.append
-        return Call(urn="", timeout=timeout, cancelled=self, progress=say, inform=say, warn=say, clock=lambda: self.now)
+        return Context(
+            urn="", timeout=timeout, cancelled=self, progress=say, inform=say, warn=say, clock=lambda: self.now
+        )
 
     def google(self, settings: Settings) -> GoogleClient:
         """Return a client that reads the time here."""

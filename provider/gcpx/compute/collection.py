@@ -30,21 +30,21 @@ from gcpx.gcp.request import COMPUTE, Request, segment
 from gcpx.model.import_command import how_to_manage, separate_import_command
 from gcpx.model.links import name_of, path_of
 from gcpx.model.naming import TARGET, UNREAD
-from gcpx.model.resource import Call
+from gcpx.model.resource import Context
 
 _PATIENCE: Final = 20.0
 """Seconds in which answers may lag."""
 _FIRST_PAUSE: Final = 0.5
 
 
-def looks(call: Call) -> Iterator[None]:
+def looks(context: Context) -> Iterator[None]:
     """Yield each time to look: at once, and then after growing pauses, for 20 seconds.
 
     Ends earlier if the user cancels, or if the time of the call is over.
     """
-    end, pause = call.clock() + min(_PATIENCE, call.seconds_left()), _FIRST_PAUSE
+    end, pause = context.clock() + min(_PATIENCE, context.seconds_left()), _FIRST_PAUSE
     yield
-    while call.clock() < end and not call.cancelled.wait(min(pause, max(0.0, end - call.clock()))):
+    while context.clock() < end and not context.cancelled.wait(min(pause, max(0.0, end - context.clock()))):
         yield
         pause *= 2
 
@@ -62,19 +62,19 @@ class RequestIds:
     or are random. Without a provider's ID, the whole request ID follows from the content, or is random.
 
     Attributes:
-        call: the engine's call, which knows the provider's ID and the URN.
+        context: the engine's call, which knows the provider's ID and the URN.
         namespace: the UUID that keeps inserts of different kinds apart.
         content: JSON values that distinguish this insert from all others of the resource.
     """
 
-    call: Call
+    context: Context
     namespace: uuid.UUID
     content: list[Any]
 
     def derived(self, number: int) -> str:
         """Return a request ID of the sequence, which begins at 0."""
-        given = [self.call.provider_id] if self.call.provider_id else []
-        content = json.dumps([*given, self.call.urn, *self.content, number], sort_keys=True)
+        given = [self.context.provider_id] if self.context.provider_id else []
+        content = json.dumps([*given, self.context.urn, *self.content, number], sort_keys=True)
         return self._marked(uuid.uuid5(self.namespace, content))
 
     def random(self) -> str:
@@ -82,7 +82,7 @@ class RequestIds:
         return self._marked(uuid.uuid4())
 
     def _marked(self, request_id: uuid.UUID) -> str:
-        return f"{resource_mark(self.call)}{str(request_id)[18:]}" if self.call.provider_id else str(request_id)
+        return f"{resource_mark(self.context)}{str(request_id)[18:]}" if self.context.provider_id else str(request_id)
 
 
 def stack_mark(provider_id: str) -> str:
@@ -90,10 +90,10 @@ def stack_mark(provider_id: str) -> str:
     return hashlib.sha256(provider_id.encode()).hexdigest()[:_STACK]
 
 
-def resource_mark(call: Call) -> str:
+def resource_mark(context: Context) -> str:
     """Return the digits with which the request IDs of a resource begin; the call must have a provider's ID."""
-    of_urn = hashlib.sha256(f"{call.provider_id} {call.urn}".encode()).hexdigest()
-    return f"{stack_mark(call.provider_id)}-{of_urn[:4]}-5{of_urn[4:7]}"
+    of_urn = hashlib.sha256(f"{context.provider_id} {context.urn}".encode()).hexdigest()
+    return f"{stack_mark(context.provider_id)}-{of_urn[:4]}-5{of_urn[4:7]}"
 
 
 _MOST: Final = 20
@@ -200,9 +200,9 @@ class IdempotentInsert:
 
     def _fate(self, outcome: Outcome) -> Fate:
         """Tell whether what an operation has created is to be used; look for it for a while, if Google does not show it."""
-        call, fate = self.request_ids.call, Fate.UNSEEN
+        context, fate = self.request_ids.context, Fate.UNSEEN
         try:
-            for _ in looks(call):
+            for _ in looks(context):
                 fate = self.fate(outcome)
                 if fate is not Fate.UNSEEN:
                     return fate
@@ -212,20 +212,20 @@ class IdempotentInsert:
                 f"{safe_message(error)}; run `pulumi up` again to continue"
             )
             raise Unfinished(words, outcome.operation) from error
-        if call.cancelled.is_set() or not self.was_known(outcome.operation):
+        if context.cancelled.is_set() or not self.was_known(outcome.operation):
             raise Unfinished(_UNSEEN, outcome.operation)
         return fate
 
 
 @contextmanager
 def refusing_what_others_created(
-    operations: Operations, call: Call, scope: str, request_id: str, exists: Callable[[], bool]
+    operations: Operations, context: Context, scope: str, request_id: str, exists: Callable[[], bool]
 ) -> Iterator[None]:
     """Find out, if the block raises Unfinished for a creation, whether what exists was created by its request.
 
     Args:
         operations: the operations of the project.
-        call: the engine's call.
+        context: the engine's call.
         scope: where the operation of the request would be: `global`, `regions/R` or `zones/Z`.
         request_id: the `requestId` of the request.
         exists: tells whether what the request was to create exists.
@@ -238,7 +238,7 @@ def refusing_what_others_created(
         yield
     except Unfinished as lost:
         try:
-            operation = operations.requested(call, scope, request_id)
+            operation = operations.requested(context, scope, request_id)
             is_others = operation is None and exists()
         except ProviderError:
             raise lost from None
@@ -247,7 +247,7 @@ def refusing_what_others_created(
         raise Unfinished(str(lost), operation) from lost
 
 
-def is_own(call: Call, operations: Operations, scope: str, live: Mapping[str, Any]) -> bool:
+def is_own(context: Context, operations: Operations, scope: str, state: Mapping[str, Any]) -> bool:
     """Return whether what exists under a resource's name is that resource, and warn if not.
 
     If all responses to its creation and to the look-ups after it were lost, what exists may be somebody else's. It is
@@ -255,38 +255,41 @@ def is_own(call: Call, operations: Operations, scope: str, live: Mapping[str, An
     that the state knows.
 
     Args:
-        call: the engine's call, which reads or deletes the resource.
+        context: the engine's call, which reads or deletes the resource.
         operations: the operations of the project.
         scope: where that operation would be: `global`, `regions/R` or `zones/Z`.
-        live: the resource as Google returns it (REST JSON); for an attachment, its instance.
+        state: the resource as Google returns it (REST JSON); for an attachment, its instance.
     """
-    is_proven = call.last.get("numericId") or not call.last.get(UNREAD)
-    if is_proven or not call.provider_id:  # without a provider's ID, no operation shows whose it is
+    is_proven = context.prior.get("numericId") or not context.prior.get(UNREAD)
+    if is_proven or not context.provider_id:  # without a provider's ID, no operation shows whose it is
         return True
     try:
-        begun = operations.begun_by_requests(call, scope, resource_mark(call), patience=0.0)
+        begun = operations.begun_by_requests(context, scope, resource_mark(context), patience=0.0)
         targets, why = {str(item.get("targetId")) for item in begun}, "no operation of this stack created what exists"
     except PermissionDenied as error:
-        targets, why = {str(call.last.get(TARGET))}, f"the operations could not be listed: {error.message.rstrip('.')}"
-    if str(live["id"]) in targets:
+        targets, why = (
+            {str(context.prior.get(TARGET))},
+            f"the operations could not be listed: {error.message.rstrip('.')}",
+        )
+    if str(state["id"]) in targets:
         return True
-    call.warn(
-        f"{path_of(str(live.get('selfLink', '')))} is left alone, because nothing shows that this stack created it: the "
+    context.warn(
+        f"{path_of(str(state.get('selfLink', '')))} is left alone, because nothing shows that this stack created it: the "
         f"response to the creation was lost, and {why}. If it is yours, delete it, or import it; if the state still has "
-        f"this resource, run `pulumi state delete {shlex.quote(call.urn)}` first"
+        f"this resource, run `pulumi state delete {shlex.quote(context.urn)}` first"
     )
     return False
 
 
 def wait_for_insertions(
-    call: Call, operations: Operations, scope: str, wait: Wait, is_shown: Callable[[Outcome], bool]
+    context: Context, operations: Operations, scope: str, wait: Wait, is_shown: Callable[[Outcome], bool]
 ) -> None:
     """Wait until what interrupted runs of a resource began to insert has ended, and Google shows what it created.
 
     Without a provider's ID, the operations of a resource cannot be told from others, and nothing is waited for.
 
     Args:
-        call: the engine's call, which reads or deletes the resource.
+        context: the engine's call, which reads or deletes the resource.
         operations: the operations of the project.
         scope: where the operations would be: `global`, `regions/R` or `zones/Z`.
         wait: what to call an operation, and how long to wait for it.
@@ -296,12 +299,12 @@ def wait_for_insertions(
         Unfinished: an operation has not ended, or Google does not show what it created.
         ApiError: the operations cannot be listed. A missing permission is only a warning.
     """
-    if not call.provider_id:
+    if not context.provider_id:
         return
     try:
-        begun = operations.begun_by_requests(call, scope, resource_mark(call))
+        begun = operations.begun_by_requests(context, scope, resource_mark(context))
     except (NotFound, PermissionDenied) as error:
-        call.warn(
+        context.warn(
             f"{wait.what}: an earlier run was interrupted, and gcpx cannot find out whether Google is still working on "
             f"it: {error}"
         )
@@ -309,8 +312,8 @@ def wait_for_insertions(
     for operation in begun:
         if operation.get("status") == "DONE":
             continue
-        outcome = operations.outcome(call, operation, wait)
-        if not left_nothing(outcome.operation) and not any(is_shown(outcome) for _ in looks(call)):
+        outcome = operations.outcome(context, operation, wait)
+        if not left_nothing(outcome.operation) and not any(is_shown(outcome) for _ in looks(context)):
             words = "Google reports success, but does not show what was created; run the command again to go on"
             raise Unfinished(f"{wait.what}: {words}", outcome.operation)
 
@@ -374,27 +377,27 @@ class Collection:
         """Say how long to wait for an operation, which messages call `what`."""
         return Wait(what, self.timeout)
 
-    def get(self, call: Call, name: str) -> dict[str, Any] | None:
+    def get(self, context: Context, name: str) -> dict[str, Any] | None:
         """Read a resource; None if it does not exist."""
         query = {"view": self.view} if self.view else {}
         try:
-            live = self.google.send(Request(api=COMPUTE, method="GET", path=self.url_of(name), query=query), call)
+            state = self.google.send(Request(api=COMPUTE, method="GET", path=self.url_of(name), query=query), context)
         except NotFound:
             return None
         # An empty response, or one about something else, does not mean that the resource is gone.
-        if not is_id(live.get("id")) or name not in {live.get("name"), str(live["id"])}:
+        if not is_id(state.get("id")) or name not in {state.get("name"), str(state["id"])}:
             raise MalformedResponse(
                 f"Google's response for {self.path}/{name} is not about it: it holds no such id or name"
             )
-        return live
+        return state
 
-    def insert(self, call: Call, body: dict[str, Any], query: Mapping[str, Any] | None = None) -> Inserted:
+    def insert(self, context: Context, body: dict[str, Any], query: Mapping[str, Any] | None = None) -> Inserted:
         """Create a resource, and return its operation, for `read_inserted`, once it has succeeded.
 
         If the name was generated, the resource may be one that an interrupted run created under another name.
 
         Args:
-            call: the engine's call.
+            context: the engine's call.
             body: the resource, with its name.
             query: parameters beside the request ID.
 
@@ -407,71 +410,71 @@ class Collection:
 
         def wait(operation: dict[str, Any]) -> Outcome:
             target = inserted_name(operation, name)
-            return self.operations.outcome(call, operation, self.wait(f"insert {self.path}/{target}"))
+            return self.operations.outcome(context, operation, self.wait(f"insert {self.path}/{target}"))
 
         inserted = IdempotentInsert(
-            request_ids=self._request_ids(call, body),
-            send=lambda request_id: self._post(call, body, {**(query or {}), "requestId": request_id}),
+            request_ids=self._request_ids(context, body),
+            send=lambda request_id: self._post(context, body, {**(query or {}), "requestId": request_id}),
             wait=wait,
-            fate=lambda outcome: self._fate(call, name, outcome),
-            was_known=lambda operation: operation.get("targetId") in {call.last.get("numericId"), *call.shown},
+            fate=lambda outcome: self._fate(context, name, outcome),
+            was_known=lambda operation: operation.get("targetId") in {context.prior.get("numericId"), *context.shown},
             is_other=lambda operation: inserted_name(operation, name) != name,
         ).run()
         inserted.outcome.result()
         return inserted
 
-    def _request_ids(self, call: Call, body: dict[str, Any]) -> RequestIds:
+    def _request_ids(self, context: Context, body: dict[str, Any]) -> RequestIds:
         """Derive the request IDs from the body; a generated name is left out, because every run generates another."""
-        content = {key: value for key, value in body.items() if key != "name"} if call.autonamed else body
-        return RequestIds(call=call, namespace=NAMESPACE, content=[self.url, content])
+        content = {key: value for key, value in body.items() if key != "name"} if context.autonamed else body
+        return RequestIds(context=context, namespace=NAMESPACE, content=[self.url, content])
 
-    def _fate(self, call: Call, name: str, outcome: Outcome) -> Fate:
+    def _fate(self, context: Context, name: str, outcome: Outcome) -> Fate:
         """Tell whether what an operation of `insert` was to create exists and is to be used.
 
         What another resource of the state has, or what the engine is about to replace, is not to be used. If Google
         shows what had the name before, it does not show yet what the operation has created.
         """
         operation, name = outcome.operation, inserted_name(outcome.operation, name)
-        if outcome.error is not None or call.is_anothers(self.id_of(name)):
+        if outcome.error is not None or context.is_anothers(self.id_of(name)):
             return Fate.GONE
-        live, target = self.get(call, name), str(operation.get("targetId"))
-        if live is not None and _has_created(operation, live):
-            is_replaced = target in call.shown or (call.autonamed and name in call.shown)
+        state, target = self.get(context, name), str(operation.get("targetId"))
+        if state is not None and _has_created(operation, state):
+            is_replaced = target in context.shown or (context.autonamed and name in context.shown)
             return Fate.GONE if is_replaced else Fate.FOUND
-        if live is not None and not _is_older(live, operation):
+        if state is not None and not _is_older(state, operation):
             return Fate.GONE
-        return Fate.GONE if target in self.operations.deleted_since(call, self.scope, operation) else Fate.UNSEEN
+        return Fate.GONE if target in self.operations.deleted_since(context, self.scope, operation) else Fate.UNSEEN
 
-    def read_inserted(self, call: Call, name: str, operation: Mapping[str, Any]) -> dict[str, Any]:
+    def read_inserted(self, context: Context, name: str, operation: Mapping[str, Any]) -> dict[str, Any]:
         """Read the resource that an operation of `insert` created; raises `NotFound` if it does not exist."""
-        live = self.get_inserted(call, name, operation)
-        if live is None:
+        state = self.get_inserted(context, name, operation)
+        if state is None:
             raise NotFound(f"Google does not return {self.path}/{name}, or returns a different resource with this name")
-        return live
+        return state
 
-    def get_inserted(self, call: Call, name: str, operation: Mapping[str, Any]) -> dict[str, Any] | None:
+    def get_inserted(self, context: Context, name: str, operation: Mapping[str, Any]) -> dict[str, Any] | None:
         """Read a resource; None if it is gone, or if a later one has its name."""
-        live = self.get(call, name)
-        return live if live is not None and _has_created(operation, live) else None
+        state = self.get(context, name)
+        return state if state is not None and _has_created(operation, state) else None
 
-    def settle(self, call: Call, name: str) -> None:
+    def settle(self, context: Context, name: str) -> None:
         """Wait for what interrupted runs are still inserting, as `wait_for_insertions` does; `name` is for messages."""
 
         def is_shown(outcome: Outcome) -> bool:
             operation = outcome.operation
-            return self.get_inserted(call, inserted_name(operation, name), operation) is not None
+            return self.get_inserted(context, inserted_name(operation, name), operation) is not None
 
         wait = self.wait(f"insert {self.path}/{name}")
-        wait_for_insertions(call, self.operations, self.scope, wait, is_shown)
+        wait_for_insertions(context, self.operations, self.scope, wait, is_shown)
 
     def invoke(
-        self, call: Call, live: Mapping[str, Any], method: str, body: Any = None, **query: Any
+        self, context: Context, state: Mapping[str, Any], method: str, body: Any = None, **query: Any
     ) -> dict[str, Any]:
         """Call a method of one resource, such as `setLabels`; returns its operation once it has succeeded.
 
         Args:
-            call: the engine's call.
-            live: the resource as it was read.
+            context: the engine's call.
+            state: the resource as it was read.
             method: the method.
             body: the JSON of the body.
             query: parameters beside the request ID.
@@ -481,20 +484,22 @@ class Collection:
             ApiError: the request or the operation failed.
             Unfinished: Google accepted the request, and its result is not known.
         """
-        name = str(live["name"])
+        name = str(state["name"])
         has_request_id = f"{self.path.rpartition('/')[2]}.{method}" not in _WITHOUT_REQUEST_ID
-        request_ids = RequestIds(call=call, namespace=NAMESPACE, content=[])
+        request_ids = RequestIds(context=context, namespace=NAMESPACE, content=[])
 
         def send(last_part: str) -> dict[str, Any]:
             path, shown = f"{self.url_of(last_part)}/{method}", f"{self.url_of(name)}/{method}"
             given = {"requestId": request_ids.random(), **query} if has_request_id else query
             request = Request(api=COMPUTE, method="POST", path=path, shown=shown, query=given, body=body)
-            return self.google.send(request, call)
+            return self.google.send(request, context)
 
-        operation = self._change(call, name, str(live["id"]), send)
-        return self.operations.wait(call, operation, self.wait(f"{method} of {self.path}/{name}"))
+        operation = self._change(context, name, str(state["id"]), send)
+        return self.operations.wait(context, operation, self.wait(f"{method} of {self.path}/{name}"))
 
-    def _change(self, call: Call, name: str, number: str, send: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+    def _change(
+        self, context: Context, name: str, number: str, send: Callable[[str], dict[str, Any]]
+    ) -> dict[str, Any]:
         """Send a change to the path with the resource's numeric ID, so that it cannot hit a namesake.
 
         If Google refuses the number, `send` gets the name, after a read has shown that it still belongs to the number.
@@ -505,119 +510,123 @@ class Collection:
         except ApiError as error:
             if not may_refuse_number(error):
                 raise
-            named = self._number_of(call, name, error)
+            named = self._number_of(context, name, error)
             if named != number:
                 raise GoneError.of(f"{self.path}/{name}", named) from error
         operation = send(name)
         target = str(operation.get("targetId", number))
         if target != number:
-            call.warn(
+            context.warn(
                 f"{self.path}/{name}: the request reached another resource (numeric ID {target}), which somebody created "
                 f"with the name of ours (numeric ID {number}) after gcpx had checked it"
             )
             raise GoneError.of(f"{self.path}/{name}")
         return operation
 
-    def _number_of(self, call: Call, name: str, refusal: ApiError) -> str:
+    def _number_of(self, context: Context, name: str, refusal: ApiError) -> str:
         """Return the numeric ID of what has a name, empty if nothing has; raise the refusal if that cannot be read."""
         try:
-            live = self.get(call, name)
+            state = self.get(context, name)
         except ApiError as error:
             raise refusal.with_hint(
                 f"gcpx could not check either whether the resource still exists: {error.message}"
             ) from error
-        return "" if live is None else str(live["id"])
+        return "" if state is None else str(state["id"])
 
-    def read_modify_write(self, call: Call, name: str, method: str, body_from: Callable[[dict[str, Any]], Any]) -> None:
+    def read_modify_write(
+        self, context: Context, name: str, method: str, body_from: Callable[[dict[str, Any]], Any]
+    ) -> None:
         """Call a method, such as `setLabels`, with a body that `body_from` makes from the current resource.
 
         The body contains the fingerprint, so the call fails if someone else changed the resource meanwhile. It is then
         tried once more. Raises GoneError if the resource does not exist, whatever else has its name.
         """
         for is_last in (False, True):
-            live = self.get_own(call, name)
-            if live is None:
+            state = self.get_own(context, name)
+            if state is None:
                 raise GoneError.of(f"{self.path}/{name}")
             try:
-                self.invoke(call, live, method, body_from(live))
+                self.invoke(context, state, method, body_from(state))
             except PreconditionFailed:
                 if is_last:
                     raise
             else:
                 return
 
-    def delete(self, call: Call, name: str) -> None:
+    def delete(self, context: Context, name: str) -> None:
         """Delete the resource of the call, and wait until it is gone; does nothing if it does not exist.
 
         If the resource is still in use, try again for a while, because its user is often about to be replaced.
         """
-        number = str(call.last.get("numericId") or (self.get_own(call, name) or {}).get("id", ""))
+        number = str(context.prior.get("numericId") or (self.get_own(context, name) or {}).get("id", ""))
         for attempt in range(_DELETE_ATTEMPTS if number else 0):
             try:
-                self._delete(call, name, number)
+                self._delete(context, name, number)
             except ApiError as error:
                 pause = self.google.backoff * 2**attempt
                 is_last = attempt == _DELETE_ATTEMPTS - 1
-                if error.reason not in _IN_USE or is_last or call.cancelled.wait(pause):
+                if error.reason not in _IN_USE or is_last or context.cancelled.wait(pause):
                     raise
-                call.progress(f"{self.path}/{name} is still in use; trying again")
+                context.progress(f"{self.path}/{name} is still in use; trying again")
             else:
                 return
 
-    def _delete(self, call: Call, name: str, number: str) -> None:
+    def _delete(self, context: Context, name: str, number: str) -> None:
         def send(last_part: str) -> dict[str, Any]:
             path, query = self.url_of(last_part), {"requestId": str(uuid.uuid4())}
             request = Request(api=COMPUTE, method="DELETE", path=path, shown=self.url_of(name), query=query)
-            return self.google.send(request, call)
+            return self.google.send(request, context)
 
         try:
-            operation = self._change(call, name, number, send)
+            operation = self._change(context, name, number, send)
         except GoneError as error:
             if error.namesake:
-                call.warn(
+                context.warn(
                     f"{self.id_of(name)} was not deleted, because it is not the resource in the state: that one is gone, "
                     f"and another one (numeric ID {error.namesake}) has its name"
                 )
             return
-        self.operations.wait(call, operation, self.wait(f"delete {self.path}/{name}"))
+        self.operations.wait(context, operation, self.wait(f"delete {self.path}/{name}"))
 
-    def _post(self, call: Call, body: dict[str, Any], query: Mapping[str, Any]) -> dict[str, Any]:
+    def _post(self, context: Context, body: dict[str, Any], query: Mapping[str, Any]) -> dict[str, Any]:
         """Send an insert; a conflict with a resource that this very request created is not an error.
 
         Nor is it one if Google refuses a request ID because it was used with another body: with another generated name.
         """
-        patience = call.timeout or self.timeout
+        patience = context.timeout or self.timeout
         request = Request(api=COMPUTE, method="POST", path=self.url, query=query, body=body, patience=patience)
-        exists = partial(self._has_written_name, call, body["name"])
+        exists = partial(self._has_written_name, context, body["name"])
         try:
-            with refusing_what_others_created(self.operations, call, self.scope, query["requestId"], exists):
-                return self.google.send(request, call)
+            with refusing_what_others_created(self.operations, context, self.scope, query["requestId"], exists):
+                return self.google.send(request, context)
         except (Conflict, Rejected, PreconditionFailed) as error:
-            may_exist = isinstance(error, Conflict) or call.autonamed
-            operation = self.operations.requested_if_known(call, self.scope, query["requestId"]) if may_exist else None
+            may_exist = isinstance(error, Conflict) or context.autonamed
+            operation = (
+                self.operations.requested_if_known(context, self.scope, query["requestId"]) if may_exist else None
+            )
             if operation is not None:
                 return operation
             if isinstance(error, Conflict):
-                raise _already_exists(call, error, self.id_of(body["name"])) from error
+                raise _already_exists(context, error, self.id_of(body["name"])) from error
             raise
 
-    def get_own(self, call: Call, name: str) -> dict[str, Any] | None:
+    def get_own(self, context: Context, name: str) -> dict[str, Any] | None:
         """Read the resource of the call; None if it is gone, or if what has its name is another one, or may be.
 
         After the deletion of ours, someone else may have used its name again: the state has the numeric ID of ours.
         """
-        live, known = self.get(call, name), call.last.get("numericId")
-        if live is None or (known is not None and str(live["id"]) != known):
+        state, known = self.get(context, name), context.prior.get("numericId")
+        if state is None or (known is not None and str(state["id"]) != known):
             return None
-        return live if self.is_own(call, live) else None
+        return state if self.is_own(context, state) else None
 
-    def is_own(self, call: Call, live: Mapping[str, Any]) -> bool:
+    def is_own(self, context: Context, state: Mapping[str, Any]) -> bool:
         """Return whether what exists under a resource's name is that resource, as `lost_responses.is_own` finds out."""
-        return is_own(call, self.operations, self.scope, live)
+        return is_own(context, self.operations, self.scope, state)
 
-    def _has_written_name(self, call: Call, name: str) -> bool:
+    def _has_written_name(self, context: Context, name: str) -> bool:
         """Return whether a resource exists with a name that was not generated, and that others may use, too."""
-        return not call.autonamed and self.get(call, name) is not None
+        return not context.autonamed and self.get(context, name) is not None
 
     def id_of(self, name: str) -> str:
         """Return the ID of a resource of the collection, `projects/...`."""
@@ -649,21 +658,21 @@ def inserted_name(operation: Mapping[str, Any], name: str) -> str:
     return found if NAME[0].fullmatch(found) else name
 
 
-def _has_created(operation: Mapping[str, Any], live: Mapping[str, Any]) -> bool:
+def _has_created(operation: Mapping[str, Any], state: Mapping[str, Any]) -> bool:
     """Return whether an operation of `insert` created a resource, and not a later one with the same name."""
-    return str(live["id"]) == str(operation.get("targetId", live["id"]))
+    return str(state["id"]) == str(operation.get("targetId", state["id"]))
 
 
-def _is_older(live: Mapping[str, Any], operation: Mapping[str, Any]) -> bool:
+def _is_older(state: Mapping[str, Any], operation: Mapping[str, Any]) -> bool:
     """Return whether a resource was created before an operation was begun; false if it does not say when."""
-    created = live.get("creationTimestamp")
+    created = state.get("creationTimestamp")
     return isinstance(created, str) and moment(created) < moment(operation["insertTime"])
 
 
-def _already_exists(call: Call, error: Conflict, resource_id: str) -> Conflict:
+def _already_exists(context: Context, error: Conflict, resource_id: str) -> Conflict:
     return Conflict(
         f"{error}. {resource_id} exists and was not created by this resource with these inputs. "
-        f"{how_to_manage(call, resource_id, 'choose another name')}",
+        f"{how_to_manage(context, resource_id, 'choose another name')}",
         status=error.status,
         reason=error.reason,
     )
@@ -690,7 +699,7 @@ class MethodCall:
     inverse: str
     exists: Callable[[], bool]
 
-    def run_once(self, call: Call) -> Inserted:
+    def run_once(self, context: Context) -> Inserted:
         """Make the call, once across retries and further runs; return how it ended.
 
         Raises the same as `Collection.insert`.
@@ -701,20 +710,20 @@ class MethodCall:
         def send(request_id: str) -> dict[str, Any]:
             query = {**self.query, "requestId": request_id}
             request = Request(api=COMPUTE, method="POST", path=path, query=query, body=self.body)
-            with refusing_what_others_created(operations, call, self.collection.scope, request_id, self.exists):
-                return self.collection.google.send(request, call)
+            with refusing_what_others_created(operations, context, self.collection.scope, request_id, self.exists):
+                return self.collection.google.send(request, context)
 
         inserted = IdempotentInsert(
-            request_ids=RequestIds(call=call, namespace=NAMESPACE, content=[path, self.body, {**self.query}]),
+            request_ids=RequestIds(context=context, namespace=NAMESPACE, content=[path, self.body, {**self.query}]),
             send=send,
-            wait=lambda operation: operations.outcome(call, operation, wait),
-            fate=lambda outcome: self._fate(call, outcome),
-            was_known=lambda operation: bool(call.last.get(UNREAD)) or self._may_be_undone(call, operation),
+            wait=lambda operation: operations.outcome(context, operation, wait),
+            fate=lambda outcome: self._fate(context, outcome),
+            was_known=lambda operation: bool(context.prior.get(UNREAD)) or self._may_be_undone(context, operation),
         ).run()
         inserted.outcome.result()
         return inserted
 
-    def _fate(self, call: Call, outcome: Outcome) -> Fate:
+    def _fate(self, context: Context, outcome: Outcome) -> Fate:
         """Tell whether what an operation was to create exists and is to be used.
 
         If it was undone since, and somebody else may have created it again, it is not to be used, even if it exists.
@@ -722,24 +731,24 @@ class MethodCall:
         """
         if outcome.error is not None:
             return Fate.GONE
-        live, operation, target = (
-            self.collection.get(call, self.name),
+        state, operation, target = (
+            self.collection.get(context, self.name),
             outcome.operation,
             str(outcome.operation.get("targetId")),
         )
         operations, scope = self.collection.operations, self.collection.scope
-        if live is None or str(live["id"]) != target:
-            return Fate.GONE if target in operations.deleted_since(call, scope, operation) else Fate.UNSEEN
+        if state is None or str(state["id"]) != target:
+            return Fate.GONE if target in operations.deleted_since(context, scope, operation) else Fate.UNSEEN
         if self.exists():
-            was_repeated = operations.were_begun_in_turn(call, scope, operation, (self.inverse, self.method))
+            was_repeated = operations.were_begun_in_turn(context, scope, operation, (self.inverse, self.method))
             return Fate.GONE if was_repeated else Fate.FOUND
-        is_undone = call.provider_id and self._may_be_undone(call, operation, resource_mark(call))
+        is_undone = context.provider_id and self._may_be_undone(context, operation, resource_mark(context))
         return Fate.GONE if is_undone else Fate.UNSEEN
 
-    def _may_be_undone(self, call: Call, operation: Mapping[str, Any], beginning: str = "") -> bool:
+    def _may_be_undone(self, context: Context, operation: Mapping[str, Any], beginning: str = "") -> bool:
         """Return whether something on the resource was undone since, by a request whose ID begins with given digits."""
         operations, scope = self.collection.operations, self.collection.scope
-        undone = operations.changed_since(call, scope, operation, {self.inverse}, beginning)
+        undone = operations.changed_since(context, scope, operation, {self.inverse}, beginning)
         return str(operation.get("targetId")) in undone
 
 
@@ -762,62 +771,65 @@ class EarlierInsertions:
     _lists: dict[str, list[Operation]] = attrs.Factory(dict)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, eq=False)
 
-    def warn(self, call: Call, collection: Collection, own: Operation) -> None:
+    def warn(self, context: Context, collection: Collection, own: Operation) -> None:
         """Warn of resources that earlier runs inserted and that no state has.
 
         Args:
-            call: the engine's call, which creates a resource with a generated name.
+            context: the engine's call, which creates a resource with a generated name.
             collection: where the resource is.
             own: the operation that created it.
         """
-        if not call.autonamed or not call.provider_id:
+        if not context.autonamed or not context.provider_id:
             return
-        for operation in self.of_resource(call, collection.operations, collection.scope):
+        for operation in self.of_resource(context, collection.operations, collection.scope):
             name = inserted_name(operation, "")
-            if operation.get("targetId") != own.get("targetId") and not {name, operation.get("targetId")} & call.shown:
-                self._warn_if_it_exists(call, collection, name, operation)
+            if (
+                operation.get("targetId") != own.get("targetId")
+                and not {name, operation.get("targetId")} & context.shown
+            ):
+                self._warn_if_it_exists(context, collection, name, operation)
 
-    def of_resource(self, call: Call, operations: Operations, scope: str) -> list[Operation]:
+    def of_resource(self, context: Context, operations: Operations, scope: str) -> list[Operation]:
         """Return the operations by which earlier runs of a resource inserted something, without those that failed.
 
         There are none after a cancellation, because only a warning depends on them.
         """
-        place = f"{call.provider_id} {operations.path}/{scope}"
+        place = f"{context.provider_id} {operations.path}/{scope}"
         try:
-            with call.holding(self._lock, f"GET {operations.path}/{scope}/operations", reading=True):
+            with context.holding(self._lock, f"GET {operations.path}/{scope}/operations", reading=True):
                 if place not in self._lists:
-                    self._lists[place] = _listed(call, operations, scope)
+                    self._lists[place] = _listed(context, operations, scope)
                 found = self._lists[place]
         except (CancelledError, OutOfTimeError):
             return []
-        mark = resource_mark(call)
+        mark = resource_mark(context)
         return [item for item in found if str(item.get("clientOperationId", "")).startswith(mark)]
 
-    def _warn_if_it_exists(self, call: Call, collection: Collection, name: str, operation: Operation) -> None:
+    def _warn_if_it_exists(self, context: Context, collection: Collection, name: str, operation: Operation) -> None:
         resource_id = collection.id_of(name)
-        if call.urn_of(resource_id) is not None:
+        if context.urn_of(resource_id) is not None:
             return
         try:
-            found = collection.get_inserted(call, name, operation)
+            found = collection.get_inserted(context, name, operation)
         except ProviderError:
             return
         if found is not None:
-            call.warn(orphan_warning(call, resource_id, _deletion(collection, name)))
+            context.warn(orphan_warning(context, resource_id, _deletion(collection, name)))
 
 
-def orphan_warning(call: Call, resource_id: str, deletion: str) -> str:
+def orphan_warning(context: Context, resource_id: str, deletion: str) -> str:
     """Return the warning about something that an interrupted run of this resource created; `deletion` is a command."""
     return (
         f"{resource_id} exists, and an earlier run of this resource created it. Unless this run deletes it, or another "
         f"resource or stack has taken it over, it is in no state: delete it with `{deletion}`, or keep it as one more "
-        f"resource: run {separate_import_command(call, resource_id)}, and add the code that this prints to the program"
+        f"resource: run {separate_import_command(context, resource_id)}, and add the code that this prints to the program"
     )
 
 
-def _listed(call: Call, operations: Operations, scope: str) -> list[Operation]:
+def _listed(context: Context, operations: Operations, scope: str) -> list[Operation]:
     """List the operations of a stack; none if they cannot be listed, because only a warning depends on them."""
     try:
-        return operations.begun_by_requests(call, scope, f"{stack_mark(call.provider_id)}-", patience=0.0)
+        return operations.begun_by_requests(context, scope, f"{stack_mark(context.provider_id)}-", patience=0.0)
     except ProviderError:
         return []
 

@@ -30,13 +30,13 @@ from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.gcp.partial_state import keeping_state
 from gcpx.gcp.settings import Settings
 from gcpx.model import codec
-from gcpx.model.fields import Violation, field, record, rule, text
+from gcpx.model.fields import Failure, field, record, rule, text
 from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import Location, name_of, path_of
 from gcpx.model.naming import TARGET
 from gcpx.model.numbers import as_integer
 from gcpx.model.patterns import LINK_PARTS, PROJECT, ZONE, Form
-from gcpx.model.resource import Call, InvalidId, ListedResource, Live, Page, Resource, gone
+from gcpx.model.resource import Context, InvalidId, ListedResource, Page, Resource, State, gone
 
 _PREFIX: Final = r"(?:(?:https?:)?//[^/]+/(?:compute/)?(?:v1|beta)/)?(?:projects/([^/\s]+)/)?"
 INSTANCE: Final = Form(
@@ -137,11 +137,13 @@ _OF_THE_DISK: Final = ("diskEncryptionKey", "diskSizeGb", "guestOsFeatures", "us
 
 
 @rule("forceAttach requires a regional disk", rest("instances.attachDisk", "forceAttach"))
-def force_attach_requires_regional_disk(values: dict[str, Any]) -> list[Violation]:
+def force_attach_requires_regional_disk(values: dict[str, Any]) -> list[Failure]:
     """Refuse to force a zonal disk, which Google refuses too."""
     disk = values.get("disk")
     if values.get("forceAttach") is True and isinstance(disk, str) and not _REGIONAL_DISK.fullmatch(disk):
-        return [("forceAttach", "must be left out unless disk is a regional disk, written regions/REGION/disks/NAME")]
+        return [
+            Failure("forceAttach", "must be left out unless disk is a regional disk, written regions/REGION/disks/NAME")
+        ]
     return []
 
 
@@ -244,11 +246,11 @@ class DiskAttachment(Resource):
         self._locks: dict[str, threading.Lock] = {}
         """A lock for each instance, by path."""
 
-    def query_problems(self, query: dict[str, Any]) -> list[Violation]:
+    def query_failures(self, query: dict[str, Any]) -> list[Failure]:
         """Require a project to list."""
         return require_project(self._google.settings, query)
 
-    def problems(self, inputs: dict[str, Any]) -> list[Violation]:
+    def failures(self, inputs: dict[str, Any]) -> list[Failure]:
         """Require a project and a zone: in `instance`, in their own properties, or from the provider."""
         if not self._has_instance(inputs):
             return []
@@ -256,11 +258,11 @@ class DiskAttachment(Resource):
         missing = [name for name in ("project", "zone") if not getattr(address, name) and inputs.get(name) is None]
         return [missing_place(name, "name the instance by its URL") for name in missing]
 
-    def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Violation]:
+    def check_online(self, context: Context, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
         """Check that project and zone exist."""
         del olds
         location = self.location(inputs, {})
-        checks = OnlineChecks(self._lookups, call, location.project)
+        checks = OnlineChecks(self._lookups, context, location.project)
         zone_property = "zone" if inputs.get("zone") or not inputs.get("instance") else "instance"
         return checks.run(inputs, [partial(checks.check_zone, location.zone or "", (zone_property,))])
 
@@ -273,9 +275,9 @@ class DiskAttachment(Resource):
         address = self._address(given)
         return Location.of({"project": address.project, "zone": address.zone})
 
-    def explain_error(self, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
+    def explain_error(self, context: Context, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
         """Name the input that refers to something that Google did not find."""
-        return explain_not_found(self._google, call, inputs, error)
+        return explain_not_found(self._google, context, inputs, error)
 
     def unique_key(self, inputs: dict[str, Any]) -> Any:
         """Let every replacement detach first, because the disk or its device name is usually still in use."""
@@ -299,7 +301,7 @@ class DiskAttachment(Resource):
         places = {name: value for name, value in (("project", address.project), ("zone", as_written)) if value}
         return {**places, "kind": "compute#attachedDisk"}
 
-    def create(self, call: Call, inputs: dict[str, Any]) -> Live:
+    def create(self, context: Context, inputs: dict[str, Any]) -> State:
         """Attach the disk, then read the device name that it got."""
         instance = self._address(inputs)
         disk = instance.path_of_disk(inputs["disk"])
@@ -307,7 +309,9 @@ class DiskAttachment(Resource):
         body = codec.to_body(self.type, inputs) | {"source": disk}
         query = {"forceAttach": True} if inputs.get("forceAttach") else {}
         given = {**inputs, "project": address.project, "zone": address.zone}
-        call_for_new = attrs.evolve(call, last={})  # what a request of this creation has attached needs no other proof
+        call_for_new = attrs.evolve(
+            context, prior={}
+        )  # what a request of this creation has attached needs no other proof
         attach = MethodCall(
             collection=self._instances(address),
             name=address.instance,
@@ -318,81 +322,81 @@ class DiskAttachment(Resource):
             exists=lambda: self._find(call_for_new, address, inputs) is not None,
         )
 
-        def known(operation: dict[str, Any]) -> Live:
+        def known(operation: dict[str, Any]) -> State:
             target = operation.get("targetId")
-            return Live.unread(address.id, {**given, TARGET: target if isinstance(target, str) else None})
+            return State.unread(address.id, {**given, TARGET: target if isinstance(target, str) else None})
 
-        with self._exclusively(call, address), keeping_state(known) as creation:
-            attached = self._attach(call, address, inputs, attach)
+        with self._exclusively(context, address), keeping_state(known) as creation:
+            attached = self._attach(context, address, inputs, attach)
             creation.created(attached.operation)
-            live = self._find(call_for_new, address, inputs)
-            if live is None:
+            state = self._find(call_for_new, address, inputs)
+            if state is None:
                 raise NotFound(f"Google does not list {disk} on {address.path}")
-            _warn_of_size(call, live, inputs)
-            return attrs.evolve(live, adopted=attached.earlier)
+            _warn_of_size(context, state, inputs)
+            return attrs.evolve(state, adopted=attached.earlier)
 
-    def _attach(self, call: Call, address: Address, inputs: dict[str, Any], attach: MethodCall) -> Inserted:
+    def _attach(self, context: Context, address: Address, inputs: dict[str, Any], attach: MethodCall) -> Inserted:
         """Attach the disk; return how that ended."""
         try:
-            return attach.run_once(call)
+            return attach.run_once(context)
         except (Conflict, Rejected) as error:
-            call = attrs.evolve(call, last={})
-            attached = self._find(call, attrs.evolve(address, device=""), {"disk": inputs["disk"]})
+            context = attrs.evolve(context, prior={})
+            attached = self._find(context, attrs.evolve(address, device=""), {"disk": inputs["disk"]})
             if attached is None:
                 raise
             words = f"{attached.id} is attached already, and not by this resource with these inputs."
-            raise error.with_hint(f"{words} {how_to_manage(call, attached.id, 'attach another disk')}") from error
+            raise error.with_hint(f"{words} {how_to_manage(context, attached.id, 'attach another disk')}") from error
 
-    def settle(self, call: Call, resource_id: str) -> None:
+    def settle(self, context: Context, resource_id: str) -> None:
         """Wait for what interrupted runs are still attaching."""
         address = self._parse(resource_id)
         instances = self._instances(address)
         wait = instances.wait(f"attachDisk of {instances.path}/{address.instance}")
 
         def is_shown(_: Outcome) -> bool:
-            return self._find(call, address, call.last) is not None
+            return self._find(context, address, context.prior) is not None
 
-        wait_for_insertions(call, instances.operations, instances.scope, wait, is_shown)
+        wait_for_insertions(context, instances.operations, instances.scope, wait, is_shown)
 
-    def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
+    def read(self, context: Context, resource_id: str, inputs: dict[str, Any] | None) -> State | None:
         """Find the disk on the instance; None if either is gone."""
-        live = self._find(call, self._parse(resource_id), self._known(call, inputs or {}))
-        _warn_of_size(call, live, inputs or {})
-        return live
+        state = self._find(context, self._parse(resource_id), self._known(context, inputs or {}))
+        _warn_of_size(context, state, inputs or {})
+        return state
 
-    def update(self, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
+    def update(self, context: Context, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> State:
         """Set `autoDelete`, unless it already has the new value."""
         address = self._parse(resource_id)
-        known, wanted = self._known(call, new), bool(new.get("autoDelete"))
-        found = self._attached(call, address, known)
+        known, wanted = self._known(context, new), bool(new.get("autoDelete"))
+        found = self._attached(context, address, known)
         if found is None:
             raise gone(resource_id)
         if bool(found.disk.get("autoDelete")) == wanted:
-            live = self._live(address, found.disk, known)
+            state = self._state(address, found.disk, known)
         else:
             query = {"autoDelete": wanted, "deviceName": found.disk["deviceName"]}
-            with self._exclusively(call, address):
-                self._instances(address).invoke(call, found.instance, "setDiskAutoDelete", **query)
+            with self._exclusively(context, address):
+                self._instances(address).invoke(context, found.instance, "setDiskAutoDelete", **query)
             without_size = {**new, "diskSizeGb": None}  # it is compared only once, at the end
-            live = super().update(call, resource_id, old, without_size)
-        _warn_of_size(call, live, new)
-        return live
+            state = super().update(context, resource_id, old, without_size)
+        _warn_of_size(context, state, new)
+        return state
 
-    def delete(self, call: Call, resource_id: str) -> None:
+    def delete(self, context: Context, resource_id: str) -> None:
         """Detach the disk, if it is still the one that we attached."""
         address = self._parse(resource_id)
-        with self._exclusively(call, address):
-            found = self._attached(call, address, call.last)
+        with self._exclusively(context, address):
+            found = self._attached(context, address, context.prior)
             if found is None:
                 return
             query = {"deviceName": found.disk["deviceName"]}
             try:
-                self._instances(address).invoke(call, found.instance, "detachDisk", **query)
+                self._instances(address).invoke(context, found.instance, "detachDisk", **query)
             except (NotFound, Rejected) as error:
-                if self._find(call, address, call.last) is not None:
+                if self._find(context, address, context.prior) is not None:
                     raise error from None
 
-    def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
+    def page(self, context: Context, query: dict[str, Any], token: str, size: int) -> Page:
         """List the disks on instances, without boot disks and local SSDs, which belong to their instance."""
         instances = ImportableResources(
             google=self._google,
@@ -403,20 +407,20 @@ class DiskAttachment(Resource):
             scope=f"zones/{name_of(query['zone'])}" if query.get("zone") else "",
             filter=query.get("filter"),
         )
-        items, next_token = instances.read_page(call, token, size)
+        items, next_token = instances.read_page(context, token, size)
         return Page([found for instance in items for found in _attachments(instance)], next_token)
 
     @staticmethod
-    def _known(call: Call, inputs: dict[str, Any]) -> dict[str, Any]:
+    def _known(context: Context, inputs: dict[str, Any]) -> dict[str, Any]:
         """Return what the inputs and the state say about which disk is ours."""
-        return {**{name: call.last.get(name) for name in ("deviceName", "disk")}, **inputs}
+        return {**{name: context.prior.get(name) for name in ("deviceName", "disk")}, **inputs}
 
-    def _find(self, call: Call, address: Address, known: dict[str, Any]) -> Live | None:
+    def _find(self, context: Context, address: Address, known: dict[str, Any]) -> State | None:
         """Describe our disk on the instance; None if it is not attached. `known` is as in `_attached`."""
-        found = self._attached(call, address, known)
-        return None if found is None else self._live(address, found.disk, known)
+        found = self._attached(context, address, known)
+        return None if found is None else self._state(address, found.disk, known)
 
-    def _attached(self, call: Call, address: Address, known: dict[str, Any]) -> _Attached | None:
+    def _attached(self, context: Context, address: Address, known: dict[str, Any]) -> _Attached | None:
         """Find our disk on the instance; None if either is gone.
 
         Device name and disk must match, as far as they are known. The device name is not known before Google has
@@ -424,25 +428,25 @@ class DiskAttachment(Resource):
         `known` are inputs or outputs, of which `deviceName` and `disk` are used beside what `address` contains.
         """
         instances = self._instances(address)
-        instance = instances.get(call, address.instance)
+        instance = instances.get(context, address.instance)
         if instance is None:
             return None
         device = known.get("deviceName") or address.device
         disk = address.disk or (address.path_of_disk(known["disk"]) if known.get("disk") else "")
         for attached in _disks_of(instance, address.path):
             if device in {"", attached.get("deviceName")} and disk in {"", path_of(attached.get("source", ""))}:
-                return _Attached(instance, attached) if instances.is_own(call, instance) else None
+                return _Attached(instance, attached) if instances.is_own(context, instance) else None
         return None
 
-    def _live(self, address: Address, attached: dict[str, Any], known: dict[str, Any]) -> Live:
+    def _state(self, address: Address, attached: dict[str, Any], known: dict[str, Any]) -> State:
         place = {"project": address.project, "zone": address.zone, "instance": address.path}
         force = {"forceAttach": known["forceAttach"]} if known.get("forceAttach") is not None else {}
         properties = codec.from_body(self.type, attached)
-        return Live(attrs.evolve(address, device=attached["deviceName"]).id, {**properties, **place, **force})
+        return State(attrs.evolve(address, device=attached["deviceName"]).id, {**properties, **place, **force})
 
-    def _exclusively(self, call: Call, address: Address) -> AbstractContextManager[None]:
+    def _exclusively(self, context: Context, address: Address) -> AbstractContextManager[None]:
         """Make one change to an instance's attachments at a time, because Google refuses concurrent ones."""
-        return call.holding(self._locks.setdefault(address.path, threading.Lock()), address.path)
+        return context.holding(self._locks.setdefault(address.path, threading.Lock()), address.path)
 
     def _instances(self, address: Address) -> Collection:
         path = f"zones/{address.zone}/instances"
@@ -479,11 +483,11 @@ def _is_disk(found: Any) -> bool:
     return found.get("type") == "SCRATCH" or (isinstance(source, str) and "/disks/" in source)
 
 
-def _warn_of_size(call: Call, live: Live | None, inputs: dict[str, Any]) -> None:
+def _warn_of_size(context: Context, state: State | None, inputs: dict[str, Any]) -> None:
     """Warn if a disk does not have the size that the program gives, because an attachment cannot change it."""
-    size, wanted = live and live.properties.get("diskSizeGb"), as_integer(inputs.get("diskSizeGb"))
+    size, wanted = state and state.properties.get("diskSizeGb"), as_integer(inputs.get("diskSizeGb"))
     if size is not None and wanted is not None and size != wanted:
-        call.warn(
+        context.warn(
             f"diskSizeGb is {wanted} in the program, but the disk has {size} GB. An attachment does not change the size "
             "of its disk: correct or leave out diskSizeGb, or resize the disk"
         )

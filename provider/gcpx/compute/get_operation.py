@@ -13,10 +13,10 @@ from gcpx.compute.reference import rest
 from gcpx.gcp.in_project import InProjectFunction
 from gcpx.gcp.request import COMPUTE, Request
 from gcpx.model import codec
-from gcpx.model.fields import Record, Violation, exclusive, field, output_field, record, rule
+from gcpx.model.fields import Failure, Record, exclusive, field, output_field, record, rule
 from gcpx.model.links import name_of, path_of
 from gcpx.model.patterns import PROJECT, REGION, ZONE
-from gcpx.model.resource import Call
+from gcpx.model.resource import Context
 
 LINK: Final = re.compile(r"projects/([^/]+)/(global|regions/[^/]+|zones/[^/]+)/operations/([^/]+)")
 """The path of an operation: project, scope and name."""
@@ -26,11 +26,13 @@ LINK: Final = re.compile(r"projects/([^/]+)/(global|regions/[^/]+|zones/[^/]+)/o
     "name must be an operation's name, or a link projects/P/(global|regions/R|zones/Z)/operations/O",
     rest("globalOperations.get", "operation"),
 )
-def name_is_a_name_or_a_link(values: dict[str, Any]) -> list[Violation]:
+def name_is_a_name_or_a_link(values: dict[str, Any]) -> list[Failure]:
     """Refuse a link to anything else."""
     name = values.get("name")
     if isinstance(name, str) and "/" in name and not LINK.fullmatch(path_of(name)):
-        return [("name", "must be an operation's name, or a link projects/P/(global|regions/R|zones/Z)/operations/O")]
+        return [
+            Failure("name", "must be an operation's name, or a link projects/P/(global|regions/R|zones/Z)/operations/O")
+        ]
     return []
 
 
@@ -261,18 +263,20 @@ class GetOperation(InProjectFunction):
     arguments = OperationQuery
     result = Operation
 
-    def problems(self, arguments: dict[str, Any]) -> list[Violation]:
+    def failures(self, arguments: dict[str, Any]) -> list[Failure]:
         """Require a project, unless `name` is a link, which includes one."""
-        return [] if "/" in str(arguments.get("name", "")) else super().problems(arguments)
+        return [] if "/" in str(arguments.get("name", "")) else super().failures(arguments)
 
-    def invoke(self, call: Call, arguments: dict[str, Any]) -> dict[str, Any]:
+    def invoke(self, context: Context, arguments: dict[str, Any]) -> dict[str, Any]:
         """Read the operation once, without waiting until it is done."""
         link = LINK.fullmatch(path_of(arguments["name"]))
         project, scope, name = (
             link.groups() if link else (self._project(arguments), _scope(arguments), arguments["name"])
         )
         path = f"beta/projects/{project}/{scope}/operations/{name}"
-        return codec.from_body(self.result_type, self._google.send(Request(api=COMPUTE, method="GET", path=path), call))
+        return codec.from_body(
+            self.result_type, self._google.send(Request(api=COMPUTE, method="GET", path=path), context)
+        )
 
 
 def _scope(arguments: dict[str, Any]) -> str:

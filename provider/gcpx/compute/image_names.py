@@ -14,7 +14,7 @@ from typing import Any, Final
 import attrs
 
 from gcpx.compute.reference import rest
-from gcpx.model.fields import Rule, Violation, text
+from gcpx.model.fields import Failure, Rule, text
 from gcpx.model.patterns import PROJECT_ID
 
 _NAME: Final = r"[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?"
@@ -123,9 +123,9 @@ def _full_name_in_project(project: str, name: str) -> str:
 def image_name_form(name: str) -> Rule:
     """Make the rule that a property, given by its name, holds an image name in one of the known forms."""
 
-    def find(values: dict[str, Any]) -> list[Violation]:
+    def find(values: dict[str, Any]) -> list[Failure]:
         given = text(values, name)
-        return [(name, f"must be {FORMS}")] if given and full_image_name(given) is None else []
+        return [Failure(name, f"must be {FORMS}")] if given and full_image_name(given) is None else []
 
     words = (
         f"{name} must be {FORMS}; short names of public families and images are completed with their project, and "

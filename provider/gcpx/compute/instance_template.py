@@ -25,10 +25,10 @@ from gcpx.gcp.in_project import InProject, Lookups
 from gcpx.gcp.list_method import link_of
 from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.gcp.partial_state import keeping_state
-from gcpx.model import codec, state
+from gcpx.model import codec
 from gcpx.model.fields import (
+    Failure,
     Record,
-    Violation,
     elements,
     exclusive,
     field,
@@ -41,69 +41,70 @@ from gcpx.model.fields import (
 from gcpx.model.links import name_of, path_of
 from gcpx.model.naming import AUTONAMED, Autoname
 from gcpx.model.patterns import PROJECT, REGION
-from gcpx.model.resource import Call, InvalidId, ListedResource, Live, Page
+from gcpx.model.resource import Context, InvalidId, ListedResource, Page, State
+from gcpx.model.state import minimal_inputs
 from gcpx.model.values import UNKNOWN, Path
 
 _INSTANTIATE_FROM: Final = rest("instanceTemplates", "sourceInstanceParams.diskConfigs[].instantiateFrom")
 
 
 @rule("customImage and instantiateFrom: CUSTOM_IMAGE must be set together", _INSTANTIATE_FROM)
-def custom_image_and_instantiate_from_require_each_other(values: dict[str, Any]) -> list[Violation]:
+def custom_image_and_instantiate_from_require_each_other(values: dict[str, Any]) -> list[Failure]:
     """Refuse one without the other."""
     source, image = values.get("instantiateFrom"), values.get("customImage")
     if image and source not in ("CUSTOM_IMAGE", UNKNOWN):
-        return [("customImage", "requires instantiateFrom: CUSTOM_IMAGE")]
-    return [("customImage", "is required with CUSTOM_IMAGE")] if source == "CUSTOM_IMAGE" and not image else []
+        return [Failure("customImage", "requires instantiateFrom: CUSTOM_IMAGE")]
+    return [Failure("customImage", "is required with CUSTOM_IMAGE")] if source == "CUSTOM_IMAGE" and not image else []
 
 
 @rule("sourceInstanceParams requires sourceInstance", rest("instanceTemplates", "sourceInstanceParams"))
-def source_instance_params_require_source_instance(values: dict[str, Any]) -> list[Violation]:
+def source_instance_params_require_source_instance(values: dict[str, Any]) -> list[Failure]:
     """Refuse parameters of a source instance without a source instance."""
     if values.get("sourceInstanceParams") and not values.get("sourceInstance"):
-        return [("sourceInstanceParams", "requires sourceInstance: set it, or remove sourceInstanceParams")]
+        return [Failure("sourceInstanceParams", "requires sourceInstance: set it, or remove sourceInstanceParams")]
     return []
 
 
 @rule("the properties of a template must include machineType", rest("instanceTemplates", "properties.machineType"))
-def properties_include_machine_type(values: dict[str, Any]) -> list[Violation]:
+def properties_include_machine_type(values: dict[str, Any]) -> list[Failure]:
     """Require a machine type, which Google requires when the template is created."""
     properties = values.get("properties")
     if isinstance(properties, dict) and not properties.get("machineType"):
-        return [("properties.machineType", "is required: a template must have a machine type")]
+        return [Failure("properties.machineType", "is required: a template must have a machine type")]
     return []
 
 
 @rule("the properties of a template must include a boot disk, disks[0]", rest("instanceTemplates", "properties.disks"))
-def properties_include_boot_disk(values: dict[str, Any]) -> list[Violation]:
+def properties_include_boot_disk(values: dict[str, Any]) -> list[Failure]:
     """Require a boot disk, which Google requires when the template is created."""
     properties = values.get("properties")
     if not isinstance(properties, dict):
         return []
-    return [(("properties", str(name)), reason) for name, reason in boot_disk_is_missing(properties)]
+    return [failure.below("properties") for failure in boot_disk_is_missing(properties)]
 
 
 @rule(
     "the properties of a template must include a network interface",
     rest("instanceTemplates", "properties.networkInterfaces"),
 )
-def properties_include_network_interface(values: dict[str, Any]) -> list[Violation]:
+def properties_include_network_interface(values: dict[str, Any]) -> list[Failure]:
     """Require a network interface, which Google requires when the template is created."""
     properties = values.get("properties")
     if not isinstance(properties, dict) or properties.get("networkInterfaces") not in (None, []):
         return []
     words = "must have at least one interface, such as [{}] for the network global/networks/default"
-    return [("properties.networkInterfaces", words)]
+    return [Failure("properties.networkInterfaces", words)]
 
 
 @rule(
     "machineType, diskType, acceleratorType and resourcePolicies in properties must be names, not URLs",
     rest("instanceTemplates", "properties.disks[].initializeParams.diskType"),
 )
-def types_and_policies_are_names(values: dict[str, Any]) -> list[Violation]:
+def types_and_policies_are_names(values: dict[str, Any]) -> list[Failure]:
     """Refuse URLs of zonal resources, because a template has no zone."""
     reason = "must be a bare name, not a URL, in a template: write only the part after the last slash"
     places = _types_and_policies(nested(values, "properties"))
-    return [(("properties", *path), reason) for path, value in places if isinstance(value, str) and "/" in value]
+    return [Failure(("properties", *path), reason) for path, value in places if isinstance(value, str) and "/" in value]
 
 
 def _types_and_policies(properties: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
@@ -128,7 +129,7 @@ def _policies(path: Path, owner: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
     "properties must not have customer-supplied encryption keys, which a template does not store",
     rest("instanceTemplates", "properties.disks[].diskEncryptionKey"),
 )
-def customer_supplied_keys_are_absent(values: dict[str, Any]) -> list[Violation]:
+def customer_supplied_keys_are_absent(values: dict[str, Any]) -> list[Failure]:
     """Refuse keys that a template does not store."""
     return no_customer_keys("properties", values)
 
@@ -288,11 +289,11 @@ class InstanceTemplate(InProject):
         super().__init__(google, lookups)
         self._earlier = EarlierInsertions(self.token)
 
-    def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Violation]:
+    def check_online(self, context: Context, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
         """Check that what the properties name exists."""
         del olds
         location = self.location(inputs, {})
-        checks = OnlineChecks(self._lookups, call, location.project, location.region)
+        checks = OnlineChecks(self._lookups, context, location.project, location.region)
         return checks.run(inputs, instance_checks(checks, nested(inputs, "properties"), ("properties",)))
 
     def unique_key(self, inputs: dict[str, Any]) -> Any:
@@ -303,40 +304,40 @@ class InstanceTemplate(InProject):
         """Predict the project. Properties that come from a source instance cannot be predicted."""
         return {"project": self._project(inputs), "kind": "compute#instanceTemplate"}
 
-    def create(self, call: Call, inputs: dict[str, Any]) -> Live:
+    def create(self, context: Context, inputs: dict[str, Any]) -> State:
         """Insert the template, then read it by the numeric ID that the operation returns."""
         address = self._address(inputs)
         body = codec.to_body(self.type, inputs)
         collection = self._collection(address, beta=codec.uses_beta(self.type, inputs))
         with keeping_state(partial(self._unread_template, address, inputs)) as creation:
-            inserted = collection.insert(call, body)
+            inserted = collection.insert(context, body)
             creation.created(inserted.operation)
             named = _named_by(address, inserted.operation)
-            live = self._live(named, collection.read_inserted(call, named.name, inserted.operation))
-        self._earlier.warn(call, collection, inserted.operation)
-        return attrs.evolve(live, adopted=inserted.earlier)
+            state = self._state(named, collection.read_inserted(context, named.name, inserted.operation))
+        self._earlier.warn(context, collection, inserted.operation)
+        return attrs.evolve(state, adopted=inserted.earlier)
 
-    def settle(self, call: Call, resource_id: str) -> None:
+    def settle(self, context: Context, resource_id: str) -> None:
         """Wait for what interrupted runs are still inserting."""
         address = self._parse(resource_id)
-        self._collection(address, beta=False).settle(call, address.name)
+        self._collection(address, beta=False).settle(context, address.name)
 
-    def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
+    def read(self, context: Context, resource_id: str, inputs: dict[str, Any] | None) -> State | None:
         """Read by name; a template with another numeric ID is not this resource."""
         address = self._parse(resource_id)
-        beta = self._needs_beta(call, address) if inputs is None else codec.uses_beta(self.type, inputs)
+        beta = self._needs_beta(context, address) if inputs is None else codec.uses_beta(self.type, inputs)
         collection = self._collection(address, beta=beta)
-        template = collection.get_own(call, address.name)
+        template = collection.get_own(context, address.name)
         if template is None or _has_other_unique_id(resource_id, template):
             return None
-        return self._live(address, template)
+        return self._state(address, template)
 
-    def delete(self, call: Call, resource_id: str) -> None:
+    def delete(self, context: Context, resource_id: str) -> None:
         """Delete by numeric ID, so that another template of this name stays."""
         address = self._parse(resource_id)
-        self._collection(address, beta=False).delete(call, address.name)
+        self._collection(address, beta=False).delete(context, address.name)
 
-    def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
+    def page(self, context: Context, query: dict[str, Any], token: str, size: int) -> Page:
         """List the templates of a region, or those of all scopes."""
         templates = ImportableResources(
             google=self._google,
@@ -347,25 +348,25 @@ class InstanceTemplate(InProject):
             scope=f"regions/{name_of(query['region'])}" if query.get("region") else "",
             filter=query.get("filter"),
         )
-        items, next_token = templates.read_page(call, token, size)
+        items, next_token = templates.read_page(context, token, size)
         return Page([ListedResource(link_of(item), item["name"]) for item in items], next_token)
 
-    def _needs_beta(self, call: Call, address: _Address) -> bool:
+    def _needs_beta(self, context: Context, address: _Address) -> bool:
         """Return whether a template to be imported has beta properties, which only the beta path returns."""
-        template = self._collection(address, beta=True).get(call, address.name)
+        template = self._collection(address, beta=True).get(context, address.name)
         return template is not None and codec.uses_beta(
-            self.type, state.minimal(self.type, codec.from_body(self.type, template))
+            self.type, minimal_inputs(self.type, codec.from_body(self.type, template))
         )
 
-    def _unread_template(self, address: _Address, inputs: dict[str, Any], operation: dict[str, Any]) -> Live:
+    def _unread_template(self, address: _Address, inputs: dict[str, Any], operation: dict[str, Any]) -> State:
         named = _named_by(address, operation)
         return self._unread(named.id, {**inputs, "name": named.name, "project": named.project}, operation)
 
-    def _live(self, address: _Address, template: dict[str, Any]) -> Live:
+    def _state(self, address: _Address, template: dict[str, Any]) -> State:
         properties = codec.from_body(self.type, template)
         unique_link = f"{template.get('selfLink', '')}?uniqueId={template.get('id')}"
         region = {"region": address.region} if address.region else {}
-        return Live(address.id, {**properties, "project": address.project, "selfLinkUnique": unique_link, **region})
+        return State(address.id, {**properties, "project": address.project, "selfLinkUnique": unique_link, **region})
 
     def _collection(self, address: _Address, *, beta: bool) -> Collection:
         return Collection(

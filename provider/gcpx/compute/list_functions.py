@@ -18,7 +18,7 @@ from gcpx.gcp.list_method import ListMethod, any_scope, no_scope, unreached
 from gcpx.model import codec
 from gcpx.model.fields import Record, exclusive, field, object_type, output_field, record
 from gcpx.model.numbers import as_integer
-from gcpx.model.resource import Call
+from gcpx.model.resource import Context
 
 _QUERY: Final = ("filter", "orderBy", "returnPartialSuccess", "includeAllScopes", "serviceProjectNumber", "view")
 """Arguments that are query parameters of the same name; paging and field masks are handled here."""
@@ -51,14 +51,14 @@ class ListFunction(InProjectFunction):
     version: ClassVar[str]
     path: ClassVar[str]
 
-    def invoke(self, call: Call, arguments: dict[str, Any]) -> dict[str, Any]:
+    def invoke(self, context: Context, arguments: dict[str, Any]) -> dict[str, Any]:
         """Read one page if `maxResults` is set, otherwise all pages."""
         size = as_integer(arguments.get("maxResults")) or 0
         token = arguments.get("pageToken") or ""
         method = self._method(arguments)
-        merged = self.merged([method.page(call, token, size)] if size else method.pages(call, token))
+        merged = self.merged([method.page(context, token, size)] if size else method.pages(context, token))
         if merged.get("unreachables"):
-            call.warn(f"the result is partial: {', '.join(merged['unreachables'])} cannot be reached")
+            context.warn(f"the result is partial: {', '.join(merged['unreachables'])} cannot be reached")
         return codec.from_body(self.result_type, merged)
 
     def _method(self, arguments: dict[str, Any]) -> ListMethod:

@@ -10,9 +10,9 @@ import attrs
 from gcpx.compute.reference import rest
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.list_method import ListMethod, any_scope, items_of
-from gcpx.model.fields import Record, Rule, Violation, field, record, rule
+from gcpx.model.fields import Failure, Record, Rule, field, record, rule
 from gcpx.model.patterns import PROJECT
-from gcpx.model.resource import Call
+from gcpx.model.resource import Context
 
 
 @attrs.frozen(kw_only=True)
@@ -37,17 +37,17 @@ class ImportableResources:
     filter: str | None = None
     needs: Callable[[str], bool] = any_scope
 
-    def read_page(self, call: Call, token: str, size: int) -> tuple[list[dict[str, Any]], str]:
+    def read_page(self, context: Context, token: str, size: int) -> tuple[list[dict[str, Any]], str]:
         """Read one page: its items (REST JSON), and the token of the next page, which is empty at the end.
 
         `token` is empty for the first page; `size` is the most items that Google may put on the page.
         """
-        page = self._method.page(call, token, size)
+        page = self._method.page(context, token, size)
         return self._items(page), page.get("nextPageToken", "")
 
-    def read_all(self, call: Call) -> Iterator[dict[str, Any]]:
+    def read_all(self, context: Context) -> Iterator[dict[str, Any]]:
         """Read the items of all pages."""
-        for page in self._method.pages(call):
+        for page in self._method.pages(context):
             yield from self._items(page)
 
     @property
@@ -62,18 +62,18 @@ class ImportableResources:
 
 
 @rule("filter and orderBy must have a form that list methods accept", rest("instances.list", "filter and orderBy"))
-def filter_and_order_can_be_parsed(values: dict[str, Any]) -> list[Violation]:
+def filter_and_order_can_be_parsed(values: dict[str, Any]) -> list[Failure]:
     """Refuse, with the position of the error, what Google would refuse."""
     from gcpx_filter import FilterError, check_order, parse  # noqa: PLC0415 - loads the grammar with the first list
 
-    failures: list[Violation] = []
+    failures: list[Failure] = []
     for name, check in (("filter", parse), ("orderBy", check_order)):
         text = values.get(name)
         try:
             if isinstance(text, str):
                 check(text)
         except FilterError as error:
-            failures.append((name, f"is malformed {error}"))
+            failures.append(Failure(name, f"is malformed {error}"))
     return failures
 
 

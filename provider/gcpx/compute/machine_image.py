@@ -30,11 +30,11 @@ from gcpx.gcp.list_method import link_of
 from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.gcp.partial_state import keeping_state
 from gcpx.model import codec
-from gcpx.model.fields import Record, Violation, exclusive, field, output_field, record, text
+from gcpx.model.fields import Failure, Record, exclusive, field, output_field, record, text
 from gcpx.model.links import path_of
 from gcpx.model.naming import AUTONAMED, Autoname
 from gcpx.model.patterns import LINK_PARTS, PROJECT, form
-from gcpx.model.resource import Call, InvalidId, ListedResource, Live, Page
+from gcpx.model.resource import Context, InvalidId, ListedResource, Page, State
 
 _INSTANCE: Final = form(
     "projects/PROJECT/zones/ZONE/instances/NAME",
@@ -241,12 +241,12 @@ class MachineImage(InProject):
         super().__init__(google, lookups)
         self._earlier = EarlierInsertions(self.token)
 
-    def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Violation]:
+    def check_online(self, context: Context, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
         """Check the project and the source instance's zone; the instance may be created in the same run."""
         del olds
         source = _INSTANCE_PATH.fullmatch(path_of(text(inputs, "sourceInstance")))
         project = (source and source[1]) or self.location(inputs, {}).project
-        checks = OnlineChecks(self._lookups, call, project)
+        checks = OnlineChecks(self._lookups, context, project)
         return checks.run(inputs, [partial(checks.check_zone, source[2], ("sourceInstance",))] if source else [])
 
     def unique_key(self, inputs: dict[str, Any]) -> Any:
@@ -257,50 +257,50 @@ class MachineImage(InProject):
         """Predict the project."""
         return {"project": self._project(inputs), "kind": "compute#machineImage"}
 
-    def create(self, call: Call, inputs: dict[str, Any]) -> Live:
+    def create(self, context: Context, inputs: dict[str, Any]) -> State:
         """Insert the image, then read it by the numeric ID that the operation returns."""
         project = self._project(inputs)
         body, query = codec.to_body(self.type, inputs), {"sourceInstance": inputs["sourceInstance"]}
         images = self._images(project)
         with keeping_state(partial(self._unread_image, project, inputs)) as creation:
-            inserted = images.insert(call, body, query)
+            inserted = images.insert(context, body, query)
             creation.created(inserted.operation)
             name = inserted_name(inserted.operation, inputs["name"])
-            live = self._live(project, images.read_inserted(call, name, inserted.operation))
-        self._earlier.warn(call, images, inserted.operation)
-        return attrs.evolve(live, adopted=inserted.earlier)
+            state = self._state(project, images.read_inserted(context, name, inserted.operation))
+        self._earlier.warn(context, images, inserted.operation)
+        return attrs.evolve(state, adopted=inserted.earlier)
 
-    def settle(self, call: Call, resource_id: str) -> None:
+    def settle(self, context: Context, resource_id: str) -> None:
         """Wait for what interrupted runs are still inserting."""
         project, name = self._parse(resource_id)
-        self._images(project).settle(call, name)
+        self._images(project).settle(context, name)
 
-    def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
+    def read(self, context: Context, resource_id: str, inputs: dict[str, Any] | None) -> State | None:
         """Read by name; an image with another numeric ID is not this resource."""
         del inputs
         project, name = self._parse(resource_id)
         images = self._images(project)
-        image = images.get_own(call, name)
-        return None if image is None else self._live(project, image)
+        image = images.get_own(context, name)
+        return None if image is None else self._state(project, image)
 
-    def update(self, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
+    def update(self, context: Context, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> State:
         """Set the labels, and keep those that other tools add."""
         project, name = self._parse(resource_id)
         if old.get("labels") != new.get("labels"):
-            self._images(project).read_modify_write(call, name, "setLabels", partial(self._labels_body, new))
-        return super().update(call, resource_id, old, new)
+            self._images(project).read_modify_write(context, name, "setLabels", partial(self._labels_body, new))
+        return super().update(context, resource_id, old, new)
 
     def _labels_body(self, inputs: dict[str, Any], image: dict[str, Any]) -> dict[str, Any]:
         added_by_tools = self.type.properties["labels"].traits.merge_keys
         kept = {key: value for key, value in image.get("labels", {}).items() if key in added_by_tools}
         return {"labels": kept | (inputs.get("labels") or {}), "labelFingerprint": image.get("labelFingerprint")}
 
-    def delete(self, call: Call, resource_id: str) -> None:
+    def delete(self, context: Context, resource_id: str) -> None:
         """Delete by numeric ID, so that another image of this name stays."""
         project, name = self._parse(resource_id)
-        self._images(project).delete(call, name)
+        self._images(project).delete(context, name)
 
-    def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
+    def page(self, context: Context, query: dict[str, Any], token: str, size: int) -> Page:
         """List the images of a project."""
         images = ImportableResources(
             google=self._google,
@@ -311,15 +311,15 @@ class MachineImage(InProject):
             scope="global",
             filter=query.get("filter"),
         )
-        items, next_token = images.read_page(call, token, size)
+        items, next_token = images.read_page(context, token, size)
         return Page([ListedResource(link_of(item), item["name"]) for item in items], next_token)
 
-    def _unread_image(self, project: str, inputs: dict[str, Any], operation: dict[str, Any]) -> Live:
+    def _unread_image(self, project: str, inputs: dict[str, Any], operation: dict[str, Any]) -> State:
         name = inserted_name(operation, inputs["name"])
         return self._unread(_id(project, name), {**inputs, "name": name, "project": project}, operation)
 
-    def _live(self, project: str, image: dict[str, Any]) -> Live:
-        return Live(_id(project, image["name"]), {**codec.from_body(self.type, image), "project": project})
+    def _state(self, project: str, image: dict[str, Any]) -> State:
+        return State(_id(project, image["name"]), {**codec.from_body(self.type, image), "project": project})
 
     def _images(self, project: str) -> Collection:
         return Collection(

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from gcpx.gcp.online_checks import OnlineCheck, OnlineChecks
-from gcpx.model.fields import Violation, elements, nested, text
+from gcpx.model.fields import Failure, elements, nested, text
 from gcpx.model.links import name_of
 from gcpx.model.values import Path
 
@@ -33,7 +33,7 @@ def instance_checks(checks: OnlineChecks, properties: dict[str, Any], path: Path
         yield partial(checks.check_link, subnetwork, subnetworks, (*interface_path, "subnetwork"))
 
 
-def check_machine_type(checks: OnlineChecks, machine_type: str, path: Path) -> list[Violation]:
+def check_machine_type(checks: OnlineChecks, machine_type: str, path: Path) -> list[Failure]:
     """Check that a zone of the region, or any zone, has a machine type. Custom types are skipped: no list has them."""
     name, region = name_of(machine_type), checks.region
     if not name or "custom-" in name or not checks.project:
@@ -42,15 +42,19 @@ def check_machine_type(checks: OnlineChecks, machine_type: str, path: Path) -> l
     zones = [scope for scope, group in listed.get("items", {}).items() if group.get("machineTypes")]
     if not listed or [zone for zone in zones if region is None or f"/{region}-" in zone]:
         return []
-    return [(path, f"must be a machine type in {region or 'any zone'} of {checks.project}; {name} is not: correct it")]
+    return [
+        Failure(
+            path, f"must be a machine type in {region or 'any zone'} of {checks.project}; {name} is not: correct it"
+        )
+    ]
 
 
-def check_quotas(checks: OnlineChecks, machine_type: str, count: int, minimum: int) -> list[Violation]:
+def check_quotas(checks: OnlineChecks, machine_type: str, count: int, minimum: int) -> list[Failure]:
     """Check that the region's quotas allow `count` more instances; if they allow only `minimum`, warn."""
     available = _available_quotas(checks)
     family = f"{name_of(machine_type).partition('-')[0].upper()}_CPUS"
     metric = family if family in available else "CPUS"
-    failures: list[Violation] = []
+    failures: list[Failure] = []
     for name, each in (("INSTANCES", 1), (metric, _processors(checks, machine_type))):
         left = available.get(name)
         if left is None or count * each <= left:
@@ -59,9 +63,9 @@ def check_quotas(checks: OnlineChecks, machine_type: str, count: int, minimum: i
             f"needs {count * each:,} of quota {name} in {checks.region}, where {left:,.0f} are left: request more quota"
         )
         if minimum * each > left:
-            failures.append(("count", words))
+            failures.append(Failure("count", words))
         else:
-            checks.call.warn(f"count {words}; minCount can be met")
+            checks.context.warn(f"count {words}; minCount can be met")
     return failures
 
 

@@ -16,7 +16,7 @@ from gcpx.gcp.errors import Unfinished, from_operation
 from gcpx.gcp.list_method import PAGE, ListMethod
 from gcpx.gcp.request import COMPUTE, SHORT_PATIENCE, Request
 from gcpx.gcp.retries import may_pass
-from gcpx.model.resource import Call
+from gcpx.model.resource import Context
 
 _FIRST_PAUSE: Final = 1.0
 _LONGEST_PAUSE: Final = 15.0
@@ -75,7 +75,7 @@ class OperationsWatch:
     """
 
     operations: Operations
-    call: Call
+    context: Context
     deadline: float
 
     def rounds(self, pending: list[Started]) -> Iterator[int]:
@@ -90,14 +90,14 @@ class OperationsWatch:
             yield len(pending) - len(still_pending)
             pending = still_pending
             if pending:
-                self.call.cancelled.wait(min(pause, max(0.0, self.deadline - self.call.clock())))
+                self.context.cancelled.wait(min(pause, max(0.0, self.deadline - self.context.clock())))
                 pause = min(pause * 2, _LONGEST_PAUSE)
 
     def _gave_up(self, pending: list[Started]) -> bool:
         reason = ""
-        if self.call.cancelled.is_set():
+        if self.context.cancelled.is_set():
             reason = "cancelled while Google was still working on it"
-        elif self.call.clock() >= self.deadline:
+        elif self.context.clock() >= self.deadline:
             reason = "did not finish in time (customTimeouts can allow more)"
         for item in pending if reason else ():
             item.give_up(reason)
@@ -108,7 +108,7 @@ class OperationsWatch:
         zones: dict[str, list[Started]] = defaultdict(list)
         for item in pending:
             zones[scope_of(item.operation)].append(item)
-        side_by_side = self.call.side_by_side
+        side_by_side = self.context.side_by_side
         left = [
             item for items in side_by_side(lambda zone: self._read_zone(zone, zones[zone]), zones) for item in items
         ]
@@ -138,7 +138,7 @@ class OperationsWatch:
         path = f"{self.operations.path}/{zone}/operations"
         google = self.operations.google
         method = ListMethod(google=google, path=path, query=query, fields=_FIELDS, patience=SHORT_PATIENCE)
-        for page in islice(method.pages(self.call), len(unseen) // PAGE + 2):
+        for page in islice(method.pages(self.context), len(unseen) // PAGE + 2):
             for operation in page.get("items", ()):
                 item = unseen.pop(operation.get("name"), None)
                 if item is not None:
@@ -150,7 +150,7 @@ class OperationsWatch:
         path = f"{self.operations.path}/{scope_of(item.operation)}/operations/{item.operation['name']}"
         request = Request(api=COMPUTE, method="GET", path=path, query={"fields": _FIELDS}, patience=SHORT_PATIENCE)
         try:
-            self._update(item, self.operations.google.send(request, self.call))
+            self._update(item, self.operations.google.send(request, self.context))
         except Exception as error:  # noqa: BLE001 - whatever went wrong, Google accepted the request
             if not self._may_pass(error):
                 item.give_up(f"the status of its operation could not be read: {safe_message(error)}")
@@ -158,13 +158,13 @@ class OperationsWatch:
     def _may_pass(self, error: Exception) -> bool:
         """Return whether to leave operations for the next round after a read failed."""
         if may_pass(error):
-            self.call.progress(f"{safe_message(error)}; asking again")
+            self.context.progress(f"{safe_message(error)}; asking again")
         return isinstance(error, CancelledError) or may_pass(error)
 
     def _update(self, item: Started, operation: dict[str, Any]) -> None:
         item.update(operation)
         if item.is_settled:
-            warn_of(self.call, item.what, operation)
+            warn_of(self.context, item.what, operation)
 
 
 _PROGRESS_INTERVAL: Final = 1.0
@@ -198,7 +198,7 @@ class OperationBatch:
     timeout: float
     done: str
 
-    def run(self, call: Call, requests: Sequence[BatchRequest]) -> list[ProviderError | None]:
+    def run(self, context: Context, requests: Sequence[BatchRequest]) -> list[ProviderError | None]:
         """Send all requests, wait until their operations have ended, and show the progress.
 
         After a cancellation, the remaining requests are not sent, and the started operations are not waited for.
@@ -207,29 +207,29 @@ class OperationBatch:
             For each request, None if its operation succeeded, or else why not: the `ApiError` of the response or of the
             operation, CancelledError if the request was not sent, or `Unfinished` if the result is not known.
         """
-        started = self._send_all(call, requests)
-        watch = OperationsWatch(self.operations, call, call.end(self.timeout))
+        started = self._send_all(context, requests)
+        watch = OperationsWatch(self.operations, context, context.end(self.timeout))
         for ended in watch.rounds([item for item in started if not item.is_settled]):
             if ended:
                 settled = sum(item.is_settled for item in started)
-                call.progress(f"{settled:,}/{len(started):,} {self.done}")
+                context.progress(f"{settled:,}/{len(started):,} {self.done}")
         return [item.error for item in started]
 
-    def _send_all(self, call: Call, requests: Sequence[BatchRequest]) -> list[Started]:
+    def _send_all(self, context: Context, requests: Sequence[BatchRequest]) -> list[Started]:
         """Send the requests; the result has their operations or errors, in the order of the requests."""
         started, shown = [], time.monotonic()
-        for item in call.side_by_side(lambda request: self._send(call, request), requests):
+        for item in context.side_by_side(lambda request: self._send(context, request), requests):
             started.append(item)
             if time.monotonic() - shown >= _PROGRESS_INTERVAL:
                 shown = time.monotonic()
-                call.progress(f"{len(started):,}/{len(requests):,} requests sent")
+                context.progress(f"{len(started):,}/{len(requests):,} requests sent")
         return started
 
-    def _send(self, call: Call, request: BatchRequest) -> Started:
-        if call.cancelled.is_set():
+    def _send(self, context: Context, request: BatchRequest) -> Started:
+        if context.cancelled.is_set():
             return Started(request.what, {}, CancelledError.before(request.what))
         try:
-            operation: dict[str, Any] = self.operations.google.send(request.request, call)
+            operation: dict[str, Any] = self.operations.google.send(request.request, context)
         except ProviderError as error:
             return Started(request.what, {}, error)
         return Started.accepted(request.what, operation)

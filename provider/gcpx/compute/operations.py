@@ -18,7 +18,7 @@ from gcpx.gcp.retries import may_pass
 from gcpx.model import codec
 from gcpx.model.fields import Record, object_type, output_field, record
 from gcpx.model.links import name_of
-from gcpx.model.resource import Call
+from gcpx.model.resource import Context
 
 
 @record
@@ -170,20 +170,20 @@ class Operations:
         """The path of requests to the project."""
         return f"{self.version}/projects/{self.project}"
 
-    def wait(self, call: Call, operation: dict[str, Any], wait: Wait) -> dict[str, Any]:
+    def wait(self, context: Context, operation: dict[str, Any], wait: Wait) -> dict[str, Any]:
         """Wait until an operation has succeeded, and return it as it ended.
 
         Raises:
             ApiError: the operation failed.
             Unfinished: its result is not known, as in `outcome`.
         """
-        return self.outcome(call, operation, wait).result()
+        return self.outcome(context, operation, wait).result()
 
-    def outcome(self, call: Call, operation: dict[str, Any], wait: Wait) -> Outcome:
+    def outcome(self, context: Context, operation: dict[str, Any], wait: Wait) -> Outcome:
         """Wait until an operation has ended, whether it succeeded or failed.
 
         Args:
-            call: the engine's call, which shows the progress and the operation's warnings.
+            context: the engine's call, which shows the progress and the operation's warnings.
             operation: Google's response to the request that started it.
             wait: what to call it, and how long to wait.
 
@@ -191,33 +191,33 @@ class Operations:
             Unfinished: the user cancelled, the time is up, or the status cannot be read.
         """
         try:
-            ended = _Watch(self, call, wait, operation, call.end(wait.timeout)).until_done()
+            ended = _Watch(self, context, wait, operation, context.end(wait.timeout)).until_done()
             return Outcome.of(wait.what, ended)
         except Exception as error:  # whatever went wrong, Google accepted the request
             raise Unfinished(safe_message(error, wait.what), operation) from error
 
-    def requested(self, call: Call, scope: str, request_id: str) -> dict[str, Any] | None:
+    def requested(self, context: Context, scope: str, request_id: str) -> dict[str, Any] | None:
         """Find the operation that a request ID started, unless it failed.
 
         Args:
-            call: the engine's call.
+            context: the engine's call.
             scope: where the operation is: `global`, `regions/R` or `zones/Z`.
             request_id: the `requestId` of the request.
         """
-        items = self._listed(call, scope, f'clientOperationId = "{request_id}"')
+        items = self._listed(context, scope, f'clientOperationId = "{request_id}"')
         return next((item for item in items if not item.get("error")), None)
 
-    def requested_if_known(self, call: Call, scope: str, request_id: str) -> dict[str, Any] | None:
+    def requested_if_known(self, context: Context, scope: str, request_id: str) -> dict[str, Any] | None:
         """Find an operation as `requested` does; None also if an error of Google leaves that open."""
         try:
-            return self.requested(call, scope, request_id)
+            return self.requested(context, scope, request_id)
         except ApiError:
             return None
 
-    def targets_of_group(self, call: Call, zones: Iterable[str], group: str) -> set[str]:
+    def targets_of_group(self, context: Context, zones: Iterable[str], group: str) -> set[str]:
         """Return the numeric IDs of what the operations that share a group ID have created, in zones by name."""
         found = (
-            item for zone in zones for item in self._listed(call, f"zones/{zone}", f'operationGroupId = "{group}"')
+            item for zone in zones for item in self._listed(context, f"zones/{zone}", f'operationGroupId = "{group}"')
         )
         return {
             str(item.get("targetId"))
@@ -226,27 +226,29 @@ class Operations:
         }
 
     def begun_by_requests(
-        self, call: Call, scope: str, beginning: str, patience: float = PATIENCE
+        self, context: Context, scope: str, beginning: str, patience: float = PATIENCE
     ) -> list[dict[str, Any]]:
         """List the insertions whose request IDs begin with given digits and hyphens, unless they left nothing.
 
         Args:
-            call: the engine's call.
+            context: the engine's call.
             scope: where the operations are, as in `requested`.
             beginning: the beginning of their request IDs.
             patience: that of `ListMethod`.
         """
-        items = self._listed(call, scope, f"clientOperationId eq {beginning}.*", patience)
+        items = self._listed(context, scope, f"clientOperationId eq {beginning}.*", patience)
         begun = (item for item in items if str(item.get("clientOperationId", "")).startswith(beginning))
         return [item for item in begun if kind_of(item) in _INSERTIONS and not left_nothing(item)]
 
-    def were_begun_in_turn(self, call: Call, scope: str, operation: Mapping[str, Any], kinds: Iterable[str]) -> bool:
+    def were_begun_in_turn(
+        self, context: Context, scope: str, operation: Mapping[str, Any], kinds: Iterable[str]
+    ) -> bool:
         """Return whether operations of some kinds were begun on the same target after another one, in the order given.
 
         False also if Google refuses to list the operations.
 
         Args:
-            call: the engine's call.
+            context: the engine's call.
             scope: where the operations are, as in `requested`.
             operation: the other operation (REST JSON).
             kinds: some of those of `kind_of`, such as `detachDisk`.
@@ -254,7 +256,7 @@ class Operations:
         try:
             later = [
                 (moment(item["insertTime"]), kind_of(item))
-                for item in self.begun_since(call, scope, operation)
+                for item in self.begun_since(context, scope, operation)
                 if item.get("targetId") == operation.get("targetId")
             ]
         except PermissionDenied:
@@ -267,12 +269,12 @@ class Operations:
             later = [(begun, kind) for begun, kind in later if begun >= min(times)]
         return True
 
-    def deleted_since(self, call: Call, scope: str, operation: Mapping[str, Any]) -> set[str]:
+    def deleted_since(self, context: Context, scope: str, operation: Mapping[str, Any]) -> set[str]:
         """Return the IDs of what was deleted in a scope since an operation was begun, as `changed_since` does."""
-        return self.changed_since(call, scope, operation, _DELETIONS)
+        return self.changed_since(context, scope, operation, _DELETIONS)
 
     def changed_since(
-        self, call: Call, scope: str, operation: Mapping[str, Any], kinds: Collection[str], beginning: str = ""
+        self, context: Context, scope: str, operation: Mapping[str, Any], kinds: Collection[str], beginning: str = ""
     ) -> set[str]:
         """Return the IDs of the targets of operations of some kinds that were begun at the same time as a given one, or later.
 
@@ -282,35 +284,35 @@ class Operations:
         try:
             return {
                 str(item.get("targetId"))
-                for item in self.begun_since(call, scope, operation)
+                for item in self.begun_since(context, scope, operation)
                 if kind_of(item) in kinds and str(item.get("clientOperationId", "")).startswith(beginning)
             }
         except ApiError:
             return set()
 
-    def begun_since(self, call: Call, scope: str, operation: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    def begun_since(self, context: Context, scope: str, operation: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield the operations that were begun at the same time as a given one, or later, without failed ones, newest first.
 
         No filter is sent, because Google's types of operations vary; older pages are not read.
 
         Args:
-            call: the engine's call.
+            context: the engine's call.
             scope: where the operations are, as in `requested`.
             operation: the other operation (REST JSON).
         """
         begun, query = moment(operation["insertTime"]), {"orderBy": "creationTimestamp desc"}
-        for page in ListMethod(google=self.google, path=f"{self.path}/{scope}/operations", query=query).pages(call):
+        for page in ListMethod(google=self.google, path=f"{self.path}/{scope}/operations", query=query).pages(context):
             items = items_of(page)
             since = [item for item in items if moment(item["insertTime"]) >= begun]
             yield from (item for item in since if not item.get("error"))
             if items and not since:
                 return
 
-    def _listed(self, call: Call, scope: str, condition: str, patience: float = PATIENCE) -> list[dict[str, Any]]:
+    def _listed(self, context: Context, scope: str, condition: str, patience: float = PATIENCE) -> list[dict[str, Any]]:
         """List the operations in a scope that fit a filter; `patience` is that of `ListMethod`."""
         path = f"{self.path}/{scope}/operations"
         listed = ListMethod(google=self.google, path=path, query={"filter": condition}, patience=patience)
-        return [item for page in listed.pages(call) for item in items_of(page)]
+        return [item for page in listed.pages(context) for item in items_of(page)]
 
 
 @attrs.define
@@ -326,7 +328,7 @@ class _Watch:
     """
 
     operations: Operations
-    call: Call
+    context: Context
     wait: Wait
     operation: dict[str, Any]
     deadline: float
@@ -344,32 +346,32 @@ class _Watch:
             self._show_progress()
             if returned_at_once:
                 self._pause()
-        warn_of(self.call, self.wait.what, self.operation)
+        warn_of(self.context, self.wait.what, self.operation)
         return self.operation
 
     def _is_done(self) -> bool:
         return bool(self.operation.get("status") == "DONE")
 
     def _check_time_and_cancellation(self) -> None:
-        if self.call.cancelled.is_set():
+        if self.context.cancelled.is_set():
             raise Unfinished(
                 f"{self.wait.what}: cancelled while Google was still working on it; run the command again to go on"
             )
-        if self.call.clock() >= self.deadline:
+        if self.context.clock() >= self.deadline:
             raise Unfinished(
                 f"{self.wait.what}: did not finish in time; raise customTimeouts, or run the command again to go on"
             )
 
     def _read(self) -> bool:
         """Read the operation once; return whether to pause before the next read."""
-        begun = self.call.clock()
+        begun = self.context.clock()
         try:
             self.operation = self._long_polled() if self.long_poll else self._get()
         except ApiError as error:
             return self._should_pause_after(error)
         except (CancelledError, OutOfTimeError):
             return False  # the next check finds that the user cancelled, or that the time is up
-        return self.call.clock() - begun < self.pause
+        return self.context.clock() - begun < self.pause
 
     def _should_pause_after(self, error: ApiError) -> bool:
         """Decide how to go on after a read that failed, which says nothing about the operation itself."""
@@ -377,7 +379,7 @@ class _Watch:
             self.long_poll = False
             return False
         if may_pass(error):
-            self.call.progress(f"{self.wait.what}: {error.message}; asking again")
+            self.context.progress(f"{self.wait.what}: {error.message}; asking again")
             return True
         raise Unfinished(f"{self.wait.what}: the status of its operation could not be read: {error}") from error
 
@@ -386,17 +388,17 @@ class _Watch:
         timeout, path = max(_FIRST_PAUSE, min(_LONG_POLL, self._seconds_left)), f"{self._path}/wait"
         request = Request(api=COMPUTE, method="POST", path=path, patience=0.0, read_timeout=timeout, only_reads=True)
         try:
-            return self.operations.google.send(request, self.call)
+            return self.operations.google.send(request, self.context)
         except TimedOut:
             return self._get()
 
     def _get(self) -> dict[str, Any]:
         request = Request(api=COMPUTE, method="GET", path=self._path, patience=0.0)
-        return self.operations.google.send(request, self.call)
+        return self.operations.google.send(request, self.context)
 
     @property
     def _seconds_left(self) -> float:
-        return self.deadline - self.call.clock()
+        return self.deadline - self.context.clock()
 
     @property
     def _path(self) -> str:
@@ -406,10 +408,10 @@ class _Watch:
         progress = self.wait.describe(self.operation)
         if progress != self.shown:
             self.shown = progress
-            self.call.progress(f"{self.wait.what}: {progress}")
+            self.context.progress(f"{self.wait.what}: {progress}")
 
     def _pause(self) -> None:
-        self.call.cancelled.wait(min(self.pause, max(0.0, self._seconds_left)))
+        self.context.cancelled.wait(min(self.pause, max(0.0, self._seconds_left)))
         self.pause = min(self.pause * 2, _LONGEST_PAUSE)
 
 
@@ -420,7 +422,7 @@ def left_nothing(insertion: dict[str, Any]) -> bool:
     return not created_instances(Outcome.of("insert", insertion).per_location).total()
 
 
-def warn_of(call: Call, what: str, operation: dict[str, Any]) -> None:
+def warn_of(context: Context, what: str, operation: dict[str, Any]) -> None:
     """Show the warnings of an operation (REST JSON), which messages call `what`."""
     for warning in operation.get("warnings", ()):
-        call.warn(f"{what}: {warning.get('message') or warning.get('code')}")
+        context.warn(f"{what}: {warning.get('message') or warning.get('code')}")

@@ -25,7 +25,7 @@ from gcpx.gcp.request import MOST_AT_ONCE, Api, Request, Timeouts
 from gcpx.gcp.retries import RateBudget, Retries, RetryableError, is_transient
 from gcpx.gcp.settings import Settings
 from gcpx.gcp.transport import GRACE, Attempt
-from gcpx.model.resource import Call
+from gcpx.model.resource import Context
 
 if TYPE_CHECKING:
     from gcpx.gcp.transport import Response, Transport
@@ -54,10 +54,10 @@ class GoogleClient:
     _connected: Transport | None = attrs.field(default=None, init=False)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
 
-    def send(self, request: Request, call: Call) -> dict[str, Any]:
+    def send(self, request: Request, context: Context) -> dict[str, Any]:
         """Send a request, with retries where they are safe, and return the JSON object of the response.
 
-        `call` shows progress before every retry. Its cancellation and its time limit end all waits.
+        `context` shows progress before every retry. Its cancellation and its time limit end all waits.
 
         Raises:
             ApiError: an error response, or no response.
@@ -67,9 +67,9 @@ class GoogleClient:
             Unfinished: a request that changes something may have been carried out: the user cancelled while it was
                 under way, or its response was lost for good.
         """
-        retries = Retries(request, call, self._budget(request.api), self._connections, self.backoff)
+        retries = Retries(request, context, self._budget(request.api), self._connections, self.backoff)
         try:
-            return self._send_until_answered(request, call, retries)
+            return self._send_until_answered(request, context, retries)
         except (NotFound, Conflict, PreconditionFailed) as error:
             error.is_repeated = retries.lost is not None
             raise  # these show what an earlier attempt has done
@@ -80,12 +80,12 @@ class GoogleClient:
                 f"{str(error).rstrip('.')}. Google may have carried the request out. Run the command again to go on"
             ) from error
 
-    def _send_until_answered(self, request: Request, call: Call, retries: Retries) -> dict[str, Any]:
+    def _send_until_answered(self, request: Request, context: Context, retries: Retries) -> dict[str, Any]:
         renew_token = False
         while True:
             try:
                 with retries.turn() as sent:
-                    return self._send_once(request, call, sent, renew_token=renew_token)
+                    return self._send_once(request, context, sent, renew_token=renew_token)
             except Unauthenticated as error:
                 # Google may refuse a token before it expires; without a status, no token could be obtained at all.
                 if renew_token or error.status is None or self.settings.emulator_host:
@@ -94,10 +94,10 @@ class GoogleClient:
             except RetryableError as failure:
                 retries.wait_or_raise(failure)
 
-    def _send_once(self, request: Request, call: Call, sent: float, *, renew_token: bool) -> dict[str, Any]:
+    def _send_once(self, request: Request, context: Context, sent: float, *, renew_token: bool) -> dict[str, Any]:
         """Send a request, and record in the budget of its API what the response says about the rate."""
-        timeouts = self._timeouts(request, call)
-        attempt, transport = Attempt(request, call, timeouts.longest, self.grace), self._transport
+        timeouts = self._timeouts(request, context)
+        attempt, transport = Attempt(request, context, timeouts.longest, self.grace), self._transport
         response = attempt.result(lambda: transport.send(request, timeouts, attempt.begin, renew_token=renew_token))
         error = None if response.status in _OK else self._refusal(request, response)
         if isinstance(error, RateLimited):
@@ -111,9 +111,9 @@ class GoogleClient:
             raise RetryableError(NoResponse(f"{request.description}: the response is not a JSON object"))
         return response.body
 
-    def _timeouts(self, request: Request, call: Call) -> Timeouts:
+    def _timeouts(self, request: Request, context: Context) -> Timeouts:
         """Return how long a request may take: the provider's `requestTimeout`, but not longer than the call's limit."""
-        given, left = self.settings.timeout_seconds, max(0.001, call.seconds_left(reading=request.only_reads))
+        given, left = self.settings.timeout_seconds, max(0.001, context.seconds_left(reading=request.only_reads))
         return Timeouts(min(given, left), read=min(request.read_timeout or given, left))
 
     def _refusal(self, request: Request, response: Response) -> ApiError:

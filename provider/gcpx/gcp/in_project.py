@@ -14,9 +14,9 @@ from gcpx.gcp.errors import ApiError, NotFound
 from gcpx.gcp.not_found import explain_not_found
 from gcpx.gcp.request import COMPUTE, SHORT_PATIENCE, Api, Request
 from gcpx.gcp.settings import Settings
-from gcpx.model.fields import Violation
+from gcpx.model.fields import Failure
 from gcpx.model.links import Location
-from gcpx.model.resource import Call, Function, Live, Resource
+from gcpx.model.resource import Context, Function, Resource, State
 
 
 def place_or_default(settings: Settings, name: str, values: dict[str, Any]) -> Any:
@@ -28,23 +28,23 @@ def place_or_default(settings: Settings, name: str, values: dict[str, Any]) -> A
     return values.get(name) or getattr(settings, name)
 
 
-def require_place(settings: Settings, name: str, values: dict[str, Any], alternative: str = "") -> list[Violation]:
+def require_place(settings: Settings, name: str, values: dict[str, Any], alternative: str = "") -> list[Failure]:
     """Require a `project`, `region` or `zone` in inputs, arguments or a query, or in the provider's settings."""
     return [] if place_or_default(settings, name, values) else [missing_place(name, alternative)]
 
 
-def require_project(settings: Settings, values: dict[str, Any]) -> list[Violation]:
+def require_project(settings: Settings, values: dict[str, Any]) -> list[Failure]:
     """Require a project in inputs, arguments or a query, or in the provider's settings."""
     return require_place(settings, "project", values)
 
 
-def missing_place(name: str, alternative: str = "") -> Violation:
+def missing_place(name: str, alternative: str = "") -> Failure:
     """Say that `project`, `region` or `zone` is required, and where it can be set.
 
     `alternative` is another way to give it with the inputs of this resource: `name the instance by its URL`.
     """
     here = f"set it here, {alternative}," if alternative else "set it here,"
-    return name, f"is required: {here} or {how_to_set(name)}"
+    return Failure(name, f"is required: {here} or {how_to_set(name)}")
 
 
 def how_to_set(name: str) -> str:
@@ -76,32 +76,32 @@ class Lookups:
         with self._lock:
             self._found.clear()
 
-    def get(self, call: Call, path: str, *, api: Api = COMPUTE, **query: Any) -> _Found:
+    def get(self, context: Context, path: str, *, api: Api = COMPUTE, **query: Any) -> _Found:
         """Read a resource by its path with the version, below the API's own: `v1/projects/p`.
 
         Returns None if it does not exist, and `{}` with a warning if Google cannot be asked, as without permission.
         """
-        return self._once(call, Request(api=api, method="GET", path=path, query=query, patience=SHORT_PATIENCE))
+        return self._once(context, Request(api=api, method="GET", path=path, query=query, patience=SHORT_PATIENCE))
 
-    def ask(self, call: Call, path: str, body: dict[str, Any]) -> _Found:
+    def ask(self, context: Context, path: str, body: dict[str, Any]) -> _Found:
         """Send a POST to Compute that only asks and changes nothing; returns what `get` does."""
         return self._once(
-            call, Request(api=COMPUTE, method="POST", path=path, body=body, patience=SHORT_PATIENCE, only_reads=True)
+            context, Request(api=COMPUTE, method="POST", path=path, body=body, patience=SHORT_PATIENCE, only_reads=True)
         )
 
-    def _once(self, call: Call, request: Request) -> _Found:
+    def _once(self, context: Context, request: Request) -> _Found:
         """Send a request, unless the same one was sent before."""
         key = (f"{request.api.name}/{request.path}", repr((sorted(request.query.items()), request.body)))
         with self._lock:
             is_first = key not in self._found
             found = self._found.setdefault(key, Future())
         if is_first:
-            self._fill(found, key, call, request)
+            self._fill(found, key, context, request)
         return found.result()
 
-    def _fill(self, found: Future[_Found], key: _Key, call: Call, request: Request) -> None:
+    def _fill(self, found: Future[_Found], key: _Key, context: Context, request: Request) -> None:
         try:
-            found.set_result(self._send(call, request))
+            found.set_result(self._send(context, request))
         except BaseException as error:  # noqa: BLE001 - every error is passed on to the waiting threads
             # An entry that stays would give this error to later lookups, too.
             with self._lock:
@@ -109,13 +109,13 @@ class Lookups:
                     del self._found[key]
             found.set_exception(error)
 
-    def _send(self, call: Call, request: Request) -> _Found:
+    def _send(self, context: Context, request: Request) -> _Found:
         try:
-            return self.google.send(request, call)
+            return self.google.send(request, context)
         except NotFound:
             return None
         except ApiError as error:
-            call.warn(f"validateOnline could not check {request.path.partition('/')[2]}: {error}")
+            context.warn(f"validateOnline could not check {request.path.partition('/')[2]}: {error}")
             return {}
 
 
@@ -126,11 +126,11 @@ class InProject(Resource):
         self._google = google
         self._lookups = lookups
 
-    def problems(self, inputs: dict[str, Any]) -> list[Violation]:
+    def failures(self, inputs: dict[str, Any]) -> list[Failure]:
         """Require a project."""
         return require_project(self._google.settings, inputs)
 
-    def query_problems(self, query: dict[str, Any]) -> list[Violation]:
+    def query_failures(self, query: dict[str, Any]) -> list[Failure]:
         """Require a project to list the resources of."""
         return require_project(self._google.settings, query)
 
@@ -138,9 +138,9 @@ class InProject(Resource):
         """Give the provider's project, which an import leaves out."""
         return {"project": self._google.settings.project}
 
-    def explain_error(self, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
+    def explain_error(self, context: Context, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
         """Name the input that names a missing resource."""
-        return explain_not_found(self._google, call, inputs, error)
+        return explain_not_found(self._google, context, inputs, error)
 
     def location(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Location:
         """Complete names by project, and by region where the resource has one."""
@@ -150,13 +150,13 @@ class InProject(Resource):
         """Return the project of inputs or of a query, as it is written, or the provider's."""
         return place_or_default(self._google.settings, "project", values)
 
-    def _unread(self, resource_id: str, known: dict[str, Any], operation: dict[str, Any]) -> Live:
+    def _unread(self, resource_id: str, known: dict[str, Any], operation: dict[str, Any]) -> State:
         """Describe what an operation created, or may have created, by its numeric ID, which is never used again.
 
         Google writes the ID as text. A value of another type is part of a malformed response, and may be anything.
         """
         target = operation.get("targetId")
-        return Live.unread(resource_id, {**known, "numericId": target if isinstance(target, str) and target else None})
+        return State.unread(resource_id, {**known, "numericId": target if isinstance(target, str) and target else None})
 
 
 class InProjectFunction(Function):
@@ -165,7 +165,7 @@ class InProjectFunction(Function):
     def __init__(self, google: GoogleClient) -> None:
         self._google = google
 
-    def problems(self, arguments: dict[str, Any]) -> list[Violation]:
+    def failures(self, arguments: dict[str, Any]) -> list[Failure]:
         """Require a project."""
         return require_project(self._google.settings, arguments)
 

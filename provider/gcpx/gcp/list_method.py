@@ -16,7 +16,7 @@ from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import Unreached
 from gcpx.gcp.request import COMPUTE, PATIENCE, STORAGE, Api, Request
 from gcpx.model.links import name_of, path_of
-from gcpx.model.resource import Call
+from gcpx.model.resource import Context
 
 PAGE: Final = 500
 """The largest page of Compute's list methods."""
@@ -63,7 +63,7 @@ class ListMethod:
     patience: float = PATIENCE
     needs: Callable[[str], bool] = any_scope
 
-    def page(self, call: Call, token: str = "", size: int = PAGE) -> dict[str, Any]:
+    def page(self, context: Context, token: str = "", size: int = PAGE) -> dict[str, Any]:
         """Read the page that a token leads to, with at most `size` results; an empty token gives the first page.
 
         Returns the response as it is; its `nextPageToken` is missing on the last page. Raises Unreached if Google did
@@ -71,16 +71,16 @@ class ListMethod:
         """
         query = {**self.query, "fields": self._mask, "maxResults": min(size, PAGE), "pageToken": token or None}
         request = Request(api=self.api, method="GET", path=self.path, query=query, patience=self.patience)
-        return self._checked(self.google.send(request, call), token)
+        return self._checked(self.google.send(request, context), token)
 
-    def pages(self, call: Call, token: str = "") -> Iterator[dict[str, Any]]:
+    def pages(self, context: Context, token: str = "") -> Iterator[dict[str, Any]]:
         """Read all pages, beginning with the one that a token leads to.
 
         Raises the same as `page`, and MalformedResponse if they do not end.
         """
         seen: set[str] = set()
         while len(seen) < _MOST_PAGES:
-            page = self.page(call, token)
+            page = self.page(context, token)
             yield page
             token = page.get("nextPageToken", "")
             if not token:

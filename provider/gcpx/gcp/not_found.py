@@ -12,7 +12,7 @@ from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import ApiError, NotFound, OperationFailed, Rejected
 from gcpx.gcp.request import COMPUTE, Request
 from gcpx.model.links import name_of
-from gcpx.model.resource import Call
+from gcpx.model.resource import Context
 from gcpx.model.values import Path, format_path
 
 _MISSING = re.compile(r"resource '(?:https?://[^']*/)?(projects/([^/']+)/[^']+)' (?:was not found|does not exist)")
@@ -20,7 +20,9 @@ _PLACES = {"regions": "region", "zones": "zone"}
 """Collections of places, with the input that names one."""
 
 
-def explain_not_found(google: GoogleClient, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
+def explain_not_found(
+    google: GoogleClient, context: Context, inputs: dict[str, Any], error: ProviderError
+) -> ProviderError:
     """Return an error that begins with the path of the input that names a missing resource.
 
     `inputs` are those of the creation or update that raised `error`, without secrets and unknowns. An error about
@@ -37,7 +39,7 @@ def explain_not_found(google: GoogleClient, call: Call, inputs: dict[str, Any], 
     words = f"must name something that exists: create it first, correct {path}, or run `pulumi refresh` if it is gone"
     if collection in _PLACES:
         path = path or _PLACES[collection]
-        words = f"must be a {_PLACES[collection]} of {project}{_did_you_mean(google, call, link)}"
+        words = f"must be a {_PLACES[collection]} of {project}{_did_you_mean(google, context, link)}"
     return error.with_message(f"{path}: {words} ({error})") if path else error
 
 
@@ -47,12 +49,12 @@ def suggest(name: str, response: dict[str, Any]) -> str:
     return next((f"did you mean {close}?" for close in difflib.get_close_matches(name, names, n=1)), "")
 
 
-def _did_you_mean(google: GoogleClient, call: Call, link: str) -> str:
+def _did_you_mean(google: GoogleClient, context: Context, link: str) -> str:
     """Suggest a region or zone in place of one that does not exist, by its link `projects/P/regions/R`."""
     collection, _, name = link.rpartition("/")
     request = Request(api=COMPUTE, method="GET", path=f"v1/{collection}", query={"fields": "items(name)"}, patience=0.0)
     try:
-        suggestion = suggest(name, google.send(request, call))
+        suggestion = suggest(name, google.send(request, context))
     except ApiError:
         return ""
     return f"; {suggestion}" if suggestion else ""

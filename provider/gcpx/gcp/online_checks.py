@@ -15,12 +15,12 @@ import attrs
 from gcpx.gcp.in_project import Lookups
 from gcpx.gcp.not_found import suggest
 from gcpx.gcp.request import COMPUTE, Api
-from gcpx.model.fields import Violation
+from gcpx.model.fields import Failure
 from gcpx.model.links import name_of, path_of
-from gcpx.model.resource import Call
+from gcpx.model.resource import Context
 from gcpx.model.values import UNKNOWN, Path
 
-OnlineCheck = Callable[[], list[Violation]]
+OnlineCheck = Callable[[], list[Failure]]
 """One question to Google; returns the failures that follow from the response."""
 _FULL_LINK: Final = re.compile(r"projects/[^/]+/(?:global|regions/[^/]+|zones/[^/]+)/\w+/(?:family/)?[^/]+")
 
@@ -31,57 +31,59 @@ class OnlineChecks:
 
     Attributes:
         lookups: the cached responses of this run.
-        call: the engine's call; checks that cannot be made are its warnings.
+        context: the engine's call; checks that cannot be made are its warnings.
         project: the resource's project; None if it is not known yet. Then only links that name a project are checked.
         region: the resource's region; None for a global resource, or if it is not known.
     """
 
     lookups: Lookups
-    call: Call
+    context: Context
     project: str | None
     region: str | None = None
 
-    def run(self, inputs: dict[str, Any], checks: Iterable[OnlineCheck]) -> list[Violation]:
+    def run(self, inputs: dict[str, Any], checks: Iterable[OnlineCheck]) -> list[Failure]:
         """Check project and region first and, if both exist, everything else in parallel.
 
         `inputs` may contain unknowns; an unknown project, region or zone causes a warning.
         """
         for name in ("project", "region", "zone"):
             if inputs.get(name) is UNKNOWN:
-                self.call.warn(f"validateOnline: {name} is not known yet, so nothing in it is checked")
+                self.context.warn(f"validateOnline: {name} is not known yet, so nothing in it is checked")
         return self._check_project() or self.check_region(self.region or "", ("region",)) or self._run_all(checks)
 
-    def _run_all(self, checks: Iterable[OnlineCheck]) -> list[Violation]:
+    def _run_all(self, checks: Iterable[OnlineCheck]) -> list[Failure]:
         """Run checks in parallel; failures keep the order of the checks."""
-        return [failure for failures in self.call.side_by_side(lambda check: check(), checks) for failure in failures]
+        return [
+            failure for failures in self.context.side_by_side(lambda check: check(), checks) for failure in failures
+        ]
 
-    def _check_project(self) -> list[Violation]:
+    def _check_project(self) -> list[Failure]:
         if not self.project or self.get(f"beta/projects/{self.project}") is not None:
             return []
         words = f"must be a project that exists; {self.project} does not exist: correct it here or in gcpx:project"
-        return [("project", words)]
+        return [Failure("project", words)]
 
-    def check_region(self, name: str, path: Path) -> list[Violation]:
+    def check_region(self, name: str, path: Path) -> list[Failure]:
         """Check that the project has a region; `name` is a name or a link, and may be empty."""
         return self._check_place("region", name_of(name), path)
 
-    def check_zone(self, zone: str, path: Path) -> list[Violation]:
+    def check_zone(self, zone: str, path: Path) -> list[Failure]:
         """Check that the project has a zone and, for a regional resource, that the zone is in its region."""
         name = name_of(zone)
         failures = self._check_place("zone", name, path)
         if failures or not name or not self.region or name.startswith(f"{self.region}-"):
             return failures
-        return [(path, f"must be a zone of {self.region}; {name} is in another region: change one of them")]
+        return [Failure(path, f"must be a zone of {self.region}; {name} is in another region: change one of them")]
 
-    def _check_place(self, kind: str, name: str, path: Path) -> list[Violation]:
+    def _check_place(self, kind: str, name: str, path: Path) -> list[Failure]:
         collection = f"beta/projects/{self.project}/{kind}s"
         if not name or not self.project or self.get(f"{collection}/{name}") is not None:
             return []
         listed = self.get(collection, fields="items(name)") or {}
         hint = suggest(name, listed) or f"gcpx:compute:listRegions lists regions and their {kind}s"
-        return [(path, f"must be a {kind} of {self.project}; {name} does not exist: {hint}")]
+        return [Failure(path, f"must be a {kind} of {self.project}; {name} does not exist: {hint}")]
 
-    def check_link(self, link: str, collection: str, path: Path) -> list[Violation]:
+    def check_link(self, link: str, collection: str, path: Path) -> list[Failure]:
         """Check that the resource of a link exists.
 
         A link without a project is completed by the resource's. A bare name is completed by `collection`, such as
@@ -93,8 +95,10 @@ class OnlineChecks:
             given = f"projects/{self.project}/{bare}" if self.project else ""
         if not _FULL_LINK.fullmatch(given) or self.get(f"beta/{given}") is not None:
             return []
-        return [(path, f"must name something that exists; {given} does not exist: correct it, or create it first")]
+        return [
+            Failure(path, f"must name something that exists; {given} does not exist: correct it, or create it first")
+        ]
 
     def get(self, path: str, *, api: Api = COMPUTE, **query: Any) -> dict[str, Any] | None:
         """Read a resource, as `Lookups.get` does: None if it does not exist, and `{}` if Google cannot be asked."""
-        return self.lookups.get(self.call, path, api=api, **query)
+        return self.lookups.get(self.context, path, api=api, **query)

@@ -10,7 +10,7 @@ import attrs
 
 from gcpx.errors import safe_message
 from gcpx.gcp.errors import Unfinished
-from gcpx.model.resource import Live, PartialError
+from gcpx.model.resource import PartialError, State
 
 
 @attrs.define
@@ -21,8 +21,8 @@ class CreationProgress:
         describe: describes the resource without reading it, by Google's operation; `{}` without an operation.
     """
 
-    describe: Callable[[dict[str, Any]], Live]
-    _created: Live | None = attrs.field(default=None, init=False)
+    describe: Callable[[dict[str, Any]], State]
+    _created: State | None = attrs.field(default=None, init=False)
     _outcome: object = attrs.field(default="", init=False)
 
     def created(self, operation: dict[str, Any] | None = None, outcome: object = "it was created") -> None:
@@ -38,7 +38,7 @@ class CreationProgress:
 
 
 @contextmanager
-def keeping_state(describe: Callable[[dict[str, Any]], Live]) -> Iterator[CreationProgress]:
+def keeping_state(describe: Callable[[dict[str, Any]], State]) -> Iterator[CreationProgress]:
     """Raise `PartialError` for each error after which the resource exists, or may exist.
 
     Before `CreationProgress.created` is called, that is `Unfinished`: Google accepted the request, and its result is

@@ -27,7 +27,7 @@ from gcpx.gcp.errors import (
     UnreadableResponse,
 )
 from gcpx.gcp.request import Request
-from gcpx.model.resource import Call
+from gcpx.model.resource import Context
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -100,19 +100,19 @@ class RateBudget:
     _accepted: _Recent = attrs.field(factory=_Recent, init=False)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
 
-    def wait(self, request: Request, call: Call) -> float:
+    def wait(self, request: Request, context: Context) -> float:
         """Wait until a request may be sent; return that time, for `accepted` or `refused`.
 
         Raises CancelledError if the user cancels before that, and OutOfTimeError if the call's time ends before that.
         """
         while True:
-            if call.cancelled.is_set():
+            if context.cancelled.is_set():
                 raise CancelledError.before(request.description)
             moment = self.reserve()
             remaining = max(0.0, moment - self.clock())
-            if remaining >= call.seconds_left(reading=request.only_reads):
-                raise OutOfTimeError(request.description, call.timeout)
-            if remaining and call.cancelled.wait(remaining):
+            if remaining >= context.seconds_left(reading=request.only_reads):
+                raise OutOfTimeError(request.description, context.timeout)
+            if remaining and context.cancelled.wait(remaining):
                 raise CancelledError.before(request.description)
             if moment >= self._held_until:  # otherwise a Retry-After arrived in the meantime
                 return moment
@@ -206,7 +206,7 @@ class Retries:
     """
 
     request: Request
-    call: Call
+    context: Context
     budget: RateBudget
     connections: threading.Semaphore
     backoff: float
@@ -222,17 +222,17 @@ class Retries:
         The connection that it takes is free again after the block. Raises CancelledError or OutOfTimeError if the
         request is not to be sent any more, or the error of an earlier attempt that Google may have carried out.
         """
-        request, call = self.request, self.call
+        request, context = self.request, self.context
         with ExitStack() as held:
             try:
-                moment = self.budget.wait(request, call)
-                held.enter_context(call.holding(self.connections, request.description, reading=request.only_reads))
+                moment = self.budget.wait(request, context)
+                held.enter_context(context.holding(self.connections, request.description, reading=request.only_reads))
             except ProviderError as error:
                 if self.lost is not None:
                     raise self.lost from error
                 raise
             if self._end is None:
-                self._end = call.clock() + request.patience
+                self._end = context.clock() + request.patience
             yield moment
 
     def wait_or_raise(self, failure: RetryableError) -> None:
@@ -247,15 +247,15 @@ class Retries:
             self.lost = failure.error
         if not self._is_allowed(failure) or pause > self._seconds_left():
             raise self.lost or failure.error from failure.__cause__
-        self.call.progress(f"{failure.error.message}; trying again in {pause:.1f} s")
-        if self.call.cancelled.wait(pause):
+        self.context.progress(f"{failure.error.message}; trying again in {pause:.1f} s")
+        if self.context.cancelled.wait(pause):
             raise self.lost or failure.error from failure.__cause__
         self._attempt += 1
 
     def _seconds_left(self) -> float:
         """Return the seconds in which the request may still be sent again."""
-        patience = math.inf if self._end is None else self._end - self.call.clock()
-        return min(patience, self.call.seconds_left())
+        patience = math.inf if self._end is None else self._end - self.context.clock()
+        return min(patience, self.context.seconds_left())
 
     def _is_allowed(self, failure: RetryableError) -> bool:
         """Return whether sending the request again may help, and cannot do its work twice."""

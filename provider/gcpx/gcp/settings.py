@@ -16,7 +16,7 @@ import attrs
 from gcpx.errors import UserError
 from gcpx.gcp.connections import is_nearby
 from gcpx.gcp.request import COMPUTE, OAUTH2, OSLOGIN, PUBSUB, STORAGE, Api
-from gcpx.model.fields import Record, Rule, Traits, Violation, camel_case, exclusive, rule
+from gcpx.model.fields import Failure, Record, Rule, Traits, camel_case, exclusive, rule
 from gcpx.model.patterns import PROJECT, REGION, ZONE, Part, form
 from gcpx.model.values import UNKNOWN
 
@@ -145,28 +145,28 @@ _LINE = (re.compile(r"[ -~]+"), "one line of ASCII characters, because it is sen
 
 
 @rule("requestTimeout must be more than 0 and at most 24 hours", _PAGE)
-def _request_timeout_is_at_most_24_hours(values: dict[str, Any]) -> list[Violation]:
+def _request_timeout_is_at_most_24_hours(values: dict[str, Any]) -> list[Failure]:
     given = values.get("requestTimeout")
     if not isinstance(given, str) or not _DURATION.fullmatch(given) or 0 < _seconds(given) <= _LONGEST_TIMEOUT:
         return []
-    return [("requestTimeout", "must be more than 0 and at most 24h")]
+    return [Failure("requestTimeout", "must be more than 0 and at most 24h")]
 
 
 @rule("an IPv6 address in [] must be valid", "RFC 4291: IP Version 6 Addressing Architecture")
-def _ipv6_addresses_are_valid(values: dict[str, Any]) -> list[Violation]:
+def _ipv6_addresses_are_valid(values: dict[str, Any]) -> list[Failure]:
     bracketed = {
         name: re.search(r"\[([0-9a-fA-F:.]+)\]", value) for name, value in values.items() if isinstance(value, str)
     }
     hosts = {name: found[1] for name, found in bracketed.items() if found and name.endswith(("Endpoint", "Host"))}
-    return [(name, "must have a valid IPv6 address in []") for name, host in hosts.items() if not _is_ipv6(host)]
+    return [Failure(name, "must have a valid IPv6 address in []") for name, host in hosts.items() if not _is_ipv6(host)]
 
 
 def _credentials_rule(words: str) -> Rule:
     """Require of credentials what can be checked without calling anyone; the words say what it is."""
 
-    def find(values: dict[str, Any]) -> list[Violation]:
+    def find(values: dict[str, Any]) -> list[Failure]:
         given = values.get("credentials")
-        return [("credentials", words)] if isinstance(given, str) and problem(given) == words else []
+        return [Failure("credentials", words)] if isinstance(given, str) and problem(given) == words else []
 
     return Rule(words, words, _PAGE, find)
 

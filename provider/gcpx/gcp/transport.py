@@ -33,7 +33,7 @@ from gcpx.gcp.errors import CannotSendRequest, Redirected, TimedOut, Unfinished,
 from gcpx.gcp.request import Request, Timeouts
 from gcpx.gcp.retries import RetryableError, retry_after
 from gcpx.gcp.settings import Settings, base_url
-from gcpx.model.resource import NOTICED_WITHIN, Call
+from gcpx.model.resource import NOTICED_WITHIN, Context
 
 T = TypeVar("T")
 GRACE: Final = 1.0
@@ -53,7 +53,7 @@ class Attempt:
     """
 
     request: Request
-    call: Call
+    context: Context
     limit: float
     grace: float = GRACE
     _sent: bool = attrs.field(default=False, init=False)
@@ -77,7 +77,7 @@ class Attempt:
             Exception: whatever the work raises.
         """
         results: _Results = queue.SimpleQueue()
-        threading.Thread(target=_report, args=(work, results), daemon=True).start()
+        threading.Thread(target=_reported, args=(work, results), daemon=True).start()
         try:
             result, error = self._first(results)
         except queue.Empty:
@@ -90,22 +90,22 @@ class Attempt:
     def _first(self, results: _Results) -> tuple[Any, BaseException | None]:
         """Wait for the result; raises `queue.Empty` if there is none in time."""
         end = time.monotonic() + self.limit + _ALLOWANCE
-        while not self.call.cancelled.is_set() and time.monotonic() < end and self._seconds_left > -_ALLOWANCE:
+        while not self.context.cancelled.is_set() and time.monotonic() < end and self._seconds_left > -_ALLOWANCE:
             with contextlib.suppress(queue.Empty):
                 return results.get(timeout=NOTICED_WITHIN)
-        waits_on = self._sent and not self.request.only_reads and self.call.cancelled.is_set()
+        waits_on = self._sent and not self.request.only_reads and self.context.cancelled.is_set()
         return results.get(timeout=self.grace if waits_on else 0.0)
 
     @property
     def _seconds_left(self) -> float:
-        return self.call.seconds_left(reading=self.request.only_reads)
+        return self.context.seconds_left(reading=self.request.only_reads)
 
     def _abandon(self) -> Exception:
         """Leave the work to itself, and return what the attempt raises."""
         with self._lock:
             self._abandoned = True
         what = self.request.description
-        if not self.call.cancelled.is_set():
+        if not self.context.cancelled.is_set():
             late = TimedOut(f"{what}: the response was not complete in time")
             return RetryableError(late, unsent=not self._sent)
         if not self._sent:
@@ -118,7 +118,7 @@ class Attempt:
         )
 
 
-def _report(work: Callable[[], Any], results: _Results) -> None:
+def _reported(work: Callable[[], Any], results: _Results) -> None:
     try:
         results.put((work(), None))
     except BaseException as error:  # noqa: BLE001 - it is raised in the thread that waits

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx.model.fields import SCALARS, ListOf, MapOf, ObjectType, Property, Scalar, Traits, Type, object_of
+from gcpx.model.fields import SCALARS, Failure, ListOf, MapOf, ObjectType, Property, Scalar, Traits, Type, object_of
 from gcpx.model.numbers import BITS, as_integer, as_integer_or_percentage, as_number, fits, is_json
 from gcpx.model.patterns import Pattern, wrong_part
 from gcpx.model.values import UNKNOWN, Path, Secret, conceal, has_secret, leaves, reveal
@@ -192,34 +192,20 @@ def _owners(kind: ObjectType, path: str = "") -> Iterator[tuple[str, ObjectType]
             yield from _owners(inner, f"{path}.{name}{suffix}" if path else f"{name}{suffix}")
 
 
-@attrs.frozen
-class Finding:
-    """A failure or a warning at a path.
-
-    Attributes:
-        reason: what is required. It never contains the value, which the engine may show beside it.
-        with_value: the same with the value, for messages in which nothing else shows it; None if the value is secret.
-    """
-
-    path: Path
-    reason: str
-    with_value: str | None = None
-
-
 @attrs.define
-class Report:
+class CheckResult:
     """Everything a check found."""
 
-    failures: list[Finding] = attrs.Factory(list)
-    warnings: list[Finding] = attrs.Factory(list)
+    failures: list[Failure] = attrs.Factory(list)
+    warnings: list[Failure] = attrs.Factory(list)
 
 
-def check(kind: ObjectType, inputs: dict[str, Any]) -> Report:
+def check(kind: ObjectType, inputs: dict[str, Any]) -> CheckResult:
     """Check inputs, which may hold unknowns and secrets, against their declaration."""
-    report = Report()
+    result = CheckResult()
     known = {key: value for key, value in inputs.items() if not key.startswith("__")}
-    _Checker(kind, report, plain=not has_secret(known)).object(kind, known)
-    return report
+    _Checker(kind, result, plain=not has_secret(known)).object(kind, known)
+    return result
 
 
 @attrs.define
@@ -228,11 +214,11 @@ class _Checker:
 
     Attributes:
         plain: nothing is secret, so rules get the values as they are.
-        path: where the walk is; findings get a copy.
+        path: where the walk is; failures get a copy.
     """
 
     root: ObjectType
-    report: Report
+    result: CheckResult
     plain: bool
     path: list[str | int] = attrs.Factory(list)
 
@@ -262,9 +248,10 @@ class _Checker:
             # A reason may reveal a value. If it is also found without the secrets it does not; otherwise the rule's
             # words replace it.
             open_ = [] if secret else found if self.plain or not found else rule.find(conceal(value))
-            for name, reason in found:
-                finding = Finding((*self.path, *as_path(name)), reason if (name, reason) in open_ else rule.words)
-                (self.report.warnings if rule.warns else self.report.failures).append(finding)
+            for failure in found:
+                reason = failure.reason if failure in open_ else rule.words
+                failures = self.result.warnings if rule.warns else self.result.failures
+                failures.append(Failure((*self.path, *failure.path), reason))
 
     def _property(self, prop: Property, value: Any, secret: bool) -> None:
         if prop.traits.deprecated:
@@ -311,25 +298,20 @@ class _Checker:
             )
 
     def _warn(self, reason: str) -> None:
-        self.report.warnings.append(Finding(tuple(self.path), reason))
+        self.result.warnings.append(Failure(tuple(self.path), reason))
 
     def _fail(self, reason: str, *below: str) -> None:
-        self.report.failures.append(Finding((*self.path, *below), reason))
+        self.result.failures.append(Failure((*self.path, *below), reason))
 
     def _refuse(self, requirement: Requirement, secret: bool) -> None:
         with_value = None if secret else requirement.with_value
-        self.report.failures.append(Finding(tuple(self.path), requirement.without_value, with_value))
+        self.result.failures.append(Failure(tuple(self.path), requirement.without_value, with_value))
 
 
 def _elements(least: int, most: int | None) -> str:
     if most is None:
         return f"at least {least} element{'' if least == 1 else 's'}"
     return f"{'exactly' if least == most else 'at most'} {most} element{'' if most == 1 else 's'}"
-
-
-def as_path(name: str | Path) -> Path:
-    """Read the place that a rule names: a dotted path, or its parts."""
-    return tuple(name.split(".")) if isinstance(name, str) and name else tuple(name)
 
 
 def _first_sentence(text: str) -> str:

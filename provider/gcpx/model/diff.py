@@ -33,14 +33,14 @@ class Change:
 
 
 def diff(
-    kind: ObjectType, old: dict[str, Any], new: dict[str, Any], live: dict[str, Any], how: Comparison = ANYWHERE
+    kind: ObjectType, old: dict[str, Any], new: dict[str, Any], state: dict[str, Any], how: Comparison = ANYWHERE
 ) -> list[Change]:
     """Compare old and new inputs, both without secrets; unknowns are allowed.
 
-    `live` holds the outputs: a property that the user newly sets to the value that it already has is not a change.
+    `state` holds the outputs: a property that the user newly sets to the value that it already has is not a change.
     """
     certain = not has_unknown(old) and not has_unknown(new)
-    return list(_Walk(certain, how, attrs.evolve(how, sure=False)).object(kind, _Values((), old, new, live)))
+    return list(_Walk(certain, how, attrs.evolve(how, sure=False)).object(kind, _Values((), old, new, state)))
 
 
 @attrs.define
@@ -50,7 +50,7 @@ class _Values:
     path: Path
     old: Any
     new: Any
-    live: Any = None
+    state: Any = None
 
     def change(self, kind: Kind, *, unseen: bool = False) -> Change:
         return Change(self.path, kind, unseen)
@@ -73,7 +73,7 @@ class _Walk:
     patch: bool = False
 
     def object(self, kind: ObjectType, values: _Values) -> Iterator[Change]:
-        seen = values.live if isinstance(values.live, dict) else {}
+        seen = values.state if isinstance(values.state, dict) else {}
         absent = _MISSING if self.patch else None
         for name, prop in kind.inputs.items():
             before, after = values.old.get(name, absent), values.new.get(name, absent)
@@ -87,7 +87,7 @@ class _Walk:
     def _property(self, prop: Property, values: _Values) -> Iterator[Change]:
         if self._is_absent(prop, values.old):
             absent = self._is_absent(prop, values.new)
-            if not absent and (self.patch or not self.shown.same(prop, values.live, values.new)):
+            if not absent and (self.patch or not self.shown.same(prop, values.state, values.new)):
                 yield values.change("add")
         elif self._is_absent(prop, values.new):
             yield values.change("delete", unseen=prop.traits.computed)
@@ -126,14 +126,14 @@ class _Walk:
                 yield from self._values(prop, kind.item, here)
 
     def _list(self, prop: Property, kind: ListOf, values: _Values) -> Iterator[Change]:
-        old, new, live = values.old, values.new, values.live
+        old, new, state = values.old, values.new, values.state
         for left, right in self.how.match(prop, old, new):
             if left is None:
                 yield Change((*values.path, right or 0), "add")
             elif right is None:
                 yield Change((*values.path, left), "delete")
             elif not self.certain or old[left] != new[right]:
-                element = live[left] if isinstance(live, list) and left < len(live) else None
+                element = state[left] if isinstance(state, list) and left < len(state) else None
                 here = _Values((*values.path, right), old[left], new[right], element)
                 yield from self._values(prop, kind.item, here)
 

@@ -14,9 +14,32 @@ from gcpx.model.numbers import as_number
 from gcpx.model.patterns import Pattern
 from gcpx.model.values import Path
 
-Violation = tuple[str | Path, str]
-"""A place within the object (a dotted path, or its parts; empty for the object itself), and what is required there."""
-Finder = Callable[[dict[str, Any]], list[Violation]]
+
+def as_path(place: str | Path) -> Path:
+    """Read a place: a dotted path, or its parts; empty for the object itself."""
+    return tuple(place.split(".")) if isinstance(place, str) and place else tuple(place)
+
+
+@attrs.frozen
+class Failure:
+    """What is wrong with a value, or what may be: a validation failure, or a warning.
+
+    Attributes:
+        path: the value's place; a rule gives it within its object, as a dotted path or as its parts.
+        reason: what is required. It never contains the value, which the engine may show beside it.
+        with_value: the same with the value, for messages in which nothing else shows it; None if the value is secret.
+    """
+
+    path: Path = attrs.field(converter=as_path)
+    reason: str
+    with_value: str | None = None
+
+    def below(self, *place: str | int) -> Failure:
+        """Return the failure as one of an object that has the value's object at a place."""
+        return attrs.evolve(self, path=(*place, *self.path))
+
+
+Finder = Callable[[dict[str, Any]], list[Failure]]
 """Finds what is wrong across an object's values, without secrets; an unknown is never wrong."""
 
 
@@ -37,7 +60,7 @@ class Rule:
     find: Finder
     warns: bool = False
 
-    def __call__(self, values: dict[str, Any]) -> list[Violation]:
+    def __call__(self, values: dict[str, Any]) -> list[Failure]:
         """Find what breaks the rule."""
         return self.find(values)
 
@@ -54,9 +77,11 @@ def rule(words: str, source: str, *, warns: bool = False) -> Callable[[Finder], 
 def exclusive(*names: str, source: str = "the API's description") -> Rule:
     """Allow at most one of these properties."""
 
-    def find(values: dict[str, Any]) -> list[Violation]:
+    def find(values: dict[str, Any]) -> list[Failure]:
         found = [name for name in names if values.get(name) is not None]
-        return [(found[1], f"conflicts with {found[0]}: set only one of {', '.join(names)}")] if found[1:] else []
+        return (
+            [Failure(found[1], f"conflicts with {found[0]}: set only one of {', '.join(names)}")] if found[1:] else []
+        )
 
     return Rule(f"only one of {', '.join(names)}", f"only one of {', '.join(names)} may be set", source, find)
 
@@ -64,9 +89,9 @@ def exclusive(*names: str, source: str = "the API's description") -> Rule:
 def one_required(*names: str, source: str = "the API's description") -> Rule:
     """Require at least one of these properties."""
 
-    def find(values: dict[str, Any]) -> list[Violation]:
+    def find(values: dict[str, Any]) -> list[Failure]:
         missing = all(values.get(name) is None for name in names)
-        return [("", f"needs one of {' or '.join(names)}")] if missing else []
+        return [Failure("", f"needs one of {' or '.join(names)}")] if missing else []
 
     return Rule(f"one of {' or '.join(names)}", f"needs one of {' or '.join(names)}", source, find)
 

@@ -6,50 +6,58 @@ import re
 import shlex
 from typing import Final
 
-from gcpx.model.resource import URN_PARTS, Call, name_in_urn
+from gcpx.model.resource import URN_PARTS, Context, name_in_urn
 
 _DEFAULT: Final = re.compile(r"default(_(\d+_\d+_\d+|\w+/).*)?")
 """The engine's names of default providers: with the plugin's version or download URL, if the SDK has them."""
 
 
-def how_to_manage(call: Call, resource_id: str, otherwise: str) -> str:
+def how_to_manage(context: Context, resource_id: str, otherwise: str) -> str:
     """Return sentences about what to do if a resource was to create something that exists already.
 
     An import of what another resource of the stack manages would end with its deletion, when `pulumi up` deletes the
     other resource.
 
     Args:
-        call: the engine's call, which was to create it.
+        context: the engine's call, which was to create it.
         resource_id: what exists.
         otherwise: what to do if it is not to be managed by this resource.
     """
-    holder = call.urn_of(resource_id)
-    if holder is not None and holder != call.urn:
+    holder = context.urn_of(resource_id)
+    if holder is not None and holder != context.urn:
         return f"The resource {name_in_urn(holder)} of this stack manages it: {otherwise}"
     return (
-        f"If no other resource or stack manages it, import it with {import_command(call, resource_id)}; if this "
+        f"If no other resource or stack manages it, import it with {import_command(context, resource_id)}; if this "
         "resource had another name in the program before, set the resource option aliases; if this is a replacement, "
         "set the resource option deleteBeforeReplace, or delete it if an interrupted replacement created it; "
         f"otherwise {otherwise}"
     )
 
 
-def import_command(call: Call, resource_id: str) -> str:
+def import_command(context: Context, resource_id: str) -> str:
     """Return the command, in backquotes, that imports something as the resource of a call.
 
     The command names a provider that is not the default one. If the resource has a parent, it contains the parent's URN
     except for its name, NAME, which the engine does not tell to a provider.
     """
-    return _command(call, call.name, resource_id)
+    return _command(context, context.name, resource_id)
 
 
-def separate_import_command(call: Call, resource_id: str) -> str:
+def separate_import_command(context: Context, resource_id: str) -> str:
     """Return the command, in backquotes, that imports something as one more resource beside that of a call."""
-    return _command(call, f"{call.name}-earlier", resource_id)
+    return _command(context, f"{context.name}-earlier", resource_id)
 
 
-def _command(call: Call, name: str, resource_id: str) -> str:
-    words = ["pulumi", "import", call.token, name, resource_id, *_parent(call.urn), *_provider(call.provider_urn)]
+def _command(context: Context, name: str, resource_id: str) -> str:
+    words = [
+        "pulumi",
+        "import",
+        context.token,
+        name,
+        resource_id,
+        *_parent(context.urn),
+        *_provider(context.provider_urn),
+    ]
     return f"`{shlex.join(words)}`"
 
 

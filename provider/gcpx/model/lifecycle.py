@@ -13,15 +13,16 @@ from typing import Any
 import attrs
 
 from gcpx.errors import UserError
-from gcpx.model import naming, state
-from gcpx.model.check import Finding, Report, as_path, check
+from gcpx.model import naming
+from gcpx.model.check import CheckResult, check
 from gcpx.model.compare import Comparison
 from gcpx.model.diff import Change, diff
-from gcpx.model.fields import ObjectType, Violation
+from gcpx.model.fields import Failure, ObjectType
 from gcpx.model.links import Location
 from gcpx.model.naming import NameRequest, without_hidden
-from gcpx.model.resource import Call, Live, PartialError, Resource
+from gcpx.model.resource import Context, PartialError, Resource, State
 from gcpx.model.secrecy import is_secret_at, mark_secrets, open_path
+from gcpx.model.state import merged_outputs, minimal_inputs, predicted_outputs, refreshed_inputs
 from gcpx.model.values import Path, is_below, reveal
 
 _PLACES = ("project", "region", "zone")
@@ -53,7 +54,7 @@ class Plan:
 
 def name_inputs(
     resource: Resource, request: NameRequest, olds: dict[str, Any], news: dict[str, Any]
-) -> tuple[dict[str, Any], list[Finding]]:
+) -> tuple[dict[str, Any], list[Failure]]:
     """Add a generated name to inputs that have none; return the inputs, and a failure if no name can be generated.
 
     Both inputs may hold secrets.
@@ -62,24 +63,26 @@ def name_inputs(
     if rule is None:
         return news, []
     named, failure = naming.apply(rule, request, olds, news)
-    return named, [Finding((rule.property,), failure)] if failure is not None else []
+    return named, [Failure((rule.property,), failure)] if failure is not None else []
 
 
-def check_inputs(kind: ObjectType, values: dict[str, Any], problems: list[Violation]) -> Report:
-    """Check values, which may hold secrets, by their declaration, and add problems found beyond it."""
-    report = check(kind, values)
-    report.failures.extend(Finding(as_path(name), reason) for name, reason in problems)
-    return report
+def check_inputs(kind: ObjectType, values: dict[str, Any], failures: list[Failure]) -> CheckResult:
+    """Check values, which may hold secrets, by their declaration, and add what is wrong beyond it."""
+    result = check(kind, values)
+    result.failures.extend(failures)
+    return result
 
 
-def check_online(resource: Resource, call: Call, olds: dict[str, Any], news: dict[str, Any]) -> list[Finding]:
+def check_online(resource: Resource, context: Context, olds: dict[str, Any], news: dict[str, Any]) -> list[Failure]:
     """Ask Google whether what inputs name exists; a reason that would reveal a secret is replaced.
 
     Both inputs may hold secrets.
     """
     marked = mark_secrets(resource.type, news, news)
-    failures = [(as_path(name), reason) for name, reason in resource.check_online(call, reveal(olds), reveal(news))]
-    return [Finding(path, _NOT_THERE if is_secret_at(marked, path) else reason) for path, reason in failures]
+    return [
+        attrs.evolve(failure, reason=_NOT_THERE) if is_secret_at(marked, failure.path) else failure
+        for failure in resource.check_online(context, reveal(olds), reveal(news))
+    ]
 
 
 def plan(resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]) -> Plan:
@@ -127,121 +130,123 @@ def _names_same_place(resource: Resource, path: Path, location: Location, new: d
     return named is not None and named == getattr(location, path[0])
 
 
-def create(resource: Resource, call: Call, inputs: dict[str, Any]) -> Live:
+def create(resource: Resource, context: Context, inputs: dict[str, Any]) -> State:
     """Create a resource, and give it a mark of its own.
 
     Raises what `Resource.create` raises.
     """
     mark = uuid.uuid4().hex
     try:
-        return attrs.evolve(resource.create(call, inputs), mark=mark)
+        return attrs.evolve(resource.create(context, inputs), mark=mark)
     except PartialError as error:
-        error.live = attrs.evolve(error.live, adopted=True, mark=mark)  # an earlier run may have created it
+        error.state = attrs.evolve(error.state, adopted=True, mark=mark)  # an earlier run may have created it
         raise
 
 
-def update(resource: Resource, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
+def update(resource: Resource, context: Context, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> State:
     """Update a resource and keep its mark; create it if nothing came of a creation whose result was not known.
 
     Raises what `Resource.update` and `Resource.create` raise.
     """
     try:
-        return _marked(_update(resource, call, resource_id, old, new), call.last)
+        return _marked(_update(resource, context, resource_id, old, new), context.prior)
     except PartialError as error:
-        error.live = _marked(error.live, call.last)
+        error.state = _marked(error.state, context.prior)
         raise
 
 
-def read(resource: Resource, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> tuple[Live | None, str]:
+def read(
+    resource: Resource, context: Context, resource_id: str, inputs: dict[str, Any] | None
+) -> tuple[State | None, str]:
     """Read a resource and keep its mark; return it with what is left to do, if its last change is not finished.
 
     Raises what `Resource.settle` and `Resource.read` raise, except PartialError.
     """
-    _settle(resource, call, resource_id)
+    _settle(resource, context, resource_id)
     try:
-        live, unfinished = resource.read(call, resource_id, inputs), ""
+        state, unfinished = resource.read(context, resource_id, inputs), ""
     except PartialError as error:
-        live, unfinished = error.live, str(error)
-    return None if live is None else _marked(live, call.last), unfinished
+        state, unfinished = error.state, str(error)
+    return None if state is None else _marked(state, context.prior), unfinished
 
 
-def delete(resource: Resource, call: Call, resource_id: str) -> None:
+def delete(resource: Resource, context: Context, resource_id: str) -> None:
     """Delete a resource, with what an interrupted run is still creating.
 
     Raises what `Resource.settle` and `Resource.delete` raise.
     """
-    _settle(resource, call, resource_id)
-    resource.delete(call, resource_id)
+    _settle(resource, context, resource_id)
+    resource.delete(context, resource_id)
 
 
-def _settle(resource: Resource, call: Call, resource_id: str) -> None:
-    if call.last.get(naming.UNREAD):
-        resource.settle(call, resource_id)
+def _settle(resource: Resource, context: Context, resource_id: str) -> None:
+    if context.prior.get(naming.UNREAD):
+        resource.settle(context, resource_id)
 
 
-def _marked(live: Live, last: dict[str, Any]) -> Live:
+def _marked(state: State, prior: dict[str, Any]) -> State:
     """Give a resource the mark in its last outputs."""
-    return attrs.evolve(live, adopted=naming.ADOPTED in last, mark=naming.mark_of(last))
+    return attrs.evolve(state, adopted=naming.ADOPTED in prior, mark=naming.mark_of(prior))
 
 
-def _update(resource: Resource, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
-    is_uncertain = call.last.get(naming.UNREAD) and resource.may_create(resource_id)
-    if is_uncertain and _is_missing(resource, call, resource_id, new):
+def _update(resource: Resource, context: Context, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> State:
+    is_uncertain = context.prior.get(naming.UNREAD) and resource.may_create(resource_id)
+    if is_uncertain and _is_missing(resource, context, resource_id, new):
         # What the engine has shown of this resource is not about to be replaced, so it may be adopted.
-        live = resource.create(attrs.evolve(call, shown=frozenset()), new)
-        if call.autonamed and live.id != resource_id:  # an update cannot change the ID
-            words = f"{live.id} was created by an interrupted run, and {resource_id} was not"
+        state = resource.create(attrs.evolve(context, shown=frozenset()), new)
+        if context.autonamed and state.id != resource_id:  # an update cannot change the ID
+            words = f"{state.id} was created by an interrupted run, and {resource_id} was not"
             raise UserError(f"{words}; run `pulumi up --refresh` to take it over")
-        return live
-    return resource.update(attrs.evolve(call, autonamed=False), resource_id, old, new)
+        return state
+    return resource.update(attrs.evolve(context, autonamed=False), resource_id, old, new)
 
 
-def _is_missing(resource: Resource, call: Call, resource_id: str, inputs: dict[str, Any]) -> bool:
+def _is_missing(resource: Resource, context: Context, resource_id: str, inputs: dict[str, Any]) -> bool:
     try:
-        return resource.read(call, resource_id, inputs) is None
+        return resource.read(context, resource_id, inputs) is None
     except PartialError:
         return False
 
 
-def predict(resource: Resource, inputs: dict[str, Any], last: dict[str, Any]) -> dict[str, Any]:
+def predict(resource: Resource, inputs: dict[str, Any], prior: dict[str, Any]) -> dict[str, Any]:
     """Predict the outputs of a creation or an update: those that are certain; an absent one is unknown.
 
-    `last` are the outputs before an update, which may hold secrets; those that an update does not change stay.
+    `prior` are the outputs before an update, which may hold secrets; those that an update does not change stay.
     """
     kind = resource.type
     stable = {
         name: value
-        for name, value in last.items()
+        for name, value in prior.items()
         if name in kind.properties and name not in kind.inputs and not kind.properties[name].traits.volatile
     }
-    return stable | state.predicted(kind, without_hidden(inputs)) | resource.predict(inputs)
+    return stable | predicted_outputs(kind, without_hidden(inputs)) | resource.predict(inputs)
 
 
-def outputs_of(resource: Resource, live: Live, inputs: dict[str, Any]) -> dict[str, Any]:
+def outputs_of(resource: Resource, state: State, inputs: dict[str, Any]) -> dict[str, Any]:
     """Return the outputs that go into state: Google's values, in the user's spelling where that means the same."""
     given = without_hidden(inputs)
-    outputs = state.outputs(resource.type, given, live.properties, resource.comparison(given, live.properties))
-    return outputs | hidden_outputs(live)
+    outputs = merged_outputs(resource.type, given, state.properties, resource.comparison(given, state.properties))
+    return outputs | hidden_outputs(state)
 
 
-def hidden_outputs(live: Live) -> dict[str, Any]:
+def hidden_outputs(state: State) -> dict[str, Any]:
     """Return the outputs that hold the mark of a resource."""
-    return {naming.ADOPTED if live.adopted else naming.CREATED: live.mark} if live.mark else {}
+    return {naming.ADOPTED if state.adopted else naming.CREATED: state.mark} if state.mark else {}
 
 
-def refresh(resource: Resource, live: Live, inputs: dict[str, Any], last: dict[str, Any]) -> dict[str, Any]:
+def refresh(resource: Resource, state: State, inputs: dict[str, Any], prior: dict[str, Any]) -> dict[str, Any]:
     """Return the inputs that a refresh writes: the user's properties with Google's values, and what drifted."""
-    rule, how = resource.autoname, resource.comparison(inputs, live.properties)
-    fresh = state.refreshed(resource.type, inputs, live.properties, last, how)
+    rule, how = resource.autoname, resource.comparison(inputs, state.properties)
+    fresh = refreshed_inputs(resource.type, inputs, state.properties, prior, how)
     if rule is not None and inputs.get(naming.AUTONAMED):  # the name that an earlier run generated is no drift
         fresh[rule.property] = inputs[rule.property]
     return fresh
 
 
-def import_inputs(resource: Resource, live: Live) -> dict[str, Any]:
+def import_inputs(resource: Resource, state: State) -> dict[str, Any]:
     """Return the smallest inputs that describe an imported resource: without defaults and what others imply."""
     defaults = resource.provider_defaults()
-    inputs = state.minimal(resource.type, live.properties, None, resource.comparison({}, live.properties))
+    inputs = minimal_inputs(resource.type, state.properties, None, resource.comparison({}, state.properties))
     kept = {name: value for name, value in inputs.items() if defaults.get(name) != value}
     return {name: value for name, value in kept.items() if name not in resource.left_out_of_imports} | {
         naming.IMPORTED: True

@@ -15,7 +15,7 @@ import attrs
 
 from gcpx.errors import CancelledError, MalformedResponse, OutOfTimeError, ProviderError, UserError
 from gcpx.model.compare import Comparison
-from gcpx.model.fields import ObjectType, Violation, object_type
+from gcpx.model.fields import Failure, ObjectType, object_type
 from gcpx.model.links import NO_LOCATION, Location
 from gcpx.model.naming import AUTONAMED, UNREAD, Autoname
 from gcpx.model.values import Path, is_below
@@ -44,7 +44,7 @@ class Lock(Protocol):
 
 
 @attrs.frozen(kw_only=True)
-class Call:
+class Context:
     """One call of the engine.
 
     A custom timeout is one limit for the whole call: it counts from the beginning of the call, and includes all
@@ -57,7 +57,7 @@ class Call:
         progress: shows a line in the engine's Info column; the next line replaces it.
         inform: prints a line with the resource's name, which stays in the output.
         warn: prints a warning with the resource's name.
-        last: the outputs in state before this call, with secrets revealed.
+        prior: the outputs in state before this call, with secrets revealed.
         changed: in an update, the paths of the inputs that differ.
         autonamed: whether the resource's name was generated.
         provider_id: the ID of the provider's resource in the stack, which no other stack has; empty if there is none.
@@ -77,7 +77,7 @@ class Call:
     progress: Callable[[str], None]
     inform: Callable[[str], None]
     warn: Callable[[str], None]
-    last: dict[str, Any] = attrs.Factory(dict)
+    prior: dict[str, Any] = attrs.Factory(dict)
     changed: tuple[Path, ...] = ()
     autonamed: bool = False
     provider_id: str = ""
@@ -86,7 +86,7 @@ class Call:
     urn_of: Callable[[str], str | None] = lambda _: None
     clock: Callable[[], float] = time.monotonic
     parallel: int = PARALLEL
-    begun: float = attrs.field(default=attrs.Factory(lambda call: call.clock(), takes_self=True))
+    begun: float = attrs.field(default=attrs.Factory(lambda context: context.clock(), takes_self=True))
 
     def end(self, default: float) -> float:
         """Return when work has to end that may take `default` seconds if the user sets no custom timeout."""
@@ -174,13 +174,13 @@ class Function(abc.ABC):
         """The result's declaration as data."""
         return object_type(self.result)
 
-    def problems(self, arguments: dict[str, Any]) -> list[Violation]:
+    def failures(self, arguments: dict[str, Any]) -> list[Failure]:
         """Find what is wrong with arguments beyond their declaration; offline."""
         del arguments
         return []
 
     @abc.abstractmethod
-    def invoke(self, call: Call, arguments: dict[str, Any]) -> dict[str, Any]:
+    def invoke(self, context: Context, arguments: dict[str, Any]) -> dict[str, Any]:
         """Call the function; raises ProviderError for everything that the user has to know."""
 
 
@@ -195,18 +195,18 @@ class PartialError(Exception):
     """The resource exists, or may exist, but the work on it is not finished.
 
     Attributes:
-        live: what is known about it. It goes into state, so that the next `pulumi up` goes on with it.
+        state: what is known about it. It goes into state, so that the next `pulumi up` goes on with it.
         inputs: the inputs that it has; None for the new ones. An update that was taken back has the old ones.
     """
 
-    def __init__(self, live: Live, reason: str, inputs: dict[str, Any] | None = None) -> None:
+    def __init__(self, state: State, reason: str, inputs: dict[str, Any] | None = None) -> None:
         super().__init__(reason)
-        self.live = live
+        self.state = state
         self.inputs = inputs
 
 
 @attrs.frozen
-class Live:
+class State:
     """A resource as Google has it: its canonical ID and its properties, outputs included.
 
     Attributes:
@@ -220,7 +220,7 @@ class Live:
     mark: str = ""
 
     @classmethod
-    def unread(cls, resource_id: str, known: dict[str, Any]) -> Live:
+    def unread(cls, resource_id: str, known: dict[str, Any]) -> State:
         """Describe a resource that was created, or may have been, by what is known without reading it."""
         present = {name: value for name, value in known.items() if value is not None}
         return cls(resource_id, {**present, UNREAD: True})
@@ -252,7 +252,7 @@ class Resource(abc.ABC):
 
     One object serves all resources of its type, and many threads at once. The verbs (`create`, `read`, `update`,
     `delete`, `page`) take and return plain values, without secrets and unknowns. They raise `ProviderError` for
-    everything that the user has to know. They may wait, and then watch `Call.cancelled`.
+    everything that the user has to know. They may wait, and then watch `Context.cancelled`.
 
     Attributes:
         token: Pulumi's type token.
@@ -289,7 +289,7 @@ class Resource(abc.ABC):
         """The list's declaration as data."""
         return object_type(self.query)
 
-    def problems(self, inputs: dict[str, Any]) -> list[Violation]:
+    def failures(self, inputs: dict[str, Any]) -> list[Failure]:
         """Find what is wrong with inputs, which may contain unknowns, beyond their declaration; offline.
 
         A reason says what is required. It contains no value, because that may be secret.
@@ -297,22 +297,22 @@ class Resource(abc.ABC):
         del inputs
         return []
 
-    def query_problems(self, query: dict[str, Any]) -> list[Violation]:
+    def query_failures(self, query: dict[str, Any]) -> list[Failure]:
         """Find what is wrong with the query of a list beyond its declaration; offline."""
         del query
         return []
 
-    def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Violation]:
+    def check_online(self, context: Context, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
         """Ask Google whether what inputs name exists and fits; for users who set `validateOnline`.
 
         `olds` are the inputs of the last deployment, `inputs` the new ones, which may hold unknowns.
         """
-        del call, olds, inputs
+        del context, olds, inputs
         return []
 
-    def explain_error(self, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
+    def explain_error(self, context: Context, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
         """Return an error of `create` or `update` in words that name the property that caused it and the next step."""
-        del call, inputs
+        del context, inputs
         return error
 
     def changes_in_place(self, path: Path, inputs: dict[str, Any]) -> bool:
@@ -320,12 +320,12 @@ class Resource(abc.ABC):
         del inputs
         return is_below(path, self.in_place)
 
-    def announce_update(self, call: Call, old: dict[str, Any], new: dict[str, Any]) -> None:
+    def announce_update(self, context: Context, old: dict[str, Any], new: dict[str, Any]) -> None:
         """Say in a preview what an update will do, where the changed properties do not show it; offline.
 
         `new` may hold unknowns. Raises ProviderError for an update that is certain to be refused.
         """
-        del call, old, new
+        del context, old, new
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Return the outputs that are certain before a creation; `inputs` may hold unknowns."""
@@ -378,7 +378,7 @@ class Resource(abc.ABC):
         return resource_id
 
     @abc.abstractmethod
-    def create(self, call: Call, inputs: dict[str, Any]) -> Live:
+    def create(self, context: Context, inputs: dict[str, Any]) -> State:
         """Create the resource, wait until it is ready, and read it.
 
         Raises:
@@ -386,23 +386,23 @@ class Resource(abc.ABC):
             ProviderError: nothing was created.
         """
 
-    def settle(self, call: Call, resource_id: str) -> None:
+    def settle(self, context: Context, resource_id: str) -> None:
         """Wait for what interrupted runs of the resource are still creating, before it is read or deleted.
 
         It is called only if the state does not know the result of the creation. Raises ProviderError if something is,
         or may be, still being created.
         """
-        del call, resource_id
+        del context, resource_id
 
     @abc.abstractmethod
-    def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
+    def read(self, context: Context, resource_id: str, inputs: dict[str, Any] | None) -> State | None:
         """Read the resource; None only if Google says that it does not exist, or another one has its name.
 
         `inputs` are the last inputs, or None in an import. An error of any kind is raised, never taken for absence.
         PartialError says that the resource exists, and that the next `pulumi up` has to finish it.
         """
 
-    def update(self, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
+    def update(self, context: Context, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> State:
         """Change the resource in place from old to new inputs, and read it.
 
         Equal inputs mean that an earlier creation or update is to be finished. This default, for resources of which
@@ -413,21 +413,21 @@ class Resource(abc.ABC):
             ProviderError: the state stays as it was; a refresh shows what was changed before the error.
         """
         del old
-        live = self.read(call, resource_id, new)
-        if live is None:
+        state = self.read(context, resource_id, new)
+        if state is None:
             raise gone(resource_id)
-        return live
+        return state
 
     @abc.abstractmethod
-    def delete(self, call: Call, resource_id: str) -> None:
+    def delete(self, context: Context, resource_id: str) -> None:
         """Delete the resource and wait until it is gone. It is no error if it is gone already, or is no longer ours."""
 
     @abc.abstractmethod
-    def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
+    def page(self, context: Context, query: dict[str, Any], token: str, size: int) -> Page:
         """List what exists.
 
         Args:
-            call: the engine's call.
+            context: the engine's call.
             query: values of the record `query`.
             token: the page to read; empty for the first.
             size: the most results that Google should put on a page.

@@ -12,37 +12,37 @@ from gcpx.model.naming import UNREAD
 from gcpx.model.values import UNKNOWN
 
 
-def outputs(
-    kind: ObjectType, inputs: dict[str, Any], live: dict[str, Any], how: Comparison = ANYWHERE
+def merged_outputs(
+    kind: ObjectType, inputs: dict[str, Any], state: dict[str, Any], how: Comparison = ANYWHERE
 ) -> dict[str, Any]:
     """Return the outputs: Google's values, in the user's spelling where that means the same.
 
-    `inputs` are without secrets and unknowns; `live` are properties as `from_body` gives them.
+    `inputs` are without secrets and unknowns; `state` are properties as `from_body` gives them.
     """
-    result = dict(live)
+    result = dict(state)
     for name, prop in kind.inputs.items():
-        merged = _merge(prop, prop.type, inputs.get(name), live.get(name), how)
+        merged = _merge(prop, prop.type, inputs.get(name), state.get(name), how)
         if merged is not None:
             result[name] = merged
     return result
 
 
-def _merge(prop: Property, kind: Type, user: Any, live: Any, how: Comparison) -> Any:
+def _merge(prop: Property, kind: Type, user: Any, state: Any, how: Comparison) -> Any:
     if user is None:
-        return live
-    if live is None:
+        return state
+    if state is None:
         return user if _is_unseen(prop, user) or prop.traits.in_url or is_absent(prop, user) else None
-    if isinstance(kind, ObjectType) and isinstance(user, dict) and isinstance(live, dict):
-        return outputs(kind, user, live, how)
-    if isinstance(kind, ListOf) and isinstance(user, list) and isinstance(live, list):
+    if isinstance(kind, ObjectType) and isinstance(user, dict) and isinstance(state, dict):
+        return merged_outputs(kind, user, state, how)
+    if isinstance(kind, ListOf) and isinstance(user, list) and isinstance(state, list):
         return [
-            _merge(prop, kind.item, None if left is None else user[left], live[right], how)
-            for left, right in how.match(prop, user, live)
+            _merge(prop, kind.item, None if left is None else user[left], state[right], how)
+            for left, right in how.match(prop, user, state)
             if right is not None
         ]
-    if isinstance(kind, MapOf) and isinstance(user, dict) and isinstance(live, dict):
-        return {key: _merge(prop, kind.item, user.get(key), item, how) for key, item in live.items()}
-    return user if how.equal(prop, kind, user, live) else live
+    if isinstance(kind, MapOf) and isinstance(user, dict) and isinstance(state, dict):
+        return {key: _merge(prop, kind.item, user.get(key), item, how) for key, item in state.items()}
+    return user if how.equal(prop, kind, user, state) else state
 
 
 def _is_unseen(prop: Property, user: Any) -> bool:
@@ -60,7 +60,7 @@ def _is_unseen(prop: Property, user: Any) -> bool:
     return bool(given) and all(key in known and _is_unseen(known[key], item) for key, item in given.items())
 
 
-def predicted(kind: ObjectType, inputs: dict[str, Any]) -> dict[str, Any]:
+def predicted_outputs(kind: ObjectType, inputs: dict[str, Any]) -> dict[str, Any]:
     """Predict the outputs that inputs determine; an object to which the server adds values is unknown as a whole.
 
     SDKs treat an object that contains an unknown as unknown, so a more exact prediction would only be slower.
@@ -72,8 +72,8 @@ def predicted(kind: ObjectType, inputs: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def refreshed(
-    kind: ObjectType, inputs: dict[str, Any], live: dict[str, Any], last: dict[str, Any], how: Comparison = ANYWHERE
+def refreshed_inputs(
+    kind: ObjectType, inputs: dict[str, Any], state: dict[str, Any], prior: dict[str, Any], how: Comparison = ANYWHERE
 ) -> dict[str, Any]:
     """Return what a refresh writes into the inputs: the user's properties with Google's values, and what drifted.
 
@@ -82,21 +82,21 @@ def refreshed(
     that was not read back there is nothing to compare with, so none joins. Keys of a map, except `merge_keys`, and
     elements of a list that the user did not write always join.
     """
-    return _Refresh(how).object(kind, inputs, live, UNKNOWN if last.get(UNREAD) else last)
+    return _Refresh(how).object(kind, inputs, state, UNKNOWN if prior.get(UNREAD) else prior)
 
 
-def _part(last: Any, name: str) -> Any:
+def _part(prior: Any, name: str) -> Any:
     """Return a property of the last outputs; if these are unknown, so is the property."""
-    if last is UNKNOWN:
+    if prior is UNKNOWN:
         return UNKNOWN
-    return last.get(name) if isinstance(last, dict) else None
+    return prior.get(name) if isinstance(prior, dict) else None
 
 
-def _element(last: Any, index: int) -> Any:
+def _element(prior: Any, index: int) -> Any:
     """Return an element of a list in the last outputs; if these are unknown, so is the element."""
-    if last is UNKNOWN:
+    if prior is UNKNOWN:
         return UNKNOWN
-    return last[index] if isinstance(last, list) and index < len(last) else None
+    return prior[index] if isinstance(prior, list) and index < len(prior) else None
 
 
 @attrs.frozen
@@ -105,63 +105,67 @@ class _Refresh:
 
     how: Comparison
 
-    def object(self, kind: ObjectType, inputs: dict[str, Any], live: dict[str, Any], last: Any) -> dict[str, Any]:
+    def object(self, kind: ObjectType, inputs: dict[str, Any], state: dict[str, Any], prior: Any) -> dict[str, Any]:
         result = {key: value for key, value in inputs.items() if key.startswith("__")}
-        implied = kind.implied(live)
+        implied = kind.implied(state)
         for name, prop in kind.inputs.items():
             value = inputs.get(name)
-            if is_absent(prop, live.get(name)) or not self.how.same(prop, live.get(name), implied.get(name)):
-                value = self._property(prop, value, live.get(name), _part(last, name))
+            if is_absent(prop, state.get(name)) or not self.how.same(prop, state.get(name), implied.get(name)):
+                value = self._property(prop, value, state.get(name), _part(prior, name))
             if value is not None:
                 result[name] = value
         return result
 
-    def _property(self, prop: Property, user: Any, live: Any, last: Any) -> Any:
-        if prop.traits.in_url or (live is None and _is_unseen(prop, user)):
+    def _property(self, prop: Property, user: Any, state: Any, prior: Any) -> Any:
+        if prop.traits.in_url or (state is None and _is_unseen(prop, user)):
             return user
         if user is None:
-            return minimal_value(prop, prop.type, live, None, self.how) if self._has_drifted(prop, live, last) else None
-        if live is None:
+            return (
+                minimal_value(prop, prop.type, state, None, self.how) if self._has_drifted(prop, state, prior) else None
+            )
+        if state is None:
             return user if is_absent(prop, user) else None
-        return self._value(prop, prop.type, user, live, last)
+        return self._value(prop, prop.type, user, state, prior)
 
-    def _has_drifted(self, prop: Property, live: Any, last: Any) -> bool:
+    def _has_drifted(self, prop: Property, state: Any, prior: Any) -> bool:
         """Return whether Google has changed, and not only forgotten, a value that the user left out."""
-        if last is UNKNOWN or is_absent(prop, live):
+        if prior is UNKNOWN or is_absent(prop, state):
             return False
-        return not self.how.same(prop, _merge(prop, prop.type, last, live, self.how), last)
+        return not self.how.same(prop, _merge(prop, prop.type, prior, state, self.how), prior)
 
-    def _value(self, prop: Property, kind: Type, user: Any, live: Any, last: Any) -> Any:
-        if isinstance(kind, ObjectType) and isinstance(user, dict) and isinstance(live, dict):
-            return self.object(kind, user, live, last)
-        if isinstance(kind, ListOf) and isinstance(user, list) and isinstance(live, list):
-            return self._list(prop, kind, user, live, last)
-        if isinstance(kind, MapOf) and isinstance(user, dict) and isinstance(live, dict):
+    def _value(self, prop: Property, kind: Type, user: Any, state: Any, prior: Any) -> Any:
+        if isinstance(kind, ObjectType) and isinstance(user, dict) and isinstance(state, dict):
+            return self.object(kind, user, state, prior)
+        if isinstance(kind, ListOf) and isinstance(user, list) and isinstance(state, list):
+            return self._list(prop, kind, user, state, prior)
+        if isinstance(kind, MapOf) and isinstance(user, dict) and isinstance(state, dict):
             return {
-                key: self._value(prop, kind.item, user[key], item, _part(last, key)) if key in user else item
-                for key, item in live.items()
+                key: self._value(prop, kind.item, user[key], item, _part(prior, key)) if key in user else item
+                for key, item in state.items()
                 if key in user or key not in prop.traits.merge_keys
             }
-        return user if self.how.equal(prop, kind, user, live) else live
+        return user if self.how.equal(prop, kind, user, state) else state
 
-    def _list(self, prop: Property, kind: ListOf, user: list[Any], live: list[Any], last: Any) -> list[Any]:
+    def _list(self, prop: Property, kind: ListOf, user: list[Any], state: list[Any], prior: Any) -> list[Any]:
         result = []
-        for left, right in self.how.match(prop, user, live):
+        for left, right in self.how.match(prop, user, state):
             if right is None:
                 continue
             if left is None:
-                result.append(minimal_value(prop, kind.item, live[right], None, self.how))
+                result.append(minimal_value(prop, kind.item, state[right], None, self.how))
             else:
-                result.append(self._value(prop, kind.item, user[left], live[right], _element(last, left)))
+                result.append(self._value(prop, kind.item, user[left], state[right], _element(prior, left)))
         return result
 
 
-def minimal(kind: ObjectType, live: dict[str, Any], implied: Any = None, how: Comparison = ANYWHERE) -> dict[str, Any]:
+def minimal_inputs(
+    kind: ObjectType, state: dict[str, Any], implied: Any = None, how: Comparison = ANYWHERE
+) -> dict[str, Any]:
     """Return the smallest inputs that describe Google's values: without outputs, defaults, empty and implied values."""
-    known = kind.implied(live) | (implied if isinstance(implied, dict) else {})
+    known = kind.implied(state) | (implied if isinstance(implied, dict) else {})
     result = {}
     for name, prop in kind.inputs.items():
-        value = live.get(name)
+        value = state.get(name)
         if not is_absent(prop, value) and (isinstance(value, dict) or not how.same(prop, value, known.get(name))):
             reduced = minimal_value(prop, prop.type, value, known.get(name), how)
             if not is_absent(prop, reduced):
@@ -169,12 +173,12 @@ def minimal(kind: ObjectType, live: dict[str, Any], implied: Any = None, how: Co
     return result
 
 
-def minimal_value(prop: Property, kind: Type, live: Any, implied: Any = None, how: Comparison = ANYWHERE) -> Any:
+def minimal_value(prop: Property, kind: Type, state: Any, implied: Any = None, how: Comparison = ANYWHERE) -> Any:
     """Return the smallest value that a user would write for one of Google's."""
-    if isinstance(kind, ObjectType) and isinstance(live, dict):
-        return minimal(kind, live, implied, how)
-    if isinstance(kind, ListOf) and isinstance(live, list):
-        return [minimal_value(prop, kind.item, item, None, how) for item in live]
-    if isinstance(kind, MapOf) and isinstance(live, dict):
-        return {key: minimal_value(prop, kind.item, item, None, how) for key, item in live.items()}
-    return live
+    if isinstance(kind, ObjectType) and isinstance(state, dict):
+        return minimal_inputs(kind, state, implied, how)
+    if isinstance(kind, ListOf) and isinstance(state, list):
+        return [minimal_value(prop, kind.item, item, None, how) for item in state]
+    if isinstance(kind, MapOf) and isinstance(state, dict):
+        return {key: minimal_value(prop, kind.item, item, None, how) for key, item in state.items()}
+    return state

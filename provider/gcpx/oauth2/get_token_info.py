@@ -11,7 +11,7 @@ from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.request import OAUTH2, Request
 from gcpx.model import codec
 from gcpx.model.fields import Record, field, output_field, record
-from gcpx.model.resource import Call, Function
+from gcpx.model.resource import Context, Function
 
 
 @record
@@ -54,7 +54,7 @@ class GetTokenInfo(Function):
     def __init__(self, google: GoogleClient) -> None:
         self._google = google
 
-    def invoke(self, call: Call, arguments: dict[str, Any]) -> dict[str, Any]:
+    def invoke(self, context: Context, arguments: dict[str, Any]) -> dict[str, Any]:
         """Inspect the token. The endpoint is public, so no credentials are sent."""
         request = Request(api=OAUTH2, method="GET", path="tokeninfo", query={"id_token": arguments["idToken"]})
-        return codec.from_body(self.result_type, self._google.send(request, call))
+        return codec.from_body(self.result_type, self._google.send(request, context))

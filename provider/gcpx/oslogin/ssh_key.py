@@ -22,12 +22,12 @@ from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.gcp.partial_state import keeping_state
 from gcpx.gcp.request import OSLOGIN, Request, segment
 from gcpx.model import codec
-from gcpx.model.fields import Record, Violation, field, output_field, record, rule, text
+from gcpx.model.fields import Failure, Record, field, output_field, record, rule, text
 from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import name_of, path_of
 from gcpx.model.numbers import as_integer
 from gcpx.model.patterns import PROJECT, REGION
-from gcpx.model.resource import Call, InvalidId, ListedResource, Live, Page, PartialError, Resource
+from gcpx.model.resource import Context, InvalidId, ListedResource, Page, PartialError, Resource, State
 
 
 def parse_public_key(key: str) -> bytes:
@@ -77,14 +77,14 @@ def without_users_prefix(user: Any) -> str:
 
 
 @rule("key must be an SSH public key, TYPE BASE64 [COMMENT], whose data has that type", _SSH_PUBLIC_KEY.format("key"))
-def _key_is_an_ssh_public_key(values: dict[str, Any]) -> list[Violation]:
+def _key_is_an_ssh_public_key(values: dict[str, Any]) -> list[Failure]:
     key = values.get("key")
     if not isinstance(key, str):
         return []
     try:
         parse_public_key(key)
     except ValueError as error:
-        return [("key", str(error))]
+        return [Failure("key", str(error))]
     return []
 
 
@@ -92,18 +92,18 @@ def _key_is_an_ssh_public_key(values: dict[str, Any]) -> list[Violation]:
     "expirationTimeUsec must be in microseconds; a time before September 2001 is refused",
     _SSH_PUBLIC_KEY.format("expirationTimeUsec"),
 )
-def _expiration_time_is_in_microseconds(values: dict[str, Any]) -> list[Violation]:
+def _expiration_time_is_in_microseconds(values: dict[str, Any]) -> list[Failure]:
     given = as_integer(text(values, "expirationTimeUsec"))
     if given is None or not 0 < given < _EARLIEST_EXPIRATION:
         return []
     words = "must be in microseconds, and this value is a time before 2001: if it is in seconds, add six zeros"
-    return [("expirationTimeUsec", words)]
+    return [Failure("expirationTimeUsec", words)]
 
 
 @rule("regions requires projectId", _IMPORT.format("regions"))
-def _regions_require_a_project(values: dict[str, Any]) -> list[Violation]:
+def _regions_require_a_project(values: dict[str, Any]) -> list[Failure]:
     if values.get("regions") and values.get("projectId") is None:
-        return [("regions", "requires projectId, the project whose POSIX account is written to these regions")]
+        return [Failure("regions", "requires projectId, the project whose POSIX account is written to these regions")]
     return []
 
 
@@ -177,7 +177,7 @@ class SshPublicKeys:
     """
 
     google: GoogleClient
-    call: Call
+    context: Context
     user: str
 
     def id_of(self, fingerprint: str) -> str:
@@ -241,7 +241,7 @@ class SshPublicKeys:
         self, method: str, path: str, query: dict[str, Any] | None = None, body: dict[str, Any] | None = None
     ) -> dict[str, Any]:
         request = Request(api=OSLOGIN, method=method, path=f"v1alpha/{path}", query=query or {}, body=body)
-        return self.google.send(request, self.call)
+        return self.google.send(request, self.context)
 
 
 _PAUSES: Final = (0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
@@ -273,17 +273,19 @@ class SshKey(Resource):
         """Tell keys apart by user and key, because a profile holds a key once."""
         return (without_users_prefix(inputs.get("user")), without_comment(inputs.get("key")))
 
-    def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Violation]:
+    def check_online(self, context: Context, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
         """Check that the project and the regions exist."""
         del olds
-        checks = OnlineChecks(self._lookups, call, text(inputs, "projectId") or None)
+        checks = OnlineChecks(self._lookups, context, text(inputs, "projectId") or None)
         regions = inputs.get("regions")
         names = [*enumerate(regions)] if isinstance(regions, list) else []
         every = [
             partial(checks.check_region, name, ("regions", index)) for index, name in names if isinstance(name, str)
         ]
         failures = checks.run(inputs, every)
-        return [("projectId" if path == "project" else path, reason) for path, reason in failures]
+        return [
+            attrs.evolve(failure, path="projectId") if failure.path == ("project",) else failure for failure in failures
+        ]
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Return fingerprint and name, which follow from key and user."""
@@ -292,9 +294,9 @@ class SshKey(Resource):
         found = fingerprint(inputs["key"])
         return {"fingerprint": found, "name": f"users/{without_users_prefix(inputs['user'])}/sshPublicKeys/{found}"}
 
-    def create(self, call: Call, inputs: dict[str, Any]) -> Live:
+    def create(self, context: Context, inputs: dict[str, Any]) -> State:
         """Create the key, and wait until it can be read; refuse one that exists, because it may be another stack's."""
-        keys, key_id = self._keys(call, inputs["user"]), fingerprint(inputs["key"])
+        keys, key_id = self._keys(context, inputs["user"]), fingerprint(inputs["key"])
         if keys.read(key_id) is not None:
             raise _already_exists(keys, key_id)
         with keeping_state(lambda _: _unread(keys, key_id, inputs)) as creation:
@@ -304,40 +306,40 @@ class SshKey(Resource):
                 if not error.is_repeated:
                     raise _already_exists(keys, key_id) from error
                 # The key was not there before, so a request whose response was lost has created it.
-                call.progress(f"{keys.id_of(key_id)} was created by a request without a response")
+                context.progress(f"{keys.id_of(key_id)} was created by a request without a response")
             except PermissionDenied as error:
                 hint = f"Only {keys.user} can manage keys of {keys.user}: use its credentials, or set gcpx:impersonateServiceAccount."
                 raise error.with_hint(hint) from error
             creation.created()
             return self._wait_until_readable(keys, key_id, inputs)
 
-    def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
+    def read(self, context: Context, resource_id: str, inputs: dict[str, Any] | None) -> State | None:
         """Read the key of an ID."""
         user, key_id = self._parse(resource_id)
-        return self._read(self._keys(call, user), key_id, inputs or {})
+        return self._read(self._keys(context, user), key_id, inputs or {})
 
-    def update(self, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
+    def update(self, context: Context, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> State:
         """Set or remove the expiration; for another project or other regions, import the key again."""
         user, key_id = self._parse(resource_id)
-        keys = self._keys(call, user)
+        keys = self._keys(context, user)
         if any(old.get(name) != new.get(name) for name in _POSIX_ACCOUNT_INPUTS) and new.get("projectId"):
             self._add(keys, new)
         keys.set_expiration(key_id, new.get("expirationTimeUsec"))
         return self._wait_until_readable(keys, key_id, new)
 
-    def delete(self, call: Call, resource_id: str) -> None:
+    def delete(self, context: Context, resource_id: str) -> None:
         """Delete the key of an ID."""
         user, key_id = self._parse(resource_id)
-        self._keys(call, user).delete(key_id)
+        self._keys(context, user).delete(key_id)
 
-    def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
+    def page(self, context: Context, query: dict[str, Any], token: str, size: int) -> Page:
         """List a user's keys, which Google gives all at once."""
         del token, size
-        keys = self._keys(call, query["user"])
+        keys = self._keys(context, query["user"])
         return Page([ListedResource(keys.id_of(key_id), key_id) for key_id in keys.fingerprints()])
 
-    def _keys(self, call: Call, user: str) -> SshPublicKeys:
-        return SshPublicKeys(google=self._google, call=call, user=without_users_prefix(user))
+    def _keys(self, context: Context, user: str) -> SshPublicKeys:
+        return SshPublicKeys(google=self._google, context=context, user=without_users_prefix(user))
 
     def _add(self, keys: SshPublicKeys, inputs: dict[str, Any]) -> None:
         body = codec.to_body(self.type, inputs)
@@ -346,23 +348,23 @@ class SshKey(Resource):
         else:
             keys.create(body)
 
-    def _wait_until_readable(self, keys: SshPublicKeys, key_id: str, inputs: dict[str, Any]) -> Live:
+    def _wait_until_readable(self, keys: SshPublicKeys, key_id: str, inputs: dict[str, Any]) -> State:
         for pause in _PAUSES:
-            live = self._read(keys, key_id, inputs)
-            if live is not None:
-                return live
-            keys.call.progress("waiting until Google returns the key")
-            if keys.call.cancelled.wait(pause):
+            state = self._read(keys, key_id, inputs)
+            if state is not None:
+                return state
+            keys.context.progress("waiting until Google returns the key")
+            if keys.context.cancelled.wait(pause):
                 break
         words = f"{keys.id_of(key_id)} was created but cannot be read yet; run `pulumi up` again"
         raise PartialError(_unread(keys, key_id, inputs), words)
 
-    def _read(self, keys: SshPublicKeys, key_id: str, inputs: dict[str, Any]) -> Live | None:
+    def _read(self, keys: SshPublicKeys, key_id: str, inputs: dict[str, Any]) -> State | None:
         found = keys.read(key_id)
         if found is None:
             return None
         account = {name: inputs[name] for name in _POSIX_ACCOUNT_INPUTS if inputs.get(name) is not None}
-        return Live(keys.id_of(key_id), {**codec.from_body(self.type, found), "user": keys.user, **account})
+        return State(keys.id_of(key_id), {**codec.from_body(self.type, found), "user": keys.user, **account})
 
     def _parse(self, resource_id: str) -> tuple[str, str]:
         """Return user and fingerprint."""
@@ -377,11 +379,11 @@ def _already_exists(keys: SshPublicKeys, key_id: str) -> Conflict:
     resource_id = keys.id_of(key_id)
     return Conflict(
         f"{resource_id} exists already and was not created by this resource. "
-        f"{how_to_manage(keys.call, resource_id, 'remove this resource from the program')}",
+        f"{how_to_manage(keys.context, resource_id, 'remove this resource from the program')}",
         status=409,
     )
 
 
-def _unread(keys: SshPublicKeys, key_id: str, inputs: dict[str, Any]) -> Live:
+def _unread(keys: SshPublicKeys, key_id: str, inputs: dict[str, Any]) -> State:
     """Describe a key that was created, and not read yet."""
-    return Live.unread(keys.id_of(key_id), {**inputs, "fingerprint": key_id, "name": keys.id_of(key_id)})
+    return State.unread(keys.id_of(key_id), {**inputs, "fingerprint": key_id, "name": keys.id_of(key_id)})

@@ -1,4 +1,4 @@
-"""Failures as the engine reads them: findings about inputs, and exceptions as gRPC statuses."""
+"""Failures as the engine reads them: what is wrong with inputs, and exceptions as gRPC statuses."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from google.protobuf import any_pb2, struct_pb2
 from google.rpc import status_pb2
 
 from gcpx.errors import ProviderError, UserError
-from gcpx.model.check import Finding
-from gcpx.model.fields import ObjectType
+from gcpx.model.fields import Failure, ObjectType
 from gcpx.model.redaction import redact, shortened
 from gcpx.model.resource import PartialError
 from gcpx.model.secrecy import is_secret_at, mark_secrets, secret_texts
@@ -28,7 +27,7 @@ _LONGEST: Final = 100
 
 
 @attrs.frozen
-class Findings:
+class FailureWriter:
     """Writes what was found in inputs.
 
     The engine prints the value of the property that a failure names. It prints secrets in clear, and `{<nil>}` for
@@ -48,26 +47,28 @@ class Findings:
     marked: bool = True
 
     @classmethod
-    def of(cls, kind: ObjectType, inputs: dict[str, Any], secrets: frozenset[str], *, marked: bool = True) -> Findings:
+    def of(
+        cls, kind: ObjectType, inputs: dict[str, Any], secrets: frozenset[str], *, marked: bool = True
+    ) -> FailureWriter:
         """Mark what is secret by declaration, by place or by content; `inputs` are as the engine sent them."""
         protected = mark_secrets(kind, inputs, inputs)
         return cls(kind, protected, secrets | secret_texts(kind, protected), marked)
 
-    def failures(self, findings: list[Finding]) -> list[Any]:
-        """Write findings as check failures."""
-        return [self._failure(finding) for finding in findings]
+    def failures(self, failures: list[Failure]) -> list[Any]:
+        """Write them as check failures."""
+        return [self._failure(failure) for failure in failures]
 
-    def _failure(self, finding: Finding) -> Any:
-        name = str(finding.path[0]) if len(finding.path) == 1 else ""
+    def _failure(self, failure: Failure) -> Any:
+        name = str(failure.path[0]) if len(failure.path) == 1 else ""
         if name in self.kind.inputs and self._printable(self.inputs.get(name)):
-            return proto.provider.CheckFailure(property=name, reason=redact(finding.reason, self.secrets))
-        return proto.provider.CheckFailure(reason=self.sentence(finding))
+            return proto.provider.CheckFailure(property=name, reason=redact(failure.reason, self.secrets))
+        return proto.provider.CheckFailure(reason=self.sentence(failure))
 
-    def sentence(self, finding: Finding, separator: str = ": ") -> str:
-        """Write a finding as one string: the path and the reason."""
-        value = finding.with_value if self.marked and not is_secret_at(self.inputs, finding.path) else None
-        reason = finding.reason if value is None else value
-        return redact(separator.join(filter(None, (format_path(finding.path), reason))), self.secrets)
+    def sentence(self, failure: Failure, separator: str = ": ") -> str:
+        """Write a failure as one string: the path and the reason."""
+        value = failure.with_value if self.marked and not is_secret_at(self.inputs, failure.path) else None
+        reason = failure.reason if value is None else value
+        return redact(separator.join(filter(None, (format_path(failure.path), reason))), self.secrets)
 
     def _printable(self, value: Any) -> bool:
         """Return whether the engine may print a value, and whether it is short enough to help."""
@@ -76,9 +77,9 @@ class Findings:
         text = str(value)
         return len(text) <= _LONGEST and text.isprintable() and redact(text, self.secrets) == text
 
-    def refusal(self, what: str, findings: list[Finding]) -> UserError:
-        """Write findings as an error, for RPCs whose response has no failures that every user sees."""
-        return UserError(f"{what}: " + "\n  ".join(map(self.sentence, findings)))
+    def refusal(self, what: str, failures: list[Failure]) -> UserError:
+        """Write them as an error, for RPCs whose response has no failures that every user sees."""
+        return UserError(f"{what}: " + "\n  ".join(map(self.sentence, failures)))
 
 
 _logger = logging.getLogger(__name__)
@@ -112,11 +113,11 @@ def guarded(method: Callable[..., Any]) -> Callable[..., Any]:
     """Turn every exception of an RPC into a status that the engine understands, without secrets."""
 
     @functools.wraps(method)
-    def rpc(servicer: Any, request: Any, context: grpc.ServicerContext) -> Any:
+    def rpc(servicer: Any, request: Any, rpc_context: grpc.ServicerContext) -> Any:
         try:
-            return method(servicer, request, context)
+            return method(servicer, request, rpc_context)
         except Exception as error:  # noqa: BLE001 - the border: a bare exception would read as a corrupt state
-            _abort(error, secrets_in(request, servicer.plugin), context)
+            _abort(error, secrets_in(request, servicer.plugin), rpc_context)
 
     return rpc
 
@@ -125,11 +126,11 @@ def guarded_stream(method: Callable[..., Any]) -> Callable[..., Any]:
     """Do what `guarded` does, for an RPC that responds with a stream."""
 
     @functools.wraps(method)
-    def rpc(servicer: Any, request: Any, context: grpc.ServicerContext) -> Any:
+    def rpc(servicer: Any, request: Any, rpc_context: grpc.ServicerContext) -> Any:
         try:
-            yield from method(servicer, request, context)
+            yield from method(servicer, request, rpc_context)
         except Exception as error:  # noqa: BLE001 - as above
-            _abort(error, secrets_in(request, servicer.plugin), context)
+            _abort(error, secrets_in(request, servicer.plugin), rpc_context)
 
     return rpc
 
@@ -145,15 +146,15 @@ def wrapping_unexpected_errors() -> Iterator[None]:
         raise NotUnderstood(error) from error
 
 
-def _abort(error: Exception, texts: frozenset[str], context: grpc.ServicerContext) -> NoReturn:
+def _abort(error: Exception, texts: frozenset[str], rpc_context: grpc.ServicerContext) -> NoReturn:
     message = shortened(redact(str(error), texts), _LONGEST_STATUS) if isinstance(error, ProviderError) else ""
     if isinstance(error, InitFailed):
-        context.set_trailing_metadata(((_DETAILS, _init_failed(error, message)),))
-        context.abort(grpc.StatusCode.FAILED_PRECONDITION, message)
+        rpc_context.set_trailing_metadata(((_DETAILS, _init_failed(error, message)),))
+        rpc_context.abort(grpc.StatusCode.FAILED_PRECONDITION, message)
     if isinstance(error, ProviderError):
-        context.abort(grpc.StatusCode[error.code], message)
+        rpc_context.abort(grpc.StatusCode[error.code], message)
     _logger.error("unexpected %s", type(error).__name__)
-    context.abort(
+    rpc_context.abort(
         grpc.StatusCode.INTERNAL,
         # The message of an error that is not ours may quote anything, including secrets.
         f"unexpected error in gcpx: {type(error).__name__} {_origin(error)}; please report it",

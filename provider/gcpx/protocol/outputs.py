@@ -8,7 +8,7 @@ import attrs
 
 from gcpx.model import lifecycle
 from gcpx.model.naming import UNREAD, without_hidden
-from gcpx.model.resource import Live, PartialError, Resource
+from gcpx.model.resource import PartialError, Resource, State
 from gcpx.model.secrecy import mark_former_secrets, mark_secrets
 from gcpx.model.values import reveal
 from gcpx.protocol.failures import InitFailed, NotUnderstood
@@ -22,19 +22,19 @@ class Outputs:
     Attributes:
         inputs: the new inputs, with secrets marked.
         old: the inputs before an update, with secrets marked.
-        last: the outputs before an update, with secrets marked.
+        prior: the outputs before an update, with secrets marked.
     """
 
     resource: Resource
     inputs: dict[str, Any]
     old: dict[str, Any] = attrs.Factory(dict)
-    last: dict[str, Any] = attrs.Factory(dict)
+    prior: dict[str, Any] = attrs.Factory(dict)
 
     def predicted(self) -> Any:
         """Write the outputs that a preview shows."""
-        return self._marked(lifecycle.predict(self.resource, reveal(self.inputs), self.last))
+        return self._marked(lifecycle.predict(self.resource, reveal(self.inputs), self.prior))
 
-    def state(self, live: Live, partial: PartialError | None) -> Any:
+    def written(self, state: State, partial: PartialError | None) -> Any:
         """Write the outputs of what exists.
 
         Raises InitFailed, with which the engine keeps it, if `partial` says that work on it is left. The inputs are
@@ -44,17 +44,17 @@ class Outputs:
         restored = partial.inputs if partial is not None else None
         inputs, given = (self.inputs, reveal(self.inputs)) if restored is None else (self.old, restored)
         try:
-            written = self._marked(lifecycle.outputs_of(self.resource, live, given))
+            written = self._marked(lifecycle.outputs_of(self.resource, state, given))
         except Exception as error:  # noqa: BLE001 - whatever it is, the engine has to learn the ID of what exists
-            written, unfinished = self._unread(live), str(NotUnderstood(error))
+            written, unfinished = self._unread(state), str(NotUnderstood(error))
         if unfinished:
-            raise InitFailed(live.id, written, encode(inputs), unfinished)
+            raise InitFailed(state.id, written, encode(inputs), unfinished)
         return written
 
-    def _unread(self, live: Live) -> Any:
-        known = {**reveal(self.last), **without_hidden(reveal(self.inputs)), UNREAD: True}
-        return self._marked(known | lifecycle.hidden_outputs(live))
+    def _unread(self, state: State) -> Any:
+        known = {**reveal(self.prior), **without_hidden(reveal(self.inputs)), UNREAD: True}
+        return self._marked(known | lifecycle.hidden_outputs(state))
 
     def _marked(self, values: dict[str, Any]) -> Any:
         marked = mark_secrets(self.resource.type, values, self.inputs)
-        return encode(mark_former_secrets(self.resource.type, marked, self.inputs, self.old, self.last))
+        return encode(mark_former_secrets(self.resource.type, marked, self.inputs, self.old, self.prior))

@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 from google.protobuf import struct_pb2
 
 from gcpx.errors import ProviderError, UserError
-from gcpx.model.check import Report
+from gcpx.model.check import CheckResult
 from gcpx.model.diff import Change
 from gcpx.model.fields import ObjectType
 from gcpx.model.resource import Function, Resource
@@ -44,7 +44,7 @@ class Plugin(Protocol):
     def config_type(self) -> ObjectType:
         """The configuration's declaration as data."""
 
-    def check_config(self, inputs: dict[str, Any]) -> Report:
+    def check_config(self, inputs: dict[str, Any]) -> CheckResult:
         """Check the provider's configuration, together with the environment variables that add to it."""
 
     def diff_config(self, old: dict[str, Any], new: dict[str, Any]) -> list[Change]:

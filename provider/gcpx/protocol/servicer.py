@@ -12,16 +12,16 @@ from google.protobuf import empty_pb2
 
 from gcpx.errors import ProviderError, UserError
 from gcpx.model import codec, lifecycle
-from gcpx.model.check import Report
+from gcpx.model.check import CheckResult
 from gcpx.model.fields import ObjectType
 from gcpx.model.naming import AUTONAMED, without_hidden
 from gcpx.model.redaction import redact
-from gcpx.model.resource import Call, Live, PartialError, Resource
+from gcpx.model.resource import Context, PartialError, Resource, State
 from gcpx.model.secrecy import mark_secrets
 from gcpx.model.values import has_unknown, reveal
 from gcpx.protocol import proto, wire
 from gcpx.protocol.engine import EngineLog
-from gcpx.protocol.failures import Findings, InitFailed, guarded, guarded_stream, wrapping_unexpected_errors
+from gcpx.protocol.failures import FailureWriter, InitFailed, guarded, guarded_stream, wrapping_unexpected_errors
 from gcpx.protocol.outputs import Outputs
 from gcpx.protocol.plugin import Plugin, resource_token, secrets_in
 from gcpx.protocol.stack_memory import Entry, StackMemory
@@ -79,8 +79,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         """Check the provider's configuration; the inputs are returned as the user wrote them."""
         self._log.require_cli()
         news = decode(request.news)
-        report, kind = self.plugin.check_config(news), self.plugin.config_type
-        failures = self._report(request.urn, report, lambda: self._findings(kind, news, marked=False))
+        result, kind = self.plugin.check_config(news), self.plugin.config_type
+        failures = self._reported(request.urn, result, lambda: self._writer(kind, news, marked=False))
         return proto.provider.CheckResponse(inputs=request.news, failures=failures)
 
     @guarded
@@ -104,28 +104,30 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     def Invoke(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Call a function."""
         function, arguments = self.plugin.function(request.tok), decode(request.args)
-        report = lifecycle.check_inputs(function.type, arguments, function.problems(reveal(arguments)))
-        self._raise_if_invalid(f"{request.tok} was not called", function.type, arguments, report)
+        checked = lifecycle.check_inputs(function.type, arguments, function.failures(reveal(arguments)))
+        self._raise_if_invalid(f"{request.tok} was not called", function.type, arguments, checked)
         marked = mark_secrets(function.type, without_hidden(arguments))
         with wrapping_unexpected_errors():
             result = function.invoke(self._call(request), reveal(marked))
         return proto.provider.InvokeResponse(**{"return": encode(mark_secrets(function.result_type, result, marked))})
 
     @guarded_stream
-    def List(self, request: Any, context: grpc.ServicerContext) -> Iterator[Any]:
+    def List(self, request: Any, rpc_context: grpc.ServicerContext) -> Iterator[Any]:
         """List what exists, page by page: one page, or as many results as `limit` says."""
         resource, query = self.plugin.resource(request.token), decode(request.query)
         message = proto.provider.ListResponse
         if has_unknown(query):
             yield message(computed=message.Computed())
             return
-        report = lifecycle.check_inputs(resource.query_type, query, resource.query_problems(reveal(query)))
-        self._raise_if_invalid(f"{request.token} was not listed", resource.query_type, query, report)
-        call = self._call(request)
+        checked = lifecycle.check_inputs(resource.query_type, query, resource.query_failures(reveal(query)))
+        self._raise_if_invalid(f"{request.token} was not listed", resource.query_type, query, checked)
+        context = self._call(request)
         token, left = request.continuation_token, request.limit
-        while context.is_active():
+        while rpc_context.is_active():
             with wrapping_unexpected_errors():
-                page = resource.page(call, reveal(query), token, min(request.page_size or _PAGE, max(left, 0) or _PAGE))
+                page = resource.page(
+                    context, reveal(query), token, min(request.page_size or _PAGE, max(left, 0) or _PAGE)
+                )
             yield from (message(result=message.Result(id=found.id, name=found.name)) for found in page.resources)
             token, left = page.token, left - len(page.resources)
             if not token or left <= 0:
@@ -139,15 +141,15 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         resource, olds = self._resource(request), decode(request.olds)
         kind = resource.type
         inputs, unnamed = lifecycle.name_inputs(resource, wire.name_request(request), olds, decode(request.news))
-        report = lifecycle.check_inputs(kind, inputs, resource.problems(reveal(inputs)))
-        if not report.failures:
+        checked = lifecycle.check_inputs(kind, inputs, resource.failures(reveal(inputs)))
+        if not checked.failures:
             inputs = codec.resolved(kind, inputs)
             if self.plugin.validates_online:
-                call = self._call(request)
+                context = self._call(request)
                 with wrapping_unexpected_errors():
-                    report.failures.extend(lifecycle.check_online(resource, call, olds, inputs))
-        report.failures.extend(unnamed)
-        failures = self._report(request.urn, report, lambda: self._findings(kind, inputs))
+                    checked.failures.extend(lifecycle.check_online(resource, context, olds, inputs))
+        checked.failures.extend(unnamed)
+        failures = self._reported(request.urn, checked, lambda: self._writer(kind, inputs))
         if not failures:
             self._memory.checked(request.urn, resource.autoname, reveal(olds))
         return proto.provider.CheckResponse(inputs=encode(mark_secrets(kind, inputs)), failures=failures)
@@ -169,62 +171,64 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         outputs = Outputs(resource, inputs)
         if request.preview:
             return proto.provider.CreateResponse(properties=outputs.predicted())
-        call = attrs.evolve(self._call(request), autonamed=bool(inputs.get(AUTONAMED)))
-        live, error = _create_or_update(outputs, call, partial(lifecycle.create, resource, call))
-        self._memory.created(Entry.created(resource, request.urn, live))
-        return proto.provider.CreateResponse(id=live.id, properties=outputs.state(live, error))
+        context = attrs.evolve(self._call(request), autonamed=bool(inputs.get(AUTONAMED)))
+        state, error = _create_or_update(outputs, context, partial(lifecycle.create, resource, context))
+        self._memory.created(Entry.created(resource, request.urn, state))
+        return proto.provider.CreateResponse(id=state.id, properties=outputs.written(state, error))
 
     @guarded
     def Read(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Refresh or import a resource; an empty ID in the response says that it is gone."""
-        resource, inputs, last = self._resource(request), decode(request.inputs), decode(request.properties)
-        importing = not inputs and not last
-        self._memory.show(request.urn, request.id, last)
+        resource, inputs, prior = self._resource(request), decode(request.inputs), decode(request.properties)
+        importing = not inputs and not prior
+        self._memory.show(request.urn, request.id, prior)
         plain = reveal(inputs)
         with wrapping_unexpected_errors():
-            call = self._call(request, last)
-            live, unfinished = lifecycle.read(resource, call, request.id, None if importing else without_hidden(plain))
-        if live is None:
-            self._memory.forget(Entry.of(resource, request.urn, request.id, call.last))
+            context = self._call(request, prior)
+            state, unfinished = lifecycle.read(
+                resource, context, request.id, None if importing else without_hidden(plain)
+            )
+        if state is None:
+            self._memory.forget(Entry.of(resource, request.urn, request.id, context.prior))
             return proto.provider.ReadResponse()
         fresh = (
-            lifecycle.import_inputs(resource, live)
+            lifecycle.import_inputs(resource, state)
             if importing
-            else lifecycle.refresh(resource, live, plain, reveal(last))
+            else lifecycle.refresh(resource, state, plain, reveal(prior))
         )
-        outputs = encode(mark_secrets(resource.type, lifecycle.outputs_of(resource, live, fresh), inputs, last))
-        refreshed = encode(mark_secrets(resource.type, fresh, inputs, last))
+        outputs = encode(mark_secrets(resource.type, lifecycle.outputs_of(resource, state, fresh), inputs, prior))
+        refreshed = encode(mark_secrets(resource.type, fresh, inputs, prior))
         if unfinished:
-            raise InitFailed(live.id, outputs, refreshed, unfinished)
-        return proto.provider.ReadResponse(id=live.id, inputs=refreshed, properties=outputs)
+            raise InitFailed(state.id, outputs, refreshed, unfinished)
+        return proto.provider.ReadResponse(id=state.id, inputs=refreshed, properties=outputs)
 
     @guarded
     def Update(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Change the resource in place, or finish what an earlier run left undone."""
         resource, old, new = self._resource(request), decode(request.old_inputs), decode(request.news)
-        last = decode(request.olds)
-        outputs = Outputs(resource, new, old, last)
-        plan, before = lifecycle.plan(resource, reveal(old), reveal(new), reveal(last)), without_hidden(reveal(old))
-        call = attrs.evolve(self._call(request, last), changed=plan.paths, autonamed=bool(new.get(AUTONAMED)))
+        prior = decode(request.olds)
+        outputs = Outputs(resource, new, old, prior)
+        plan, before = lifecycle.plan(resource, reveal(old), reveal(new), reveal(prior)), without_hidden(reveal(old))
+        context = attrs.evolve(self._call(request, prior), changed=plan.paths, autonamed=bool(new.get(AUTONAMED)))
         if request.preview:
             with wrapping_unexpected_errors():
-                resource.announce_update(call, before, without_hidden(reveal(new)))
+                resource.announce_update(context, before, without_hidden(reveal(new)))
             return proto.provider.UpdateResponse(properties=outputs.predicted())
-        update = partial(lifecycle.update, resource, call, request.id, before)
-        live, error = _create_or_update(outputs, call, update)
-        return proto.provider.UpdateResponse(properties=outputs.state(live, error))
+        update = partial(lifecycle.update, resource, context, request.id, before)
+        state, error = _create_or_update(outputs, context, update)
+        return proto.provider.UpdateResponse(properties=outputs.written(state, error))
 
     @guarded
     def Delete(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Delete the resource."""
-        resource, last = self._resource(request), decode(request.properties)
-        call = self._call(request, last)
-        kept_because = self._memory.release(Entry.of(resource, request.urn, request.id, call.last))
+        resource, prior = self._resource(request), decode(request.properties)
+        context = self._call(request, prior)
+        kept_because = self._memory.release(Entry.of(resource, request.urn, request.id, context.prior))
         if kept_because is None:
             with wrapping_unexpected_errors():
-                lifecycle.delete(resource, call, request.id)
+                lifecycle.delete(resource, context, request.id)
         elif kept_because:
-            call.warn(kept_because)
+            context.warn(kept_because)
         return empty_pb2.Empty()
 
     def Cancel(self, _request: Any, _: grpc.ServicerContext) -> Any:
@@ -235,7 +239,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     def _resource(self, request: Any) -> Resource:
         return self.plugin.resource(resource_token(request))
 
-    def _call(self, request: Any, last: dict[str, Any] | None = None) -> Call:
+    def _call(self, request: Any, prior: dict[str, Any] | None = None) -> Context:
         """Describe the call for the resource; nothing secret in the request gets into its messages."""
         urn = getattr(request, "urn", "")
         texts = cache(lambda: secrets_in(request, self.plugin))
@@ -243,14 +247,14 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         def redacted(send: Callable[[str, str], None]) -> Callable[[str], None]:
             return lambda message: send(urn, redact(message, texts()))
 
-        return Call(
+        return Context(
             urn=urn,
             timeout=getattr(request, "timeout", None) or None,
             cancelled=self.plugin.cancelled,
             progress=redacted(self._log.progress),
             inform=redacted(self._log.inform),
             warn=redacted(self._log.warn),
-            last=reveal(last or {}),
+            prior=reveal(prior or {}),
             clock=self.plugin.clock,
             parallel=self.plugin.parallel,
             provider_id=self._memory.provider_id,
@@ -259,37 +263,37 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             urn_of=self._memory.urn_of,
         )
 
-    def _findings(self, kind: ObjectType, values: dict[str, Any], *, marked: bool = True) -> Findings:
-        return Findings.of(kind, values, self.plugin.secrets, marked=marked)
+    def _writer(self, kind: ObjectType, values: dict[str, Any], *, marked: bool = True) -> FailureWriter:
+        return FailureWriter.of(kind, values, self.plugin.secrets, marked=marked)
 
-    def _report(self, urn: str, report: Report, findings: Callable[[], Findings]) -> list[Any]:
-        """Print the warnings of a report, and return its failures in the protocol's form."""
-        if not report.failures and not report.warnings:
+    def _reported(self, urn: str, checked: CheckResult, make_writer: Callable[[], FailureWriter]) -> list[Any]:
+        """Print the warnings of a check, and return its failures in the protocol's form."""
+        if not checked.failures and not checked.warnings:
             return []
-        writer = findings()
-        for warning in report.warnings:
+        writer = make_writer()
+        for warning in checked.warnings:
             self._log.warn(urn, writer.sentence(warning, " "))
-        return writer.failures(report.failures)
+        return writer.failures(checked.failures)
 
-    def _raise_if_invalid(self, what: str, kind: ObjectType, values: dict[str, Any], report: Report) -> None:
-        """Print the warnings of a report; raise UserError if it has failures.
+    def _raise_if_invalid(self, what: str, kind: ObjectType, values: dict[str, Any], checked: CheckResult) -> None:
+        """Print the warnings of a check; raise UserError if it has failures.
 
         The responses could carry failures, but `pulumi do` does not show them, and SDKs show only the first.
         """
-        self._report("", report, lambda: self._findings(kind, values))
-        if report.failures:
-            raise self._findings(kind, values).refusal(what, report.failures)
+        self._reported("", checked, lambda: self._writer(kind, values))
+        if checked.failures:
+            raise self._writer(kind, values).refusal(what, checked.failures)
 
 
 def _create_or_update(
-    outputs: Outputs, call: Call, verb: Callable[[dict[str, Any]], Live]
-) -> tuple[Live, PartialError | None]:
+    outputs: Outputs, context: Context, verb: Callable[[dict[str, Any]], State]
+) -> tuple[State, PartialError | None]:
     """Create or update; return what exists, and what says that the work on it is not finished."""
     plain = reveal(outputs.inputs)
     try:
         with wrapping_unexpected_errors():
             return verb(without_hidden(plain)), None
     except ProviderError as error:
-        raise outputs.resource.explain_error(call, plain, error) from error
+        raise outputs.resource.explain_error(context, plain, error) from error
     except PartialError as error:
-        return error.live, error
+        return error.state, error

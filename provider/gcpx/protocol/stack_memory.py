@@ -9,7 +9,7 @@ from typing import Any, Final
 import attrs
 
 from gcpx.model.naming import ADOPTED, AUTONAMED, Autoname, mark_of
-from gcpx.model.resource import Live, Resource, name_in_urn
+from gcpx.model.resource import Resource, State, name_in_urn
 
 _KEPT: Final = (
     "{id} was not replaced. It was created with the same content by an earlier run, so its replacement could not be "
@@ -47,9 +47,9 @@ class Entry:
         return cls(urn, resource_id, identity, mark_of(outputs), adopted=ADOPTED in outputs)
 
     @classmethod
-    def created(cls, resource: Resource, urn: str, live: Live) -> Entry:
+    def created(cls, resource: Resource, urn: str, state: State) -> Entry:
         """Describe the entry of what was created."""
-        return cls(urn, live.id, resource.identity(live.id, live.properties), live.mark, live.adopted)
+        return cls(urn, state.id, resource.identity(state.id, state.properties), state.mark, state.adopted)
 
     @property
     def key(self) -> str:

@@ -45,13 +45,13 @@ def hide_values() -> None:
     handler.setFormatter(_WithoutValues())
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     warnings.formatwarning = _describe_warning
-    sys.excepthook = _report
-    sys.unraisablehook = lambda found: _report(found.exc_type, found.exc_value, found.exc_traceback)
-    threading.excepthook = lambda found: _report(found.exc_type, found.exc_value, found.exc_traceback)
+    sys.excepthook = _reported
+    sys.unraisablehook = lambda found: _reported(found.exc_type, found.exc_value, found.exc_traceback)
+    threading.excepthook = lambda found: _reported(found.exc_type, found.exc_value, found.exc_traceback)
     _write_no_core_dump()
 
 
-def _report(_kind: type[BaseException], error: BaseException | None, _where: TracebackType | None) -> None:
+def _reported(_kind: type[BaseException], error: BaseException | None, _where: TracebackType | None) -> None:
     if error is not None and not isinstance(error, SystemExit):
         sys.stderr.write(f"gcpx: {describe(error)}\n")
 

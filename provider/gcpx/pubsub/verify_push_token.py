@@ -12,7 +12,7 @@ from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.settings import public_page_url
 from gcpx.model import codec
 from gcpx.model.fields import Record, field, object_type, output_field, record
-from gcpx.model.resource import Call, Function
+from gcpx.model.resource import Context, Function
 from gcpx_push import GOOGLE, IAP, Certificates, CertificatesError, InvalidToken, PushVerifier
 
 _VERIFIER: Final = "gcpx_push: PushVerifier, {}"
@@ -90,9 +90,9 @@ class VerifyPushToken(Function):
         self._google = google
         self._fetched: dict[bool, Certificates] = {}
 
-    def invoke(self, call: Call, arguments: dict[str, Any]) -> dict[str, Any]:
+    def invoke(self, context: Context, arguments: dict[str, Any]) -> dict[str, Any]:
         """Verify the token; raises UserError if the issuer's certificates cannot be fetched or read."""
-        del call
+        del context
         proxied = bool(arguments.get("identityAwareProxy"))
         verifier = _verifier(arguments, self._certificates(arguments.get("certificates"), proxied=proxied))
         try:

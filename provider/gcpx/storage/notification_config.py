@@ -32,12 +32,12 @@ from gcpx.gcp.partial_state import keeping_state
 from gcpx.gcp.request import PUBSUB, STORAGE, Request, segment
 from gcpx.model import codec
 from gcpx.model.compare import ANYWHERE, Comparison
-from gcpx.model.fields import Record, Violation, exclusive, field, output_field, record, rule, text
+from gcpx.model.fields import Failure, Record, exclusive, field, output_field, record, rule, text
 from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import Location, name_of, path_of
 from gcpx.model.naming import UNREAD
 from gcpx.model.patterns import LINK_PARTS, PROJECT, Part, form
-from gcpx.model.resource import Call, InvalidId, ListedResource, Live, Page, Resource
+from gcpx.model.resource import Context, InvalidId, ListedResource, Page, Resource, State
 
 _BUCKET = (
     re.compile(r"[a-z0-9][-_.a-z0-9]{1,220}[a-z0-9]"),
@@ -57,10 +57,10 @@ _REFERENCE: Final = "Cloud Storage REST reference: notifications, {}"
 
 
 @rule(f"customAttributes must have at most {_MOST_ATTRIBUTES} entries", _REFERENCE.format("custom_attributes"))
-def _custom_attributes_are_at_most_5(values: dict[str, Any]) -> list[Violation]:
+def _custom_attributes_are_at_most_5(values: dict[str, Any]) -> list[Failure]:
     given = values.get("customAttributes")
     if isinstance(given, dict) and len(given) > _MOST_ATTRIBUTES:
-        return [("customAttributes", f"must have at most {_MOST_ATTRIBUTES} entries, not {len(given)}")]
+        return [Failure("customAttributes", f"must have at most {_MOST_ATTRIBUTES} entries, not {len(given)}")]
     return []
 
 
@@ -167,7 +167,7 @@ class NotificationConfigs:
     """
 
     google: GoogleClient
-    call: Call
+    context: Context
     bucket: str
     user_project: str | None
 
@@ -225,7 +225,7 @@ class NotificationConfigs:
     def _send(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         query = {"userProject": self.user_project}
         request = Request(api=STORAGE, method=method, path=path, query=query, body=body, idempotent=method != "POST")
-        return self.google.send(request, self.call)
+        return self.google.send(request, self.context)
 
 
 _ATTEMPTS: Final = 3
@@ -279,7 +279,7 @@ class Insertion:
             found = self._new_twin(before, lost)
             if found is not None or not isinstance(lost.__cause__, NoResponse):
                 return found
-            if self.configs.call.cancelled.wait(pause):
+            if self.configs.context.cancelled.wait(pause):
                 raise lost
         return self._new_twin(before, lost)
 
@@ -331,31 +331,33 @@ class NotificationConfig(Resource):
         self._lookups = lookups
         self._locks: dict[tuple[str, str], threading.Lock] = {}
 
-    def problems(self, inputs: dict[str, Any]) -> list[Violation]:
+    def failures(self, inputs: dict[str, Any]) -> list[Failure]:
         """Require the provider's project for a topic that is only a name."""
         topic = inputs.get("topic")
         if not isinstance(topic, str) or "/" in topic or self._google.settings.project:
             return []
         words = "must be written projects/PROJECT/topics/TOPIC, because gcpx:project is not set"
-        return [("topic", f"{words}; or {how_to_set('project')}")]
+        return [Failure("topic", f"{words}; or {how_to_set('project')}")]
 
-    def query_problems(self, query: dict[str, Any]) -> list[Violation]:
+    def query_failures(self, query: dict[str, Any]) -> list[Failure]:
         """Require a bucket, or a project whose buckets are listed."""
         return [] if query.get("bucket") else require_project(self._google.settings, query)
 
-    def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Violation]:
+    def check_online(self, context: Context, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
         """Check that the topic exists."""
         del olds
         if not isinstance(inputs.get("topic"), str):
             return []
         topic = self._full_topic(inputs["topic"]).removeprefix(_PUBSUB_HOST)
-        if self._lookups.get(call, f"v1/{topic}", api=PUBSUB) is not None:
+        if self._lookups.get(context, f"v1/{topic}", api=PUBSUB) is not None:
             return []
-        return [("topic", f"must name a topic that exists; {topic} does not exist: correct it, or create it first")]
+        return [
+            Failure("topic", f"must name a topic that exists; {topic} does not exist: correct it, or create it first")
+        ]
 
-    def explain_error(self, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
+    def explain_error(self, context: Context, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
         """Say what to do if the bucket does not exist."""
-        del call
+        del context
         if not isinstance(error, NotFound) or "bucket does not exist" not in str(error):
             return error
         words = f"must exist: create the bucket {inputs['bucket']} first, or correct bucket"
@@ -370,28 +372,28 @@ class NotificationConfig(Resource):
         """Return the outputs that are the same for every configuration, and the payload format."""
         return {"kind": "storage#notification", "payloadFormat": inputs.get("payloadFormat", "JSON_API_V1")}
 
-    def create(self, call: Call, inputs: dict[str, Any]) -> Live:
+    def create(self, context: Context, inputs: dict[str, Any]) -> State:
         """Insert the configuration, and warn about others that publish the same events."""
-        configs = self._configs(call, inputs["bucket"], inputs)
+        configs = self._configs(context, inputs["bucket"], inputs)
         number, found = self._insert(configs, inputs)
-        with keeping_state(lambda _: Live.unread(configs.id_of(number), inputs)) as creation:
+        with keeping_state(lambda _: State.unread(configs.id_of(number), inputs)) as creation:
             creation.created()
-            return self._live(configs, number, found)
+            return self._state(configs, number, found)
 
-    def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
+    def read(self, context: Context, resource_id: str, inputs: dict[str, Any] | None) -> State | None:
         """Read the configuration of an ID; if that is provisional, find the configuration by its content.
 
         If Google shows the topic as deleted, the state keeps its topic, because it may be the deleted one.
         """
         bucket, number = self._parse(resource_id)
-        known = inputs or call.last
-        configs = self._configs(call, bucket, known)
+        known = inputs or context.prior
+        configs = self._configs(context, bucket, known)
         found = self._find(configs, number, known)
         if found is not None and name_of(found["topic"]) == _DELETED_TOPIC:
-            found = {**found, "topic": call.last.get(_FULL_TOPIC) or call.last.get("topic", found["topic"])}
-        if found is None or not self._is_ours(call, found):
+            found = {**found, "topic": context.prior.get(_FULL_TOPIC) or context.prior.get("topic", found["topic"])}
+        if found is None or not self._is_ours(context, found):
             return None
-        return self._live(configs, str(found["id"]), found)
+        return self._state(configs, str(found["id"]), found)
 
     def identity(self, resource_id: str, outputs: dict[str, Any]) -> str:
         """Return the ID with Google's number, also for an ID that is provisional, as soon as the number is known."""
@@ -402,75 +404,75 @@ class NotificationConfig(Resource):
         """Return whether the ID is provisional."""
         return known_before(self._parse(resource_id)[1]) is not None
 
-    def delete(self, call: Call, resource_id: str) -> None:
+    def delete(self, context: Context, resource_id: str) -> None:
         """Delete the configuration of an ID, unless it is another one than that of the state.
 
         While its bucket is also being deleted, Google may answer 412.
         """
         bucket, number = self._parse(resource_id)
-        configs = self._configs(call, bucket, call.last)
-        found = self._find(configs, number, call.last)
+        configs = self._configs(context, bucket, context.prior)
+        found = self._find(configs, number, context.prior)
         if found is None:
             return
         number = str(found["id"])
-        if not self._is_ours(call, found):
+        if not self._is_ours(context, found):
             name = configs.id_of(number)
-            call.warn(_OF_ANOTHER.format(id=name, quoted=shlex.quote(f"projects/_/buckets/{name}")))
+            context.warn(_OF_ANOTHER.format(id=name, quoted=shlex.quote(f"projects/_/buckets/{name}")))
             return
         for attempt in range(_DELETE_ATTEMPTS):
             try:
                 configs.delete(number)
             except PreconditionFailed:
-                if attempt == _DELETE_ATTEMPTS - 1 or call.cancelled.wait(self._google.backoff):
+                if attempt == _DELETE_ATTEMPTS - 1 or context.cancelled.wait(self._google.backoff):
                     raise
             else:
                 return
 
-    def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
+    def page(self, context: Context, query: dict[str, Any], token: str, size: int) -> Page:
         """List the configurations of a bucket, or those of one page of a project's buckets."""
         if query.get("bucket"):
-            return Page(self._found(self._configs(call, query["bucket"], query)))
+            return Page(self._found(self._configs(context, query["bucket"], query)))
         project = place_or_default(self._google.settings, "project", query)
         of_project = {"project": project, "userProject": query.get("userProject")}
         buckets = ListMethod(google=self._google, api=STORAGE, path="v1/b", query=of_project, fields="name")
-        page = buckets.page(call, token, min(size, _MOST_BUCKETS))
+        page = buckets.page(context, token, min(size, _MOST_BUCKETS))
         names = [bucket["name"] for bucket in page.get("items", ())]
-        found = [item for name in names for item in self._found(self._configs(call, name, query))]
+        found = [item for name in names for item in self._found(self._configs(context, name, query))]
         return Page(found, page.get("nextPageToken", ""))
 
-    def _configs(self, call: Call, bucket: str, values: dict[str, Any]) -> NotificationConfigs:
+    def _configs(self, context: Context, bucket: str, values: dict[str, Any]) -> NotificationConfigs:
         """Return the collection of a bucket; `values` are inputs, outputs or a query."""
         user_project = values.get("userProject")
-        return NotificationConfigs(google=self._google, call=call, bucket=bucket, user_project=user_project)
+        return NotificationConfigs(google=self._google, context=context, bucket=bucket, user_project=user_project)
 
     def _find(self, configs: NotificationConfigs, number: str, known: dict[str, Any]) -> dict[str, Any] | None:
         """Read a configuration by its number; None if it does not exist.
 
         `known` are its inputs or outputs, which tell a configuration with a provisional number from others.
         """
-        before, assigned = known_before(number), configs.call.last.get("notificationId")
+        before, assigned = known_before(number), configs.context.prior.get("notificationId")
         if before is None or assigned:
             return configs.read(assigned or number)
         if not known:
             raise InvalidId(self.token, configs.id_of(number), self.id_forms)
         # Leave out configurations that the state has under their own number, such as a replacement.
-        in_state, meaning = configs.call.urn_of, self.comparison(known, {})
+        in_state, meaning = configs.context.urn_of, self.comparison(known, {})
         others = (
             item for item in configs.read_all() if item["id"] not in before and not in_state(configs.id_of(item["id"]))
         )
         return next((item for item in others if self._is_twin(item, known, meaning)), None)
 
-    def _is_ours(self, call: Call, item: dict[str, Any]) -> bool:
+    def _is_ours(self, context: Context, item: dict[str, Any]) -> bool:
         """Return whether a configuration in Google's JSON, found by its number, has the content that the state has.
 
         Nobody can change a configuration, and Google numbers those of each bucket from 1. So different
         content means another configuration, in a bucket that was created again. In an import, the state has no content.
         """
-        is_known = call.last.get("notificationId") or call.last.get(UNREAD)
+        is_known = context.prior.get("notificationId") or context.prior.get(UNREAD)
         if not is_known:
             return True
-        topic = call.last.get(_FULL_TOPIC)  # without it, the provider's project completes the topic
-        known = {**call.last, "topic": topic or self._full_topic(call.last["topic"])}
+        topic = context.prior.get(_FULL_TOPIC)  # without it, the provider's project completes the topic
+        known = {**context.prior, "topic": topic or self._full_topic(context.prior["topic"])}
         return self._is_twin(item, known, ANYWHERE)
 
     def _insert(self, configs: NotificationConfigs, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -481,53 +483,53 @@ class NotificationConfig(Resource):
         insertion = Insertion(configs=configs, body=body, is_twin=lambda item: self._is_twin(item, inputs, meaning))
         # After a lost response, the new twin in the bucket is ours, so equal configurations are inserted one by one.
         lock = self._locks.setdefault((configs.bucket, topic), threading.Lock())
-        with configs.call.holding(lock, f"POST {configs.path}"):
+        with configs.context.holding(lock, f"POST {configs.path}"):
             twins = insertion.twins()
             for twin in map(configs.id_of, twins):
-                self._judge_twin(configs.call, twin)
+                self._judge_twin(configs.context, twin)
             lost_id = configs.id_of(provisional_number(twins))
             try:
-                with keeping_state(lambda _: Live.unread(lost_id, inputs)):
+                with keeping_state(lambda _: State.unread(lost_id, inputs)):
                     found = insertion.run(twins)
             except (PermissionDenied, Rejected) as error:
                 if isinstance(error, Rejected) and error.reason != "invalid":
                     raise
-                raise self._explain_publishing(configs.call, error, topic.removeprefix(_PUBSUB_HOST)) from error
+                raise self._explain_publishing(configs.context, error, topic.removeprefix(_PUBSUB_HOST)) from error
         return str(found["id"]), found
 
-    def _judge_twin(self, call: Call, twin: str) -> None:
+    def _judge_twin(self, context: Context, twin: str) -> None:
         """Warn of another resource's configuration that publishes the same events; refuse one that no resource has.
 
         Nothing shows who created a configuration. An interrupted run of this resource may have, and a second one would
         publish every event twice. The one that is about to be replaced is neither.
         """
-        if twin in call.shown:
+        if twin in context.shown:
             return
         words = f"{twin} already publishes the same events"
         other = "give this one other customAttributes"
-        if call.urn_of(twin) is None:
+        if context.urn_of(twin) is None:
             whose = (
                 "an interrupted run or somebody else created it, or a resource that this run has not reached manages it"
             )
-            raise Conflict(f"{words}: {whose}. {how_to_manage(call, twin, other)}", status=409)
+            raise Conflict(f"{words}: {whose}. {how_to_manage(context, twin, other)}", status=409)
         other = "remove one of the two resources, or give one of them other customAttributes"
-        call.warn(f"{words}, so every event will be published twice. {how_to_manage(call, twin, other)}")
+        context.warn(f"{words}, so every event will be published twice. {how_to_manage(context, twin, other)}")
 
     def _is_twin(self, item: dict[str, Any], known: dict[str, Any], meaning: Comparison) -> bool:
         """Return whether a configuration in Google's JSON means the same as inputs or outputs."""
-        live = codec.from_body(self.type, item)
+        state = codec.from_body(self.type, item)
         return all(
-            meaning.same(prop, live.get(name), known.get(name))
+            meaning.same(prop, state.get(name), known.get(name))
             for name, prop in self.type.inputs.items()
             if not prop.traits.in_url
         )
 
-    def _explain_publishing(self, call: Call, error: ApiError, topic: str) -> ApiError:
+    def _explain_publishing(self, context: Context, error: ApiError, topic: str) -> ApiError:
         """Add to an error how to let Cloud Storage publish to a topic, `projects/PROJECT/topics/TOPIC`.
 
         The topic is written as a whole, because a part of a secret would not be masked.
         """
-        agent, project = self._service_agent(call), self._google.settings.project or "PROJECT"
+        agent, project = self._service_agent(context), self._google.settings.project or "PROJECT"
         how_to_read = "" if agent else f" `gcloud storage service-agent --project={project}` prints SERVICE_AGENT."
         member = f"serviceAccount:{agent or 'SERVICE_AGENT'}"
         return error.with_hint(
@@ -537,18 +539,18 @@ class NotificationConfig(Resource):
             f"program and name it in the depends_on of this resource.{how_to_read}"
         )
 
-    def _service_agent(self, call: Call) -> str | None:
+    def _service_agent(self, context: Context) -> str | None:
         """Read the service account that publishes for the provider's project; None if it cannot be read."""
         project = self._google.settings.project
         if project is None:
             return None
         request = Request(api=STORAGE, method="GET", path=f"v1/projects/{project}/serviceAccount")
         try:
-            return self._google.send(request, call).get("email_address")
+            return self._google.send(request, context).get("email_address")
         except ApiError:
             return None
 
-    def _live(self, configs: NotificationConfigs, number: str, found: dict[str, Any]) -> Live:
+    def _state(self, configs: NotificationConfigs, number: str, found: dict[str, Any]) -> State:
         payer = {"userProject": configs.user_project} if configs.user_project else {}
         properties = {
             **codec.from_body(self.type, found),
@@ -556,7 +558,7 @@ class NotificationConfig(Resource):
             _FULL_TOPIC: found["topic"],
             **payer,
         }
-        return Live(configs.id_of(number), properties)
+        return State(configs.id_of(number), properties)
 
     def _found(self, configs: NotificationConfigs) -> list[ListedResource]:
         numbers = [str(item["id"]) for item in configs.read_all()]

@@ -13,7 +13,7 @@ from gcpx.compute.bulk_instances.creation import create_instances
 from gcpx.compute.bulk_instances.fleet import Fleet
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.settings import Settings
-from gcpx.model.resource import Call
+from gcpx.model.resource import Context
 
 BULK = "compute.regionInstances.bulkInsert"
 
@@ -23,7 +23,7 @@ def create(cloud):
     """Return a function that creates wanted instances of the fleet `crew`, and returns the creation and the members."""
     google = GoogleClient(Settings(project=PROJECT, emulator_host=cloud.host))
     crew = Fleet(google, PROJECT, "us-east1", "crew")
-    call = Call(urn="urn", timeout=None, cancelled=threading.Event(), progress=print, inform=print, warn=print)
+    call = Context(urn="urn", timeout=None, cancelled=threading.Event(), progress=print, inform=print, warn=print)
 
     def created(inputs, existing=(), **wanted):
         creation = create_instances(call, crew, inputs, list(existing), Wanted(**wanted))

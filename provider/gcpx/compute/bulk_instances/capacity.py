@@ -1,6 +1,6 @@
 """Where a fleet gets its instances: its size, alternative machine types, fallbacks, and compact placement.
 
-From these follow the attempts of a creation, and the requests of each attempt.
+From these follow the alternatives of a creation, and the requests of each alternative.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from gcpx.compute.bulk_instances.fleet import FALLBACK_LABEL, Instance
 from gcpx.compute.instance_properties.disks import AttachedDisk
 from gcpx.compute.instance_properties.machines import MACHINE_TYPE, ReservationAffinity
 from gcpx.compute.reference import page, rest
-from gcpx.model.fields import Record, Violation, elements, exclusive, field, nested, record, rule, text
+from gcpx.model.fields import Failure, Record, elements, exclusive, field, nested, record, rule, text
 from gcpx.model.links import name_of
 from gcpx.model.numbers import as_integer
 from gcpx.model.patterns import ZONE
@@ -72,12 +72,12 @@ def with_members(inputs: dict[str, Any], members: Iterable[Mapping[str, Any]]) -
     "machineTypes must be bare names, not URLs",
     rest("regionInstances.bulkInsert", "instanceFlexibilityPolicy.instanceSelections.machineTypes[]"),
 )
-def selected_machine_types_are_bare_names(values: dict[str, Any]) -> list[Violation]:
+def selected_machine_types_are_bare_names(values: dict[str, Any]) -> list[Failure]:
     """Refuse URLs, which name machine types of one zone."""
     names = values.get("machineTypes")
     words = "must be a bare name, not a URL: write only the part after the last slash"
     return [
-        (("machineTypes", index), words)
+        Failure(("machineTypes", index), words)
         for index, name in enumerate(names if isinstance(names, list) else ())
         if isinstance(name, str) and "/" in name
     ]
@@ -116,11 +116,11 @@ FALLBACKS: Final = "[fallbacks.py](provider/gcpx/compute/bulk_instances/capacity
     "machineType of a fallback must be a bare name, not a URL",
     rest("regionInstances.bulkInsert", "instanceProperties.machineType"),
 )
-def fallback_machine_type_is_a_bare_name(values: dict[str, Any]) -> list[Violation]:
+def fallback_machine_type_is_a_bare_name(values: dict[str, Any]) -> list[Failure]:
     """Refuse a URL, which names a machine type of one zone."""
     if "/" not in text(values, "machineType"):
         return []
-    return [("machineType", "must be a bare name, not a URL: write only the part after the last slash")]
+    return [Failure("machineType", "must be a bare name, not a URL: write only the part after the last slash")]
 
 
 @record
@@ -218,12 +218,12 @@ _SOURCE: Final = page("Placement policies overview")
 
 
 @rule("policies must not repeat a policy", _SOURCE)
-def placement_policies_differ(values: dict[str, Any]) -> list[Violation]:
+def placement_policies_differ(values: dict[str, Any]) -> list[Failure]:
     """Refuse a policy that is given twice, because each policy is one group."""
     given = values.get("policies")
     names = [name_of(item) if isinstance(item, str) else None for item in given] if isinstance(given, list) else []
     return [
-        (("policies", index), "must differ from the policies before it: each policy is one group")
+        Failure(("policies", index), "must differ from the policies before it: each policy is one group")
         for index, name in enumerate(names)
         if name is not None and name in names[:index]
     ]
@@ -250,7 +250,7 @@ class Placement(Record):
 
 
 @rule("placement must have enough policies for count: each takes at most size members", _SOURCE)
-def placement_has_room_for_all(values: dict[str, Any]) -> list[Violation]:
+def placement_has_room_for_all(values: dict[str, Any]) -> list[Failure]:
     """Refuse a fleet that does not fit into its groups."""
     placement, wanted = nested(values, "placement"), FleetSize.of(values).wanted
     policies, size = placement.get("policies"), placement.get("size")
@@ -258,21 +258,23 @@ def placement_has_room_for_all(values: dict[str, Any]) -> list[Violation]:
     if not isinstance(policies, list) or not policies or each is None or wanted <= len(policies) * each:
         return []
     words = f"must name more policies: these have room for {len(policies) * each:,} members, but count is {wanted:,}"
-    return [(("placement", "policies"), words)]
+    return [Failure(("placement", "policies"), words)]
 
 
 @rule("placement requires the targetShape ANY_SINGLE_ZONE and fallbacks without zones", _SOURCE)
-def placement_groups_stay_in_one_zone(values: dict[str, Any]) -> list[Violation]:
+def placement_groups_stay_in_one_zone(values: dict[str, Any]) -> list[Failure]:
     """Refuse what would spread a group over zones."""
     if not nested(values, "placement"):
         return []
-    failures: list[Violation] = []
+    failures: list[Failure] = []
     if text(nested(values, "locationPolicy"), "targetShape") not in {"", "ANY_SINGLE_ZONE"}:
         words = "must be ANY_SINGLE_ZONE with placement, because the members of a group are in one zone"
-        failures.append((("locationPolicy", "targetShape"), words))
+        failures.append(Failure(("locationPolicy", "targetShape"), words))
     words = "must be left out with placement, because a group that has members stays in their zone"
     failures += [
-        (("fallbacks", index, "zones"), words) for index, item in elements(values, "fallbacks") if item.get("zones")
+        Failure(("fallbacks", index, "zones"), words)
+        for index, item in elements(values, "fallbacks")
+        if item.get("zones")
     ]
     return failures
 
@@ -280,18 +282,18 @@ def placement_groups_stay_in_one_zone(values: dict[str, Any]) -> list[Violation]
 _DIRECT: Final = ("machineType", "minCpuPlatform", "reservationAffinity")
 """The properties of a fallback that are instance properties of the same name."""
 _OWN: Final = -1
-"""The index of the attempt with the fleet's own properties."""
+"""The index of the alternative with the fleet's own properties."""
 
 
 @attrs.frozen(kw_only=True)
-class Attempt:
+class Alternative:
     """One way to create instances.
 
     Attributes:
         name: what it is called in messages: `fallbacks[0]`, or empty for the fleet's own properties.
         inputs: the fleet's inputs with what the fallback changes.
         labels: the labels that show which fallback a member was created with.
-        is_last: whether no other attempt follows.
+        is_last: whether no other alternative follows.
     """
 
     name: str = ""
@@ -305,26 +307,26 @@ class Attempt:
         return int(self.labels.get(FALLBACK_LABEL, _OWN))
 
 
-def attempts(inputs: dict[str, Any], wanted: Wanted) -> list[Attempt]:
-    """List the attempts to create instances in their order; fallbacks without the wanted zone are left out."""
-    own = Attempt(inputs=inputs, is_last=False)
+def alternatives(inputs: dict[str, Any], wanted: Wanted) -> list[Alternative]:
+    """List the alternatives to create instances in their order; fallbacks without the wanted zone are left out."""
+    own = Alternative(inputs=inputs, is_last=False)
     found = [own, *(
-        Attempt(name=f"fallbacks[{index}]", inputs=with_fallback(inputs, fallback), labels={FALLBACK_LABEL: str(index)}, is_last=False)
+        Alternative(name=f"fallbacks[{index}]", inputs=with_fallback(inputs, fallback), labels={FALLBACK_LABEL: str(index)}, is_last=False)
         for index, fallback in enumerate(inputs.get("fallbacks") or ())
         if wanted.zone is None or not fallback.get("zones") or wanted.zone in map(name_of, fallback["zones"])
     )]  # fmt: skip
     return [*found[:-1], attrs.evolve(found[-1], is_last=True)]
 
 
-def attempt_of(instance: dict[str, Any]) -> int:
-    """Return the index of the attempt that created a member (REST JSON), from its label."""
+def alternative_of(instance: dict[str, Any]) -> int:
+    """Return the index of the alternative that created a member (REST JSON), from its label."""
     index = as_integer(instance.get("labels", {}).get(FALLBACK_LABEL))
     return _OWN if index is None else index
 
 
 def inputs_of_member(inputs: dict[str, Any], instance: dict[str, Any]) -> dict[str, Any]:
     """Return the inputs with which a member (REST JSON) was created: those of its fallback, if it still exists."""
-    index, fallbacks = attempt_of(instance), inputs.get("fallbacks") or ()
+    index, fallbacks = alternative_of(instance), inputs.get("fallbacks") or ()
     return with_fallback(inputs, fallbacks[index]) if 0 <= index < len(fallbacks) else inputs
 
 
@@ -376,7 +378,7 @@ class Batch:
     Attributes:
         count: how many.
         names: their names; empty if the fleet's name pattern gives them.
-        later: how many instances later requests of the same attempt create.
+        later: how many instances later requests of the same alternative create.
         group: the placement group that they join.
     """
 

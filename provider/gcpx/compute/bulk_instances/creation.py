@@ -12,13 +12,13 @@ from typing import Any, Final
 import attrs
 
 from gcpx.compute.bulk_instances.capacity import (
-    Attempt,
+    Alternative,
     Batch,
     FleetSize,
     PlacementGroup,
     Wanted,
-    attempt_of,
-    attempts,
+    alternative_of,
+    alternatives,
     batches,
     placement_groups,
 )
@@ -59,7 +59,7 @@ from gcpx.gcp.request import COMPUTE, Request
 from gcpx.model import codec
 from gcpx.model.fields import nested, object_type, text
 from gcpx.model.links import name_of
-from gcpx.model.resource import Call, Live, PartialError
+from gcpx.model.resource import Context, PartialError, State
 
 
 @attrs.frozen(kw_only=True)
@@ -162,13 +162,13 @@ class BulkCreationGroup:
         return cls.of(outcome.operation.get("operationGroupId"), outcome.per_location)
 
 
-def earlier_fleet(call: Call, fleet: Fleet, group: BulkCreationGroup) -> Fleet | None:
+def earlier_fleet(context: Context, fleet: Fleet, group: BulkCreationGroup) -> Fleet | None:
     """Find the fleet whose instances a bulk creation has created; None if none of them exists any more.
 
     Raises:
         ApiError: it cannot be determined.
     """
-    created = created_ids(call, fleet, group)
+    created = created_ids(context, fleet, group)
     if not created:
         return None
     instances = ImportableResources(
@@ -179,43 +179,43 @@ def earlier_fleet(call: Call, fleet: Fleet, group: BulkCreationGroup) -> Fleet |
         fields="id,zone,labels",
         filter=f"labels.{TRACKING_LABEL}:*",
         needs=scopes_in(fleet.region),
-    ).read_all(call)
+    ).read_all(context)
     found = (item for item in instances if item["id"] in created and region_of(item) == fleet.region)
     first = next(found, None)
     return None if first is None else attrs.evolve(fleet, id=first["labels"][TRACKING_LABEL])
 
 
-def created_ids(call: Call, fleet: Fleet, group: BulkCreationGroup) -> set[str]:
+def created_ids(context: Context, fleet: Fleet, group: BulkCreationGroup) -> set[str]:
     """Return the IDs of the instances that a bulk creation has created, from their operations; raises `ApiError`."""
-    return fleet.operations.targets_of_group(call, group.zones if group.id else (), group.id)
+    return fleet.operations.targets_of_group(context, group.zones if group.id else (), group.id)
 
 
-def raise_if_earlier(call: Call, fleet: Fleet, group: BulkCreationGroup) -> None:
+def raise_if_earlier(context: Context, fleet: Fleet, group: BulkCreationGroup) -> None:
     """Raise EarlierFleetError if an interrupted run made a bulk creation, and not this run for this fleet.
 
     Raises the same as `earlier_fleet`, too.
     """
-    earlier = None if fleet.members(call) else earlier_fleet(call, fleet, group)
+    earlier = None if fleet.members(context) else earlier_fleet(context, fleet, group)
     if earlier is not None and earlier.id != fleet.id:
         raise EarlierFleetError(earlier)
 
 
-def warn_of_earlier_fleets(call: Call, fleet: Fleet, insertions: EarlierInsertions) -> None:
+def warn_of_earlier_fleets(context: Context, fleet: Fleet, insertions: EarlierInsertions) -> None:
     """Warn of fleets with other generated IDs that interrupted runs of the resource created and that no state has."""
-    if not call.autonamed or not call.provider_id:
+    if not context.autonamed or not context.provider_id:
         return
-    known = {fleet.resource_id, *call.shown}
-    for operation in insertions.of_resource(call, fleet.operations, f"regions/{fleet.region}"):
+    known = {fleet.resource_id, *context.shown}
+    for operation in insertions.of_resource(context, fleet.operations, f"regions/{fleet.region}"):
         try:
             outcome = Outcome.of("bulk insert", operation)
-            earlier = earlier_fleet(call, fleet, BulkCreationGroup.of_outcome(outcome))
+            earlier = earlier_fleet(context, fleet, BulkCreationGroup.of_outcome(outcome))
         except ProviderError:
             continue
-        if earlier is None or call.urn_of(earlier.resource_id) is not None:
+        if earlier is None or context.urn_of(earlier.resource_id) is not None:
             continue
         if not {earlier.resource_id, earlier.id} & known:
             known.add(earlier.resource_id)
-            call.warn(orphan_warning(call, earlier.resource_id, _deletion(earlier)))
+            context.warn(orphan_warning(context, earlier.resource_id, _deletion(earlier)))
 
 
 def _deletion(fleet: Fleet) -> str:
@@ -238,15 +238,15 @@ class CreatedMembers:
     deleted: frozenset[str]
 
     @classmethod
-    def of(cls, call: Call, fleet: Fleet, outcome: Outcome) -> CreatedMembers:
+    def of(cls, context: Context, fleet: Fleet, outcome: Outcome) -> CreatedMembers:
         """Read the operations of the instances, and those that were begun after them."""
         group, operation = BulkCreationGroup.of_outcome(outcome), outcome.operation
         try:
-            created = frozenset(created_ids(call, fleet, group))
+            created = frozenset(created_ids(context, fleet, group))
         except ApiError:
             return cls(frozenset(), frozenset())
         scopes = [f"zones/{zone}" for zone in group.zones] if created else []
-        deleted = {found for scope in scopes for found in fleet.operations.deleted_since(call, scope, operation)}
+        deleted = {found for scope in scopes for found in fleet.operations.deleted_since(context, scope, operation)}
         return cls(created, created & deleted)
 
     @property
@@ -256,12 +256,12 @@ class CreatedMembers:
 
 
 def members_after(
-    call: Call, fleet: Fleet, known: Iterable[Instance], created: int, outcomes: Sequence[Outcome]
+    context: Context, fleet: Fleet, known: Iterable[Instance], created: int, outcomes: Sequence[Outcome]
 ) -> list[Instance]:
     """List the members repeatedly, for up to 20 seconds, until the list shows all instances that were created.
 
     Args:
-        call: the engine's call.
+        context: the engine's call.
         fleet: the fleet.
         known: the members before the creation.
         created: how many instances were created.
@@ -272,10 +272,10 @@ def members_after(
         ApiError: the members cannot be listed.
     """
     before = {member["id"] for member in known}
-    for _ in looks(call):
-        members = fleet.members(call)
+    for _ in looks(context):
+        members = fleet.members(context)
         missing = created - sum(member["id"] not in before for member in members)
-        if missing <= 0 or missing <= sum(len(CreatedMembers.of(call, fleet, item).deleted) for item in outcomes):
+        if missing <= 0 or missing <= sum(len(CreatedMembers.of(context, fleet, item).deleted) for item in outcomes):
             return members
     raise Unfinished(
         f"Google reports {created:,} created {'instance' if created == 1 else 'instances'}, but lists neither {missing:,} "
@@ -300,7 +300,7 @@ class BulkInsert:
         created: how many instances earlier requests of the same creation or growth created.
         number: distinguishes requests of one creation or growth that have equal bodies.
         begun: whether an interrupted run may have sent the request so long ago that Google has forgotten its request ID.
-        was_followed: returns whether an earlier run went on to another attempt after this request had created nothing.
+        was_followed: returns whether an earlier run went on to another alternative after this request had created nothing.
     """
 
     fleet: Fleet
@@ -309,93 +309,95 @@ class BulkInsert:
     created: int = 0
     number: int = 0
     begun: bool = False
-    was_followed: Callable[[Call], bool] = lambda _: False
+    was_followed: Callable[[Context], bool] = lambda _: False
 
-    def run(self, call: Call) -> Outcome:
+    def run(self, context: Context) -> Outcome:
         """Create the instances, and return how the operation ended, whether it succeeded or failed.
 
         Raises:
             ApiError: Google refused the request, and nothing was created.
             Unfinished: Google accepted the request, and its result is not known.
         """
-        return self._insert(call).run().outcome
+        return self._insert(context).run().outcome
 
-    def was_requested(self, call: Call) -> bool:
+    def was_requested(self, context: Context) -> bool:
         """Return whether an earlier run sent this same request and it did not fail; raises `ApiError`."""
-        return any(True for _ in self._earlier_operations(call))
+        return any(True for _ in self._earlier_operations(context))
 
-    def created_earlier(self, call: Call, instances: list[Instance]) -> list[Instance]:
+    def created_earlier(self, context: Context, instances: list[Instance]) -> list[Instance]:
         """Return those instances that this same request created when an earlier run sent it; raises `ApiError`."""
-        groups = [operation.get("operationGroupId") for operation in self._earlier_operations(call)]
+        groups = [operation.get("operationGroupId") for operation in self._earlier_operations(context)]
         operations = self.fleet.operations
-        return [item for group in groups if group for item in created_in_group(call, operations, group, instances)]
+        return [item for group in groups if group for item in created_in_group(context, operations, group, instances)]
 
-    def _earlier_operations(self, call: Call) -> Iterator[dict[str, Any]]:
+    def _earlier_operations(self, context: Context) -> Iterator[dict[str, Any]]:
         """Yield the operations that earlier runs started with this same request, except those that failed.
 
         A request ID is used only after those before it, so the first one without an operation ends the search, unless
         it is among the first, whose operations may have failed.
         """
-        for number, request_id in enumerate(self._insert(call).derived_request_ids):
-            operation = self.fleet.operations.requested(call, self._scope, request_id)
+        for number, request_id in enumerate(self._insert(context).derived_request_ids):
+            operation = self.fleet.operations.requested(context, self._scope, request_id)
             if operation is not None:
                 yield operation
             elif number >= MOST_FAILURES - 1:
                 return
 
-    def _insert(self, call: Call) -> IdempotentInsert:
+    def _insert(self, context: Context) -> IdempotentInsert:
         return IdempotentInsert(
-            request_ids=self._request_ids(call),
-            send=lambda request_id: self._earlier_operation(call, request_id) or self._send(call, request_id),
-            wait=lambda operation: self._outcome(call, operation),
-            fate=lambda outcome: self._fate(call, outcome),
+            request_ids=self._request_ids(context),
+            send=lambda request_id: self._earlier_operation(context, request_id) or self._send(context, request_id),
+            wait=lambda operation: self._outcome(context, operation),
+            fate=lambda outcome: self._fate(context, outcome),
             was_known=lambda operation: (
-                operation.get("operationGroupId") in {call.last.get("operationGroupId", ""), *call.shown}
+                operation.get("operationGroupId") in {context.prior.get("operationGroupId", ""), *context.shown}
             ),
         )
 
-    def _outcome(self, call: Call, operation: dict[str, Any]) -> Outcome:
+    def _outcome(self, context: Context, operation: dict[str, Any]) -> Outcome:
         is_new, created = operation.get("status") != "DONE" and not self.begun, None
         try:
-            outcome = self.fleet.operations.outcome(call, operation, Wait("bulk insert", TIMEOUT, describe_progress))
+            outcome = self.fleet.operations.outcome(context, operation, Wait("bulk insert", TIMEOUT, describe_progress))
             created = created_instances(outcome.per_location) if is_new else None
         finally:
             self.fleet.membership.add_creation(operation, created)
         self.fleet.look_in(outcome.per_location)
         return outcome
 
-    def _request_ids(self, call: Call) -> RequestIds:
+    def _request_ids(self, context: Context) -> RequestIds:
         """Derive the request IDs; a generated fleet ID is left out, because every run generates another."""
         fleet, body = self.fleet, self.body
-        if call.autonamed:
+        if context.autonamed:
             body = BulkInsertBody.without_tracking_label(body)
         ids = sorted(str(member["id"]) for member in self.existing)
         existing = hashlib.sha256(",".join(ids).encode()).hexdigest()
-        place = [fleet.project, fleet.region, "" if call.autonamed else fleet.id]
+        place = [fleet.project, fleet.region, "" if context.autonamed else fleet.id]
         number = [self.number] if self.number else []
-        return RequestIds(call=call, namespace=_NAMESPACE, content=[*place, body, existing, *number])
+        return RequestIds(context=context, namespace=_NAMESPACE, content=[*place, body, existing, *number])
 
-    def _earlier_operation(self, call: Call, request_id: str) -> dict[str, Any] | None:
-        return self.fleet.operations.requested(call, self._scope, request_id) if self.begun else None
+    def _earlier_operation(self, context: Context, request_id: str) -> dict[str, Any] | None:
+        return self.fleet.operations.requested(context, self._scope, request_id) if self.begun else None
 
-    def _send(self, call: Call, request_id: str) -> dict[str, Any]:
+    def _send(self, context: Context, request_id: str) -> dict[str, Any]:
         request = Request(
             api=COMPUTE,
             method="POST",
             path=f"beta/projects/{self.fleet.project}/regions/{self.fleet.region}/instances/bulkInsert",
             query={"requestId": request_id},
             body=self.body,
-            patience=call.timeout or TIMEOUT,
+            patience=context.timeout or TIMEOUT,
             is_final=lambda error: reason_of_error(error).is_shortage,
         )
         try:
-            return self.fleet.google.send(request, call)
+            return self.fleet.google.send(request, context)
         except (Conflict, Rejected) as error:
-            return self._begun_for_another_id(call, request_id, error)
+            return self._begun_for_another_id(context, request_id, error)
 
-    def _begun_for_another_id(self, call: Call, request_id: str, error: ApiError) -> dict[str, Any]:
+    def _begun_for_another_id(self, context: Context, request_id: str, error: ApiError) -> dict[str, Any]:
         """Return the operation of a refused request ID that was used with another fleet ID; otherwise raise the error."""
-        operation = self.fleet.operations.requested_if_known(call, self._scope, request_id) if call.autonamed else None
+        operation = (
+            self.fleet.operations.requested_if_known(context, self._scope, request_id) if context.autonamed else None
+        )
         if operation is None:
             raise error
         return operation
@@ -406,20 +408,22 @@ class BulkInsert:
             return created_instances(outcome.per_location).total()
         return int(self.body["count"]) if outcome.error is None else 0
 
-    def _fate(self, call: Call, outcome: Outcome) -> Fate:
+    def _fate(self, context: Context, outcome: Outcome) -> Fate:
         """Tell what has become of the instances of an operation: they may be members of a fleet with another ID.
 
         A fleet that another resource has, or that the engine is about to replace, is not to be used.
         """
         if self.created_by(outcome) == 0:
-            return Fate.FOUND if self.was_followed(call) else Fate.GONE
-        if len(self.fleet.members(call)) > len(self.existing) + self.created:
+            return Fate.FOUND if self.was_followed(context) else Fate.GONE
+        if len(self.fleet.members(context)) > len(self.existing) + self.created:
             return Fate.FOUND
-        earlier = earlier_fleet(call, self.fleet, BulkCreationGroup.of_outcome(outcome)) if call.autonamed else None
+        earlier = (
+            earlier_fleet(context, self.fleet, BulkCreationGroup.of_outcome(outcome)) if context.autonamed else None
+        )
         if earlier is not None:
-            is_used = call.is_anothers(earlier.resource_id) or {earlier.id, earlier.resource_id} & call.shown
+            is_used = context.is_anothers(earlier.resource_id) or {earlier.id, earlier.resource_id} & context.shown
             return Fate.GONE if is_used else Fate.FOUND
-        return Fate.GONE if CreatedMembers.of(call, self.fleet, outcome).are_gone else Fate.UNSEEN
+        return Fate.GONE if CreatedMembers.of(context, self.fleet, outcome).are_gone else Fate.UNSEEN
 
     @property
     def _scope(self) -> str:
@@ -446,7 +450,7 @@ class Creation:
     Attributes:
         created: how many instances were created.
         error: why fewer were created than wanted, if Google said so as an error.
-        stopped: whether the error is not a shortage, so that no further attempt was made.
+        stopped: whether the error is not a shortage, so that no further alternative was tried.
         explanation: lines that say for each cause how many instances are missing, and what to do next; or empty.
         outputs: engine values of the outputs `perLocationStatus`, `operationGroupId` and `shortfalls`.
         outcomes: how its operations ended.
@@ -524,7 +528,7 @@ def _location_outputs(outcomes: Iterable[Outcome]) -> dict[str, dict[str, Any]]:
 
 
 def create_instances(
-    call: Call, fleet: Fleet, inputs: dict[str, Any], existing: list[Instance], wanted: Wanted
+    context: Context, fleet: Fleet, inputs: dict[str, Any], existing: list[Instance], wanted: Wanted
 ) -> Creation:
     """Create instances with the fleet's own properties, then with those of its fallbacks for what is still missing.
 
@@ -532,7 +536,7 @@ def create_instances(
     arguments finds what an earlier one created.
 
     Args:
-        call: the engine's call.
+        context: the engine's call.
         fleet: the fleet that the instances join.
         inputs: its inputs, without secrets and unknowns.
         existing: its members.
@@ -546,9 +550,9 @@ def create_instances(
         EarlierFleetError: an interrupted run created the first of them for a fleet with another generated ID.
         ProviderError: nothing was created, because the user cancelled or a request could not be sent.
     """
-    run = _Run(call, fleet, existing, wanted, FleetSize.of(inputs), placement_groups(inputs, existing))
+    run = _Run(context, fleet, existing, wanted, FleetSize.of(inputs), placement_groups(inputs, existing))
     try:
-        run.make(attempts(inputs, wanted))
+        run.make(alternatives(inputs, wanted))
     except (Unfinished, EarlierFleetError):
         raise
     except Exception as error:
@@ -559,15 +563,15 @@ def create_instances(
 
 
 def created_earlier(
-    call: Call, fleet: Fleet, inputs: dict[str, Any], wanted: Wanted, instances: list[Instance]
+    context: Context, fleet: Fleet, inputs: dict[str, Any], wanted: Wanted, instances: list[Instance]
 ) -> list[Instance]:
     """Return those instances with which an earlier run began to create the same new fleet; raises `ApiError`.
 
-    An attempt that left no instance is followed by the next one, which asks for the same number.
+    An alternative that left no instance is followed by the next one, which asks for the same number.
     """
-    run = _Run(call, fleet, [], wanted, FleetSize.of(inputs), placement_groups(inputs, []))
-    inserts = run.first_inserts(attempts(inputs, wanted))
-    return [instance for insert in inserts for instance in insert.created_earlier(call, instances)]
+    run = _Run(context, fleet, [], wanted, FleetSize.of(inputs), placement_groups(inputs, []))
+    inserts = run.first_inserts(alternatives(inputs, wanted))
+    return [instance for insert in inserts for instance in insert.created_earlier(context, instances)]
 
 
 @attrs.define
@@ -579,11 +583,11 @@ class _Run:
         created: how many instances it has created.
         shortfalls: how many instances could not be created, by reason.
         error: Google's last error.
-        stopped: whether an error shows that further attempts cannot help.
+        stopped: whether an error shows that further alternatives cannot help.
         outcomes: how the operations ended.
     """
 
-    call: Call
+    context: Context
     fleet: Fleet
     existing: list[Instance]
     wanted: Wanted
@@ -596,28 +600,28 @@ class _Run:
     stopped: bool = False
     outcomes: list[Outcome] = attrs.Factory(list)
 
-    def make(self, tried: list[Attempt]) -> None:
-        """Make the attempts one after the other, until all instances exist or an error stops it."""
-        for number, attempt in enumerate(tried):
-            if attempt.name and self._missing:
-                self.call.progress(f"missing instances: {self._missing:,}; trying {attempt.name}")
+    def make(self, tried: list[Alternative]) -> None:
+        """Try the alternatives one after the other, until all instances exist or an error stops it."""
+        for number, alternative in enumerate(tried):
+            if alternative.name and self._missing:
+                self.context.progress(f"missing instances: {self._missing:,}; trying {alternative.name}")
                 self._leave_out_existing_names()
             if not self._missing:
                 return
-            self._attempt(attempt, tried[number + 1 :])
-            if attempt.name:
-                self.call.progress(f"{self.created:,}/{self.wanted.count:,} instances created")
+            self._try(alternative, tried[number + 1 :])
+            if alternative.name:
+                self.context.progress(f"{self.created:,}/{self.wanted.count:,} instances created")
             if self.stopped:
                 return
 
-    def were_requested(self, tried: list[Attempt], call: Call) -> bool:
-        """Return whether an earlier run began one of these attempts, and had created nothing in those before it."""
-        return any(insert.was_requested(call) for insert in self.first_inserts(tried))
+    def were_requested(self, tried: list[Alternative], context: Context) -> bool:
+        """Return whether an earlier run began one of these alternatives, and had created nothing in those before it."""
+        return any(insert.was_requested(context) for insert in self.first_inserts(tried))
 
-    def first_inserts(self, tried: list[Attempt]) -> Iterator[BulkInsert]:
-        """Yield the first request of each attempt, if the attempts before it create nothing."""
-        firsts = ((attempt, next(self._batches(attempt), None)) for attempt in tried)
-        return (self._insert(attempt, batch, 0, self._zone(batch, [])) for attempt, batch in firsts if batch)
+    def first_inserts(self, tried: list[Alternative]) -> Iterator[BulkInsert]:
+        """Yield the first request of each alternative, if the alternatives before it create nothing."""
+        firsts = ((alternative, next(self._batches(alternative), None)) for alternative in tried)
+        return (self._insert(alternative, batch, 0, self._zone(batch, [])) for alternative, batch in firsts if batch)
 
     def result(self) -> Creation:
         """Describe how the run ended."""
@@ -642,27 +646,27 @@ class _Run:
         self.names = [name for name in self.names if name not in taken]
         self.created = self.wanted.count - len(self.names)
 
-    def _attempt(self, attempt: Attempt, following: list[Attempt]) -> None:
-        """Send the requests of one attempt, until one creates fewer instances than it asks for."""
+    def _try(self, alternative: Alternative, following: list[Alternative]) -> None:
+        """Send the requests of one alternative, until one creates fewer instances than it asks for."""
         was_followed = partial(self.were_requested, following)
         zones: list[str] = []
-        for number, batch in enumerate(self._batches(attempt)):
-            insert = self._insert(attempt, batch, number, self._zone(batch, zones))
+        for number, batch in enumerate(self._batches(alternative)):
+            insert = self._insert(alternative, batch, number, self._zone(batch, zones))
             outcome = self._send(attrs.evolve(insert, was_followed=was_followed))
             created = insert.created_by(outcome) if outcome else 0
             if outcome is not None:
-                zones = _used_zones(outcome) if _in_one_zone(attempt) else []
+                zones = _used_zones(outcome) if _in_one_zone(alternative) else []
                 self._count(batch, created, _used_zones(outcome))
             if created < batch.count:
                 return
 
-    def _batches(self, attempt: Attempt) -> Iterator[Batch]:
+    def _batches(self, alternative: Alternative) -> Iterator[Batch]:
         """Divide what is missing into requests, with names where Google would give some of them twice."""
-        names = self.names or names_across_zones(attempt.inputs, self._members_before(attempt), self._missing)
+        names = self.names or names_across_zones(alternative.inputs, self._members_before(alternative), self._missing)
         return batches(self._missing, names, self.groups)
 
-    def _members_before(self, attempt: Attempt) -> list[Instance]:
-        """Return the members without those of this attempt and later ones.
+    def _members_before(self, alternative: Alternative) -> list[Instance]:
+        """Return the members without those of this alternative and later ones.
 
         An earlier run may have created these. The request ID depends on the names, so these must not depend on them.
         """
@@ -670,22 +674,22 @@ class _Run:
             return self.existing
         existing = {member["id"] for member in self.existing}
         members = self._members()
-        return [member for member in members if member["id"] in existing or attempt_of(member) < attempt.index]
+        return [member for member in members if member["id"] in existing or alternative_of(member) < alternative.index]
 
     def _members(self) -> list[Instance]:
         """List the members, with all that this run has created."""
-        return members_after(self.call, self.fleet, self.existing, self.created, self.outcomes)
+        return members_after(self.context, self.fleet, self.existing, self.created, self.outcomes)
 
-    def _insert(self, attempt: Attempt, batch: Batch, number: int, zone: str | None) -> BulkInsert:
+    def _insert(self, alternative: Alternative, batch: Batch, number: int, zone: str | None) -> BulkInsert:
         body = BulkInsertBody(
             count=batch.count,
-            minimum=self._minimum(attempt, batch),
+            minimum=self._minimum(alternative, batch),
             names=batch.names,
             zone=zone,
-            labels={**self.wanted.labels, **attempt.labels},
+            labels={**self.wanted.labels, **alternative.labels},
             placement_policy=batch.group.policy if batch.group else "",
         )
-        written = body.write(self.fleet, attempt.inputs)
+        written = body.write(self.fleet, alternative.inputs)
         return BulkInsert(
             fleet=self.fleet,
             body=written,
@@ -700,13 +704,13 @@ class _Run:
         of_group = batch.group.zone if batch.group else next(iter(used), None)
         return self.wanted.zone or of_group
 
-    def _minimum(self, attempt: Attempt, batch: Batch) -> int:
+    def _minimum(self, alternative: Alternative, batch: Batch) -> int:
         """Return the fewest instances that a request may create.
 
         A request that others follow may create so few that they can still reach the fleet's minimum.
         """
         existing = len(self.existing) + self.created
-        if not attempt.is_last:
+        if not alternative.is_last:
             return 0
         if batch.later:
             return max(0, min(batch.count, self.size.minimum - existing - batch.later))
@@ -714,16 +718,16 @@ class _Run:
 
     def _verify(self) -> None:
         """Before a second request, verify that the first one created instances of this fleet."""
-        if self.call.autonamed and len(self.outcomes) == 1 and self.created and not self.existing:
-            raise_if_earlier(self.call, self.fleet, BulkCreationGroup.of_outcome(self.outcomes[0]))
+        if self.context.autonamed and len(self.outcomes) == 1 and self.created and not self.existing:
+            raise_if_earlier(self.context, self.fleet, BulkCreationGroup.of_outcome(self.outcomes[0]))
 
     def _send(self, insert: BulkInsert) -> Outcome | None:
         """Send a request and wait for its operation; None if Google refused it. A shortfall is recorded."""
         self._verify()
         asked = int(insert.body["count"])
-        diagnosis = Diagnosis(self.call, self.fleet, text(nested(insert.body, "instanceProperties"), "machineType"))
+        diagnosis = Diagnosis(self.context, self.fleet, text(nested(insert.body, "instanceProperties"), "machineType"))
         try:
-            outcome = insert.run(self.call)
+            outcome = insert.run(self.context)
         except ApiError as error:
             self._fall_short(diagnosis.of_refusal(error, asked), error)
             return None
@@ -734,7 +738,7 @@ class _Run:
         return outcome
 
     def _fall_short(self, reasons: Counter[Reason], error: ApiError | None) -> None:
-        self.shortfalls |= reasons  # the same instances may be missing after several attempts
+        self.shortfalls |= reasons  # the same instances may be missing after several alternatives
         self.error = error
         self.stopped = not any(reason.is_shortage for reason in reasons)
 
@@ -745,9 +749,9 @@ class _Run:
             batch.group.zone = batch.group.zone or next(iter(zones), None)
 
 
-def _in_one_zone(attempt: Attempt) -> bool:
-    """Return whether all instances of an attempt are to be in one zone, as Google chooses."""
-    return text(nested(attempt.inputs, "locationPolicy"), "targetShape") in {"", "ANY_SINGLE_ZONE"}
+def _in_one_zone(alternative: Alternative) -> bool:
+    """Return whether all instances of an alternative are to be in one zone, as Google chooses."""
+    return text(nested(alternative.inputs, "locationPolicy"), "targetShape") in {"", "ANY_SINGLE_ZONE"}
 
 
 def _used_zones(outcome: Outcome) -> list[str]:
@@ -765,8 +769,8 @@ class NoInstanceCreatedError(ProviderError):
         )
 
 
-def report_shortfall(call: Call, inputs: dict[str, Any], live: Live, creation: Creation) -> None:
-    """Report a fleet that has fewer instances than its inputs ask for; `live` describes it after the creation.
+def report_shortfall(context: Context, inputs: dict[str, Any], state: State, creation: Creation) -> None:
+    """Report a fleet that has fewer instances than its inputs ask for; `state` describes it after the creation.
 
     A fleet that has its minimum is accepted with a warning.
 
@@ -775,7 +779,7 @@ def report_shortfall(call: Call, inputs: dict[str, Any], live: Live, creation: C
         PartialError: the creation failed for a reason other than a shortage, or the fleet has fewer instances than its
             minimum.
     """
-    size, existing = FleetSize.of(inputs), live.properties["createdCount"]
+    size, existing = FleetSize.of(inputs), state.properties["createdCount"]
     below = _below(creation.explanation)
     if not existing:
         raise creation.explained_error or NoInstanceCreatedError(size.wanted, creation.explanation)
@@ -783,9 +787,9 @@ def report_shortfall(call: Call, inputs: dict[str, Any], live: Live, creation: C
         return
     if creation.error is not None and (creation.stopped or existing < size.minimum):
         words = f"{creation.error} {existing:,} of {size.wanted:,} instances exist; run `pulumi up` to try again{below}"
-        raise PartialError(live, words)
+        raise PartialError(state, words)
     reason = f": {creation.error}" if creation.error and not creation.explanation else ""
-    call.warn(
+    context.warn(
         f"{existing:,} of {size.wanted:,} instances exist{reason}; to create the others, run `pulumi up --refresh`{below}"
     )
 

@@ -27,7 +27,7 @@ from gcpx.compute.bulk_instances.shortfalls import Shortfall
 from gcpx.compute.instance_properties.properties import InstanceProperties
 from gcpx.compute.operations import LocationStatus
 from gcpx.compute.reference import rest
-from gcpx.model.fields import Record, Violation, field, nested, one_required, output_field, record, rule
+from gcpx.model.fields import Failure, Record, field, nested, one_required, output_field, record, rule
 from gcpx.model.links import name_of
 from gcpx.model.numbers import as_integer_or_percentage
 from gcpx.model.patterns import PROJECT, REGION, ZONE
@@ -98,9 +98,9 @@ class LocationPolicyZone(Record):
 
 
 @rule("the keys of locations must be written zones/ZONE", rest(_BULK_INSERT, "locationPolicy.locations"))
-def _locations_are_zones(values: dict[str, Any]) -> list[Violation]:
+def _locations_are_zones(values: dict[str, Any]) -> list[Failure]:
     invalid = (name for name in nested(values, "locations") if "zones/" not in name or not ZONE[0].fullmatch(name))
-    return [(("locations", name), "must be written zones/ZONE") for name in invalid]
+    return [Failure(("locations", name), "must be written zones/ZONE") for name in invalid]
 
 
 @record

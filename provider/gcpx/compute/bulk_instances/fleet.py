@@ -22,7 +22,7 @@ from gcpx.gcp.errors import ApiError, NotFound, ServerError
 from gcpx.gcp.list_method import ListMethod, is_id, items_of, scopes_in, scopes_of
 from gcpx.gcp.request import COMPUTE, SHORT_PATIENCE, Request, segment
 from gcpx.model.links import name_of
-from gcpx.model.resource import Call
+from gcpx.model.resource import Context
 
 FLEET_ID_SOURCE: Final = "[fleet_id.py](provider/gcpx/compute/bulk_instances/fleet.py): fleet IDs"
 """The source of rules about fleet IDs, which gcpx defines itself, as a link in RULES.md."""
@@ -167,11 +167,13 @@ class Membership:
         """
         self._creations.append(_Creation(operation.get("operationGroupId") or "", created))
 
-    def members_among(self, call: Call, operations: Operations, region: str, found: list[_Instance]) -> list[_Instance]:
+    def members_among(
+        self, context: Context, operations: Operations, region: str, found: list[_Instance]
+    ) -> list[_Instance]:
         """Return the members among the instances that match.
 
         Args:
-            call: the engine's call, whose last outputs have the members of the state.
+            context: the engine's call, whose last outputs have the members of the state.
             operations: the operations of the fleet's project.
             region: the name of the fleet's region.
             found: the instances that match, as they were just listed.
@@ -179,14 +181,14 @@ class Membership:
         Raises:
             ApiError: operations cannot be listed, and so it cannot be told whether an instance is a member.
         """
-        self.take_in(item for item in call.last.get("members") or () if item.get("id"))
+        self.take_in(item for item in context.prior.get("members") or () if item.get("id"))
         creations, self._creations = self._creations, []
         self._groups += [creation.group for creation in creations]
         outside = self._outside(found)
         if self._are_just_created(outside, creations):
             self.take_in(outside)
         elif outside:
-            self._read_operations(call, operations, region, outside)
+            self._read_operations(context, operations, region, outside)
         self.strangers = {str(item["id"]): item for item in self._outside(outside)}
         return [item for item in found if str(item["id"]) in self._members]
 
@@ -203,36 +205,38 @@ class Membership:
         created = sum((creation.created or Counter() for creation in creations), Counter[str]())
         return Counter(name_of(item["zone"]) for item in outside) == created
 
-    def _read_operations(self, call: Call, operations: Operations, region: str, outside: list[_Instance]) -> None:
+    def _read_operations(self, context: Context, operations: Operations, region: str, outside: list[_Instance]) -> None:
         """Make those instances members that bulk creations of this run, or of interrupted runs, have created."""
         self._has_read_operations = True
-        self._take_in_created(call, operations, self._groups, outside)
+        self._take_in_created(context, operations, self._groups, outside)
         new = [item for item in self._outside(outside) if str(item["id"]) not in self.strangers]
         if new:
-            self._take_in_created(call, operations, _earlier_groups(call, operations, region, new), new)
+            self._take_in_created(context, operations, _earlier_groups(context, operations, region, new), new)
 
     def _take_in_created(
-        self, call: Call, operations: Operations, groups: Iterable[str], instances: list[_Instance]
+        self, context: Context, operations: Operations, groups: Iterable[str], instances: list[_Instance]
     ) -> None:
         for group in filter(None, groups):
-            self.take_in(created_in_group(call, operations, group, self._outside(instances)))
+            self.take_in(created_in_group(context, operations, group, self._outside(instances)))
 
 
-def created_in_group(call: Call, operations: Operations, group: str, instances: list[_Instance]) -> list[_Instance]:
+def created_in_group(
+    context: Context, operations: Operations, group: str, instances: list[_Instance]
+) -> list[_Instance]:
     """Return those instances that the operations of a group have created; raises `ApiError`."""
     zones = sorted({name_of(item["zone"]) for item in instances})
-    targets = operations.targets_of_group(call, zones, group)
+    targets = operations.targets_of_group(context, zones, group)
     return [item for item in instances if str(item["id"]) in targets]
 
 
-def _earlier_groups(call: Call, operations: Operations, region: str, instances: list[_Instance]) -> list[str]:
+def _earlier_groups(context: Context, operations: Operations, region: str, instances: list[_Instance]) -> list[str]:
     """Return the group IDs of the resource's bulk creations that may have created one of the instances.
 
     Without a provider's ID, which tells stacks apart, only the last creation of the state is known to be this resource's.
     """
-    if not call.provider_id:
-        return [call.last.get("operationGroupId") or ""]
-    begun = operations.begun_by_requests(call, f"regions/{region}", resource_mark(call))
+    if not context.provider_id:
+        return [context.prior.get("operationGroupId") or ""]
+    begun = operations.begun_by_requests(context, f"regions/{region}", resource_mark(context))
     fitting = (operation for operation in begun if any(_may_have_created(operation, item) for item in instances))
     return [operation.get("operationGroupId") or "" for operation in fitting]
 
@@ -291,7 +295,7 @@ class MemberRequest:
 
 
 @attrs.frozen
-class Failure:
+class FailedRequest:
     """A request that did not succeed, and why."""
 
     request: MemberRequest
@@ -338,54 +342,54 @@ class Fleet:
         """The operations of the project."""
         return Operations(google=self.google, version=_VERSION, project=self.project)
 
-    def members(self, call: Call) -> list[Instance]:
+    def members(self, context: Context) -> list[Instance]:
         """List the members; raises the same as `matching` and `members_among`."""
-        return self.members_among(call, self.matching(call))
+        return self.members_among(context, self.matching(context))
 
-    def members_among(self, call: Call, found: list[Instance]) -> list[Instance]:
+    def members_among(self, context: Context, found: list[Instance]) -> list[Instance]:
         """Return the members among instances that match; raises `ApiError` if it cannot be told who is one."""
-        return self.membership.members_among(call, self.operations, self.region, found)
+        return self.membership.members_among(context, self.operations, self.region, found)
 
-    def matching(self, call: Call) -> list[Instance]:
+    def matching(self, context: Context) -> list[Instance]:
         """List the instances that match the fleet's ID, ordered by name and number; raises `ApiError`.
 
         The first list of a region in a process is an aggregated one, which counts as a heavy-weight read, and names the
         region's zones. Later ones list each zone, side by side.
         """
-        self.look_in(member.get("zone") or "" for member in call.last.get("members") or ())
+        self.look_in(member.get("zone") or "" for member in context.prior.get("members") or ())
         try:
-            found = self._found(call)
+            found = self._found(context)
         except NotFound:
             if not self.zones.forget(self.project, self.region):
                 raise
-            found = self._found(call)
+            found = self._found(context)
         return sorted(filter(self._matches, found), key=lambda member: name_order(member["name"]))
 
     def look_in(self, locations: Iterable[str]) -> None:
         """From now on, also list these zones, such as `zones/us-east1-b`, in which members were or have been created."""
         self.zones.add(self.project, self.region, map(name_of, locations))
 
-    def read_again(self, call: Call, members: Iterable[Instance]) -> list[Instance]:
+    def read_again(self, context: Context, members: Iterable[Instance]) -> list[Instance]:
         """Read members once more, by lists of their zones; leaves out those that no longer exist."""
         members = list(members)
         ids = {member["id"] for member in members}
         zones = list(dict.fromkeys(name_of(member["zone"]) for member in members))
-        return [member for member in self._listed_in(call, zones) if member["id"] in ids and self._matches(member)]
+        return [member for member in self._listed_in(context, zones) if member["id"] in ids and self._matches(member)]
 
-    def delete(self, call: Call, members: Iterable[Instance]) -> None:
+    def delete(self, context: Context, members: Iterable[Instance]) -> None:
         """Delete members side by side; raises the same as `send_all`."""
-        self.send_all(call, [MemberRequest(member, "delete") for member in members], "deleted")
+        self.send_all(context, [MemberRequest(member, "delete") for member in members], "deleted")
 
-    def send_all(self, call: Call, requests: Sequence[MemberRequest], done: str) -> None:
+    def send_all(self, context: Context, requests: Sequence[MemberRequest], done: str) -> None:
         """Send requests as `try_all` does; raises the error of the first failure, after trying all requests."""
-        for failure in self.try_all(call, requests, done):
+        for failure in self.try_all(context, requests, done):
             raise failure.error
 
-    def try_all(self, call: Call, requests: Sequence[MemberRequest], done: str) -> list[Failure]:
+    def try_all(self, context: Context, requests: Sequence[MemberRequest], done: str) -> list[FailedRequest]:
         """Send requests for members side by side, then wait until all their operations have ended.
 
         Args:
-            call: the engine's call; it shows the progress, and a cancellation ends the wait at once.
+            context: the engine's call; it shows the progress, and a cancellation ends the wait at once.
             requests: at most one for each member, because Google refuses a change while another one is running.
             done: what happens to the members, in messages, such as `deleted`.
 
@@ -394,28 +398,28 @@ class Fleet:
             was not sent, and `Unfinished` for one whose result is not known. `NotFound` is one of them, except for
             `delete`; the member is then in no list either.
         """
-        errors = self._errors(call, requests, done)
-        listed = self._listed_despite_errors(call, requests, errors)
-        again = self._errors(call, [requests[index] for index in listed], done, by_name=True)
+        errors = self._errors(context, requests, done)
+        listed = self._listed_despite_errors(context, requests, errors)
+        again = self._errors(context, [requests[index] for index in listed], done, by_name=True)
         for index, error in zip(listed, again, strict=True):
             errors[index] = _contradiction(error) if isinstance(error, NotFound) else error
         return [
-            Failure(request, error)
+            FailedRequest(request, error)
             for request, error in zip(requests, errors, strict=True)
             if error is not None and not (request.method == "delete" and isinstance(error, NotFound))
         ]
 
     def _errors(
-        self, call: Call, requests: Sequence[MemberRequest], done: str, *, by_name: bool = False
+        self, context: Context, requests: Sequence[MemberRequest], done: str, *, by_name: bool = False
     ) -> list[ProviderError | None]:
         """Send requests once; return the error of each, or None."""
         if not requests:
             return []
         batch = OperationBatch(operations=self.operations, timeout=TIMEOUT, done=f"instances {done}")
-        return batch.run(call, [request.of_batch(self.project, by_name=by_name) for request in requests])
+        return batch.run(context, [request.of_batch(self.project, by_name=by_name) for request in requests])
 
     def _listed_despite_errors(
-        self, call: Call, requests: Sequence[MemberRequest], errors: Sequence[ProviderError | None]
+        self, context: Context, requests: Sequence[MemberRequest], errors: Sequence[ProviderError | None]
     ) -> list[int]:
         """Return the indexes of the requests to send again by name: Google refused the number, but lists the member."""
         missing = [
@@ -423,33 +427,33 @@ class Fleet:
         ]
         if not missing:
             return []
-        listed = {member["id"] for member in self.read_again(call, (requests[index].member for index in missing))}
+        listed = {member["id"] for member in self.read_again(context, (requests[index].member for index in missing))}
         return [index for index in missing if requests[index].member["id"] in listed]
 
-    def _found(self, call: Call) -> list[Instance]:
+    def _found(self, context: Context) -> list[Instance]:
         """List the instances in the zones of the region, or first in all zones, that fit the filter."""
         zones = self.zones.of(self.project, self.region)
-        return self._listed_in(call, zones) if zones else self._listed(call)
+        return self._listed_in(context, zones) if zones else self._listed(context)
 
-    def _listed_in(self, call: Call, zones: Iterable[str]) -> list[Instance]:
+    def _listed_in(self, context: Context, zones: Iterable[str]) -> list[Instance]:
         """List the instances in some zones that fit the filter."""
-        listed = call.side_by_side(lambda zone: self._listed_in_zone(call, zone), zones)
+        listed = context.side_by_side(lambda zone: self._listed_in_zone(context, zone), zones)
         return [instance for found in listed for instance in found]
 
-    def _listed_in_zone(self, call: Call, zone: str) -> list[Instance]:
-        pages = self._list_method(f"zones/{zone}/instances").pages(call)
+    def _listed_in_zone(self, context: Context, zone: str) -> list[Instance]:
+        pages = self._list_method(f"zones/{zone}/instances").pages(context)
         return [checked_instance(item, zone) for page in pages for item in items_of(page)]
 
-    def _listed(self, call: Call) -> list[Instance]:
+    def _listed(self, context: Context) -> list[Instance]:
         """List the instances in all zones that fit the filter; learn the zones of the region."""
-        pages = list(self._list_method("aggregated/instances", includeAllScopes=True).pages(call))
+        pages = list(self._list_method("aggregated/instances", includeAllScopes=True).pages(context))
         scopes = [scope for page in pages for scope in scopes_of(page, "instances").items()]
         in_zones = [(name_of(name), items) for name, items in scopes if name.startswith("zones/")]
         zones = {zone for zone, _ in in_zones}
         if not any(zone.startswith(f"{self.region}-") for zone in zones):
             raise _without_zones(f"projects/{self.project}/regions/{self.region}", zones)
         found = [checked_instance(item, zone) for zone, items in in_zones for item in items]
-        return found + self._listed_in(call, self.zones.learn(self.project, self.region, zones))
+        return found + self._listed_in(context, self.zones.learn(self.project, self.region, zones))
 
     def _list_method(self, path: str, **query: Any) -> ListMethod:
         path = f"{_VERSION}/projects/{self.project}/{path}"
@@ -562,13 +566,13 @@ def keeps_stopped(inputs: dict[str, Any]) -> bool:
     return inputs.get("onStopped") == "KEEP"
 
 
-def stop_reasons(call: Call, fleet: Fleet, members: list[Instance]) -> dict[str, str]:
+def stop_reasons(context: Context, fleet: Fleet, members: list[Instance]) -> dict[str, str]:
     """Find out why members were stopped, from the operations of their zones.
 
     Sends one list for each zone with stopped members, and no request if none is stopped.
 
     Args:
-        call: the engine's call; its progress says which lists could not be read.
+        context: the engine's call; its progress says which lists could not be read.
         fleet: the fleet.
         members: the members to explain; running ones are skipped.
 
@@ -577,7 +581,7 @@ def stop_reasons(call: Call, fleet: Fleet, members: list[Instance]) -> dict[str,
         operations cannot be listed.
     """
     stopped = [member for member in members if is_stopped(member)]
-    stops = _stops_by_instance(call, fleet, sorted({name_of(member["zone"]) for member in stopped}))
+    stops = _stops_by_instance(context, fleet, sorted({name_of(member["zone"]) for member in stopped}))
     found = {str(member["id"]): _reason(member, stops[str(member["id"])]) for member in stopped}
     return {key: reason for key, reason in found.items() if reason is not None}
 
@@ -597,26 +601,26 @@ class _Stop:
     reason: str
 
 
-def _stops_by_instance(call: Call, fleet: Fleet, zones: list[str]) -> defaultdict[str, list[_Stop]]:
+def _stops_by_instance(context: Context, fleet: Fleet, zones: list[str]) -> defaultdict[str, list[_Stop]]:
     """List the operations that stopped instances in some zones, by instance ID; the zones are read in parallel."""
     found: defaultdict[str, list[_Stop]] = defaultdict(list)
-    for stops in call.side_by_side(partial(_stops, call, fleet), zones):
+    for stops in context.side_by_side(partial(_stops, context, fleet), zones):
         for stop in stops:
             found[stop.instance].append(stop)
     return found
 
 
-def _stops(call: Call, fleet: Fleet, zone: str) -> list[_Stop]:
+def _stops(context: Context, fleet: Fleet, zone: str) -> list[_Stop]:
     """List what stopped instances in a zone; if reading fails, say so and return what was read before."""
     path = f"v1/projects/{fleet.project}/zones/{zone}/operations"
     query = {"filter": _FILTER}
     method = ListMethod(google=fleet.google, path=path, query=query, fields=_FIELDS, patience=SHORT_PATIENCE)
     found: list[_Stop] = []
     try:
-        for page in method.pages(call):
+        for page in method.pages(context):
             found.extend(_stops_of(page.get("items", ())))
     except ApiError as error:
-        call.progress(f"the reasons why instances in {zone} are stopped cannot be read: {error}")
+        context.progress(f"the reasons why instances in {zone} are stopped cannot be read: {error}")
     return found
 
 

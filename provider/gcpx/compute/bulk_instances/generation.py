@@ -24,12 +24,12 @@ from gcpx.gcp.request import COMPUTE, Request
 from gcpx.model import codec
 from gcpx.model.fields import nested, object_type
 from gcpx.model.links import path_of
-from gcpx.model.resource import Call
+from gcpx.model.resource import Context
 
 _MISSING: Final = object()
 
 
-def merged_properties(call: Call, fleet: Fleet, inputs: dict[str, Any]) -> dict[str, Any]:
+def merged_properties(context: Context, fleet: Fleet, inputs: dict[str, Any]) -> dict[str, Any]:
     """Return the properties that new instances get (REST JSON); reads the template, if the inputs name one.
 
     A label of the template that the inputs remove stays as a null, so that it is removed from members, too.
@@ -38,7 +38,7 @@ def merged_properties(call: Call, fleet: Fleet, inputs: dict[str, Any]) -> dict[
         ApiError: the template cannot be read.
     """
     link = inputs.get("sourceInstanceTemplate")
-    return _merged(template_properties(call, fleet, link) if link else {}, inputs)
+    return _merged(template_properties(context, fleet, link) if link else {}, inputs)
 
 
 def own_properties(inputs: dict[str, Any]) -> dict[str, Any]:
@@ -58,15 +58,15 @@ def _merged(template: dict[str, Any], inputs: dict[str, Any]) -> dict[str, Any]:
 
 
 def rolled_properties(
-    call: Call, fleet: Fleet, old: dict[str, Any], new: dict[str, Any]
+    context: Context, fleet: Fleet, old: dict[str, Any], new: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the properties before and after an update of a rolling fleet; the old template may have been deleted.
 
     Raises:
         ApiError: the new template cannot be read.
     """
-    after = merged_properties(call, fleet, new)
-    return after if has_same_properties(old, new) else _readable(call, fleet, old), after
+    after = merged_properties(context, fleet, new)
+    return after if has_same_properties(old, new) else _readable(context, fleet, old), after
 
 
 def has_same_properties(old: dict[str, Any], new: dict[str, Any]) -> bool:
@@ -75,7 +75,7 @@ def has_same_properties(old: dict[str, Any], new: dict[str, Any]) -> bool:
 
 
 def set_properties(
-    call: Call, fleet: Fleet, old: dict[str, Any], new: dict[str, Any]
+    context: Context, fleet: Fleet, old: dict[str, Any], new: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the properties before and after an update that only sets labels, tags and metadata.
 
@@ -83,28 +83,28 @@ def set_properties(
     """
     before, after = nested(old, "instanceProperties"), nested(new, "instanceProperties")
     if any(before.get(name, _MISSING) != after.get(name, _MISSING) for name in ("labels", "metadata", "tags")):
-        return _readable(call, fleet, old), _readable(call, fleet, new)
+        return _readable(context, fleet, old), _readable(context, fleet, new)
     own = own_properties(new)
     return own, own
 
 
-def _readable(call: Call, fleet: Fleet, inputs: dict[str, Any]) -> dict[str, Any]:
+def _readable(context: Context, fleet: Fleet, inputs: dict[str, Any]) -> dict[str, Any]:
     """Return the properties of instances, without those of a template that cannot be read."""
     link = inputs.get("sourceInstanceTemplate")
     try:
-        return merged_properties(call, fleet, inputs)
+        return merged_properties(context, fleet, inputs)
     except ApiError as error:
-        call.warn(
+        context.warn(
             f"{link} cannot be read, so labels, tags and metadata from it stay unchanged on the instances: {error}"
         )
         return own_properties(inputs)
 
 
-def template_properties(call: Call, fleet: Fleet, link: str) -> dict[str, Any]:
+def template_properties(context: Context, fleet: Fleet, link: str) -> dict[str, Any]:
     """Read the properties of a template (REST JSON); raises `ApiError`."""
     path = path_of(link)
     path = path if path.startswith("projects/") else f"projects/{fleet.project}/{path}"
-    found = fleet.google.send(Request(api=COMPUTE, method="GET", path=f"beta/{path}"), call)
+    found = fleet.google.send(Request(api=COMPUTE, method="GET", path=f"beta/{path}"), context)
     properties: dict[str, Any] = found.get("properties", {})
     return properties
 
@@ -130,16 +130,16 @@ _SERVER_FIELDS: Final = frozenset({"kind", "fingerprint"})
 """Fields that Google adds to a template's properties, and that say nothing about instances."""
 
 
-def generation_of(properties: dict[str, Any], last: str = "", changed: frozenset[Level] = frozenset(CHANGES)) -> str:
+def generation_of(properties: dict[str, Any], prior: str = "", changed: frozenset[Level] = frozenset(CHANGES)) -> str:
     """Return the generation of instance properties.
 
     Args:
         properties: the instance properties with those of the template (REST JSON).
-        last: the generation before a change; empty if there was none.
-        changed: the levels at which the change made a difference; the other parts of `last` stay, so that another
+        prior: the generation before a change; empty if there was none.
+        changed: the levels at which the change made a difference; the other parts of `prior` stay, so that another
             spelling of the same value does not make a new generation.
     """
-    kept, parts = _parts(last), by_level(properties)
+    kept, parts = _parts(prior), by_level(properties)
     return "-".join(
         kept[level]
         if level in kept and level not in changed
@@ -170,27 +170,27 @@ def recorded_generation(instance: Mapping[str, Any]) -> str:
     return str(instance.get("labels", {}).get(GENERATION_LABEL, ""))
 
 
-def last_generations(last: Mapping[str, Any]) -> dict[str, str]:
+def last_generations(prior: Mapping[str, Any]) -> dict[str, str]:
     """Return the generations of members by their IDs, from the last outputs."""
-    return {item["id"]: item["generation"] for item in last.get("members") or () if item.get("generation")}
+    return {item["id"]: item["generation"] for item in prior.get("members") or () if item.get("generation")}
 
 
-def last_generation(last: Mapping[str, Any]) -> str:
+def last_generation(prior: Mapping[str, Any]) -> str:
     """Return the generation before an update from the last outputs; empty if they do not tell.
 
     A fleet that was imported, or was not rolling, has no such output. What most of its members are labelled with stands
     for its last inputs then, which describe them in another spelling.
     """
-    if last.get("generation"):
-        return str(last["generation"])
-    labels = Counter(str(member.get("generation") or "") for member in last.get("members") or ())
+    if prior.get("generation"):
+        return str(prior["generation"])
+    labels = Counter(str(member.get("generation") or "") for member in prior.get("members") or ())
     known = [label for label, _ in labels.most_common() if _parts(label) and not is_changing(label)]
     return known[0] if known else ""
 
 
-def creation_generation(call: Call, fleet: Fleet, inputs: dict[str, Any]) -> str:
+def creation_generation(context: Context, fleet: Fleet, inputs: dict[str, Any]) -> str:
     """Return the generation of a new fleet; empty if it is not rolling. Raises `ApiError` if its template is unreadable."""
-    return generation_of(merged_properties(call, fleet, inputs)) if is_rolling(inputs) else ""
+    return generation_of(merged_properties(context, fleet, inputs)) if is_rolling(inputs) else ""
 
 
 def generation_label(generation: str) -> dict[str, str]:

@@ -22,13 +22,13 @@ from gcpx.compute.bulk_instances.generation import (
     rolled_properties,
     set_properties,
 )
-from gcpx.compute.bulk_instances.plan import Level, Member, Policy, is_rolling, level_of, levels_of
+from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, is_rolling, level_of, levels_of
 from gcpx.errors import UserError
 from gcpx.gcp.errors import ApiError
 from gcpx.model.diff import diff
 from gcpx.model.fields import nested, object_type
 from gcpx.model.links import name_of
-from gcpx.model.resource import Call
+from gcpx.model.resource import Context
 
 Properties = dict[str, Any]
 """An instance, or instance properties (REST JSON)."""
@@ -200,24 +200,26 @@ def _wanted(setting: Setting, properties: Properties) -> dict[str, Any]:
 _OF_MEMBERS: Final = ("instanceProperties", "sourceInstanceTemplate")
 
 
-def after_last_update(call: Call, old: dict[str, Any], new: dict[str, Any]) -> tuple[Call, dict[str, Any]]:
+def after_last_update(context: Context, old: dict[str, Any], new: dict[str, Any]) -> tuple[Context, dict[str, Any]]:
     """Return the call and the old inputs of an update as if the last one had not failed.
 
     Args:
-        call: the engine's call.
+        context: the engine's call.
         old: the inputs in the state.
         new: the inputs to reach; unknowns are allowed.
     """
-    kind, last = object_type(BulkInstancesModel), _last_inputs(call, old)
-    if not diff(kind, last, old, {}):
-        return call, old
-    paths = [change.path for change in diff(kind, last, new, {}) if change.path[0] in _OF_MEMBERS]
-    return attrs.evolve(call, changed=(*call.changed, *(path for path in paths if path not in call.changed))), last
+    kind, prior = object_type(BulkInstancesModel), _last_inputs(context, old)
+    if not diff(kind, prior, old, {}):
+        return context, old
+    paths = [change.path for change in diff(kind, prior, new, {}) if change.path[0] in _OF_MEMBERS]
+    return attrs.evolve(
+        context, changed=(*context.changed, *(path for path in paths if path not in context.changed))
+    ), prior
 
 
-def _last_inputs(call: Call, old: dict[str, Any]) -> dict[str, Any]:
+def _last_inputs(context: Context, old: dict[str, Any]) -> dict[str, Any]:
     """Return the old inputs with the properties of members that the last update, successful or not, was to set."""
-    given = {name: call.last[name] for name in _OF_MEMBERS if call.last.get(name) is not None}
+    given = {name: context.prior[name] for name in _OF_MEMBERS if context.prior.get(name) is not None}
     return {**{name: value for name, value in old.items() if name not in _OF_MEMBERS}, **given} if given else old
 
 
@@ -266,19 +268,19 @@ class Goal:
     rehosted: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, call: Call, fleet: Fleet, old: dict[str, Any], new: dict[str, Any]) -> Goal:
+    def of(cls, context: Context, fleet: Fleet, old: dict[str, Any], new: dict[str, Any]) -> Goal:
         """Determine the goal of an update from old to new inputs.
 
         Raises:
             ApiError: the template of a rolling fleet cannot be read, and the update changes the properties.
         """
         policy = Policy.of(new)
-        before, after, unreadable = _properties(call, fleet, old, new)
-        levels = frozenset(levels_of(call.changed))
-        base = (last_generation(call.last) or generation_of(before)) if policy.rolling else ""
+        before, after, unreadable = _properties(context, fleet, old, new)
+        levels = frozenset(levels_of(context.changed))
+        base = (last_generation(context.prior) or generation_of(before)) if policy.rolling else ""
         generation = generation_of(after, base, levels) if policy.rolling else ""
         labels = {**fleet.labels, **({GENERATION_LABEL: generation} if generation else {})}
-        target = Target.after(before, after, labels, _removed_before(call))
+        target = Target.after(before, after, labels, _removed_before(context))
         return cls(
             inputs=new,
             policy=policy,
@@ -287,7 +289,7 @@ class Goal:
             before=before,
             target=target,
             unreadable=unreadable,
-            known=last_generations(call.last),
+            known=last_generations(context.prior),
             rehosted=frozenset(_hostnames(old).keys() - _hostnames(new).keys()),
         )
 
@@ -335,10 +337,10 @@ class Goal:
         """The number of members that the fleet should have."""
         return FleetSize.of(self.inputs).wanted
 
-    def member(self, instance: Instance, *, ready: bool) -> Member:
+    def member(self, instance: Instance, *, ready: bool) -> PlannedMember:
         """Describe an instance for the plan; raises TooDisruptiveError, and ApiError if it takes the unreadable template."""
         names, stopped = nested(self.inputs, "perInstanceProperties"), is_stopped(instance)
-        return Member(
+        return PlannedMember(
             name=instance["name"],
             order=name_order(instance["name"]),
             need=self._need(instance),
@@ -397,13 +399,13 @@ class Goal:
 
 
 def _properties(
-    call: Call, fleet: Fleet, old: dict[str, Any], new: dict[str, Any]
+    context: Context, fleet: Fleet, old: dict[str, Any], new: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any], ApiError | None]:
     """Return the properties before and after an update, and why a template cannot be read that it may do without."""
     try:
-        return *(rolled_properties if is_rolling(new) else set_properties)(call, fleet, old, new), None
+        return *(rolled_properties if is_rolling(new) else set_properties)(context, fleet, old, new), None
     except ApiError as error:
-        if not (last_generation(call.last) and has_same_properties(old, new)):
+        if not (last_generation(context.prior) and has_same_properties(old, new)):
             raise
         return own_properties(old), own_properties(new), error
 
@@ -431,6 +433,6 @@ def _hostnames(inputs: dict[str, Any]) -> dict[str, str]:
     return {name: own["hostname"] for name, own in named.items() if own and own.get("hostname") is not None}
 
 
-def _removed_before(call: Call) -> dict[str, frozenset[str]]:
+def _removed_before(context: Context) -> dict[str, frozenset[str]]:
     """Return the keys that an unfinished update was removing."""
-    return {name: frozenset(keys) for name, keys in (call.last.get("removedKeys") or {}).items()}
+    return {name: frozenset(keys) for name, keys in (context.prior.get("removedKeys") or {}).items()}

@@ -19,7 +19,7 @@ from gcpx.gcp.errors import ApiError, Rejected
 from gcpx.gcp.list_method import scopes_in
 from gcpx.model.fields import elements, nested, text
 from gcpx.model.links import name_of
-from gcpx.model.resource import Call
+from gcpx.model.resource import Context
 
 
 class NamesExhaustedError(ProviderError):
@@ -116,12 +116,12 @@ def names_after_the_highest(pattern: str, in_use: Collection[str], count: int) -
 
 
 def explained_refusal(
-    call: Call, fleet: Fleet, inputs: dict[str, Any], missing: int, refusal: ApiError
+    context: Context, fleet: Fleet, inputs: dict[str, Any], missing: int, refusal: ApiError
 ) -> ProviderError:
     """Return the error of a creation that Google refused; it says so if the numbers of the name pattern run out.
 
     Args:
-        call: the engine's call.
+        context: the engine's call.
         fleet: the fleet that the instances should have joined.
         inputs: the fleet's inputs.
         missing: the number of instances to create.
@@ -131,13 +131,13 @@ def explained_refusal(
     if not pattern or not isinstance(refusal, Rejected):
         return refusal
     try:
-        in_use = _names_in_use(call, fleet, pattern)
+        in_use = _names_in_use(context, fleet, pattern)
     except ApiError:
         return refusal
     return NamesExhaustedError(pattern, in_use, missing) if runs_out(pattern, in_use, missing) else refusal
 
 
-def _names_in_use(call: Call, fleet: Fleet, pattern: str) -> set[str]:
+def _names_in_use(context: Context, fleet: Fleet, pattern: str) -> set[str]:
     """List the names of all instances in the fleet's region that fit a pattern; raises `ApiError` if they cannot be listed."""
     instances = ImportableResources(
         google=fleet.google,
@@ -148,7 +148,7 @@ def _names_in_use(call: Call, fleet: Fleet, pattern: str) -> set[str]:
         filter=f"name eq {pattern_expression(pattern)}",
         needs=scopes_in(fleet.region),
     )
-    return {found["name"] for found in instances.read_all(call) if region_of(found) == fleet.region}
+    return {found["name"] for found in instances.read_all(context) if region_of(found) == fleet.region}
 
 
 def names_across_zones(inputs: dict[str, Any], members: Iterable[Instance], count: int) -> list[str]:

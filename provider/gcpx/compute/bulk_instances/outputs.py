@@ -20,26 +20,26 @@ from gcpx.compute.bulk_instances.generation import last_generations
 from gcpx.model.fields import object_type
 from gcpx.model.links import name_of
 from gcpx.model.numbers import as_integer
-from gcpx.model.resource import Call, Live
+from gcpx.model.resource import Context, State
 from gcpx.model.response_types import require_types
 
 _CREATION_OUTPUTS: Final = ("perLocationStatus", "operationGroupId", "shortfalls")
 
 
 def live_fleet(
-    call: Call, fleet: Fleet, members: list[Instance], inputs: dict[str, Any], creation: dict[str, Any]
-) -> Live:
+    context: Context, fleet: Fleet, members: list[Instance], inputs: dict[str, Any], creation: dict[str, Any]
+) -> State:
     """Describe a fleet that exists; if members are stopped, read why.
 
     Args:
-        call: the engine's call.
+        context: the engine's call.
         fleet: the fleet.
         members: all its members.
         inputs: its inputs, which say whether it has `count`, `perInstanceProperties` or both, and whether stopped
             members count.
         creation: the outputs of `Creation`, or those of `last_creation_outputs`.
     """
-    reasons, generations = stop_reasons(call, fleet, members), last_generations(call.last)
+    reasons, generations = stop_reasons(context, fleet, members), last_generations(context.prior)
     properties = {
         **creation,
         **_size_outputs(members, inputs),
@@ -48,42 +48,42 @@ def live_fleet(
         "members": [_member(instance, reasons, generations) for instance in members],
         "runningCount": sum(not is_stopped(instance) for instance in members),
     }
-    return Live(fleet.resource_id, require_types(object_type(BulkInstancesModel), properties))
+    return State(fleet.resource_id, require_types(object_type(BulkInstancesModel), properties))
 
 
-def imported_fleet(call: Call, fleet: Fleet, members: list[Instance], inputs: dict[str, Any]) -> Live:
+def imported_fleet(context: Context, fleet: Fleet, members: list[Instance], inputs: dict[str, Any]) -> State:
     """Describe an imported fleet; the properties include the inputs, which no program has set yet."""
-    live = live_fleet(call, fleet, members, inputs, {})
-    return Live(live.id, require_types(object_type(BulkInstancesModel), {**inputs, **live.properties}))
+    state = live_fleet(context, fleet, members, inputs, {})
+    return State(state.id, require_types(object_type(BulkInstancesModel), {**inputs, **state.properties}))
 
 
-def last_members(call: Call, members: list[Instance]) -> list[dict[str, Any]]:
+def last_members(context: Context, members: list[Instance]) -> list[dict[str, Any]]:
     """Describe members as they were last listed, without finding out why some are stopped."""
-    generations = last_generations(call.last)
+    generations = last_generations(context.prior)
     return [_member(instance, {}, generations) for instance in members]
 
 
 def unread_fleet(
-    fleet: Fleet, inputs: dict[str, Any], last: dict[str, Any], creation: Mapping[str, Any] | None = None
-) -> Live:
+    fleet: Fleet, inputs: dict[str, Any], prior: dict[str, Any], creation: Mapping[str, Any] | None = None
+) -> State:
     """Describe a fleet whose members cannot be listed.
 
     Args:
         fleet: the fleet.
         inputs: its inputs.
-        last: the outputs of the last update.
+        prior: the outputs of the last update.
         creation: the operation of its last bulk creation (REST JSON), as far as it is known.
     """
     properties = object_type(BulkInstancesModel).properties
-    outputs = {name: last[name] for name, prop in properties.items() if prop.traits.output and name in last}
+    outputs = {name: prior[name] for name, prop in properties.items() if prop.traits.output and name in prior}
     group = (creation or {}).get("operationGroupId")
     known = {"operationGroupId": group} if isinstance(group, str) and group else {}
-    return Live.unread(fleet.resource_id, {**outputs, **known, **inputs, **_place(fleet)})
+    return State.unread(fleet.resource_id, {**outputs, **known, **inputs, **_place(fleet)})
 
 
-def last_creation_outputs(last: dict[str, Any]) -> dict[str, Any]:
+def last_creation_outputs(prior: dict[str, Any]) -> dict[str, Any]:
     """Take the outputs that describe the last creation from the outputs of the last operation."""
-    return {name: last[name] for name in _CREATION_OUTPUTS if last.get(name) is not None}
+    return {name: prior[name] for name in _CREATION_OUTPUTS if prior.get(name) is not None}
 
 
 def _size_outputs(members: list[Instance], inputs: dict[str, Any]) -> dict[str, Any]:

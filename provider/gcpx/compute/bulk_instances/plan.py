@@ -181,7 +181,7 @@ _MOST_STEPS: Final = 20_000
 
 
 @attrs.frozen
-class Member:
+class PlannedMember:
     """A member as a plan sees it.
 
     Attributes:
@@ -225,17 +225,17 @@ class Step:
         create: the number of instances to create.
     """
 
-    delete: list[Member] = attrs.Factory(list)
-    restart: list[Member] = attrs.Factory(list)
-    refresh: list[Member] = attrs.Factory(list)
-    start: list[Member] = attrs.Factory(list)
+    delete: list[PlannedMember] = attrs.Factory(list)
+    restart: list[PlannedMember] = attrs.Factory(list)
+    refresh: list[PlannedMember] = attrs.Factory(list)
+    start: list[PlannedMember] = attrs.Factory(list)
     create: int = 0
 
     def __bool__(self) -> bool:
         return bool(self.delete or self.restart or self.refresh or self.start or self.create)
 
     @property
-    def disturbed(self) -> list[Member]:
+    def disturbed(self) -> list[PlannedMember]:
         """The running members that the step takes away, for good or for a while."""
         return [member for member in (*self.delete, *self.restart) if member.available]
 
@@ -251,18 +251,18 @@ class Work:
         missing: the number of instances to create, those that replace others included.
     """
 
-    replaced: list[Member]
-    surplus: list[Member]
-    restarted: list[Member]
-    refreshed: list[Member]
-    started: list[Member]
+    replaced: list[PlannedMember]
+    surplus: list[PlannedMember]
+    restarted: list[PlannedMember]
+    refreshed: list[PlannedMember]
+    started: list[PlannedMember]
     missing: int
 
     def __bool__(self) -> bool:
         return any((self.replaced, self.surplus, self.restarted, self.refreshed, self.started, self.missing))
 
 
-def work_left(members: list[Member], wanted: int, policy: Policy) -> Work:
+def work_left(members: list[PlannedMember], wanted: int, policy: Policy) -> Work:
     """Find everything that is left to do, up to the pause of the policy."""
     chosen = _chosen(members, policy)
     replaced = [member for member in chosen if member.need is Level.REPLACE]
@@ -280,7 +280,7 @@ def work_left(members: list[Member], wanted: int, policy: Policy) -> Work:
     )
 
 
-def next_step(members: list[Member], wanted: int, policy: Policy) -> Step:
+def next_step(members: list[PlannedMember], wanted: int, policy: Policy) -> Step:
     """Plan the next step; an empty one means that nothing can be done, or that nothing is left to do."""
     work = work_left(members, wanted, policy)
     spare = _spare(members, wanted, policy)
@@ -296,7 +296,7 @@ def next_step(members: list[Member], wanted: int, policy: Policy) -> Step:
     )
 
 
-def steps(members: list[Member], wanted: int, policy: Policy) -> Iterator[tuple[Step, int]]:
+def steps(members: list[PlannedMember], wanted: int, policy: Policy) -> Iterator[tuple[Step, int]]:
     """Carry out the plan on paper, as if nothing went wrong; yield each step with the fewest members that run."""
     for number in range(_MOST_STEPS):
         step = next_step(members, wanted, policy)
@@ -307,7 +307,7 @@ def steps(members: list[Member], wanted: int, policy: Policy) -> Iterator[tuple[
         members = _after(members, step, number)
 
 
-def _after(members: list[Member], step: Step, number: int) -> list[Member]:
+def _after(members: list[PlannedMember], step: Step, number: int) -> list[PlannedMember]:
     deleted = {member.id for member in step.delete}
     changed = {member.id for member in (*step.restart, *step.refresh)}
     begun = {member.id for member in (*step.restart, *step.start) if not member.rests}
@@ -321,10 +321,10 @@ def _after(members: list[Member], step: Step, number: int) -> list[Member]:
         for member in members
         if member.id not in deleted
     ]
-    return kept + [Member(f"{number}/{index}", ("~", number, str(index))) for index in range(step.create)]
+    return kept + [PlannedMember(f"{number}/{index}", ("~", number, str(index))) for index in range(step.create)]
 
 
-def _chosen(members: list[Member], policy: Policy) -> list[Member]:
+def _chosen(members: list[PlannedMember], policy: Policy) -> list[PlannedMember]:
     """Choose the members to change: all that are behind, or as many as there may be before the pause.
 
     Those that do not run anyway come first. Stopped members that are replaced do not wait until the pause ends, just
@@ -340,7 +340,7 @@ def _chosen(members: list[Member], policy: Policy) -> list[Member]:
     return lost + others[: max(0, policy.pause_after - done - len(lost))]
 
 
-def _surplus(members: list[Member], wanted: int, replaced: list[Member]) -> list[Member]:
+def _surplus(members: list[PlannedMember], wanted: int, replaced: list[PlannedMember]) -> list[PlannedMember]:
     """Choose the members of which there are too many: unwanted ones, then those behind, then the highest numbers.
 
     Members that are about to be replaced come first: a surge leaves as many of them as it has added.
@@ -352,19 +352,19 @@ def _surplus(members: list[Member], wanted: int, replaced: list[Member]) -> list
     return unwanted + rest[: max(0, len(rest) - wanted)]
 
 
-def _to_start(members: list[Member], policy: Policy, others: set[str]) -> list[Member]:
+def _to_start(members: list[PlannedMember], policy: Policy, others: set[str]) -> list[PlannedMember]:
     if not policy.starts:
         return []
     return [member for member in members if member.stopped and member.startable and member.id not in others]
 
 
-def _spare(members: list[Member], wanted: int, policy: Policy) -> int:
+def _spare(members: list[PlannedMember], wanted: int, policy: Policy) -> int:
     """Count the running members that may be taken away. Members that are kept stopped do not count as missing."""
     kept = sum(member.stopped for member in members) if policy.keeps_stopped else 0
     return sum(member.available for member in members) - (wanted - kept - policy.unavailable)
 
 
-def _within(spare: int, members: list[Member]) -> list[Member]:
+def _within(spare: int, members: list[PlannedMember]) -> list[PlannedMember]:
     """Take the members that do not run, and as many running ones as can be spared."""
     idle = [member for member in members if not member.available]
     running = [member for member in members if member.available]

@@ -10,9 +10,9 @@ import attrs
 from gcpx.compute.bulk_instances.fleet import is_stopped, name_order
 from gcpx.compute.bulk_instances.generation import generation_of, is_changing, last_generation, need_of, own_properties
 from gcpx.compute.bulk_instances.goal import TooDisruptiveError
-from gcpx.compute.bulk_instances.plan import CHANGES, Level, Member, Policy, Step, levels_of, steps
+from gcpx.compute.bulk_instances.plan import CHANGES, Level, PlannedMember, Policy, Step, levels_of, steps
 from gcpx.model.fields import elements, nested
-from gcpx.model.resource import Call
+from gcpx.model.resource import Context
 from gcpx.model.values import UNKNOWN, has_unknown
 
 _NAMED: Final = 3
@@ -46,11 +46,11 @@ def describe_step(step: Step) -> str:
     return ", ".join(filter(None, parts))
 
 
-def _doing(what: str, members: list[Member]) -> str:
+def _doing(what: str, members: list[PlannedMember]) -> str:
     return f"{what} {names_in_words(map(str, members))}" if members else ""
 
 
-def describe_plan(members: list[Member], wanted: int, policy: Policy, *, certain: bool = True) -> list[str]:
+def describe_plan(members: list[PlannedMember], wanted: int, policy: Policy, *, certain: bool = True) -> list[str]:
     """Describe what an update does to the members, in one line for each kind of work.
 
     Args:
@@ -85,12 +85,12 @@ class _Effects:
         created: how many instances are created beside those that follow others.
     """
 
-    refreshed: list[Member]
-    restarted: list[Member]
-    rested: list[Member]
-    replaced: list[Member]
-    deleted: list[Member]
-    started: list[Member]
+    refreshed: list[PlannedMember]
+    restarted: list[PlannedMember]
+    rested: list[PlannedMember]
+    replaced: list[PlannedMember]
+    deleted: list[PlannedMember]
+    started: list[PlannedMember]
     created: int
 
     @classmethod
@@ -122,26 +122,26 @@ class _Effects:
             *([number] if self.created else []),
         ]
 
-    def left_behind(self, members: list[Member]) -> bool:
+    def left_behind(self, members: list[PlannedMember]) -> bool:
         """Return whether members that are behind are not touched."""
         every = (self.refreshed, self.restarted, self.rested, self.replaced, self.deleted)
         touched = {member.id for group in every for member in group}
         return any(member.need and member.id not in touched for member in members)
 
 
-def _restarted(step: Step) -> list[Member]:
+def _restarted(step: Step) -> list[PlannedMember]:
     return [member for member in step.restart if not member.rests]
 
 
-def _changed_at_rest(step: Step) -> list[Member]:
+def _changed_at_rest(step: Step) -> list[PlannedMember]:
     return [member for member in step.restart if member.rests]
 
 
-def _replaced(step: Step) -> list[Member]:
+def _replaced(step: Step) -> list[PlannedMember]:
     return [member for member in step.delete if member.need is Level.REPLACE and not member.unwanted]
 
 
-def _line(what: str, members: list[Member], at_most: str = "") -> list[str]:
+def _line(what: str, members: list[PlannedMember], at_most: str = "") -> list[str]:
     """Write `3 members are restarted: web-1, web-2, web-3`, perhaps after `at most`; nothing without members."""
     if not members:
         return []
@@ -170,7 +170,7 @@ def announcement(lines: list[str]) -> str:
     return "\n".join(["what this update does:", *(f"- {line}" for line in lines)])
 
 
-def announce(call: Call, old: dict[str, Any], new: dict[str, Any]) -> None:
+def announce(context: Context, old: dict[str, Any], new: dict[str, Any]) -> None:
     """Say what an update does to the members in the state; nothing if their wanted number is not known.
 
     Raises:
@@ -179,28 +179,28 @@ def announce(call: Call, old: dict[str, Any], new: dict[str, Any]) -> None:
     names_are_unknown = new.get("perInstanceProperties") is UNKNOWN
     if names_are_unknown or has_unknown({name: new.get(name) for name in ("count", "updatePolicy", "onStopped")}):
         return
-    policy, certain = Policy.of(new), ("sourceInstanceTemplate",) not in call.changed
-    need_of_member = _needs(call, old, new, policy)
+    policy, certain = Policy.of(new), ("sourceInstanceTemplate",) not in context.changed
+    need_of_member = _needs(context, old, new, policy)
     members = [
-        _member(new, policy, item, Level.REPLACE if _is_recreated(call, old, item["name"]) else need_of_member(item))
-        for item in call.last.get("members") or ()
+        _member(new, policy, item, Level.REPLACE if _is_recreated(context, old, item["name"]) else need_of_member(item))
+        for item in context.prior.get("members") or ()
     ]
     too_much = max((member.need for member in members if not member.stopped), default=Level.NONE)
     if policy.rolling and certain and too_much > policy.most:
         raise TooDisruptiveError(too_much, policy.most)
     lines = describe_plan(members, policy.wanted, policy, certain=certain)
     if lines:
-        call.inform(announcement(lines))
+        context.inform(announcement(lines))
 
 
-def _member(new: dict[str, Any], policy: Policy, known: dict[str, Any], need: Level) -> Member:
+def _member(new: dict[str, Any], policy: Policy, known: dict[str, Any], need: Level) -> PlannedMember:
     """Describe a member of the state for the plan; `need` is what its properties need."""
     name, stopped, names = known["name"], is_stopped(known), nested(new, "perInstanceProperties")
     need = max(need, policy.least) if need and policy.rolling else need
     cannot_restart = policy.rolling and (not policy.unavailable or _has_local_disks(new))
     if need is Level.RESTART and cannot_restart:
         need = Level.REPLACE
-    return Member(
+    return PlannedMember(
         name=name,
         order=name_order(name),
         need=Level.REPLACE if stopped and policy.replaces_stopped else need,
@@ -213,30 +213,32 @@ def _member(new: dict[str, Any], policy: Policy, known: dict[str, Any], need: Le
     )
 
 
-def _needs(call: Call, old: dict[str, Any], new: dict[str, Any], policy: Policy) -> Callable[[dict[str, Any]], Level]:
+def _needs(
+    context: Context, old: dict[str, Any], new: dict[str, Any], policy: Policy
+) -> Callable[[dict[str, Any]], Level]:
     """Return a function that says what a member of the state needs, or at most needs if that is not known offline."""
-    levels = frozenset(levels_of(call.changed))
+    levels = frozenset(levels_of(context.changed))
     changed = max(levels, default=Level.NONE)
     if not policy.rolling:
         return lambda _: min(changed, Level.REFRESH)
-    last = last_generation(call.last) or _offline_generation(old)
-    wanted = _offline_generation(new, last, levels) if levels else last
-    if last and wanted:
-        return lambda known: need_of(known.get("generation") or last, wanted)
-    return lambda known: max(need_of(known.get("generation") or last, last) if last else Level.NONE, changed)
+    prior = last_generation(context.prior) or _offline_generation(old)
+    wanted = _offline_generation(new, prior, levels) if levels else prior
+    if prior and wanted:
+        return lambda known: need_of(known.get("generation") or prior, wanted)
+    return lambda known: max(need_of(known.get("generation") or prior, prior) if prior else Level.NONE, changed)
 
 
-def _offline_generation(inputs: dict[str, Any], last: str = "", changed: frozenset[Level] = frozenset(CHANGES)) -> str:
+def _offline_generation(inputs: dict[str, Any], prior: str = "", changed: frozenset[Level] = frozenset(CHANGES)) -> str:
     """Return the generation that inputs stand for; empty if that depends on unknown values or a template."""
     if inputs.get("sourceInstanceTemplate") or has_unknown(inputs.get("instanceProperties")):
         return ""
-    return generation_of(own_properties(inputs), last, changed)
+    return generation_of(own_properties(inputs), prior, changed)
 
 
-def _is_recreated(call: Call, old: dict[str, Any], name: str) -> bool:
+def _is_recreated(context: Context, old: dict[str, Any], name: str) -> bool:
     """Return whether the properties that a member has for its own have changed; a refresh leaves stopped ones out."""
     return name in nested(old, "perInstanceProperties") and any(
-        path[:2] == ("perInstanceProperties", name) and len(path) > 1 for path in call.changed
+        path[:2] == ("perInstanceProperties", name) and len(path) > 1 for path in context.changed
     )
 
 

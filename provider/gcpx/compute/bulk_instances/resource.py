@@ -60,24 +60,25 @@ from gcpx.gcp.list_method import any_scope, scopes_in
 from gcpx.gcp.online_checks import OnlineCheck, OnlineChecks
 from gcpx.gcp.partial_state import keeping_state
 from gcpx.gcp.request import COMPUTE, Request
-from gcpx.model import codec, state
-from gcpx.model.fields import Violation, elements, nested, object_type, text
+from gcpx.model import codec
+from gcpx.model.fields import Failure, elements, nested, object_type, text
 from gcpx.model.import_command import how_to_manage, import_command
 from gcpx.model.links import Location, name_of, path_of
 from gcpx.model.naming import AUTONAMED, UNREAD, Autoname
 from gcpx.model.numbers import as_number
-from gcpx.model.resource import Call, InvalidId, ListedResource, Live, Page, PartialError
+from gcpx.model.resource import Context, InvalidId, ListedResource, Page, PartialError, State
+from gcpx.model.state import minimal_inputs
 from gcpx.model.values import Path
 
 
-def imported_inputs(call: Call, fleet: Fleet, members: list[Instance]) -> dict[str, Any]:
+def imported_inputs(context: Context, fleet: Fleet, members: list[Instance]) -> dict[str, Any]:
     """Describe existing instances as inputs: `instanceProperties`, and `namePattern` or `perInstanceProperties`.
 
     The instance properties are those of the first member; at least one member is required. If members are stopped,
     they stay so (`onStopped`), because an import changes nothing. Raises `ApiError` if the disks of the first member
     cannot be read.
     """
-    inputs: dict[str, Any] = {"instanceProperties": _instance_properties(call, fleet, members[0])}
+    inputs: dict[str, Any] = {"instanceProperties": _instance_properties(context, fleet, members[0])}
     if any(map(is_stopped, members)):
         inputs["onStopped"] = "KEEP"
     names = [member["name"] for member in members]
@@ -94,29 +95,29 @@ def _common_pattern(names: list[str]) -> str | None:
     return pattern if not patterns and "#" in pattern else None
 
 
-def _instance_properties(call: Call, fleet: Fleet, instance: Instance) -> dict[str, Any]:
+def _instance_properties(context: Context, fleet: Fleet, instance: Instance) -> dict[str, Any]:
     kind = object_type(InstanceProperties)
     labels = {key: value for key, value in instance.get("labels", {}).items() if key not in RESERVED_LABELS}
     body = {**instance, "machineType": name_of(instance.get("machineType", "")), "labels": labels}
     return {
-        **state.minimal(kind, codec.from_body(kind, body)),
-        "disks": [_disk(call, fleet, disk) for disk in instance.get("disks", ())],
+        **minimal_inputs(kind, codec.from_body(kind, body)),
+        "disks": [_disk(context, fleet, disk) for disk in instance.get("disks", ())],
         "networkInterfaces": [_network_interface(interface) for interface in instance.get("networkInterfaces", ())],
     }
 
 
-def _disk(call: Call, fleet: Fleet, disk: dict[str, Any]) -> dict[str, Any]:
+def _disk(context: Context, fleet: Fleet, disk: dict[str, Any]) -> dict[str, Any]:
     """Describe how an attached disk was created; the instance does not name the image."""
     attached = {name: disk[name] for name in ("boot", "autoDelete") if disk.get(name)}
     size = {"diskSizeGb": int(disk["diskSizeGb"])} if disk.get("diskSizeGb") else {}
-    image = _source_image(call, fleet, disk["source"]) if disk.get("source") else None
+    image = _source_image(context, fleet, disk["source"]) if disk.get("source") else None
     return {**attached, "initializeParams": {**size, **({"sourceImage": image} if image else {})}}
 
 
-def _source_image(call: Call, fleet: Fleet, disk: str) -> str | None:
+def _source_image(context: Context, fleet: Fleet, disk: str) -> str | None:
     """Read the image that a disk was created from; None if there is none, or if the disk no longer exists."""
     try:
-        found = fleet.google.send(Request(api=COMPUTE, method="GET", path=f"beta/{path_of(disk)}"), call)
+        found = fleet.google.send(Request(api=COMPUTE, method="GET", path=f"beta/{path_of(disk)}"), context)
     except NotFound:
         return None
     return found.get("sourceImage")
@@ -134,7 +135,7 @@ _LOW: Final = 0.5
 _HOUR: Final = 3600
 
 
-def show_capacity_advice(checks: OnlineChecks, inputs: dict[str, Any], more: int) -> list[Violation]:
+def show_capacity_advice(checks: OnlineChecks, inputs: dict[str, Any], more: int) -> list[Failure]:
     """Show how likely `more` instances can be created, and warn if that is unlikely; never a failure.
 
     `inputs` are the fleet's, and may hold unknowns. Without Spot or flex-start, or if the machine types are not known,
@@ -150,7 +151,7 @@ def show_capacity_advice(checks: OnlineChecks, inputs: dict[str, Any], more: int
         **_distribution(nested(inputs, "locationPolicy")),
     }
     path = f"v1/projects/{checks.project}/regions/{checks.region}/advice/capacity"
-    advice = checks.lookups.ask(checks.call, path, body) or {}
+    advice = checks.lookups.ask(checks.context, path, body) or {}
     for _, recommendation in elements(advice, "recommendations"):
         _show(checks, f"{more:,} {_MODELS[model]} instances", nested(recommendation, "scores"))
     return []
@@ -164,9 +165,9 @@ def _show(checks: OnlineChecks, what: str, scores: dict[str, Any]) -> None:
     lasting = f", and an expected uptime of {uptime / _HOUR:,.1f} hours" if uptime is not None else ""
     said = f"capacity advice for {what}: an obtainability of {obtainability:.2f} (0 to 1){lasting}"
     if obtainability >= _LOW:
-        checks.call.inform(said)
+        checks.context.inform(said)
     else:
-        checks.call.warn(
+        checks.context.warn(
             f"{said}; this is low: allow other zones with locationPolicy, allow other machine types with instanceFlexibilityPolicy, or add fallbacks"
         )
 
@@ -252,25 +253,25 @@ def _zone_checks(checks: OnlineChecks, inputs: dict[str, Any]) -> Iterator[Onlin
 
 
 @contextmanager
-def naming_strangers(call: Call, fleet: Fleet) -> Iterator[None]:
+def naming_strangers(context: Context, fleet: Fleet) -> Iterator[None]:
     """Warn of the strangers that the block has found, also if it fails."""
     try:
         yield
     finally:
         strangers = list(fleet.membership.strangers.values())
         if strangers:
-            call.warn(_warning(call, fleet, strangers))
+            context.warn(_warning(context, fleet, strangers))
 
 
-def name_new_members(call: Call, fleet: Fleet, members: list[Instance]) -> None:
+def name_new_members(context: Context, fleet: Fleet, members: list[Instance]) -> None:
     """Say which members a refresh adds because they match the fleet's ID; an import says nothing."""
-    known = {item.get("id") for item in call.last.get("members") or ()}
+    known = {item.get("id") for item in context.prior.get("members") or ()}
     new = [member for member in members if str(member["id"]) not in known]
-    if new and "members" in call.last:
+    if new and "members" in context.prior:
         words = (
             f"{_number(new)} {fleet.id} and {'is now a member' if len(new) == 1 else 'are now members'} of this fleet"
         )
-        call.warn(
+        context.warn(
             f"{words}: {_names(new)}. The next preview shows which members are surplus, if any; `pulumi up` deletes these"
         )
 
@@ -285,18 +286,18 @@ def what_matches(found: list[Instance], own: list[Instance]) -> str:
     return f"{_number(others)} it and {were} not created by this resource: {_names(others)}"
 
 
-def _warning(call: Call, fleet: Fleet, strangers: list[Instance]) -> str:
+def _warning(context: Context, fleet: Fleet, strangers: list[Instance]) -> str:
     is_one = len(strangers) == 1
     what = f"the label {_label(fleet)}" if is_tracked(fleet.id) else fleet.id
     return (
         f"{_number(strangers)} {what} and {'is not a member' if is_one else 'are not members'} of this fleet, because "
         f"{'it is' if is_one else 'they are'} not in the state, and no known operation of this resource created "
         f"{'it' if is_one else 'them'}: {_names(strangers)}. gcpx does not count, change or delete "
-        f"{'it' if is_one else 'them'}. {_advice(call, fleet, strangers[0])}"
+        f"{'it' if is_one else 'them'}. {_advice(context, fleet, strangers[0])}"
     )
 
 
-def _advice(call: Call, fleet: Fleet, stranger: Instance) -> str:
+def _advice(context: Context, fleet: Fleet, stranger: Instance) -> str:
     if not is_tracked(fleet.id):
         return (
             "To add every matching instance to the fleet, run `pulumi refresh`. The next preview shows which members are "
@@ -310,8 +311,8 @@ def _advice(call: Call, fleet: Fleet, stranger: Instance) -> str:
     name = stranger["name"]
     return (
         f"If {name} has the label by mistake, remove the label with `{command}`. If {name} belongs to the fleet, raise "
-        f"`count` to include it, and run `pulumi state delete {shlex.quote(call.urn)}` and then "
-        f"{import_command(call, fleet.resource_id)}, which imports every instance that has the label"
+        f"`count` to include it, and run `pulumi state delete {shlex.quote(context.urn)}` and then "
+        f"{import_command(context, fleet.resource_id)}, which imports every instance that has the label"
     )
 
 
@@ -370,9 +371,9 @@ class BulkInstances(InProject):
         self._zones = RegionZones()
         self._earlier = EarlierInsertions(self.token)
 
-    def problems(self, inputs: dict[str, Any]) -> list[Violation]:
+    def failures(self, inputs: dict[str, Any]) -> list[Failure]:
         """Require a project and a region; with the provider's region, check the template's too."""
-        failures, region = super().problems(inputs), place_or_default(self._google.settings, "region", inputs)
+        failures, region = super().failures(inputs), place_or_default(self._google.settings, "region", inputs)
         if not region:
             return [*failures, missing_place("region")]
         if inputs.get("region"):
@@ -389,10 +390,10 @@ class BulkInstances(InProject):
         """Complete short names with the fleet's project and region."""
         return Location.of(inputs, outputs, project=self._google.settings.project, region=self._google.settings.region)
 
-    def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Violation]:
+    def check_online(self, context: Context, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
         """Check that what the inputs name exists, and that the region's quotas allow the instances to create."""
         location = self.location(inputs, {})
-        checks = OnlineChecks(self._lookups, call, location.project, location.region)
+        checks = OnlineChecks(self._lookups, context, location.project, location.region)
         return checks.run(inputs, fleet_checks(checks, olds, inputs))
 
     def unique_key(self, inputs: dict[str, Any]) -> Any:
@@ -416,77 +417,77 @@ class BulkInstances(InProject):
         """Predict project and region."""
         return {name: inputs.get(name) or default for name, default in self.provider_defaults().items()}
 
-    def create(self, call: Call, inputs: dict[str, Any]) -> Live:
+    def create(self, context: Context, inputs: dict[str, Any]) -> State:
         """Create all instances; none for a parked fleet. Take over those that an interrupted run has created."""
         try:
-            return self._create(call, self._fleet(inputs), inputs)
+            return self._create(context, self._fleet(inputs), inputs)
         except EarlierFleetError as error:
-            return self._create(call, error.fleet, {**inputs, "fleetId": error.fleet.id})
+            return self._create(context, error.fleet, {**inputs, "fleetId": error.fleet.id})
 
-    def _create(self, call: Call, fleet: Fleet, inputs: dict[str, Any]) -> Live:
+    def _create(self, context: Context, fleet: Fleet, inputs: dict[str, Any]) -> State:
         size, names = FleetSize.of(inputs), list(inputs.get("perInstanceProperties") or {})
-        generation = creation_generation(call, fleet, inputs)
+        generation = creation_generation(context, fleet, inputs)
         wanted = Wanted(count=size.wanted, names=names, labels=generation_label(generation))
-        with self._reserve(call, fleet):
-            adopted = self._has_own_instances(call, fleet, inputs, wanted)
+        with self._reserve(context, fleet):
+            adopted = self._has_own_instances(context, fleet, inputs, wanted)
             if is_parked(inputs):
-                return live_fleet(call, fleet, [], inputs, generation_output(generation))
+                return live_fleet(context, fleet, [], inputs, generation_output(generation))
             wanted = attrs.evolve(wanted, begun=adopted)
-            with naming_strangers(call, fleet):
-                return attrs.evolve(self._grow(call, fleet, inputs, wanted), adopted=adopted)
+            with naming_strangers(context, fleet):
+                return attrs.evolve(self._grow(context, fleet, inputs, wanted), adopted=adopted)
 
-    def settle(self, call: Call, resource_id: str) -> None:
+    def settle(self, context: Context, resource_id: str) -> None:
         """Wait for what interrupted creations and updates are still creating."""
-        known = {item.get("id") for item in call.last.get("members") or ()}
+        known = {item.get("id") for item in context.prior.get("members") or ()}
 
         def is_shown(outcome: Outcome) -> bool:
             fleet = self._parse(resource_id)
             fleet.look_in(outcome.per_location)
-            new = [member for member in fleet.members(call) if str(member["id"]) not in known]
+            new = [member for member in fleet.members(context) if str(member["id"]) not in known]
             return len(new) >= created_instances(outcome.per_location).total()
 
         fleet, wait = self._parse(resource_id), Wait("bulk insert", TIMEOUT, describe_progress)
-        wait_for_insertions(call, fleet.operations, f"regions/{fleet.region}", wait, is_shown)
+        wait_for_insertions(context, fleet.operations, f"regions/{fleet.region}", wait, is_shown)
 
-    def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
+    def read(self, context: Context, resource_id: str, inputs: dict[str, Any] | None) -> State | None:
         """Read the fleet from its members; None if it has none, unless it is parked.
 
         An import takes in everything that matches the ID, and describes it as inputs, too.
         """
         fleet = self._parse(resource_id)
-        with naming_strangers(call, fleet):
-            members = self._members_read(call, fleet, is_import=inputs is None)
+        with naming_strangers(context, fleet):
+            members = self._members_read(context, fleet, is_import=inputs is None)
         if not members and not is_parked(inputs or {}):
             return None
         if inputs is None:
-            return imported_fleet(call, fleet, members, imported_inputs(call, fleet, members))
-        known = {**last_creation_outputs(call.last), **kept_outputs(call.last, inputs, members)}
-        live, unfinished = (
-            live_fleet(call, fleet, members, inputs, known),
-            unfinished_rollout(call.last, inputs, members),
+            return imported_fleet(context, fleet, members, imported_inputs(context, fleet, members))
+        known = {**last_creation_outputs(context.prior), **kept_outputs(context.prior, inputs, members)}
+        state, unfinished = (
+            live_fleet(context, fleet, members, inputs, known),
+            unfinished_rollout(context.prior, inputs, members),
         )
         if unfinished:
-            raise PartialError(live, unfinished)
-        return live
+            raise PartialError(state, unfinished)
+        return state
 
-    def announce_update(self, call: Call, old: dict[str, Any], new: dict[str, Any]) -> None:
+    def announce_update(self, context: Context, old: dict[str, Any], new: dict[str, Any]) -> None:
         """Say what an update does, and to which members."""
-        announce(*after_last_update(call, old, new), new)
+        announce(*after_last_update(context, old, new), new)
 
-    def update(self, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
+    def update(self, context: Context, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> State:
         """Delete surplus members, start or replace stopped ones, change those that are behind, create missing ones."""
-        call, old = after_last_update(call, old, new)
+        context, old = after_last_update(context, old, new)
         fleet = self._parse(resource_id)
-        with naming_strangers(call, fleet):
-            return FleetUpdate(call, fleet, old, new).run()
+        with naming_strangers(context, fleet):
+            return FleetUpdate(context, fleet, old, new).run()
 
-    def delete(self, call: Call, resource_id: str) -> None:
+    def delete(self, context: Context, resource_id: str) -> None:
         """Delete every member."""
         fleet = self._parse(resource_id)
-        with naming_strangers(call, fleet):
-            fleet.delete(call, fleet.members(call))
+        with naming_strangers(context, fleet):
+            fleet.delete(context, fleet.members(context))
 
-    def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
+    def page(self, context: Context, query: dict[str, Any], token: str, size: int) -> Page:
         """List the fleets that gcpx created, by the label of their instances; on one page, because fleets span pages."""
         del token, size
         project, wanted = self._project(query), name_of(query.get("region") or "")
@@ -498,7 +499,7 @@ class BulkInstances(InProject):
             fields="zone,labels",
             filter=f"labels.{TRACKING_LABEL}:*",
             needs=scopes_in(wanted) if wanted else any_scope,
-        ).read_all(call)
+        ).read_all(context)
         fleets = dict.fromkeys((region_of(instance), instance["labels"][TRACKING_LABEL]) for instance in instances)
         return Page([
             ListedResource(Fleet(self._google, project, region, fleet_id).resource_id, fleet_id)
@@ -506,21 +507,21 @@ class BulkInstances(InProject):
             if wanted in {"", region}
         ])  # fmt: skip
 
-    def _members_read(self, call: Call, fleet: Fleet, *, is_import: bool) -> list[Instance]:
+    def _members_read(self, context: Context, fleet: Fleet, *, is_import: bool) -> list[Instance]:
         """List the members; an import adds what matches, and so does a refresh of a fleet whose ID is a label or a pattern.
 
         Not after a creation or an update whose result was not read: that is to be finished first.
         """
-        if not is_import and (is_tracked(fleet.id) or call.last.get(UNREAD)):
-            return fleet.members(call)
-        found = fleet.matching(call)
-        name_new_members(call, fleet, found)
+        if not is_import and (is_tracked(fleet.id) or context.prior.get(UNREAD)):
+            return fleet.members(context)
+        found = fleet.matching(context)
+        name_new_members(context, fleet, found)
         return found
 
     @contextmanager
-    def _reserve(self, call: Call, fleet: Fleet) -> Iterator[None]:
+    def _reserve(self, context: Context, fleet: Fleet) -> Iterator[None]:
         """Reserve the ID of a fleet while it is being created; refuse one that another resource has reserved."""
-        if self._creating.setdefault(fleet.resource_id, call.urn) != call.urn:
+        if self._creating.setdefault(fleet.resource_id, context.urn) != context.urn:
             words = "another resource is creating instances that match it"
             raise FleetIdTakenError(fleet, words, "Choose another ID")
         try:
@@ -528,43 +529,43 @@ class BulkInstances(InProject):
         finally:
             self._creating.pop(fleet.resource_id, None)
 
-    def _has_own_instances(self, call: Call, fleet: Fleet, inputs: dict[str, Any], wanted: Wanted) -> bool:
+    def _has_own_instances(self, context: Context, fleet: Fleet, inputs: dict[str, Any], wanted: Wanted) -> bool:
         """Return whether an earlier run whose response was lost created instances; refuse those of anyone else."""
-        found = fleet.matching(call)
+        found = fleet.matching(context)
         if not found:
             return False
-        own = created_earlier(call, fleet, inputs, wanted, found)
+        own = created_earlier(context, fleet, inputs, wanted, found)
         fleet.membership.take_in(own)
-        if not own or len(found) > wanted.count or fleet.members_among(call, found) != found:
+        if not own or len(found) > wanted.count or fleet.members_among(context, found) != found:
             raise FleetIdTakenError(
-                fleet, what_matches(found, own), how_to_manage(call, fleet.resource_id, "choose another ID")
+                fleet, what_matches(found, own), how_to_manage(context, fleet.resource_id, "choose another ID")
             )
         return True
 
-    def _grow(self, call: Call, fleet: Fleet, inputs: dict[str, Any], wanted: Wanted) -> Live:
+    def _grow(self, context: Context, fleet: Fleet, inputs: dict[str, Any], wanted: Wanted) -> State:
         """Create the instances of a new fleet, and read it back."""
-        unread = partial(unread_fleet, fleet, inputs, call.last)
+        unread = partial(unread_fleet, fleet, inputs, context.prior)
         with keeping_state(unread) as progress:
-            creation = create_instances(call, fleet, inputs, [], wanted)
+            creation = create_instances(context, fleet, inputs, [], wanted)
             if creation.refusal is not None:
-                warn_of_earlier_fleets(call, fleet, self._earlier)
-                raise explained_refusal(call, fleet, inputs, wanted.count, creation.refusal)
+                warn_of_earlier_fleets(context, fleet, self._earlier)
+                raise explained_refusal(context, fleet, inputs, wanted.count, creation.refusal)
             progress.created(creation.last_operation, outcome=creation.error or "it was created")
-            members = fleet.members(call)
-            may_be_elsewhere = creation.created and not members and call.autonamed
-            earlier = earlier_fleet(call, fleet, creation.group) if may_be_elsewhere else None
+            members = fleet.members(context)
+            may_be_elsewhere = creation.created and not members and context.autonamed
+            earlier = earlier_fleet(context, fleet, creation.group) if may_be_elsewhere else None
         if earlier is not None and earlier.id != fleet.id:
             raise EarlierFleetError(earlier)
-        warn_of_earlier_fleets(call, fleet, self._earlier)
+        warn_of_earlier_fleets(context, fleet, self._earlier)
         with keeping_state(unread) as progress:
             progress.created(creation.last_operation, outcome=creation.error or "it was created")
             if len(members) < creation.created:
-                members = members_after(call, fleet, [], creation.created, creation.outcomes)
+                members = members_after(context, fleet, [], creation.created, creation.outcomes)
             creation = creation.completed() if len(members) >= wanted.count else creation
             outputs = {**creation.outputs, **generation_output(wanted.labels.get(GENERATION_LABEL, ""))}
-            live = live_fleet(call, fleet, members, inputs, outputs)
-        report_shortfall(call, inputs, live, creation)
-        return live
+            state = live_fleet(context, fleet, members, inputs, outputs)
+        report_shortfall(context, inputs, state, creation)
+        return state
 
     def _fleet(self, inputs: dict[str, Any]) -> Fleet:
         region = place_or_default(self._google.settings, "region", inputs)

@@ -10,7 +10,14 @@ import attrs
 
 from gcpx.compute.bulk_instances.capacity import FleetSize, Wanted, with_members
 from gcpx.compute.bulk_instances.creation import Creation, create_instances, members_after, report_shortfall
-from gcpx.compute.bulk_instances.fleet import GENERATION_LABEL, Failure, Fleet, Instance, MemberRequest, is_stopped
+from gcpx.compute.bulk_instances.fleet import (
+    GENERATION_LABEL,
+    FailedRequest,
+    Fleet,
+    Instance,
+    MemberRequest,
+    is_stopped,
+)
 from gcpx.compute.bulk_instances.generation import (
     changing,
     generation_label,
@@ -21,14 +28,14 @@ from gcpx.compute.bulk_instances.generation import (
 from gcpx.compute.bulk_instances.goal import LABELS, ON_RUNNING, ON_STOPPED, Goal, Setting, Target
 from gcpx.compute.bulk_instances.names import explained_refusal, names_after_the_highest
 from gcpx.compute.bulk_instances.outputs import last_creation_outputs, last_members, live_fleet, unread_fleet
-from gcpx.compute.bulk_instances.plan import Level, Member, Policy, Step, next_step, steps, work_left
+from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, next_step, steps, work_left
 from gcpx.compute.bulk_instances.preview import describe_step, names_in_words, new_of
 from gcpx.compute.bulk_instances.shortfalls import is_shortage
 from gcpx.errors import CancelledError, ProviderError
 from gcpx.gcp.errors import ApiError, NotFound, PreconditionFailed, Unfinished
 from gcpx.gcp.request import COMPUTE, Request, segment
 from gcpx.model.links import name_of
-from gcpx.model.resource import Call, Live, PartialError
+from gcpx.model.resource import Context, PartialError, State
 
 _STOPPED: Final = frozenset({"STOPPED", "TERMINATED"})
 _SUSPENDED: Final = frozenset({"SUSPENDED", "SUSPENDING"})
@@ -46,7 +53,7 @@ class MemberChanges:
         rests: returns whether a stopped member stays stopped when it is changed.
     """
 
-    call: Call
+    context: Context
     fleet: Fleet
     target_of: Callable[[Instance], Target]
     settings: tuple[Setting, ...] = (*ON_RUNNING, LABELS)
@@ -74,9 +81,9 @@ class MemberChanges:
         for setting in ON_STOPPED:
             self._set(setting, members)
         self._send([MemberRequest(member, "start") for member in restarted], "started")
-        self._set(LABELS, self.fleet.read_again(self.call, members))
+        self._set(LABELS, self.fleet.read_again(self.context, members))
 
-    def start(self, members: Sequence[Instance]) -> list[Failure]:
+    def start(self, members: Sequence[Instance]) -> list[FailedRequest]:
         """Start members that were stopped, and resume those that were suspended; return those without capacity."""
         requests = [
             MemberRequest(member, "resume", body={})
@@ -84,7 +91,7 @@ class MemberChanges:
             else MemberRequest(member, "start")
             for member in members
         ]
-        failures = self.fleet.try_all(self.call, requests, "started") if requests else []
+        failures = self.fleet.try_all(self.context, requests, "started") if requests else []
         short = [item for item in failures if isinstance(item.error, ApiError) and is_shortage(item.error)]
         _raise_first(item for item in failures if item not in short and not isinstance(item.error, NotFound))
         return short
@@ -104,20 +111,20 @@ class MemberChanges:
 
         done = f"changed: {setting.name}"
         behind = [member for member in members if target_of(member).differs(setting, member)]
-        failures = self.fleet.try_all(self.call, [request(member) for member in behind], done)
+        failures = self.fleet.try_all(self.context, [request(member) for member in behind], done)
         stale = [item.request.member for item in failures if isinstance(item.error, PreconditionFailed)]
         _raise_first(item for item in failures if not isinstance(item.error, PreconditionFailed | NotFound))
         if stale:
-            current = self.fleet.read_again(self.call, stale)
+            current = self.fleet.read_again(self.context, stale)
             self._send([request(member) for member in current], done)
 
     def _send(self, requests: list[MemberRequest], done: str) -> None:
         if requests:
-            failures = self.fleet.try_all(self.call, requests, done)
+            failures = self.fleet.try_all(self.context, requests, done)
             _raise_first(item for item in failures if not isinstance(item.error, NotFound))
 
 
-def _raise_first(failures: Iterable[Failure]) -> None:
+def _raise_first(failures: Iterable[FailedRequest]) -> None:
     for failure in failures:
         raise failure.error
 
@@ -148,7 +155,7 @@ class Readiness:
         within: the maximum number of seconds that `wait` waits.
     """
 
-    call: Call
+    context: Context
     fleet: Fleet
     guest_attribute: str
     within: int
@@ -186,13 +193,13 @@ class Readiness:
                 return members
             if clock() >= deadline:
                 raise NotReadyError(late, self.within)
-            self.call.progress(
+            self.context.progress(
                 f"waiting for {len(late):,} of {len(members):,} members to be ready, such as {late[0]['name']}"
             )
-            if self.call.cancelled.wait(min(pause, max(0.0, deadline - clock()))):
+            if self.context.cancelled.wait(min(pause, max(0.0, deadline - clock()))):
                 raise CancelledError("cancelled while members were starting; run `pulumi up` to go on")
             pause = min(pause * 2, _LONGEST_PAUSE)
-            members = self.fleet.members(self.call)
+            members = self.fleet.members(self.context)
 
     def _has_attribute(self, member: Instance) -> bool:
         path, _, wanted = self.guest_attribute.partition("=")
@@ -200,7 +207,7 @@ class Readiness:
         url = f"beta/projects/{fleet.project}/zones/{zone}/instances/{segment(member['name'])}/getGuestAttributes"
         try:
             found = fleet.google.send(
-                Request(api=COMPUTE, method="GET", path=url, query={"queryPath": path}), self.call
+                Request(api=COMPUTE, method="GET", path=url, query={"queryPath": path}), self.context
             )
         except NotFound:
             return False
@@ -212,34 +219,34 @@ _KEPT: Final = ("generation", "removedKeys", "instanceProperties", "sourceInstan
 """The outputs of the last update that a refresh keeps; the generation is that of the properties, so they stay together."""
 
 
-def rollout_outputs(last: dict[str, Any], goal: Goal, members: list[Instance]) -> dict[str, Any]:
+def rollout_outputs(prior: dict[str, Any], goal: Goal, members: list[Instance]) -> dict[str, Any]:
     """Return the outputs that the next update needs to go on.
 
     Args:
-        last: the outputs before the update.
+        prior: the outputs before the update.
         goal: the goal of the update.
         members: the members after it.
     """
     outputs = generation_output(goal.generation)
     if goal.target.removed and not all(goal.is_current(member) for member in members):
         outputs["removedKeys"] = {name: sorted(keys) for name, keys in goal.target.removed.items()}
-    lost = lost_members(last, goal.inputs, members)
+    lost = lost_members(prior, goal.inputs, members)
     return {**outputs, "lostMembers": lost} if lost else outputs
 
 
-def kept_outputs(last: dict[str, Any], inputs: dict[str, Any], members: list[Instance]) -> dict[str, Any]:
+def kept_outputs(prior: dict[str, Any], inputs: dict[str, Any], members: list[Instance]) -> dict[str, Any]:
     """Return what a refresh keeps of these outputs, and which members have been lost since."""
-    kept = {name: last[name] for name in _KEPT if last.get(name) is not None} if last.get("generation") else {}
-    lost = lost_members(last, inputs, members)
+    kept = {name: prior[name] for name in _KEPT if prior.get(name) is not None} if prior.get("generation") else {}
+    lost = lost_members(prior, inputs, members)
     return {**kept, "lostMembers": lost} if lost else kept
 
 
-def unfinished_rollout(last: dict[str, Any], inputs: dict[str, Any], members: list[Instance]) -> str:
+def unfinished_rollout(prior: dict[str, Any], inputs: dict[str, Any], members: list[Instance]) -> str:
     """Say how many members are behind, if more have to be brought to the last generation; otherwise nothing.
 
     Missing and stopped members do not matter here, because they show as a change of `count`.
     """
-    policy, generation = Policy.of(inputs), last.get("generation")
+    policy, generation = Policy.of(inputs), prior.get("generation")
     if not policy.rolling or not generation:
         return ""
     behind = [member["name"] for member in members if recorded_generation(member) != generation]
@@ -252,30 +259,30 @@ def unfinished_rollout(last: dict[str, Any], inputs: dict[str, Any], members: li
     )
 
 
-def lost_members(last: dict[str, Any], inputs: dict[str, Any], members: list[Instance]) -> list[dict[str, str]]:
+def lost_members(prior: dict[str, Any], inputs: dict[str, Any], members: list[Instance]) -> list[dict[str, str]]:
     """Return the names and zones of members that do not exist any more, if the fleet keeps names and is short."""
     policy, existing = Policy.of(inputs), {member["name"] for member in members}
     if not policy.keep_names:
         return []
-    known = {item["name"]: name_of(item["zone"]) for key in ("members", "lostMembers") for item in last.get(key) or ()}
+    known = {item["name"]: name_of(item["zone"]) for key in ("members", "lostMembers") for item in prior.get(key) or ()}
     short = max(0, policy.wanted - len(members))
     return [{"name": name, "zone": zone} for name, zone in known.items() if name not in existing][:short]
 
 
 def instances_to_create(
-    call: Call, goal: Goal, kept: list[Instance], deleted: list[Instance], count: int
+    context: Context, goal: Goal, kept: list[Instance], deleted: list[Instance], count: int
 ) -> list[Wanted]:
     """Return what to create, one element for each bulk creation.
 
     Args:
-        call: the engine's call, whose last outputs give the names and zones of members that were lost.
+        context: the engine's call, whose last outputs give the names and zones of members that were lost.
         goal: the goal of the update.
         kept: the members that exist.
         deleted: the members that the same step has deleted.
         count: the number of instances.
     """
     labels = generation_label(goal.generation)
-    zones = _zones_by_name(call, goal, kept, deleted)
+    zones = _zones_by_name(context, goal, kept, deleted)
     if goal.inputs.get("perInstanceProperties"):
         existing = {member["name"] for member in kept}
         names = [name for name in goal.inputs["perInstanceProperties"] if name not in existing][:count]
@@ -287,11 +294,13 @@ def instances_to_create(
     return [*_grouped(slots, labels), *([Wanted(count=rest, names=names, labels=labels)] if rest else [])]
 
 
-def _zones_by_name(call: Call, goal: Goal, kept: list[Instance], deleted: list[Instance]) -> dict[str, str | None]:
+def _zones_by_name(
+    context: Context, goal: Goal, kept: list[Instance], deleted: list[Instance]
+) -> dict[str, str | None]:
     """Return the names that new members take over, with their zones; empty unless the policy keeps names."""
     if not goal.policy.keep_names:
         return {}
-    lost: list[dict[str, Any]] = [*(call.last.get("lostMembers") or ()), *(call.last.get("members") or ())]
+    lost: list[dict[str, Any]] = [*(context.prior.get("lostMembers") or ()), *(context.prior.get("members") or ())]
     existing = {member["name"] for member in kept}
     found = {item["name"]: name_of(item["zone"]) for item in [*deleted, *lost]}
     return {name: zone for name, zone in found.items() if name not in existing}
@@ -346,7 +355,7 @@ class Rollout:
         unstarted: stopped members that could not be started, with Google's errors.
     """
 
-    call: Call
+    context: Context
     fleet: Fleet
     goal: Goal
     members: list[Instance]
@@ -357,23 +366,23 @@ class Rollout:
     creation: Creation | None = None
     touched: bool = False
     creating: bool = False
-    unstarted: list[Failure] = attrs.Factory(list)
+    unstarted: list[FailedRequest] = attrs.Factory(list)
     _starts: Counter[str] = attrs.Factory(Counter)
     _refreshed: set[str] = attrs.Factory(set)
 
     @classmethod
-    def of(cls, call: Call, fleet: Fleet, goal: Goal, members: list[Instance]) -> Rollout:
+    def of(cls, context: Context, fleet: Fleet, goal: Goal, members: list[Instance]) -> Rollout:
         """Prepare a rollout that brings members to a goal."""
-        progress = BatchProgress(call.progress)
-        call = attrs.evolve(call, progress=progress)
-        readiness = Readiness(call, fleet, goal.policy.guest_attribute, goal.policy.ready_within)
+        progress = BatchProgress(context.progress)
+        context = attrs.evolve(context, progress=progress)
+        readiness = Readiness(context, fleet, goal.policy.guest_attribute, goal.policy.ready_within)
         readiness.trust([
             member
             for member in members
             if not goal.is_current(member) and not is_changing(recorded_generation(member))
         ])  # fmt: skip
-        changes = MemberChanges(call, fleet, goal.target_of, goal.settings, goal.rests)
-        return cls(call, fleet, goal, members, goal.wanted, changes, readiness, progress)
+        changes = MemberChanges(context, fleet, goal.target_of, goal.settings, goal.rests)
+        return cls(context, fleet, goal, members, goal.wanted, changes, readiness, progress)
 
     def run(self) -> None:
         """Bring the members to the goal, or to the pause of the policy.
@@ -394,11 +403,11 @@ class Rollout:
             f"{number:,} batches; run `pulumi up` to go on"
         )
 
-    def _planned(self) -> list[Member]:
+    def _planned(self) -> list[PlannedMember]:
         planned = [self.goal.member(item, ready=self.readiness.is_ready(item)) for item in self.members]
         return [self._after_earlier_steps(member) for member in planned]
 
-    def _after_earlier_steps(self, member: Member) -> Member:
+    def _after_earlier_steps(self, member: PlannedMember) -> PlannedMember:
         """Return a member with what the steps of this run have found out about it."""
         is_refreshed = member.id in self._refreshed and member.need is Level.REFRESH
         startable = all(str(failure.request.member["id"]) != member.id for failure in self.unstarted)
@@ -428,7 +437,7 @@ class Rollout:
         self.touched |= bool(step.refresh or step.start or step.restart or step.delete)
         by_id = {str(member["id"]): member for member in self.members}
 
-        def instances(members: list[Member]) -> list[Instance]:
+        def instances(members: list[PlannedMember]) -> list[Instance]:
             return [by_id[member.id] for member in members]
 
         self.readiness.forget(instances([*step.restart, *step.start]))
@@ -448,7 +457,7 @@ class Rollout:
     def _after(self, step: Step) -> list[Instance]:
         """Return the members after a step that creates none; they are read again if any was started."""
         if step.restart or step.start:
-            return self.fleet.members(self.call)
+            return self.fleet.members(self.context)
         deleted = {member.id for member in step.delete}
         return [self._known(member) for member in self.members if str(member["id"]) not in deleted]
 
@@ -471,26 +480,26 @@ class Rollout:
         """Create what the step asks for; if there is no room, fail during a replacement, and otherwise accept fewer."""
         gone = {member["id"] for member in deleted}
         kept = [member for member in self.members if member["id"] not in gone]
-        for wanted in instances_to_create(self.call, self.goal, kept, deleted, step.create):
+        for wanted in instances_to_create(self.context, self.goal, kept, deleted, step.create):
             self.creation = self._created(kept, wanted)
             before, known, creation = len(kept), [*kept, *deleted], self.creation
-            kept = members_after(self.call, self.fleet, known, creation.created, creation.outcomes)
+            kept = members_after(self.context, self.fleet, known, creation.created, creation.outcomes)
             self.members = kept
             if len(kept) - before >= wanted.count:
                 self.creation = self.creation.completed()
-                self.call.progress(f"{wanted.count:,}/{wanted.count:,} instances created")
+                self.context.progress(f"{wanted.count:,}/{wanted.count:,} instances created")
             else:
                 self._accept_less(step, len(kept) - before, wanted.count)
 
     def _created(self, kept: list[Instance], wanted: Wanted) -> Creation:
         try:
-            creation = create_instances(self.call, self.fleet, self.goal.inputs, kept, wanted)
+            creation = create_instances(self.context, self.fleet, self.goal.inputs, kept, wanted)
         except Unfinished:
             self.touched = self.creating = True
             raise
         if creation.refusal is not None:
             inputs, refusal = self.goal.inputs, creation.refusal
-            raise explained_refusal(self.call, self.fleet, inputs, wanted.count, refusal)
+            raise explained_refusal(self.context, self.fleet, inputs, wanted.count, refusal)
         self.touched = True
         return creation
 
@@ -519,30 +528,30 @@ class Rollout:
 class FleetUpdate:
     """One update, from old inputs to new ones."""
 
-    call: Call
+    context: Context
     fleet: Fleet
     old: dict[str, Any]
     new: dict[str, Any]
 
-    def run(self) -> Live:
+    def run(self) -> State:
         """Carry the update out, and describe the fleet.
 
         Raises:
             PartialError: it failed after something was changed, or the fleet is smaller than its minimum.
             ProviderError: it failed before anything was changed, or what was changed has been rolled back.
         """
-        before = self.fleet.members(self.call)
-        rollout = self._rollout(Goal.of(self.call, self.fleet, self.old, self.new), before)
+        before = self.fleet.members(self.context)
+        rollout = self._rollout(Goal.of(self.context, self.fleet, self.old, self.new), before)
         try:
             rollout.run()
         except ProviderError as error:
             raise self._failure(rollout, error, before) from error
-        live = self._live(rollout, self.new)
+        state = self._state(rollout, self.new)
         if rollout.creation is not None:
-            report_shortfall(self.call, self.new, live, rollout.creation)
-        self._report_unstarted(rollout, live)
+            report_shortfall(self.context, self.new, state, rollout.creation)
+        self._report_unstarted(rollout, state)
         self._warn_of_pause(rollout)
-        return live
+        return state
 
     def _rollout(self, goal: Goal, members: list[Instance]) -> Rollout:
         """Prepare a rollout; members without a generation label first get the one of their present properties."""
@@ -550,13 +559,13 @@ class FleetUpdate:
             goal.member(member, ready=True)
         unlabelled = [member for member in members if goal.generation and not recorded_generation(member)]
         if not unlabelled or goal.base == goal.generation:
-            return Rollout.of(self.call, self.fleet, goal, members)
+            return Rollout.of(self.context, self.fleet, goal, members)
 
         def stamp(member: Instance) -> Target:
             return Target({}, labels={GENERATION_LABEL: goal.generation_of(member)})
 
-        MemberChanges(self.call, self.fleet, stamp, (LABELS,)).refresh(unlabelled)
-        rollout = Rollout.of(self.call, self.fleet, goal, self.fleet.members(self.call))
+        MemberChanges(self.context, self.fleet, stamp, (LABELS,)).refresh(unlabelled)
+        rollout = Rollout.of(self.context, self.fleet, goal, self.fleet.members(self.context))
         rollout.touched = True
         return rollout
 
@@ -567,16 +576,16 @@ class FleetUpdate:
         """
         if not rollout.touched:
             return error
-        cancelled = isinstance(error, CancelledError) or self.call.cancelled.is_set()
-        if rollout.goal.policy.rolls_back and self.call.changed and not cancelled:
+        cancelled = isinstance(error, CancelledError) or self.context.cancelled.is_set()
+        if rollout.goal.policy.rolls_back and self.context.changed and not cancelled:
             return self._rolled_back(rollout, error, before)
         return PartialError(self._live_or_unread(rollout), f"{error}\n{self._reached(rollout)}")
 
     def _rolled_back(self, rollout: Rollout, error: ProviderError, before: list[Instance]) -> Exception:
         """Bring the members that were changed back to the old inputs; if some were replaced, the state has to know."""
-        self.call.warn(f"the rollout failed, and is being rolled back: {error}")
+        self.context.warn(f"the rollout failed, and is being rolled back: {error}")
         old = with_members(self.old, before)
-        back = Rollout.of(self.call, self.fleet, rollout.goal.reversed(old), self.fleet.members(self.call))
+        back = Rollout.of(self.context, self.fleet, rollout.goal.reversed(old), self.fleet.members(self.context))
         back.creating = rollout.creating
         try:
             back.run()
@@ -588,12 +597,12 @@ class FleetUpdate:
         has_same_members = {member["id"] for member in back.members} == {member["id"] for member in before}
         if has_same_members and not back.creating:
             return rolled_back
-        return PartialError(self._live(back, self.old), str(rolled_back), self.old)
+        return PartialError(self._state(back, self.old), str(rolled_back), self.old)
 
     def _reached(self, rollout: Rollout) -> str:
         """Say how far a rollout got, and what to do next."""
         try:
-            members = self.fleet.members(self.call)
+            members = self.fleet.members(self.context)
         except ProviderError:
             members = rollout.members
         if not rollout.goal.generation:
@@ -604,40 +613,42 @@ class FleetUpdate:
             f"{'has' if current == 1 else 'have'} the new properties; run `pulumi up` to go on from there"
         )
 
-    def _live(self, rollout: Rollout, inputs: dict[str, Any]) -> Live:
-        creation = rollout.creation.outputs if rollout.creation is not None else last_creation_outputs(self.call.last)
-        more = rollout_outputs(self.call.last, rollout.goal, rollout.members)
-        live = live_fleet(self.call, self.fleet, rollout.members, inputs, {**creation, **more})
-        return Live.unread(live.id, live.properties) if rollout.creating else live
+    def _state(self, rollout: Rollout, inputs: dict[str, Any]) -> State:
+        creation = (
+            rollout.creation.outputs if rollout.creation is not None else last_creation_outputs(self.context.prior)
+        )
+        more = rollout_outputs(self.context.prior, rollout.goal, rollout.members)
+        state = live_fleet(self.context, self.fleet, rollout.members, inputs, {**creation, **more})
+        return State.unread(state.id, state.properties) if rollout.creating else state
 
-    def _live_or_unread(self, rollout: Rollout) -> Live:
+    def _live_or_unread(self, rollout: Rollout) -> State:
         try:
-            rollout.members = self.fleet.members(self.call)
-            return self._live(rollout, self.new)
+            rollout.members = self.fleet.members(self.context)
+            return self._state(rollout, self.new)
         except ProviderError:
-            reached = rollout_outputs(self.call.last, rollout.goal, rollout.members)
+            reached = rollout_outputs(self.context.prior, rollout.goal, rollout.members)
             creation = rollout.creation.outputs if rollout.creation is not None else {}
-            known = {"members": last_members(self.call, rollout.members), **creation, **reached}
-            return unread_fleet(self.fleet, self.new, {**self.call.last, **known})
+            known = {"members": last_members(self.context, rollout.members), **creation, **reached}
+            return unread_fleet(self.fleet, self.new, {**self.context.prior, **known})
 
-    def _report_unstarted(self, rollout: Rollout, live: Live) -> None:
+    def _report_unstarted(self, rollout: Rollout, state: State) -> None:
         """Report stopped members that could not be started; raises PartialError if too few others run."""
         if not rollout.unstarted:
             return
-        size, running = FleetSize.of(self.new), live.properties["runningCount"]
+        size, running = FleetSize.of(self.new), state.properties["runningCount"]
         names = names_in_words(failure.request.member["name"] for failure in rollout.unstarted)
         words = (
             f"{running:,} of {size.wanted:,} instances run; {names} could not be started: {rollout.unstarted[0].error} "
             "Run `pulumi up --refresh` to try again, or set onStopped: REPLACE to replace them where there is room"
         )
         if running < size.minimum:
-            raise PartialError(live, words)
-        self.call.warn(words)
+            raise PartialError(state, words)
+        self.context.warn(words)
 
     def _warn_of_pause(self, rollout: Rollout) -> None:
         behind = _names(member for member in rollout.members if not rollout.goal.is_current(member))
         if rollout.goal.policy.pause_after is not None and behind:
-            self.call.warn(
+            self.context.warn(
                 f"the rollout has paused: {new_of(len(rollout.members) - len(behind), len(rollout.members))}; raise or "
                 "remove updatePolicy.pauseAfter to go on, or restore the previous properties and remove it to go back"
             )

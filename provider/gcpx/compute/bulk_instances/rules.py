@@ -21,8 +21,8 @@ from gcpx.compute.bulk_instances.plan import Policy, is_rolling
 from gcpx.compute.instance_properties.disks import no_customer_keys
 from gcpx.compute.instance_properties.properties import InstanceProperties, boot_disk_is_missing
 from gcpx.compute.reference import BULK_CREATION, NAME, NAMES, page, rest
-from gcpx.model.check import Finding, check
-from gcpx.model.fields import Violation, elements, nested, number, object_type, rule, text
+from gcpx.model.check import check
+from gcpx.model.fields import Failure, elements, nested, number, object_type, rule, text
 from gcpx.model.links import name_of
 from gcpx.model.numbers import as_integer, as_integer_or_percentage
 from gcpx.model.values import UNKNOWN, Path, format_path, has_unknown
@@ -31,11 +31,11 @@ _SNAPSHOTS: Final = ("sourceSnapshot", "sourceInstantSnapshot")
 
 
 @rule("boot disks of a fleet must not be created from snapshots", BULK_CREATION)
-def boot_disks_are_not_from_snapshots(values: dict[str, Any]) -> list[Violation]:
+def boot_disks_are_not_from_snapshots(values: dict[str, Any]) -> list[Failure]:
     """Refuse snapshots on every boot disk that an instance may get."""
     words = "must not be set on a boot disk of a fleet, because bulk creation does not support it: use sourceImage"
     return [
-        ((*path, "initializeParams", name), words)
+        Failure((*path, "initializeParams", name), words)
         for path, disk in _disks(values)
         for name in _SNAPSHOTS
         if disk.get("boot") is True and nested(disk, "initializeParams").get(name) is not None
@@ -58,19 +58,19 @@ def _disks(values: dict[str, Any]) -> Iterator[tuple[Path, dict[str, Any]]]:
     "instanceProperties must not have nodeAffinities, because bulk creation does not support sole-tenant nodes",
     BULK_CREATION,
 )
-def sole_tenant_nodes_are_not_used(values: dict[str, Any]) -> list[Violation]:
+def sole_tenant_nodes_are_not_used(values: dict[str, Any]) -> list[Failure]:
     """Refuse node affinities."""
     if not nested(nested(values, "instanceProperties"), "scheduling").get("nodeAffinities"):
         return []
     words = "must be left out of a fleet: bulk creation does not support sole-tenant nodes"
-    return [(("instanceProperties", "scheduling", "nodeAffinities"), words)]
+    return [Failure(("instanceProperties", "scheduling", "nodeAffinities"), words)]
 
 
 @rule(
     "instanceProperties must not have customer-supplied encryption keys, which bulk creation does not support",
     BULK_CREATION,
 )
-def customer_supplied_keys_are_not_used(values: dict[str, Any]) -> list[Violation]:
+def customer_supplied_keys_are_not_used(values: dict[str, Any]) -> list[Failure]:
     """Refuse keys that Google does not store."""
     return no_customer_keys("instanceProperties", values)
 
@@ -79,12 +79,14 @@ def customer_supplied_keys_are_not_used(values: dict[str, Any]) -> list[Violatio
     "instanceProperties.machineType must be a bare name, not a URL",
     rest("regionInstances.bulkInsert", "instanceProperties.machineType"),
 )
-def machine_type_is_a_bare_name(values: dict[str, Any]) -> list[Violation]:
+def machine_type_is_a_bare_name(values: dict[str, Any]) -> list[Failure]:
     """Refuse a URL, which names a machine type of one zone."""
     if "/" not in text(nested(values, "instanceProperties"), "machineType"):
         return []
     return [
-        ("instanceProperties.machineType", "must be a bare name, not a URL: write only the part after the last slash")
+        Failure(
+            "instanceProperties.machineType", "must be a bare name, not a URL: write only the part after the last slash"
+        )
     ]
 
 
@@ -94,67 +96,67 @@ _PATTERN: Final = rest("regionInstances.bulkInsert", "namePattern")
 
 
 @rule("either namePattern with count, or perInstanceProperties, must be set", _PATTERN)
-def names_come_from_a_pattern_or_a_list(values: dict[str, Any]) -> list[Violation]:
+def names_come_from_a_pattern_or_a_list(values: dict[str, Any]) -> list[Failure]:
     """Require one of the two ways to name instances."""
     names, pattern = values.get("perInstanceProperties"), values.get("namePattern")
     if names and pattern:
-        return [("namePattern", "conflicts with perInstanceProperties: set only one of them")]
+        return [Failure("namePattern", "conflicts with perInstanceProperties: set only one of them")]
     if not names and not pattern:
-        return [("", "needs one of namePattern or perInstanceProperties")]
-    return [("count", "is required with namePattern")] if pattern and values.get("count") is None else []
+        return [Failure("", "needs one of namePattern or perInstanceProperties")]
+    return [Failure("count", "is required with namePattern")] if pattern and values.get("count") is None else []
 
 
 @rule("the keys of perInstanceProperties must be instance names: 1 to 63 characters (RFC 1035)", NAMES)
-def instance_names_are_valid(values: dict[str, Any]) -> list[Violation]:
+def instance_names_are_valid(values: dict[str, Any]) -> list[Failure]:
     """Refuse keys that cannot be names."""
     names = nested(values, "perInstanceProperties")
     invalid = (name for name in names if not NAME[0].fullmatch(name))
-    return [(("perInstanceProperties", name), f"must be an instance name: {NAME[1]}") for name in invalid]
+    return [Failure(("perInstanceProperties", name), f"must be an instance name: {NAME[1]}") for name in invalid]
 
 
 @rule("count must be the number of perInstanceProperties, 0, or left out", rest("regionInstances.bulkInsert", "count"))
-def count_is_the_number_of_names(values: dict[str, Any]) -> list[Violation]:
+def count_is_the_number_of_names(values: dict[str, Any]) -> list[Failure]:
     """Refuse any other count."""
     names, count = nested(values, "perInstanceProperties"), as_integer(values.get("count"))
     if not names or count in {None, 0, len(names)}:
         return []
-    return [("count", f"must be the number of perInstanceProperties, {len(names)}, or 0, or left out")]
+    return [Failure("count", f"must be the number of perInstanceProperties, {len(names)}, or 0, or left out")]
 
 
 @rule("minCount must be at most count", rest("regionInstances.bulkInsert", "minCount"))
-def min_count_is_at_most_count(values: dict[str, Any]) -> list[Violation]:
+def min_count_is_at_most_count(values: dict[str, Any]) -> list[Failure]:
     """Refuse a minimum that the fleet never reaches; a parked fleet, with count 0, may keep its minimum for later."""
     size = FleetSize.of(values)
     if not size.wanted or size.minimum <= size.wanted:
         return []
-    return [("minCount", f"must be at most count, {size.wanted}")]
+    return [Failure("minCount", f"must be at most count, {size.wanted}")]
 
 
 @rule("namePattern must have one run of at most 18 #, and give names of 1 to 63 characters (RFC 1035)", _PATTERN)
-def name_pattern_is_valid(values: dict[str, Any]) -> list[Violation]:
+def name_pattern_is_valid(values: dict[str, Any]) -> list[Failure]:
     """Refuse a pattern that Google refuses, or whose names are invalid."""
     pattern = values.get("namePattern")
     if not isinstance(pattern, str):
         return []
     runs = re.findall("#+", pattern)
     if len(runs) != 1:
-        return [("namePattern", f"must have one run of #, one # for each digit, not {len(runs)} runs")]
+        return [Failure("namePattern", f"must have one run of #, one # for each digit, not {len(runs)} runs")]
     if len(runs[0]) > _MAX_DIGITS:
-        return [("namePattern", f"must have at most {_MAX_DIGITS} #, not {len(runs[0])}")]
+        return [Failure("namePattern", f"must have at most {_MAX_DIGITS} #, not {len(runs[0])}")]
     if not re.fullmatch(r"[a-z]([-a-z0-9#]*[a-z0-9#])?", pattern) or len(pattern) > _MAX_NAME_LENGTH:
-        return [("namePattern", "must give names of 1 to 63 lower-case letters, digits and hyphens (RFC 1035)")]
+        return [Failure("namePattern", "must give names of 1 to 63 lower-case letters, digits and hyphens (RFC 1035)")]
     return []
 
 
 @rule("namePattern must have enough # for count", _PATTERN)
-def name_pattern_has_enough_digits(values: dict[str, Any]) -> list[Violation]:
+def name_pattern_has_enough_digits(values: dict[str, Any]) -> list[Failure]:
     """Refuse a pattern with fewer numbers than the fleet has instances; numbers begin at 1."""
     count, runs = FleetSize.of(values).wanted, re.findall("#+", text(values, "namePattern"))
     most = number_of_names(runs[0]) if len(runs) == 1 else count
     if count <= most:
         return []
     words = f"must have more #: {len(runs[0])} of them give at most {most:,} names, but count is {count:,}"
-    return [("namePattern", words)]
+    return [Failure("namePattern", words)]
 
 
 _LABELS: Final = ("instanceProperties", "labels")
@@ -164,22 +166,22 @@ _LABELS: Final = ("instanceProperties", "labels")
     f"instanceProperties.labels and fleetId must not name the labels {', '.join(sorted(RESERVED_LABELS))}, which are reserved for gcpx",
     FLEET_ID_SOURCE,
 )
-def gcpx_labels_are_reserved(values: dict[str, Any]) -> list[Violation]:
+def gcpx_labels_are_reserved(values: dict[str, Any]) -> list[Failure]:
     """Refuse to set a label that gcpx sets, and to name one in `fleetId`."""
     words = "must not be set, because gcpx sets this label: remove it"
     labels = nested(nested(values, "instanceProperties"), "labels")
-    failures: list[Violation] = [((*_LABELS, name), words) for name in sorted(RESERVED_LABELS & labels.keys())]
+    failures: list[Failure] = [Failure((*_LABELS, name), words) for name in sorted(RESERVED_LABELS & labels.keys())]
     fleet_id = text(values, "fleetId")
     for name, value in membership_labels(fleet_id).items():
         if fleet_id.startswith("labels/") and name in RESERVED_LABELS:
             better = f"must be {value}, without labels/{name}=, which is the default"
             other = f"must not be labels/{name}=VALUE, because gcpx sets this label: choose another label"
-            failures.append(("fleetId", better if name == TRACKING_LABEL else other))
+            failures.append(Failure("fleetId", better if name == TRACKING_LABEL else other))
     return failures
 
 
 @rule("a fleet whose fleetId is labels/KEY=VALUE must have this label in instanceProperties.labels", FLEET_ID_SOURCE)
-def membership_label_is_kept(values: dict[str, Any]) -> list[Violation]:
+def membership_label_is_kept(values: dict[str, Any]) -> list[Failure]:
     """Require the label of `fleetId`; labels that are not known yet are checked once they are known."""
     properties, fleet_id = values.get("instanceProperties"), text(values, "fleetId")
     labels = properties.get("labels") if isinstance(properties, dict) else properties
@@ -188,27 +190,27 @@ def membership_label_is_kept(values: dict[str, Any]) -> list[Violation]:
     labels = labels if isinstance(labels, dict) else {}
     words = "gcpx finds the members by this label; to use another label, change fleetId, which replaces the fleet"
     return [
-        ((*_LABELS, key), f"must be {value or 'empty'}: {words}")
+        Failure((*_LABELS, key), f"must be {value or 'empty'}: {words}")
         for key, value in membership_labels(fleet_id).items()
         if key not in RESERVED_LABELS and labels.get(key) not in {value, UNKNOWN}
     ]
 
 
 @rule("a fleet whose fleetId is namePattern/PATTERN must keep names that match it", FLEET_ID_SOURCE)
-def membership_names_are_kept(values: dict[str, Any]) -> list[Violation]:
+def membership_names_are_kept(values: dict[str, Any]) -> list[Failure]:
     """Require the names of `fleetId`."""
     wanted, pattern = membership_pattern(text(values, "fleetId")), values.get("namePattern")
     if wanted is None:
         return []
     words = "gcpx finds the members by their names; to change the names, change fleetId, which replaces the fleet"
     names = nested(values, "perInstanceProperties")
-    failures: list[Violation] = [
-        (("perInstanceProperties", name), f"must fit {wanted}: {words}")
+    failures: list[Failure] = [
+        Failure(("perInstanceProperties", name), f"must fit {wanted}: {words}")
         for name in names
         if not re.fullmatch(pattern_expression(wanted), name)
     ]
     if isinstance(pattern, str) and pattern != wanted:
-        failures.append(("namePattern", f"must be {wanted}: {words}"))
+        failures.append(Failure("namePattern", f"must be {wanted}: {words}"))
     return failures
 
 
@@ -221,21 +223,21 @@ _MOST_SECONDS: Final = 604_800
 @rule(
     "FLEX_START requires maxRunDuration of at most 7 days, and excludes SPECIFIC_RESERVATION and MIGRATE", _FLEX_START
 )
-def flex_start_has_a_run_limit(values: dict[str, Any]) -> list[Violation]:
+def flex_start_has_a_run_limit(values: dict[str, Any]) -> list[Failure]:
     """Refuse flex start without a run limit, or with what it excludes; also where a fallback uses it."""
-    return _of_all_attempts(values, _flex_start)
+    return _of_all_alternatives(values, _flex_start)
 
 
 @rule(
     "RESERVATION_BOUND requires reservationAffinity with SPECIFIC_RESERVATION",
     rest("instances", "scheduling.provisioningModel"),
 )
-def bound_instances_name_a_reservation(values: dict[str, Any]) -> list[Violation]:
+def bound_instances_name_a_reservation(values: dict[str, Any]) -> list[Failure]:
     """Refuse reservation-bound instances without a reservation; also where a fallback makes them so."""
-    return _of_all_attempts(values, _reservation_bound)
+    return _of_all_alternatives(values, _reservation_bound)
 
 
-def _flex_start(values: dict[str, Any]) -> list[Violation]:
+def _flex_start(values: dict[str, Any]) -> list[Failure]:
     properties = nested(values, "instanceProperties")
     scheduling = nested(properties, "scheduling")
     if scheduling.get("provisioningModel") != "FLEX_START":
@@ -243,26 +245,26 @@ def _flex_start(values: dict[str, Any]) -> list[Violation]:
     failures = _missing_run_limit(values, scheduling)
     if nested(properties, "reservationAffinity").get("consumeReservationType") == "SPECIFIC_RESERVATION":
         words = "must not be SPECIFIC_RESERVATION with FLEX_START, which does not use reservations"
-        failures.append((f"{_INSTANCE}.reservationAffinity.consumeReservationType", words))
+        failures.append(Failure(f"{_INSTANCE}.reservationAffinity.consumeReservationType", words))
     if scheduling.get("onHostMaintenance") == "MIGRATE":
-        failures.append((f"{_INSTANCE}.scheduling.onHostMaintenance", "must be TERMINATE with FLEX_START"))
+        failures.append(Failure(f"{_INSTANCE}.scheduling.onHostMaintenance", "must be TERMINATE with FLEX_START"))
     return failures
 
 
-def _missing_run_limit(values: dict[str, Any], scheduling: dict[str, Any]) -> list[Violation]:
+def _missing_run_limit(values: dict[str, Any], scheduling: dict[str, Any]) -> list[Failure]:
     """Find a missing run limit, which a template may have, or one that is too long."""
     limits = [scheduling.get(name) for name in ("maxRunDuration", "terminationTime")]
     if values.get("sourceInstanceTemplate") is None and all(limit is None for limit in limits):
         words = "is required with FLEX_START: set how long the instances run, at most 7 days"
-        return [(f"{_INSTANCE}.scheduling.maxRunDuration", words)]
+        return [Failure(f"{_INSTANCE}.scheduling.maxRunDuration", words)]
     seconds = number(nested(scheduling, "maxRunDuration"), "seconds")
     if seconds is None or seconds <= _MOST_SECONDS:
         return []
     words = f"must be at most {_MOST_SECONDS:,} (7 days) with FLEX_START"
-    return [(f"{_INSTANCE}.scheduling.maxRunDuration.seconds", words)]
+    return [Failure(f"{_INSTANCE}.scheduling.maxRunDuration.seconds", words)]
 
 
-def _reservation_bound(values: dict[str, Any]) -> list[Violation]:
+def _reservation_bound(values: dict[str, Any]) -> list[Failure]:
     properties = nested(values, "instanceProperties")
     if nested(properties, "scheduling").get("provisioningModel") != "RESERVATION_BOUND":
         return []
@@ -271,21 +273,21 @@ def _reservation_bound(values: dict[str, Any]) -> list[Violation]:
     if named in {"SPECIFIC_RESERVATION", UNKNOWN} or affinity is UNKNOWN or _may_be_in_template(values, affinity):
         return []
     words = "must be SPECIFIC_RESERVATION with RESERVATION_BOUND, so that the reservation is known"
-    return [(f"{_INSTANCE}.reservationAffinity.consumeReservationType", words)]
+    return [Failure(f"{_INSTANCE}.reservationAffinity.consumeReservationType", words)]
 
 
 def _may_be_in_template(values: dict[str, Any], value: Any) -> bool:
     return value is None and values.get("sourceInstanceTemplate") is not None
 
 
-def _of_all_attempts(values: dict[str, Any], find: Callable[[dict[str, Any]], list[Violation]]) -> list[Violation]:
+def _of_all_alternatives(values: dict[str, Any], find: Callable[[dict[str, Any]], list[Failure]]) -> list[Failure]:
     """Find what is wrong with the fleet's own properties, and with those that result from each fallback."""
     own = find(values)
     return own + [
-        (("fallbacks", index), f"does not fit: {path} {words}")
+        Failure(("fallbacks", index), f"does not fit: {format_path(failure.path)} {failure.reason}")
         for index, fallback in elements(values, "fallbacks")
-        for path, words in find(with_fallback(values, fallback))
-        if (path, words) not in own
+        for failure in find(with_fallback(values, fallback))
+        if failure not in own
     ]
 
 
@@ -294,36 +296,38 @@ _PROPERTIES: Final = rest("regionInstances.bulkInsert", "instanceProperties")
 
 
 @rule("sourceInstanceTemplate must be an instance template, not a machine image", BULK_CREATION)
-def source_is_not_a_machine_image(values: dict[str, Any]) -> list[Violation]:
+def source_is_not_a_machine_image(values: dict[str, Any]) -> list[Failure]:
     """Refuse the link of a machine image."""
     if "machineImages/" not in text(values, "sourceInstanceTemplate"):
         return []
-    return [("sourceInstanceTemplate", "must be an instance template: bulk creation does not accept a machine image")]
+    return [
+        Failure("sourceInstanceTemplate", "must be an instance template: bulk creation does not accept a machine image")
+    ]
 
 
 @rule("a regional sourceInstanceTemplate must be in the fleet's region", _TEMPLATE)
-def regional_template_is_in_the_region(values: dict[str, Any]) -> list[Violation]:
+def regional_template_is_in_the_region(values: dict[str, Any]) -> list[Failure]:
     """Refuse a template of another region, if both regions are known."""
     link, region = text(values, "sourceInstanceTemplate"), name_of(text(values, "region"))
     found = re.search(r"(?:^|/)regions/([^/]+)/instanceTemplates/", link)
     if found is None or not region or found[1] == region:
         return []
-    return [("sourceInstanceTemplate", f"must be global or in the fleet's region {region}, not in {found[1]}")]
+    return [Failure("sourceInstanceTemplate", f"must be global or in the fleet's region {region}, not in {found[1]}")]
 
 
 @rule("instanceProperties must have a boot disk, unless sourceInstanceTemplate has one", _PROPERTIES)
-def boot_disk_is_required(values: dict[str, Any]) -> list[Violation]:
+def boot_disk_is_required(values: dict[str, Any]) -> list[Failure]:
     """Require a boot disk, if there is no template that can have one."""
     properties = values.get("instanceProperties")
     if values.get("sourceInstanceTemplate") is not None or not isinstance(properties, dict):
         return []
-    return [(("instanceProperties", str(name)), reason) for name, reason in boot_disk_is_missing(properties)]
+    return [failure.below("instanceProperties") for failure in boot_disk_is_missing(properties)]
 
 
 @rule(
     "instanceProperties.labels must not be null, because gcpx sets a label; null removes a label by its key", _TEMPLATE
 )
-def template_labels_are_removed_one_by_one(values: dict[str, Any]) -> list[Violation]:
+def template_labels_are_removed_one_by_one(values: dict[str, Any]) -> list[Failure]:
     """Refuse null for all labels, if gcpx has to set one of them."""
     properties = nested(values, "instanceProperties")
     if values.get("sourceInstanceTemplate") is None or properties.get("labels", {}) is not None:
@@ -333,11 +337,11 @@ def template_labels_are_removed_one_by_one(values: dict[str, Any]) -> list[Viola
     words = (
         "must not be null, because gcpx finds the members by a label: to remove labels, set each of their keys to null"
     )
-    return [(("instanceProperties", "labels"), words)]
+    return [Failure(("instanceProperties", "labels"), words)]
 
 
 @rule("objects in instanceProperties that override a template should not be empty", _TEMPLATE, warns=True)
-def overrides_are_not_empty(values: dict[str, Any]) -> list[Violation]:
+def overrides_are_not_empty(values: dict[str, Any]) -> list[Failure]:
     """Warn about an empty object, which usually remains after an SDK has dropped nulls."""
     if values.get("sourceInstanceTemplate") is None:
         return []
@@ -345,7 +349,7 @@ def overrides_are_not_empty(values: dict[str, Any]) -> list[Violation]:
         "is empty, so it changes nothing in the template: leave it out, or, if the program has a null here, write it "
         "in a Python dict, because YAML programs and the SDK's typed classes drop nulls"
     )
-    return [(path, words) for path in _empty_objects(values.get("instanceProperties"), ("instanceProperties",))]
+    return [Failure(path, words) for path in _empty_objects(values.get("instanceProperties"), ("instanceProperties",))]
 
 
 def _empty_objects(value: Any, path: Path) -> Iterator[Path]:
@@ -359,32 +363,32 @@ _CAPACITY: Final = ("machineType", "minCpuPlatform", "reservationAffinity")
 
 
 @rule("a fallback must fit instanceProperties: merged with it, they must still follow their own rules", FALLBACKS)
-def fallbacks_fit_the_instance_properties(values: dict[str, Any]) -> list[Violation]:
+def fallbacks_fit_the_instance_properties(values: dict[str, Any]) -> list[Failure]:
     """Refuse what the rules of instance properties refuse, once a fallback is merged into them."""
-    own = set(_findings(values))
+    own = set(_own_failures(values))
     return [
-        (("fallbacks", index), f"does not fit instanceProperties: {format_path(finding.path)} {finding.reason}")
+        Failure(("fallbacks", index), f"does not fit instanceProperties: {format_path(failure.path)} {failure.reason}")
         for index, fallback in elements(values, "fallbacks")
-        for finding in _findings(with_fallback(values, fallback))
-        if finding not in own
+        for failure in _own_failures(with_fallback(values, fallback))
+        if failure not in own
     ]
 
 
-def _findings(inputs: dict[str, Any]) -> list[Finding]:
+def _own_failures(inputs: dict[str, Any]) -> list[Failure]:
     properties = inputs.get("instanceProperties")
     return check(object_type(InstanceProperties), properties).failures if isinstance(properties, dict) else []
 
 
 @rule("a fallback must set something, and differ from the fleet and from the fallbacks before it", FALLBACKS)
-def fallbacks_differ(values: dict[str, Any]) -> list[Violation]:
+def fallbacks_differ(values: dict[str, Any]) -> list[Failure]:
     """Refuse a fallback that would only repeat an earlier attempt."""
     tried = [("the fleet itself", _capacity(values))]
-    failures: list[Violation] = []
+    failures: list[Failure] = []
     for index, fallback in elements(values, "fallbacks"):
         capacity = _capacity(with_fallback(values, fallback))
         same = next((name for name, earlier in tried if earlier == capacity), None)
         if same is not None and not _has_unknown(capacity):
-            failures.append((("fallbacks", index), f"must differ from {same}, which asks for the same capacity"))
+            failures.append(Failure(("fallbacks", index), f"must differ from {same}, which asks for the same capacity"))
         tried.append((f"fallbacks[{index}]", capacity))
     return failures
 
@@ -419,11 +423,11 @@ def _has_unknown(value: Any) -> bool:
 
 
 @rule("zones of fallbacks must be in the fleet's region", FALLBACKS)
-def fallback_zones_are_in_the_region(values: dict[str, Any]) -> list[Violation]:
+def fallback_zones_are_in_the_region(values: dict[str, Any]) -> list[Failure]:
     """Refuse zones of another region, if the region is known."""
     region = name_of(text(values, "region"))
     return [
-        (("fallbacks", index, "zones", place), f"must be a zone of {region}, the fleet's region")
+        Failure(("fallbacks", index, "zones", place), f"must be a zone of {region}, the fleet's region")
         for index, fallback in elements(values, "fallbacks")
         for place, zone in enumerate(_zones(fallback))
         if region and isinstance(zone, str) and not name_of(zone).startswith(f"{region}-")
@@ -433,13 +437,13 @@ def fallback_zones_are_in_the_region(values: dict[str, Any]) -> list[Violation]:
 @rule(
     "instanceProperties.labels must not be null with fallbacks, because gcpx sets a label on their members", FALLBACKS
 )
-def fallback_labels_can_be_set(values: dict[str, Any]) -> list[Violation]:
+def fallback_labels_can_be_set(values: dict[str, Any]) -> list[Failure]:
     """Refuse to remove all labels of a template if a label has to be added."""
     properties = nested(values, "instanceProperties")
     if not values.get("fallbacks") or properties.get("labels", {}) is not None:
         return []
     words = f"must not be null with fallbacks, whose members get the label {FALLBACK_LABEL}: to remove labels, set each of their keys to null"
-    return [(("instanceProperties", "labels"), words)]
+    return [Failure(("instanceProperties", "labels"), words)]
 
 
 def _zones(fallback: dict[str, Any]) -> list[Any]:
@@ -456,38 +460,40 @@ _AT_ONCE: Final = (None, "REPLACE_ALL")
 
 
 @rule("the other properties of updatePolicy require strategy: ROLLING", SOURCE)
-def rollouts_need_the_rolling_strategy(values: dict[str, Any]) -> list[Violation]:
+def rollouts_need_the_rolling_strategy(values: dict[str, Any]) -> list[Failure]:
     """Refuse settings that would have no effect."""
     if values.get("strategy") not in _AT_ONCE:
         return []
     given = sorted(name for name, value in values.items() if name != "strategy" and value is not None)
-    return [(name, "requires strategy: ROLLING") for name in given]
+    return [Failure(name, "requires strategy: ROLLING") for name in given]
 
 
 @rule("maxSurge and maxUnavailable must not both be 0", SOURCE)
-def replacing_needs_an_instance_to_spare(values: dict[str, Any]) -> list[Violation]:
+def replacing_needs_an_instance_to_spare(values: dict[str, Any]) -> list[Failure]:
     """Refuse a policy under which no member could ever be changed."""
     surge = values.get("maxSurge")
     if not _is_zero(values.get("maxUnavailable")) or not (surge is None or _is_zero(surge)):
         return []
-    return [("maxUnavailable", "must be at least 1 if maxSurge is 0, because no member could be changed otherwise")]
+    return [
+        Failure("maxUnavailable", "must be at least 1 if maxSurge is 0, because no member could be changed otherwise")
+    ]
 
 
 @rule("keepNames requires maxSurge: 0", SOURCE)
-def names_are_kept_without_surge(values: dict[str, Any]) -> list[Violation]:
+def names_are_kept_without_surge(values: dict[str, Any]) -> list[Failure]:
     """Refuse a surge, whose instances would need names that are still in use."""
     if values.get("keepNames") is not True or not has_surge(values):
         return []
-    return [("maxSurge", "must be 0 with keepNames, because the old instance has to free its name first")]
+    return [Failure("maxSurge", "must be 0 with keepNames, because the old instance has to free its name first")]
 
 
 @rule("minimalAction must not be more disruptive than mostDisruptiveAction", SOURCE)
-def least_action_is_not_above_the_most(values: dict[str, Any]) -> list[Violation]:
+def least_action_is_not_above_the_most(values: dict[str, Any]) -> list[Failure]:
     """Refuse a policy that asks for more than it allows."""
     least, most = text(values, "minimalAction") or ACTIONS[0], text(values, "mostDisruptiveAction") or ACTIONS[-1]
     if not {least, most} <= set(ACTIONS) or ACTIONS.index(least) <= ACTIONS.index(most):
         return []
-    return [("minimalAction", f"must not be more disruptive than mostDisruptiveAction, which is {most}")]
+    return [Failure("minimalAction", f"must not be more disruptive than mostDisruptiveAction, which is {most}")]
 
 
 def has_surge(policy: dict[str, Any]) -> bool:
@@ -505,7 +511,7 @@ _ENABLING: Final = "enable-guest-attributes"
 
 
 @rule("namePattern must have room for count and maxSurge", SOURCE)
-def surge_fits_the_name_pattern(values: dict[str, Any]) -> list[Violation]:
+def surge_fits_the_name_pattern(values: dict[str, Any]) -> list[Failure]:
     """Refuse a surge if the name pattern has no free numbers for its instances."""
     digits = text(values, "namePattern").count("#")
     if not digits or not is_rolling(values) or has_unknown(values.get("updatePolicy")):
@@ -515,29 +521,29 @@ def surge_fits_the_name_pattern(values: dict[str, Any]) -> list[Violation]:
     if not policy.surge or policy.wanted > names or policy.wanted + policy.surge <= names:
         return []
     words = f"must leave room in namePattern, which has {names:,} names: use at most {names - policy.wanted:,}, or a pattern with more #"
-    return [("updatePolicy.maxSurge", words)]
+    return [Failure("updatePolicy.maxSurge", words)]
 
 
 @rule("updatePolicy.maxSurge must be 0 with perInstanceProperties", SOURCE)
-def named_fleets_have_no_surge(values: dict[str, Any]) -> list[Violation]:
+def named_fleets_have_no_surge(values: dict[str, Any]) -> list[Failure]:
     """Refuse a surge, whose instances would have no names."""
     if not values.get("perInstanceProperties") or not has_surge(nested(values, "updatePolicy")):
         return []
-    return [("updatePolicy.maxSurge", "must be 0 with perInstanceProperties, which names every instance")]
+    return [Failure("updatePolicy.maxSurge", "must be 0 with perInstanceProperties, which names every instance")]
 
 
 @rule("instanceProperties.labels must not be null with strategy: ROLLING, which needs a label", SOURCE)
-def rolling_fleets_keep_a_label(values: dict[str, Any]) -> list[Violation]:
+def rolling_fleets_keep_a_label(values: dict[str, Any]) -> list[Failure]:
     """Refuse to remove all labels, because one of them tells the generation of a member."""
     properties = nested(values, "instanceProperties")
     if not is_rolling(values) or properties.get("labels", {}) is not None or not values.get("sourceInstanceTemplate"):
         return []
     words = "must not be null with strategy: ROLLING, which marks members with a label: to remove labels, set each of their keys to null"
-    return [(("instanceProperties", "labels"), words)]
+    return [Failure(("instanceProperties", "labels"), words)]
 
 
 @rule("ready.guestAttribute requires the metadata enable-guest-attributes: TRUE", SOURCE, warns=True)
-def guest_attributes_are_enabled(values: dict[str, Any]) -> list[Violation]:
+def guest_attributes_are_enabled(values: dict[str, Any]) -> list[Failure]:
     """Warn if the instances' metadata does not enable guest attributes; the project's metadata may."""
     ready = nested(nested(values, "updatePolicy"), "ready")
     properties = nested(values, "instanceProperties")
@@ -548,4 +554,4 @@ def guest_attributes_are_enabled(values: dict[str, Any]) -> list[Violation]:
     if any(item.get("key") == _ENABLING and text(item, "value").upper() == "TRUE" for _, item in items):
         return []
     words = "requires the metadata enable-guest-attributes: TRUE, in instanceProperties or in the project"
-    return [("updatePolicy.ready.guestAttribute", words)]
+    return [Failure("updatePolicy.ready.guestAttribute", words)]

@@ -17,7 +17,7 @@ from gcpx.gcp.list_method import ListMethod
 from gcpx.gcp.request import COMPUTE, SHORT_PATIENCE, Request
 from gcpx.model.fields import Record, output_field, record
 from gcpx.model.links import name_of
-from gcpx.model.resource import Call
+from gcpx.model.resource import Context
 
 STOCK_OUT: Final = "STOCK_OUT"
 QUOTA: Final = "QUOTA"
@@ -186,7 +186,7 @@ class Diagnosis:
         machine_type: what the request asked for; it stands in for a machine type that Google does not name.
     """
 
-    call: Call
+    context: Context
     fleet: Fleet
     machine_type: str
 
@@ -236,7 +236,7 @@ class Diagnosis:
             listed = ListMethod(
                 google=google, path=path, query=query, fields=_OPERATION_FIELDS, patience=SHORT_PATIENCE
             )
-            for page in listed.pages(self.call):
+            for page in listed.pages(self.context):
                 # The filter is not relied on: a server that ignores it lists other operations, too.
                 same = (item for item in page.get("items", ()) if item.get("operationGroupId") == group)
                 yield from (item for item in same if item.get("error"))
@@ -256,7 +256,7 @@ class Diagnosis:
         path, query = f"beta/projects/{self.fleet.project}/regions/{self.fleet.region}", {"fields": "quotas"}
         try:
             region = self.fleet.google.send(
-                Request(api=COMPUTE, method="GET", path=path, query=query, patience=SHORT_PATIENCE), self.call
+                Request(api=COMPUTE, method="GET", path=path, query=query, patience=SHORT_PATIENCE), self.context
             )
             known = {item.get("metric"): item for item in region.get("quotas", ())}.get(metric, {})
         except Exception:  # noqa: BLE001 - the message only says less

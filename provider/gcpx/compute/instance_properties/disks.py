@@ -15,9 +15,9 @@ from gcpx.compute.instance_properties.labels_and_metadata import (
 from gcpx.compute.reference import LOCAL_SSDS, NAME, rest
 from gcpx.model import compare
 from gcpx.model.fields import (
+    Failure,
     Record,
     Rule,
-    Violation,
     elements,
     exclusive,
     field,
@@ -40,10 +40,10 @@ _UNSUPPORTED: Final = "Google no longer supports customer-supplied keys; use kms
     "a customer-supplied key must be base64 (RFC 4648) of 32 bytes (rawKey) or 256 bytes (rsaEncryptedKey)",
     rest("instances", "disks[].diskEncryptionKey"),
 )
-def customer_supplied_keys_have_their_size(values: dict[str, Any]) -> list[Violation]:
+def customer_supplied_keys_have_their_size(values: dict[str, Any]) -> list[Failure]:
     """Refuse customer-supplied keys that are not base64 of the right number of bytes."""
     return [
-        (name, f"must be {size} bytes in base64 (RFC 4648)")
+        Failure(name, f"must be {size} bytes in base64 (RFC 4648)")
         for name, size in _KEY_SIZES
         if text(values, name) and _decoded_size(text(values, name)) != size
     ]
@@ -91,7 +91,7 @@ class CustomerEncryptionKey(Record):
     sha256: str = output_field("The SHA-256 hash of the customer-supplied key, in base64.")
 
 
-def no_customer_keys(owner: str, values: dict[str, Any]) -> list[Violation]:
+def no_customer_keys(owner: str, values: dict[str, Any]) -> list[Failure]:
     """Refuse customer-supplied keys of disks, for templates, which do not store them, and for bulk creation.
 
     Args:
@@ -99,7 +99,7 @@ def no_customer_keys(owner: str, values: dict[str, Any]) -> list[Violation]:
         values: the inputs of the template or fleet.
     """
     return [
-        (
+        Failure(
             (owner, "disks", index, "diskEncryptionKey", name),
             "must be left out: customer-supplied keys cannot be used here; use kmsKeyName",
         )
@@ -124,56 +124,56 @@ def _disk_type(parameters: dict[str, Any]) -> str:
 
 
 @rule("diskSizeGb must be at least 10 for a disk of type pd-*", _SIZE)
-def persistent_disks_have_at_least_10_gb(values: dict[str, Any]) -> list[Violation]:
+def persistent_disks_have_at_least_10_gb(values: dict[str, Any]) -> list[Failure]:
     """Refuse small persistent disks; a disk without a type counts as pd-standard."""
     disk_type, size = _disk_type(values) or "pd-standard", number(values, "diskSizeGb")
     is_persistent = values.get("diskType") is not UNKNOWN and disk_type.startswith("pd-")
     if not is_persistent or size is None or size >= _LEAST_SIZE:
         return []
-    return [("diskSizeGb", f"must be at least {_LEAST_SIZE} GB for a {disk_type} disk")]
+    return [Failure("diskSizeGb", f"must be at least {_LEAST_SIZE} GB for a {disk_type} disk")]
 
 
 @rule("diskSizeGb should be at least 10 for other disk types, unless the type allows less", _SIZE, warns=True)
-def other_disks_have_at_least_10_gb(values: dict[str, Any]) -> list[Violation]:
+def other_disks_have_at_least_10_gb(values: dict[str, Any]) -> list[Failure]:
     """Warn about small disks of types other than pd-*."""
     disk_type, size = _disk_type(values), number(values, "diskSizeGb")
     if not disk_type or disk_type.startswith("pd-") or size is None or size >= _LEAST_SIZE:
         return []
-    return [("diskSizeGb", f"should be at least {_LEAST_SIZE} GB, the documented minimum; it is sent unchanged")]
+    return [Failure("diskSizeGb", f"should be at least {_LEAST_SIZE} GB, the documented minimum; it is sent unchanged")]
 
 
 @rule("provisionedIops of a pd-extreme disk must be 10,000 to 120,000", _IOPS)
-def pd_extreme_iops_are_in_range(values: dict[str, Any]) -> list[Violation]:
+def pd_extreme_iops_are_in_range(values: dict[str, Any]) -> list[Failure]:
     """Refuse numbers out of range for pd-extreme."""
     iops = number(values, "provisionedIops")
     if _disk_type(values) != "pd-extreme" or iops is None or _LEAST_IOPS <= iops <= _MOST_IOPS:
         return []
-    return [("provisionedIops", f"must be {_LEAST_IOPS:,} to {_MOST_IOPS:,} for a pd-extreme disk")]
+    return [Failure("provisionedIops", f"must be {_LEAST_IOPS:,} to {_MOST_IOPS:,} for a pd-extreme disk")]
 
 
 @rule("provisionedIops should be 10,000 to 120,000, unless the disk type has other limits", _IOPS, warns=True)
-def other_iops_are_in_range(values: dict[str, Any]) -> list[Violation]:
+def other_iops_are_in_range(values: dict[str, Any]) -> list[Failure]:
     """Warn about numbers out of range for other disk types."""
     disk_type, iops = values.get("diskType"), number(values, "provisionedIops")
     is_other = disk_type is not UNKNOWN and _disk_type(values) != "pd-extreme"
     if not is_other or iops is None or _LEAST_IOPS <= iops <= _MOST_IOPS:
         return []
     reason = f"should be {_LEAST_IOPS:,} to {_MOST_IOPS:,}, the documented range; it is sent unchanged"
-    return [("provisionedIops", reason)]
+    return [Failure("provisionedIops", reason)]
 
 
 @rule(
     "replicaZones must be two different zones of the same region",
     rest("instances", "disks[].initializeParams.replicaZones"),
 )
-def replica_zones_differ_within_one_region(values: dict[str, Any]) -> list[Violation]:
+def replica_zones_differ_within_one_region(values: dict[str, Any]) -> list[Failure]:
     """Refuse the same zone twice, and zones of two regions; their number is checked with the property."""
     given = values.get("replicaZones")
     zones = [zone.rpartition("/")[2] for zone in given if isinstance(zone, str)] if isinstance(given, list) else []
     if len(zones) == _REGIONAL_ZONES and zones[0] == zones[1]:
-        return [("replicaZones", "must name two different zones")]
+        return [Failure("replicaZones", "must name two different zones")]
     if len({zone.rpartition("-")[0] for zone in zones}) > 1:
-        return [("replicaZones", "must name two zones of the same region, which is the instance's region")]
+        return [Failure("replicaZones", "must name two zones of the same region, which is the instance's region")]
     return []
 
 
@@ -181,7 +181,7 @@ def replica_zones_differ_within_one_region(values: dict[str, Any]) -> list[Viola
     "a boot disk must be created from an image or a snapshot (initializeParams), or be an existing disk (source)",
     rest("instances", "disks[].source"),
 )
-def boot_disks_have_a_source(values: dict[str, Any]) -> list[Violation]:
+def boot_disks_have_a_source(values: dict[str, Any]) -> list[Failure]:
     """Require the image, snapshot or disk that a boot disk boots from."""
     parameters = values.get("initializeParams")
     if values.get("boot") is not True or values.get("source") is not None or not isinstance(parameters, dict | None):
@@ -191,7 +191,7 @@ def boot_disks_have_a_source(values: dict[str, Any]) -> list[Violation]:
         return []
     place = "initializeParams" if parameters is None else "initializeParams.sourceImage"
     reason = "is required: a boot disk is created from an image or a snapshot (initializeParams), or is an existing disk (source)"
-    return [(place, reason)]
+    return [Failure(place, reason)]
 
 
 def _is_local_ssd(values: dict[str, Any]) -> bool:
@@ -199,37 +199,39 @@ def _is_local_ssd(values: dict[str, Any]) -> bool:
 
 
 @rule("type: SCRATCH and diskType: local-ssd must be set together", LOCAL_SSDS)
-def scratch_disks_are_local_ssds(values: dict[str, Any]) -> list[Violation]:
+def scratch_disks_are_local_ssds(values: dict[str, Any]) -> list[Failure]:
     """Refuse one of the two settings of a local SSD without the other."""
     kind, disk_type = values.get("type"), nested(values, "initializeParams").get("diskType")
     if kind == "SCRATCH" and not _is_local_ssd(values) and disk_type is not UNKNOWN:
-        return [("initializeParams.diskType", "must be local-ssd if type is SCRATCH")]
+        return [Failure("initializeParams.diskType", "must be local-ssd if type is SCRATCH")]
     if _is_local_ssd(values) and kind not in ("SCRATCH", UNKNOWN):
-        return [("type", "must be SCRATCH if initializeParams.diskType is local-ssd")]
+        return [Failure("type", "must be SCRATCH if initializeParams.diskType is local-ssd")]
     return []
 
 
 @rule("a local SSD must be blank: not a boot disk, and not created from an image, snapshot or disk", LOCAL_SSDS)
-def local_ssds_are_blank(values: dict[str, Any]) -> list[Violation]:
+def local_ssds_are_blank(values: dict[str, Any]) -> list[Failure]:
     """Refuse what would give a local SSD contents."""
     if values.get("type") != "SCRATCH":
         return []
     reason = "must be left out with type SCRATCH: a local SSD is blank"
-    failures: list[Violation] = [("source", reason)] if values.get("source") is not None else []
+    failures: list[Failure] = [Failure("source", reason)] if values.get("source") is not None else []
     if values.get("boot") is True:
-        failures.append(("boot", reason))
+        failures.append(Failure("boot", reason))
     parameters = nested(values, "initializeParams")
     names = ("sourceImage", "sourceSnapshot", "sourceInstantSnapshot", "replicaZones")
-    return failures + [(("initializeParams", name), reason) for name in names if parameters.get(name) is not None]
+    return failures + [
+        Failure(("initializeParams", name), reason) for name in names if parameters.get(name) is not None
+    ]
 
 
 @rule("a local SSD of more than 375 GB must have interface: NVME", LOCAL_SSDS)
-def large_local_ssds_require_nvme(values: dict[str, Any]) -> list[Violation]:
+def large_local_ssds_require_nvme(values: dict[str, Any]) -> list[Failure]:
     """Refuse the SCSI interface for large local SSDs."""
     size = number(nested(values, "initializeParams"), "diskSizeGb")
     is_large = _is_local_ssd(values) and size is not None and size > _LOCAL_SSD_SIZES[0]
     if is_large and values.get("interface") == "SCSI":
-        return [("interface", f"must be NVME for a local SSD of more than {_LOCAL_SSD_SIZES[0]} GB")]
+        return [Failure("interface", f"must be NVME for a local SSD of more than {_LOCAL_SSD_SIZES[0]} GB")]
     return []
 
 
@@ -238,13 +240,15 @@ def large_local_ssds_require_nvme(values: dict[str, Any]) -> list[Violation]:
     LOCAL_SSDS,
     warns=True,
 )
-def local_ssds_have_a_known_size(values: dict[str, Any]) -> list[Violation]:
+def local_ssds_have_a_known_size(values: dict[str, Any]) -> list[Failure]:
     """Warn about sizes that no known machine family offers."""
     size = number(nested(values, "initializeParams"), "diskSizeGb")
     if not _is_local_ssd(values) or size is None or size in _LOCAL_SSD_SIZES:
         return []
     known = ", ".join(map(str, _LOCAL_SSD_SIZES))
-    return [("initializeParams.diskSizeGb", f"should be a known size of a local SSD: {known}; it is sent unchanged")]
+    return [
+        Failure("initializeParams.diskSizeGb", f"should be a known size of a local SSD: {known}; it is sent unchanged")
+    ]
 
 
 @record

@@ -7,7 +7,7 @@ import unicodedata
 from typing import Any, ClassVar, Final
 
 from gcpx.compute.reference import LABELS, NAME, rest
-from gcpx.model.fields import Record, Violation, elements, field, nested, output_field, record, rule, text
+from gcpx.model.fields import Failure, Record, elements, field, nested, output_field, record, rule, text
 
 _MOST: Final = 64
 _LONGEST: Final = 63
@@ -23,17 +23,17 @@ _LETTERS_AND_DIGITS: Final = ("Ll", "Lo", "Lm", "M", "N")
     "hyphens and underscores; keys must begin with a letter",
     LABELS,
 )
-def labels_are_valid(values: dict[str, Any]) -> list[Violation]:
+def labels_are_valid(values: dict[str, Any]) -> list[Failure]:
     """Refuse too many labels, and keys and values that are too long or hold a character that Google refuses."""
     labels = nested(values, "labels")
-    failures: list[Violation] = []
+    failures: list[Failure] = []
     if len(labels) > _MOST:
-        failures.append(("labels", f"must be at most {_MOST} labels; there are {len(labels)}"))
+        failures.append(Failure("labels", f"must be at most {_MOST} labels; there are {len(labels)}"))
     for key, value in labels.items():
         if not isinstance(value, str) or (_ASCII_KEY.fullmatch(key) and _ASCII_VALUE.fullmatch(value)):
             continue
         reason = _reason_of_key(key) or _reason(value, "value")
-        failures += [(("labels", key), reason)] if reason else []
+        failures += [Failure(("labels", key), reason)] if reason else []
     return failures
 
 
@@ -80,7 +80,7 @@ _TAG_VALUE: Final = re.compile(r"tagValues/\d+|[^\s/]+")
     rest("instanceTemplates", "properties.resourceManagerTags"),
     warns=True,
 )
-def resource_manager_tags_have_a_known_form(values: dict[str, Any]) -> list[Violation]:
+def resource_manager_tags_have_a_known_form(values: dict[str, Any]) -> list[Failure]:
     """Warn about tags that have neither of the two forms."""
     unusual = (
         key
@@ -88,7 +88,7 @@ def resource_manager_tags_have_a_known_form(values: dict[str, Any]) -> list[Viol
         if not _TAG_KEY.fullmatch(key) or (isinstance(value, str) and not _TAG_VALUE.fullmatch(value))
     )
     reason = "should be written tagKeys/ID: tagValues/ID, or PARENT/KEY: VALUE; it is sent unchanged"
-    return [(("resourceManagerTags", key), reason) for key in unusual]
+    return [Failure(("resourceManagerTags", key), reason) for key in unusual]
 
 
 _LONGEST_VALUE: Final = 262_144
@@ -99,17 +99,21 @@ _MOST_METADATA: Final = 512 * 1024
     "metadata must have less than 512 KB of keys and values in UTF-8, with at most 262,144 bytes in each value",
     rest("instances", "metadata.items"),
 )
-def metadata_size_is_limited(values: dict[str, Any]) -> list[Violation]:
+def metadata_size_is_limited(values: dict[str, Any]) -> list[Failure]:
     """Refuse values, and metadata as a whole, that are too large in bytes."""
-    failures: list[Violation] = []
+    failures: list[Failure] = []
     total = 0
     for index, item in elements(values, "items"):
         size = _size(text(item, "value"))
         total += size + _size(text(item, "key"))
         if size > _LONGEST_VALUE:
-            failures.append((("items", index, "value"), f"must have at most {_LONGEST_VALUE:,} bytes, not {size:,}"))
+            failures.append(
+                Failure(("items", index, "value"), f"must have at most {_LONGEST_VALUE:,} bytes, not {size:,}")
+            )
     if total >= _MOST_METADATA:
-        failures.append(("items", f"must have fewer than {_MOST_METADATA:,} bytes of keys and values, not {total:,}"))
+        failures.append(
+            Failure("items", f"must have fewer than {_MOST_METADATA:,} bytes of keys and values, not {total:,}")
+        )
     return failures
 
 
@@ -118,15 +122,17 @@ def _size(given: str) -> int:
 
 
 @rule("each metadata key must appear only once", rest("instances", "metadata.items[].key"))
-def metadata_keys_are_unique(values: dict[str, Any]) -> list[Violation]:
+def metadata_keys_are_unique(values: dict[str, Any]) -> list[Failure]:
     """Refuse keys that appear again."""
     seen: set[str] = set()
-    failures: list[Violation] = []
+    failures: list[Failure] = []
     for index, item in elements(values, "items"):
         key = text(item, "key")
         if key and key in seen:
             failures.append(
-                (("items", index, "key"), "must appear only once: remove or rename the other entries with this key")
+                Failure(
+                    ("items", index, "key"), "must appear only once: remove or rename the other entries with this key"
+                )
             )
         seen.add(key)
     return failures

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from gcpx.compute.reference import SPOT_VMS, rest
 from gcpx.model import compare
-from gcpx.model.fields import Record, Violation, exclusive, field, nested, number, record, rule, text
+from gcpx.model.fields import Failure, Record, exclusive, field, nested, number, record, rule, text
 from gcpx.model.links import name_of
 
 MACHINE_TYPE: Final = (
@@ -21,19 +21,19 @@ _MOST_THREADS: Final = 2
 
 
 @rule("machineType custom-CPUS-MEMORY must have 1 CPU or an even number up to 32, and multiples of 256 MB", _SOURCE)
-def custom_machine_types_are_within_limits(values: dict[str, Any]) -> list[Violation]:
+def custom_machine_types_are_within_limits(values: dict[str, Any]) -> list[Failure]:
     """Refuse custom machine types without a family that are out of bounds; families have their own bounds."""
     machine = text(values, "machineType").rpartition("/")[2]
     parts = re.fullmatch(r"custom-(\d{1,9})-(\d{1,9})", machine)
     if parts is None:
         form = "must be custom-CPUS-MEMORY, with the memory in MB, such as custom-4-8192"
-        return [("machineType", form)] if re.match(r"custom\b", machine) else []
+        return [Failure("machineType", form)] if re.match(r"custom\b", machine) else []
     cpus, memory = int(parts[1]), int(parts[2])
-    failures: list[Violation] = []
+    failures: list[Failure] = []
     if cpus != 1 and (cpus % 2 or not 0 < cpus <= _MOST_CPUS):
-        failures.append(("machineType", f"must have 1 CPU, or an even number up to {_MOST_CPUS}, not {cpus}"))
+        failures.append(Failure("machineType", f"must have 1 CPU, or an even number up to {_MOST_CPUS}, not {cpus}"))
     if memory % _MEMORY_STEP or not memory:
-        failures.append(("machineType", f"must have memory in multiples of {_MEMORY_STEP} MB, not {memory} MB"))
+        failures.append(Failure("machineType", f"must have memory in multiples of {_MEMORY_STEP} MB, not {memory} MB"))
     return failures
 
 
@@ -42,7 +42,7 @@ def custom_machine_types_are_within_limits(values: dict[str, Any]) -> list[Viola
     _SOURCE,
     warns=True,
 )
-def custom_machine_types_of_families_have_usual_sizes(values: dict[str, Any]) -> list[Violation]:
+def custom_machine_types_of_families_have_usual_sizes(values: dict[str, Any]) -> list[Failure]:
     """Warn about sizes that `custom-CPUS-MEMORY` does not allow; a family may allow them."""
     parts = re.fullmatch(r"(?:.*/)?\w+-custom-(\w+?)-(\d{1,9})(?:-ext)?", text(values, "machineType"))
     if parts is None:
@@ -52,17 +52,19 @@ def custom_machine_types_of_families_have_usual_sizes(values: dict[str, Any]) ->
     if not is_odd and not memory % _MEMORY_STEP:
         return []
     reason = f"should have 1 CPU or an even number, and memory in multiples of {_MEMORY_STEP} MB; it is sent unchanged"
-    return [("machineType", reason)]
+    return [Failure("machineType", reason)]
 
 
 @rule("threadsPerCore should be 1 or 2", rest("instances", "advancedMachineFeatures.threadsPerCore"), warns=True)
-def threads_per_core_are_at_most_two(values: dict[str, Any]) -> list[Violation]:
+def threads_per_core_are_at_most_two(values: dict[str, Any]) -> list[Failure]:
     """Warn about more threads than any known CPU has."""
     threads = number(values, "threadsPerCore")
     if threads is None or threads <= _MOST_THREADS:
         return []
     return [
-        ("threadsPerCore", "should be 1 or 2, because no known CPU has more threads per core; it is sent unchanged")
+        Failure(
+            "threadsPerCore", "should be 1 or 2, because no known CPU has more threads per core; it is sent unchanged"
+        )
     ]
 
 
@@ -115,29 +117,31 @@ _MOST_RECOVERY_HOURS: Final = 168
     "localSsdRecoveryTimeout must be a whole number of hours, 0 to 168",
     rest("instances", "scheduling.localSsdRecoveryTimeout"),
 )
-def local_ssd_recovery_timeout_is_whole_hours(values: dict[str, Any]) -> list[Violation]:
+def local_ssd_recovery_timeout_is_whole_hours(values: dict[str, Any]) -> list[Failure]:
     """Refuse parts of an hour, and more than a week."""
     timeout = nested(values, "localSsdRecoveryTimeout")
     seconds, nanos = number(timeout, "seconds"), number(timeout, "nanos")
-    failures: list[Violation] = []
+    failures: list[Failure] = []
     if seconds is not None and (seconds % _HOUR or not 0 <= seconds <= _MOST_RECOVERY_HOURS * _HOUR):
         reason = f"must be whole hours, in seconds: a multiple of {_HOUR}, at most {_MOST_RECOVERY_HOURS * _HOUR:,}"
-        failures.append(("localSsdRecoveryTimeout.seconds", reason))
+        failures.append(Failure("localSsdRecoveryTimeout.seconds", reason))
     if nanos:
-        failures.append(("localSsdRecoveryTimeout.nanos", "must be 0, because the timeout is a whole number of hours"))
+        failures.append(
+            Failure("localSsdRecoveryTimeout.nanos", "must be 0, because the timeout is a whole number of hours")
+        )
     return failures
 
 
 @rule("Spot and preemptible instances must have onHostMaintenance: TERMINATE and automaticRestart: false", SPOT_VMS)
-def spot_instances_do_not_migrate_or_restart(values: dict[str, Any]) -> list[Violation]:
+def spot_instances_do_not_migrate_or_restart(values: dict[str, Any]) -> list[Failure]:
     """Refuse live migration and automatic restart of Spot and preemptible instances."""
     if values.get("provisioningModel") != "SPOT" and values.get("preemptible") is not True:
         return []
-    failures: list[Violation] = []
+    failures: list[Failure] = []
     if values.get("onHostMaintenance") == "MIGRATE":
-        failures.append(("onHostMaintenance", "must be TERMINATE for Spot and preemptible instances"))
+        failures.append(Failure("onHostMaintenance", "must be TERMINATE for Spot and preemptible instances"))
     if values.get("automaticRestart") is True:
-        failures.append(("automaticRestart", "must be false for Spot and preemptible instances"))
+        failures.append(Failure("automaticRestart", "must be false for Spot and preemptible instances"))
     return failures
 
 
@@ -145,13 +149,13 @@ def spot_instances_do_not_migrate_or_restart(values: dict[str, Any]) -> list[Vio
     "instanceTerminationAction requires provisioningModel: SPOT, maxRunDuration or terminationTime",
     rest("instances", "scheduling.instanceTerminationAction"),
 )
-def termination_action_requires_spot_or_a_run_limit(values: dict[str, Any]) -> list[Violation]:
+def termination_action_requires_spot_or_a_run_limit(values: dict[str, Any]) -> list[Failure]:
     """Refuse a termination action where nothing terminates the instance."""
     action, model = values.get("instanceTerminationAction"), values.get("provisioningModel", "STANDARD")
     limited = any(values.get(name) is not None for name in ("maxRunDuration", "terminationTime"))
     if action is None or model != "STANDARD" or values.get("preemptible") or limited:
         return []
-    return [("instanceTerminationAction", "requires provisioningModel: SPOT, maxRunDuration or terminationTime")]
+    return [Failure("instanceTerminationAction", "requires provisioningModel: SPOT, maxRunDuration or terminationTime")]
 
 
 @record
@@ -315,15 +319,15 @@ _NAME_KEY: Final = re.compile(r"(?:[a-z]+\.)?googleapis\.com/reservation-name")
     "consumeReservationType SPECIFIC_RESERVATION requires key and values; ANY_RESERVATION and NO_RESERVATION exclude them",
     rest("instances", "reservationAffinity.consumeReservationType"),
 )
-def specific_reservations_require_key_and_values(values: dict[str, Any]) -> list[Violation]:
+def specific_reservations_require_key_and_values(values: dict[str, Any]) -> list[Failure]:
     """Refuse `key` and `values` where they are required and missing, or given and not used."""
     kind = values.get("consumeReservationType", "ANY_RESERVATION")
     if kind in ("ANY_RESERVATION", "NO_RESERVATION"):
         given = (name for name in ("key", "values") if values.get(name))
-        return [(name, "requires consumeReservationType: SPECIFIC_RESERVATION") for name in given]
+        return [Failure(name, "requires consumeReservationType: SPECIFIC_RESERVATION") for name in given]
     if kind == "SPECIFIC_RESERVATION":
         missing = (name for name in ("key", "values") if not values.get(name))
-        return [(name, "is required with SPECIFIC_RESERVATION") for name in missing]
+        return [Failure(name, "is required with SPECIFIC_RESERVATION") for name in missing]
     return []
 
 
@@ -332,13 +336,13 @@ def specific_reservations_require_key_and_values(values: dict[str, Any]) -> list
     rest("instances", "reservationAffinity.key"),
     warns=True,
 )
-def reservation_key_selects_by_name(values: dict[str, Any]) -> list[Violation]:
+def reservation_key_selects_by_name(values: dict[str, Any]) -> list[Failure]:
     """Warn about other keys, which choose reservations by label."""
     key = text(values, "key")
     if not key or _NAME_KEY.fullmatch(key):
         return []
     return [
-        (
+        Failure(
             "key",
             "should be compute.googleapis.com/reservation-name, which selects a reservation by its name; other keys select by label, and this one is sent unchanged",
         )
@@ -377,10 +381,10 @@ class ReservationAffinity(Record):
     "enableIntegrityMonitoring requires enableVtpm",
     rest("instances", "shieldedInstanceConfig.enableIntegrityMonitoring"),
 )
-def integrity_monitoring_requires_vtpm(values: dict[str, Any]) -> list[Violation]:
+def integrity_monitoring_requires_vtpm(values: dict[str, Any]) -> list[Failure]:
     """Refuse integrity monitoring where the vTPM is turned off."""
     if values.get("enableVtpm") is False and values.get("enableIntegrityMonitoring") is True:
-        return [("enableIntegrityMonitoring", "requires enableVtpm: true")]
+        return [Failure("enableIntegrityMonitoring", "requires enableVtpm: true")]
     return []
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from gcpx.compute.reference import rest
 from gcpx.model import compare
-from gcpx.model.fields import Record, Violation, elements, field, output_field, record, rule, text
+from gcpx.model.fields import Failure, Record, elements, field, output_field, record, rule, text
 from gcpx.model.patterns import LINK_PARTS, form
 from gcpx.model.values import UNKNOWN
 
@@ -30,10 +30,10 @@ _ACCESS_CONFIGS: Final = (
     "publicPtrDomainName requires setPublicPtr: true in accessConfigs",
     rest("instances", "networkInterfaces[].accessConfigs[].publicPtrDomainName"),
 )
-def ptr_domain_name_requires_set_public_ptr(values: dict[str, Any]) -> list[Violation]:
+def ptr_domain_name_requires_set_public_ptr(values: dict[str, Any]) -> list[Failure]:
     """Refuse a PTR domain name without the switch for it; IPv6 always has a PTR record."""
     return [
-        (("accessConfigs", index, "publicPtrDomainName"), "requires setPublicPtr: true")
+        Failure(("accessConfigs", index, "publicPtrDomainName"), "requires setPublicPtr: true")
         for index, item in elements(values, "accessConfigs")
         if item.get("publicPtrDomainName") and item.get("setPublicPtr") not in (True, UNKNOWN)
     ]
@@ -44,26 +44,27 @@ def ptr_domain_name_requires_set_public_ptr(values: dict[str, Any]) -> list[Viol
     "may have externalIpv6",
     rest("instances", "networkInterfaces[].accessConfigs[].type"),
 )
-def access_configs_match_their_ip_version(values: dict[str, Any]) -> list[Violation]:
+def access_configs_match_their_ip_version(values: dict[str, Any]) -> list[Failure]:
     """Refuse IPv6 settings in `accessConfigs`, and IPv4 settings in `ipv6AccessConfigs`."""
-    failures: list[Violation] = []
+    failures: list[Failure] = []
     for owner, kind, foreign in _ACCESS_CONFIGS:
         for index, item in elements(values, owner):
             given = text(item, "type")
             if given and given != kind:
-                failures.append(((owner, index, "type"), f"must be {kind} in {owner}"))
+                failures.append(Failure((owner, index, "type"), f"must be {kind} in {owner}"))
             names = (name for name in foreign if item.get(name) is not None)
             failures += [
-                ((owner, index, name), f"must be left out of {owner}: it is for the other IP version") for name in names
+                Failure((owner, index, name), f"must be left out of {owner}: it is for the other IP version")
+                for name in names
             ]
     return failures
 
 
 @rule("stackType: IPV4_ONLY excludes ipv6AccessConfigs", rest("instances", "networkInterfaces[].stackType"))
-def ipv4_only_excludes_ipv6_access(values: dict[str, Any]) -> list[Violation]:
+def ipv4_only_excludes_ipv6_access(values: dict[str, Any]) -> list[Failure]:
     """Refuse IPv6 access where only IPv4 addresses are assigned."""
     if values.get("stackType") == "IPV4_ONLY" and values.get("ipv6AccessConfigs"):
-        return [("ipv6AccessConfigs", "must be left out with stackType: IPV4_ONLY; use IPV4_IPV6 or IPV6_ONLY")]
+        return [Failure("ipv6AccessConfigs", "must be left out with stackType: IPV4_ONLY; use IPV4_IPV6 or IPV6_ONLY")]
     return []
 
 
@@ -71,14 +72,14 @@ def ipv4_only_excludes_ipv6_access(values: dict[str, Any]) -> list[Violation]:
     "networkIP must be an IPv4 address, and ipv6Address an IPv6 address",
     rest("instances", "networkInterfaces[].networkIP"),
 )
-def internal_addresses_are_valid(values: dict[str, Any]) -> list[Violation]:
+def internal_addresses_are_valid(values: dict[str, Any]) -> list[Failure]:
     """Refuse internal addresses that are not valid in their IP version."""
-    failures: list[Violation] = []
+    failures: list[Failure] = []
     for name, version in (("networkIP", 4), ("ipv6Address", 6)):
         given = text(values, name)
         # The partial or full URL of a reserved address is also allowed.
         if given and "/" not in given and _version(given) != version:
-            failures.append((name, f"must be an IPv{version} address"))
+            failures.append(Failure(name, f"must be an IPv{version} address"))
     return failures
 
 
@@ -93,12 +94,12 @@ def _version(given: str) -> int:
     "ipCidrRange must be one address, a netmask such as /24, or a range such as 10.1.2.0/24",
     rest("instances", "networkInterfaces[].aliasIpRanges[].ipCidrRange"),
 )
-def alias_ranges_are_valid(values: dict[str, Any]) -> list[Violation]:
+def alias_ranges_are_valid(values: dict[str, Any]) -> list[Failure]:
     """Refuse alias ranges that have none of the three forms."""
     given = text(values, "ipCidrRange")
     if not given or _NETMASK.fullmatch(given) or _is_network(given):
         return []
-    return [("ipCidrRange", "must be one address, a netmask such as /24, or a range such as 10.1.2.0/24")]
+    return [Failure("ipCidrRange", "must be one address, a netmask such as /24, or a range such as 10.1.2.0/24")]
 
 
 def _is_network(given: str) -> bool:

@@ -27,7 +27,7 @@ from gcpx.compute.instance_properties.machines import (
 )
 from gcpx.compute.instance_properties.network_interfaces import NetworkInterface, NetworkPerformanceConfig
 from gcpx.compute.reference import CONFIDENTIAL_VMS, HOST_MAINTENANCE, NESTED_VIRTUALIZATION, TIER_1_NETWORKING, rest
-from gcpx.model.fields import Record, Violation, elements, field, nested, number, record, rule, text
+from gcpx.model.fields import Failure, Record, elements, field, nested, number, record, rule, text
 from gcpx.model.links import name_of
 from gcpx.model.values import UNKNOWN
 
@@ -58,25 +58,25 @@ _MOST_INTERFACES: Final = 8
 
 
 @rule("the boot disk must be disks[0], and the only disk with boot: true", rest("instances", "disks[].index"))
-def boot_disk_is_the_first_disk(values: dict[str, Any]) -> list[Violation]:
+def boot_disk_is_the_first_disk(values: dict[str, Any]) -> list[Failure]:
     """Refuse boot disks other than the first disk."""
     return [
-        (("disks", index, "boot"), "must be set only on the first disk: move the boot disk to disks[0]")
+        Failure(("disks", index, "boot"), "must be set only on the first disk: move the boot disk to disks[0]")
         for index, disk in elements(values, "disks")
         if index and disk.get("boot") is True
     ]
 
 
 @rule("each of the disks of an instance must have a different deviceName", rest("instances", "disks[].deviceName"))
-def device_names_are_unique(values: dict[str, Any]) -> list[Violation]:
+def device_names_are_unique(values: dict[str, Any]) -> list[Failure]:
     """Refuse device names that appear again."""
     first: dict[str, int] = {}
-    failures: list[Violation] = []
+    failures: list[Failure] = []
     for index, disk in elements(values, "disks"):
         name = text(disk, "deviceName")
         if name and first.setdefault(name, index) != index:
             failures.append(
-                (("disks", index, "deviceName"), f"must differ from the deviceName of disks[{first[name]}]")
+                Failure(("disks", index, "deviceName"), f"must differ from the deviceName of disks[{first[name]}]")
             )
     return failures
 
@@ -86,11 +86,11 @@ def _migrates(values: dict[str, Any]) -> bool:
 
 
 @rule("guestAccelerators require scheduling with onHostMaintenance: TERMINATE", HOST_MAINTENANCE)
-def gpus_require_terminate_on_maintenance(values: dict[str, Any]) -> list[Violation]:
+def gpus_require_terminate_on_maintenance(values: dict[str, Any]) -> list[Failure]:
     """Refuse live migration of instances with GPUs."""
     counts = [number(item, "acceleratorCount") for _, item in elements(values, "guestAccelerators")]
     if any(counts) and _migrates(values):
-        return [("scheduling.onHostMaintenance", "must be TERMINATE with guestAccelerators")]
+        return [Failure("scheduling.onHostMaintenance", "must be TERMINATE with guestAccelerators")]
     return []
 
 
@@ -98,18 +98,18 @@ def gpus_require_terminate_on_maintenance(values: dict[str, Any]) -> list[Violat
     "confidentialInstanceConfig with SEV_SNP or TDX requires scheduling with onHostMaintenance: TERMINATE",
     CONFIDENTIAL_VMS,
 )
-def confidential_types_require_terminate_on_maintenance(values: dict[str, Any]) -> list[Violation]:
+def confidential_types_require_terminate_on_maintenance(values: dict[str, Any]) -> list[Failure]:
     """Refuse live migration of the confidential types that do not support it."""
     kind = nested(values, "confidentialInstanceConfig").get("confidentialInstanceType")
     if kind in ("SEV_SNP", "TDX") and _migrates(values):
-        return [("scheduling.onHostMaintenance", f"must be TERMINATE with confidentialInstanceType: {kind}")]
+        return [Failure("scheduling.onHostMaintenance", f"must be TERMINATE with confidentialInstanceType: {kind}")]
     return []
 
 
-def _virtio_interfaces(values: dict[str, Any], reason: str) -> list[Violation]:
+def _virtio_interfaces(values: dict[str, Any], reason: str) -> list[Failure]:
     """Return the reason for each network interface with nicType VIRTIO_NET."""
     return [
-        (("networkInterfaces", index, "nicType"), reason)
+        Failure(("networkInterfaces", index, "nicType"), reason)
         for index, interface in elements(values, "networkInterfaces")
         if interface.get("nicType") == "VIRTIO_NET"
     ]
@@ -120,7 +120,7 @@ def _virtio_interfaces(values: dict[str, Any], reason: str) -> list[Violation]:
     rest("instances", "networkInterfaces[].nicType"),
     warns=True,
 )
-def confidential_instances_use_gvnic(values: dict[str, Any]) -> list[Violation]:
+def confidential_instances_use_gvnic(values: dict[str, Any]) -> list[Failure]:
     """Warn about VIRTIO_NET, which only some machine families support in confidential instances."""
     config = nested(values, "confidentialInstanceConfig")
     if config.get("enableConfidentialCompute") is not True and config.get("confidentialInstanceType") is None:
@@ -133,7 +133,7 @@ def confidential_instances_use_gvnic(values: dict[str, Any]) -> list[Violation]:
 @rule(
     "networkPerformanceConfig with TIER_1 bandwidth requires networkInterfaces with nicType: GVNIC", TIER_1_NETWORKING
 )
-def tier_1_bandwidth_requires_gvnic(values: dict[str, Any]) -> list[Violation]:
+def tier_1_bandwidth_requires_gvnic(values: dict[str, Any]) -> list[Failure]:
     """Refuse VIRTIO_NET with TIER_1 bandwidth."""
     if nested(values, "networkPerformanceConfig").get("totalEgressBandwidthTier") != "TIER_1":
         return []
@@ -145,13 +145,13 @@ def tier_1_bandwidth_requires_gvnic(values: dict[str, Any]) -> list[Violation]:
     rest("instances", "networkInterfaces[].name"),
     warns=True,
 )
-def network_interfaces_are_at_most_8(values: dict[str, Any]) -> list[Violation]:
+def network_interfaces_are_at_most_8(values: dict[str, Any]) -> list[Failure]:
     """Warn about more interfaces than the documentation names; dynamic ones may be more."""
     given = values.get("networkInterfaces")
     if not isinstance(given, list) or len(given) <= _MOST_INTERFACES:
         return []
     reason = f"should have at most {_MOST_INTERFACES} elements, the documented maximum, not {len(given)}; they are sent unchanged"
-    return [("networkInterfaces", reason)]
+    return [Failure("networkInterfaces", reason)]
 
 
 @rule(
@@ -159,26 +159,28 @@ def network_interfaces_are_at_most_8(values: dict[str, Any]) -> list[Violation]:
     NESTED_VIRTUALIZATION,
     warns=True,
 )
-def e2_does_not_support_nested_virtualization(values: dict[str, Any]) -> list[Violation]:
+def e2_does_not_support_nested_virtualization(values: dict[str, Any]) -> list[Failure]:
     """Warn about nested virtualization on the e2 family."""
     nests = nested(values, "advancedMachineFeatures").get("enableNestedVirtualization") is True
     if not nests or not text(values, "machineType").rpartition("/")[2].startswith("e2-"):
         return []
     reason = "should be left out: e2 machine types do not support it; it is sent unchanged"
-    return [("advancedMachineFeatures.enableNestedVirtualization", reason)]
+    return [Failure("advancedMachineFeatures.enableNestedVirtualization", reason)]
 
 
-def boot_disk_is_missing(properties: dict[str, Any]) -> list[Violation]:
+def boot_disk_is_missing(properties: dict[str, Any]) -> list[Failure]:
     """Return a failure if instance properties have no boot disk, as creating an instance requires.
 
     Paths are within `properties`. Disks that are not known yet may be the boot disk, so they are no failure.
     """
     disks = properties.get("disks")
     if disks in (None, []):
-        return [("disks", "must contain a boot disk: disks[0] with boot: true and the image that it is created from")]
+        return [
+            Failure("disks", "must contain a boot disk: disks[0] with boot: true and the image that it is created from")
+        ]
     if not isinstance(disks, list) or any(_may_boot(disk) for disk in disks):
         return []
-    return [("disks", "must contain a boot disk: set boot: true on disks[0]")]
+    return [Failure("disks", "must contain a boot disk: set boot: true on disks[0]")]
 
 
 def _may_boot(disk: Any) -> bool:

@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gcpx.compute.bulk_instances.plan import Level, Member, Policy, Step, next_step, steps, work_left
+from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, next_step, steps, work_left
 
 
-def fleet(count: int, need: Level = Level.NONE, **traits: bool) -> list[Member]:
-    return [Member(f"web-{number}", ("web-", number, ""), need, **traits) for number in range(1, count + 1)]
+def fleet(count: int, need: Level = Level.NONE, **traits: bool) -> list[PlannedMember]:
+    return [PlannedMember(f"web-{number}", ("web-", number, ""), need, **traits) for number in range(1, count + 1)]
 
 
 def rolling(wanted: int, **traits: object) -> Policy:
     return Policy(**{"wanted": wanted, "rolling": True, "unavailable": 1, **traits})  # type: ignore[arg-type]
 
 
-def summary(members: list[Member], policy: Policy) -> list[tuple[list[str], int, int]]:
+def summary(members: list[PlannedMember], policy: Policy) -> list[tuple[list[str], int, int]]:
     """Return each step as the names that are deleted, the number that is created, and the fewest that run."""
     return [
         ([member.name for member in step.delete], step.create, running)
@@ -50,12 +50,12 @@ def test_restarts_are_made_in_batches_and_refreshes_at_once():
 
 
 def test_only_members_that_are_behind_are_touched():
-    members = [*fleet(3), Member("web-9", ("web-", 9, ""), Level.REPLACE)]
+    members = [*fleet(3), PlannedMember("web-9", ("web-", 9, ""), Level.REPLACE)]
     assert summary(members, rolling(4)) == [(["web-9"], 1, 3)]
 
 
 def test_members_that_do_not_run_are_replaced_first_and_at_once():
-    members = [*fleet(3, Level.REPLACE), Member("web-4", ("web-", 4, ""), Level.REPLACE, available=False)]
+    members = [*fleet(3, Level.REPLACE), PlannedMember("web-4", ("web-", 4, ""), Level.REPLACE, available=False)]
     step = next_step(members, 4, rolling(4))
     assert [member.name for member in step.delete] == ["web-4"], "another one would leave too few"
 
@@ -63,7 +63,7 @@ def test_members_that_do_not_run_are_replaced_first_and_at_once():
 def test_a_pause_ends_the_rollout_when_enough_members_are_current_and_a_higher_one_goes_on():
     members = fleet(5, Level.REPLACE)
     assert summary(members, rolling(5, pause_after=2)) == [(["web-1"], 1, 4), (["web-2"], 1, 4)]
-    paused = [*fleet(5, Level.REPLACE)[2:], *(Member(f"new-{n}", ("new-", n, "")) for n in range(2))]
+    paused = [*fleet(5, Level.REPLACE)[2:], *(PlannedMember(f"new-{n}", ("new-", n, "")) for n in range(2))]
     assert summary(paused, rolling(5, pause_after=2)) == []
     assert len(summary(paused, rolling(5, pause_after=3))) == 1
 
@@ -83,22 +83,22 @@ def test_scaling_down_deletes_the_highest_numbers_and_scaling_up_creates():
 
 @pytest.mark.parametrize(("policy", "started"), [({}, 1), ({"starts": False}, 0)])
 def test_stopped_members_are_started_unless_they_are_kept(policy, started):
-    members = [*fleet(3), Member("web-4", ("web-", 4, ""), available=False, stopped=True)]
+    members = [*fleet(3), PlannedMember("web-4", ("web-", 4, ""), available=False, stopped=True)]
     assert sum(len(step.start) for step, _ in steps(members, 4, rolling(4, **policy))) == started
 
 
 def test_members_that_are_kept_stopped_are_not_missed_by_a_rollout():
-    members = [*fleet(3, Level.REPLACE), Member("web-4", ("web-", 4, ""), available=False, stopped=True)]
+    members = [*fleet(3, Level.REPLACE), PlannedMember("web-4", ("web-", 4, ""), available=False, stopped=True)]
     assert [running for _, _, running in summary(members, rolling(4, starts=False))] == [2, 2, 2]
 
 
 def test_a_rollout_waits_while_too_few_members_run():
-    members = [*fleet(3, Level.REPLACE), Member("web-4", ("web-", 4, ""), available=False)]
+    members = [*fleet(3, Level.REPLACE), PlannedMember("web-4", ("web-", 4, ""), available=False)]
     assert not next_step(members, 4, rolling(4))
     assert work_left(members, 4, rolling(4))
 
 
-def carried_out(members: list[Member], step: Step, born: int = 0) -> list[Member]:
+def carried_out(members: list[PlannedMember], step: Step, born: int = 0) -> list[PlannedMember]:
     """Do what a step says, as the executor does."""
     gone = {member.name for member in step.delete}
     changed, begun = {m.name for m in (*step.restart, *step.refresh)}, {m.name for m in (*step.restart, *step.start)}
@@ -113,7 +113,7 @@ def carried_out(members: list[Member], step: Step, born: int = 0) -> list[Member
         if member.name not in gone
     ]
     number = 1 + max((member.order[1] for member in kept), default=0) + born
-    return kept + [Member(f"web-{number + n}", ("web-", number + n, "")) for n in range(step.create)]
+    return kept + [PlannedMember(f"web-{number + n}", ("web-", number + n, "")) for n in range(step.create)]
 
 
 MEMBERS = st.lists(
@@ -138,7 +138,7 @@ def test_no_step_takes_more_than_may_be_missing_whatever_happens_and_the_end_is_
         wanted, unavailable=max(unavailable, 0 if surge else 1), surge=surge, pause_after=pause, starts=starts
     )
     now = [
-        Member(f"web-{number}", ("web-", number, ""), need, state == "available", state == "stopped")
+        PlannedMember(f"web-{number}", ("web-", number, ""), need, state == "available", state == "stopped")
         for number, (need, state) in enumerate(members, 1)
     ]
     now = [
@@ -167,7 +167,7 @@ def test_no_step_takes_more_than_may_be_missing_whatever_happens_and_the_end_is_
     assert behind == 0 if pause is None else behind <= max(0, wanted - pause)
 
 
-def happened(members: list[Member], event: str, index: int) -> list[Member]:
+def happened(members: list[PlannedMember], event: str, index: int) -> list[PlannedMember]:
     if event == "none" or index >= len(members):
         return members
     if event == "delete":
