@@ -15,10 +15,11 @@ from urllib.parse import unquote
 
 import attrs
 
-from gcpx.compute.collection import Collection, Inserted, MethodCall, wait_for_insertions
+from gcpx.compute.collection import Collection, MethodInsertion
+from gcpx.compute.insertion import Inserted, is_own, wait_for_insertions
 from gcpx.compute.instance_properties.disks import AttachedDisk
 from gcpx.compute.listing import ImportableResources, ListQuery
-from gcpx.compute.operations import Outcome
+from gcpx.compute.operations import Outcome, Wait
 from gcpx.compute.reference import rest
 from gcpx.errors import MalformedResponse, ProviderError
 from gcpx.gcp.client import GoogleClient
@@ -309,17 +310,20 @@ class DiskAttachment(Resource):
         body = codec.to_body(self.type, inputs) | {"source": disk}
         query = {"forceAttach": True} if inputs.get("forceAttach") else {}
         given = {**inputs, "project": address.project, "zone": address.zone}
-        call_for_new = attrs.evolve(
-            context, prior={}
-        )  # what a request of this creation has attached needs no other proof
-        attach = MethodCall(
-            collection=self._instances(address),
+        # What a request of this creation has attached needs no other proof.
+        context_of_new = attrs.evolve(context, prior={})
+        instances = self._instances(address)
+        attach = MethodInsertion(
+            context=context,
+            operations=instances.operations,
+            scope=instances.scope,
+            collection=instances,
             name=address.instance,
             method="attachDisk",
             body=body,
             query=query,
             inverse="detachDisk",
-            exists=lambda: self._find(call_for_new, address, inputs) is not None,
+            find=lambda: self._find(context_of_new, address, inputs) is not None,
         )
 
         def known(operation: dict[str, Any]) -> State:
@@ -329,16 +333,17 @@ class DiskAttachment(Resource):
         with self._exclusively(context, address), keeping_state(known) as creation:
             attached = self._attach(context, address, inputs, attach)
             creation.created(attached.operation)
-            state = self._find(call_for_new, address, inputs)
+            state = self._find(context_of_new, address, inputs)
             if state is None:
                 raise NotFound(f"Google does not list {disk} on {address.path}")
             _warn_of_size(context, state, inputs)
             return attrs.evolve(state, adopted=attached.earlier)
 
-    def _attach(self, context: Context, address: Address, inputs: dict[str, Any], attach: MethodCall) -> Inserted:
+    def _attach(self, context: Context, address: Address, inputs: dict[str, Any], attach: MethodInsertion) -> Inserted:
         """Attach the disk; return how that ended."""
         try:
-            return attach.run_once(context)
+            inserted = attach.run()
+            inserted.outcome.result()
         except (Conflict, Rejected) as error:
             context = attrs.evolve(context, prior={})
             attached = self._find(context, attrs.evolve(address, device=""), {"disk": inputs["disk"]})
@@ -346,12 +351,13 @@ class DiskAttachment(Resource):
                 raise
             words = f"{attached.id} is attached already, and not by this resource with these inputs."
             raise error.with_hint(f"{words} {how_to_manage(context, attached.id, 'attach another disk')}") from error
+        return inserted
 
     def settle(self, context: Context, resource_id: str) -> None:
         """Wait for what interrupted runs are still attaching."""
         address = self._parse(resource_id)
         instances = self._instances(address)
-        wait = instances.wait(f"attachDisk of {instances.path}/{address.instance}")
+        wait = Wait(f"attachDisk of {instances.path}/{address.instance}", _TIMEOUT)
 
         def is_shown(_: Outcome) -> bool:
             return self._find(context, address, context.prior) is not None
@@ -435,7 +441,8 @@ class DiskAttachment(Resource):
         disk = address.disk or (address.path_of_disk(known["disk"]) if known.get("disk") else "")
         for attached in _disks_of(instance, address.path):
             if device in {"", attached.get("deviceName")} and disk in {"", path_of(attached.get("source", ""))}:
-                return _Attached(instance, attached) if instances.is_own(context, instance) else None
+                is_ours = is_own(context, instances.operations, instances.scope, instance)
+                return _Attached(instance, attached) if is_ours else None
         return None
 
     def _state(self, address: Address, attached: dict[str, Any], known: dict[str, Any]) -> State:

@@ -6,25 +6,17 @@ A template never changes, so every change replaces it. Source: REST reference, `
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from functools import partial
 from typing import Any, Final
 
-import attrs
-
 from gcpx.compute import image_names
-from gcpx.compute.collection import Collection, EarlierInsertions, inserted_name
 from gcpx.compute.instance_properties.disks import no_customer_keys
 from gcpx.compute.instance_properties.properties import InstanceProperties, boot_disk_is_missing
-from gcpx.compute.listing import ImportableResources, ListQuery
+from gcpx.compute.listing import ListQuery
+from gcpx.compute.named_resource import Address, NamedResource
 from gcpx.compute.online_checks import instance_checks
 from gcpx.compute.reference import NAME, rest
-from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.in_project import InProject, Lookups
-from gcpx.gcp.list_method import link_of
 from gcpx.gcp.online_checks import OnlineChecks
-from gcpx.gcp.partial_state import keeping_state
 from gcpx.model import codec
 from gcpx.model.fields import (
     Failure,
@@ -38,10 +30,9 @@ from gcpx.model.fields import (
     record,
     rule,
 )
-from gcpx.model.links import name_of, path_of
-from gcpx.model.naming import AUTONAMED, Autoname
+from gcpx.model.links import name_of
 from gcpx.model.patterns import PROJECT, REGION
-from gcpx.model.resource import Context, InvalidId, ListedResource, Page, State
+from gcpx.model.resource import Context, State
 from gcpx.model.state import minimal_inputs
 from gcpx.model.values import UNKNOWN, Path
 
@@ -244,36 +235,14 @@ class InstanceTemplateQuery(ListQuery):
     )
 
 
-_TIMEOUT: Final = 240.0
-"""Seconds that an operation may take if the user sets no custom timeout."""
-_FULL_ID: Final = re.compile(r"projects/([^/]+)/(?:global|regions/([^/]+))/instanceTemplates/([^/]+)")
-_SHORT_ID: Final = re.compile(r"([^/]+)/(?:([^/]+)/)?([^/]+)")
-
-
-@attrs.frozen
-class _Address:
-    """A template's project, region (None for a global template) and name."""
-
-    project: str
-    region: str | None
-    name: str
-
-    @property
-    def scope(self) -> str:
-        return f"regions/{self.region}" if self.region else "global"
-
-    @property
-    def id(self) -> str:
-        return f"projects/{self.project}/{self.scope}/instanceTemplates/{self.name}"
-
-
-class InstanceTemplate(InProject):
+class InstanceTemplate(NamedResource):
     """Instance templates, identified by name in `global/instanceTemplates` or `regions/R/instanceTemplates`."""
 
     token = "gcpx:compute:InstanceTemplate"
     model = InstanceTemplateModel
     query = InstanceTemplateQuery
-    autoname = Autoname(property="name", pattern=NAME[0], max_length=63)
+    collection = "instanceTemplates"
+    version = "v1"
     left_out_of_imports = frozenset({"sourceInstance"})
     id_forms = (
         "projects/PROJECT/global/instanceTemplates/NAME",
@@ -283,11 +252,7 @@ class InstanceTemplate(InProject):
         "NAME",
         "a self link, also with ?uniqueId=",
     )
-    operation_timeout = _TIMEOUT
-
-    def __init__(self, google: GoogleClient, lookups: Lookups) -> None:
-        super().__init__(google, lookups)
-        self._earlier = EarlierInsertions(self.token)
+    operation_timeout = 240.0
 
     def check_online(self, context: Context, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
         """Check that what the properties name exists."""
@@ -296,113 +261,14 @@ class InstanceTemplate(InProject):
         checks = OnlineChecks(self._lookups, context, location.project, location.region)
         return checks.run(inputs, instance_checks(checks, nested(inputs, "properties"), ("properties",)))
 
-    def unique_key(self, inputs: dict[str, Any]) -> Any:
-        """Return scope and name, which two templates cannot share; None for a generated name."""
-        return None if inputs.get(AUTONAMED) else self._address(inputs)
+    def beta(self, context: Context, address: Address, inputs: dict[str, Any] | None) -> bool:
+        """Return whether a template has beta properties, which only the beta path accepts and returns."""
+        if inputs is None:
+            found = self._collection(address, beta=True).get(context, address.name)
+            inputs = {} if found is None else minimal_inputs(self.type, codec.from_body(self.type, found))
+        return codec.uses_beta(self.type, inputs)
 
-    def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
-        """Predict the project. Properties that come from a source instance cannot be predicted."""
-        return {"project": self._project(inputs), "kind": "compute#instanceTemplate"}
-
-    def create(self, context: Context, inputs: dict[str, Any]) -> State:
-        """Insert the template, then read it by the numeric ID that the operation returns."""
-        address = self._address(inputs)
-        body = codec.to_body(self.type, inputs)
-        collection = self._collection(address, beta=codec.uses_beta(self.type, inputs))
-        with keeping_state(partial(self._unread_template, address, inputs)) as creation:
-            inserted = collection.insert(context, body)
-            creation.created(inserted.operation)
-            named = _named_by(address, inserted.operation)
-            state = self._state(named, collection.read_inserted(context, named.name, inserted.operation))
-        self._earlier.warn(context, collection, inserted.operation)
-        return attrs.evolve(state, adopted=inserted.earlier)
-
-    def settle(self, context: Context, resource_id: str) -> None:
-        """Wait for what interrupted runs are still inserting."""
-        address = self._parse(resource_id)
-        self._collection(address, beta=False).settle(context, address.name)
-
-    def read(self, context: Context, resource_id: str, inputs: dict[str, Any] | None) -> State | None:
-        """Read by name; a template with another numeric ID is not this resource."""
-        address = self._parse(resource_id)
-        beta = self._needs_beta(context, address) if inputs is None else codec.uses_beta(self.type, inputs)
-        collection = self._collection(address, beta=beta)
-        template = collection.get_own(context, address.name)
-        if template is None or _has_other_unique_id(resource_id, template):
-            return None
-        return self._state(address, template)
-
-    def delete(self, context: Context, resource_id: str) -> None:
-        """Delete by numeric ID, so that another template of this name stays."""
-        address = self._parse(resource_id)
-        self._collection(address, beta=False).delete(context, address.name)
-
-    def page(self, context: Context, query: dict[str, Any], token: str, size: int) -> Page:
-        """List the templates of a region, or those of all scopes."""
-        templates = ImportableResources(
-            google=self._google,
-            project=self._project(query),
-            version="v1",
-            collection="instanceTemplates",
-            fields="selfLink,name",
-            scope=f"regions/{name_of(query['region'])}" if query.get("region") else "",
-            filter=query.get("filter"),
-        )
-        items, next_token = templates.read_page(context, token, size)
-        return Page([ListedResource(link_of(item), item["name"]) for item in items], next_token)
-
-    def _needs_beta(self, context: Context, address: _Address) -> bool:
-        """Return whether a template to be imported has beta properties, which only the beta path returns."""
-        template = self._collection(address, beta=True).get(context, address.name)
-        return template is not None and codec.uses_beta(
-            self.type, minimal_inputs(self.type, codec.from_body(self.type, template))
-        )
-
-    def _unread_template(self, address: _Address, inputs: dict[str, Any], operation: dict[str, Any]) -> State:
-        named = _named_by(address, operation)
-        return self._unread(named.id, {**inputs, "name": named.name, "project": named.project}, operation)
-
-    def _state(self, address: _Address, template: dict[str, Any]) -> State:
-        properties = codec.from_body(self.type, template)
-        unique_link = f"{template.get('selfLink', '')}?uniqueId={template.get('id')}"
-        region = {"region": address.region} if address.region else {}
-        return State(address.id, {**properties, "project": address.project, "selfLinkUnique": unique_link, **region})
-
-    def _collection(self, address: _Address, *, beta: bool) -> Collection:
-        return Collection(
-            google=self._google,
-            version="beta" if beta else "v1",
-            project=address.project,
-            path=f"{address.scope}/instanceTemplates",
-            timeout=_TIMEOUT,
-            view="FULL" if beta else None,  # the default view leaves out partner metadata
-        )
-
-    def _address(self, inputs: dict[str, Any]) -> _Address:
-        region = inputs.get("region")
-        return _Address(
-            self._project(inputs) or "",
-            name_of(region) if region and region is not UNKNOWN else None,
-            inputs.get("name", ""),
-        )
-
-    def _parse(self, resource_id: str) -> _Address:
-        path = path_of(resource_id)
-        parts = _FULL_ID.fullmatch(path) or _SHORT_ID.fullmatch(path)
-        if parts:
-            return _Address(parts[1], parts[2], parts[3])
-        project = self._google.settings.project
-        if project and NAME[0].fullmatch(path):
-            return _Address(project, None, path)
-        raise InvalidId(self.token, resource_id, self.id_forms)
-
-
-def _named_by(address: _Address, operation: dict[str, Any]) -> _Address:
-    """Return the address of the template that an operation creates."""
-    return attrs.evolve(address, name=inserted_name(operation, address.name))
-
-
-def _has_other_unique_id(resource_id: str, template: dict[str, Any]) -> bool:
-    """Return whether an ID ends with `?uniqueId=` and the numeric ID of another template."""
-    _, has_unique_id, unique_id = resource_id.partition("?uniqueId=")
-    return bool(has_unique_id) and unique_id != str(template.get("id"))
+    def _state(self, address: Address, found: dict[str, Any]) -> State:
+        state = super()._state(address, found)
+        unique_link = f"{found.get('selfLink', '')}?uniqueId={found.get('id')}"
+        return State(state.id, {**state.properties, "selfLinkUnique": unique_link})

@@ -83,15 +83,19 @@ class OperationsWatch:
 
         Those that have not ended when the user cancels or the time is up get an `Unfinished`.
         """
-        pause = _FIRST_PAUSE
-        while pending and not self._gave_up(pending):
+        if not pending:
+            return
+        left = self.deadline - self.context.clock()
+        for _ in self.context.tries(left, pause=_FIRST_PAUSE, longest=_LONGEST_PAUSE):
+            if self._gave_up(pending):
+                return
             self._read(pending)
             still_pending = [item for item in pending if not item.is_settled]
             yield len(pending) - len(still_pending)
             pending = still_pending
-            if pending:
-                self.context.cancelled.wait(min(pause, max(0.0, self.deadline - self.context.clock())))
-                pause = min(pause * 2, _LONGEST_PAUSE)
+            if not pending:
+                return
+        self._gave_up(pending)
 
     def _gave_up(self, pending: list[Started]) -> bool:
         reason = ""

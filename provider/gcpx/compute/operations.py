@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
@@ -170,17 +171,11 @@ class Operations:
         """The path of requests to the project."""
         return f"{self.version}/projects/{self.project}"
 
-    def wait(self, context: Context, operation: dict[str, Any], wait: Wait) -> dict[str, Any]:
-        """Wait until an operation has succeeded, and return it as it ended.
-
-        Raises:
-            ApiError: the operation failed.
-            Unfinished: its result is not known, as in `outcome`.
-        """
-        return self.outcome(context, operation, wait).result()
-
     def outcome(self, context: Context, operation: dict[str, Any], wait: Wait) -> Outcome:
-        """Wait until an operation has ended, whether it succeeded or failed.
+        """Wait until an operation has ended, whether it succeeded or failed, and show its warnings.
+
+        It is read with the API's `wait` method, which responds when the operation is done, and with `get` if the server
+        has no such method, or does not respond in time.
 
         Args:
             context: the engine's call, which shows the progress and the operation's warnings.
@@ -191,10 +186,54 @@ class Operations:
             Unfinished: the user cancelled, the time is up, or the status cannot be read.
         """
         try:
-            ended = _Watch(self, context, wait, operation, context.end(wait.timeout)).until_done()
+            ended = operation if operation.get("status") == "DONE" else self._until_done(context, operation, wait)
+            warn_of(context, wait.what, ended)
             return Outcome.of(wait.what, ended)
         except Exception as error:  # whatever went wrong, Google accepted the request
             raise Unfinished(safe_message(error, wait.what), operation) from error
+
+    def _until_done(self, context: Context, operation: dict[str, Any], wait: Wait) -> dict[str, Any]:
+        end, has_wait, shown = context.end(wait.timeout), True, ""
+        for _ in context.tries(end - context.clock(), pause=_FIRST_PAUSE, longest=_LONGEST_PAUSE):
+            left = end - context.clock()
+            if left <= 0 or context.cancelled.is_set():
+                break
+            path = f"{self.path}/{scope_of(operation)}/operations/{operation['name']}"
+            long_poll = max(_FIRST_PAUSE, min(_LONG_POLL, left)) if has_wait else 0.0
+            try:
+                operation = self._read(context, path, long_poll)
+            except ApiError as error:
+                if has_wait and error.status in _NO_LONG_POLL:
+                    has_wait = False
+                elif may_pass(error):
+                    context.progress(f"{wait.what}: {error.message}; asking again")
+                else:
+                    words = f"{wait.what}: the status of its operation could not be read: {error}"
+                    raise Unfinished(words) from error
+                continue
+            except (CancelledError, OutOfTimeError):
+                continue  # the next try finds that the user cancelled, or that the time is up
+            if operation.get("status") == "DONE":
+                return operation
+            progress = wait.describe(operation)
+            if progress != shown:
+                shown = progress
+                context.progress(f"{wait.what}: {progress}")
+        if context.cancelled.is_set():
+            words = "cancelled while Google was still working on it; run the command again to go on"
+        else:
+            words = "did not finish in time; raise customTimeouts, or run the command again to go on"
+        raise Unfinished(f"{wait.what}: {words}")
+
+    def _read(self, context: Context, path: str, long_poll: float) -> dict[str, Any]:
+        """Read an operation once: for some seconds until it is done or, with 0 or after a timeout, as it is."""
+        if long_poll:
+            wait = Request(
+                api=COMPUTE, method="POST", path=f"{path}/wait", patience=0.0, read_timeout=long_poll, only_reads=True
+            )
+            with contextlib.suppress(TimedOut):
+                return self.google.send(wait, context)
+        return self.google.send(Request(api=COMPUTE, method="GET", path=path, patience=0.0), context)
 
     def requested(self, context: Context, scope: str, request_id: str) -> dict[str, Any] | None:
         """Find the operation that a request ID started, unless it failed.
@@ -313,106 +352,6 @@ class Operations:
         path = f"{self.path}/{scope}/operations"
         listed = ListMethod(google=self.google, path=path, query={"filter": condition}, patience=patience)
         return [item for page in listed.pages(context) for item in items_of(page)]
-
-
-@attrs.define
-class _Watch:
-    """One operation while it is being waited for.
-
-    Attributes:
-        operation: the operation as it was last read.
-        deadline: when to stop waiting, in the time of the call's clock.
-        long_poll: whether to read with the `wait` method; false once the server turns out not to have it.
-        pause: seconds to pause after the next read that returns at once.
-        shown: the progress that the user saw last.
-    """
-
-    operations: Operations
-    context: Context
-    wait: Wait
-    operation: dict[str, Any]
-    deadline: float
-    long_poll: bool = True
-    pause: float = _FIRST_PAUSE
-    shown: str | None = None
-
-    def until_done(self) -> dict[str, Any]:
-        """Read the operation until it is done, then show its warnings."""
-        while not self._is_done():
-            self._check_time_and_cancellation()
-            returned_at_once = self._read()
-            if self._is_done():
-                break
-            self._show_progress()
-            if returned_at_once:
-                self._pause()
-        warn_of(self.context, self.wait.what, self.operation)
-        return self.operation
-
-    def _is_done(self) -> bool:
-        return bool(self.operation.get("status") == "DONE")
-
-    def _check_time_and_cancellation(self) -> None:
-        if self.context.cancelled.is_set():
-            raise Unfinished(
-                f"{self.wait.what}: cancelled while Google was still working on it; run the command again to go on"
-            )
-        if self.context.clock() >= self.deadline:
-            raise Unfinished(
-                f"{self.wait.what}: did not finish in time; raise customTimeouts, or run the command again to go on"
-            )
-
-    def _read(self) -> bool:
-        """Read the operation once; return whether to pause before the next read."""
-        begun = self.context.clock()
-        try:
-            self.operation = self._long_polled() if self.long_poll else self._get()
-        except ApiError as error:
-            return self._should_pause_after(error)
-        except (CancelledError, OutOfTimeError):
-            return False  # the next check finds that the user cancelled, or that the time is up
-        return self.context.clock() - begun < self.pause
-
-    def _should_pause_after(self, error: ApiError) -> bool:
-        """Decide how to go on after a read that failed, which says nothing about the operation itself."""
-        if self.long_poll and error.status in _NO_LONG_POLL:
-            self.long_poll = False
-            return False
-        if may_pass(error):
-            self.context.progress(f"{self.wait.what}: {error.message}; asking again")
-            return True
-        raise Unfinished(f"{self.wait.what}: the status of its operation could not be read: {error}") from error
-
-    def _long_polled(self) -> dict[str, Any]:
-        """Read with the `wait` method, which responds when the operation is done; after a timeout, read without it."""
-        timeout, path = max(_FIRST_PAUSE, min(_LONG_POLL, self._seconds_left)), f"{self._path}/wait"
-        request = Request(api=COMPUTE, method="POST", path=path, patience=0.0, read_timeout=timeout, only_reads=True)
-        try:
-            return self.operations.google.send(request, self.context)
-        except TimedOut:
-            return self._get()
-
-    def _get(self) -> dict[str, Any]:
-        request = Request(api=COMPUTE, method="GET", path=self._path, patience=0.0)
-        return self.operations.google.send(request, self.context)
-
-    @property
-    def _seconds_left(self) -> float:
-        return self.deadline - self.context.clock()
-
-    @property
-    def _path(self) -> str:
-        return f"{self.operations.path}/{scope_of(self.operation)}/operations/{self.operation['name']}"
-
-    def _show_progress(self) -> None:
-        progress = self.wait.describe(self.operation)
-        if progress != self.shown:
-            self.shown = progress
-            self.context.progress(f"{self.wait.what}: {progress}")
-
-    def _pause(self) -> None:
-        self.context.cancelled.wait(min(self.pause, max(0.0, self._seconds_left)))
-        self.pause = min(self.pause * 2, _LONGEST_PAUSE)
 
 
 def left_nothing(insertion: dict[str, Any]) -> bool:

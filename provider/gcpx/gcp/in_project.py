@@ -16,7 +16,7 @@ from gcpx.gcp.request import COMPUTE, SHORT_PATIENCE, Api, Request
 from gcpx.gcp.settings import Settings
 from gcpx.model.fields import Failure
 from gcpx.model.links import Location
-from gcpx.model.resource import Context, Function, Resource, State
+from gcpx.model.resource import Context, Function, Resource
 
 
 def place_or_default(settings: Settings, name: str, values: dict[str, Any]) -> Any:
@@ -149,14 +149,6 @@ class InProject(Resource):
     def _project(self, values: dict[str, Any]) -> Any:
         """Return the project of inputs or of a query, as it is written, or the provider's."""
         return place_or_default(self._google.settings, "project", values)
-
-    def _unread(self, resource_id: str, known: dict[str, Any], operation: dict[str, Any]) -> State:
-        """Describe what an operation created, or may have created, by its numeric ID, which is never used again.
-
-        Google writes the ID as text. A value of another type is part of a malformed response, and may be anything.
-        """
-        target = operation.get("targetId")
-        return State.unread(resource_id, {**known, "numericId": target if isinstance(target, str) and target else None})
 
 
 class InProjectFunction(Function):

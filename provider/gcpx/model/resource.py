@@ -101,6 +101,28 @@ class Context:
             return math.inf
         return self.begun + self.timeout + (READING_TIME if reading else 0.0) - self.clock()
 
+    def tries(self, seconds: float, *, pause: float = 0.5, longest: float = math.inf) -> Iterator[None]:
+        """Yield each time to try, or to look, again: at once, and then after growing pauses, for some seconds.
+
+        Every wait for Google is such a sequence. Ends earlier if the user cancels, or if the time of the call is over.
+
+        Args:
+            seconds: how long to go on.
+            pause: the seconds between the beginnings of the first two tries; then they double.
+            longest: the most seconds between the beginnings of two tries.
+        """
+        begun = self.clock()
+        end = begun + min(seconds, self.seconds_left())
+        while True:
+            yield
+            now = self.clock()
+            rest = min(begun + pause, end) - now
+            if now >= end or self.cancelled.is_set() or (rest > 0 and self.cancelled.wait(rest)):
+                return
+            if rest > 0:
+                pause = min(pause * 2, longest)
+            begun = self.clock()
+
     def side_by_side(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Do work on each item, on some of them at the same time; yield the results in the order of the items.
 

@@ -244,8 +244,8 @@ class SshPublicKeys:
         return self.google.send(request, self.context)
 
 
-_PAUSES: Final = (0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
-"""Seconds between attempts to read a new key, which Google may return with a delay."""
+_LAG: Final = 12.6
+"""Seconds in which Google may not return a new key yet."""
 _POSIX_ACCOUNT_INPUTS: Final = ("projectId", "regions")
 """The inputs that set up a POSIX account; Google does not return them with the key."""
 
@@ -349,13 +349,11 @@ class SshKey(Resource):
             keys.create(body)
 
     def _wait_until_readable(self, keys: SshPublicKeys, key_id: str, inputs: dict[str, Any]) -> State:
-        for pause in _PAUSES:
+        for _ in keys.context.tries(_LAG, pause=0.2):
             state = self._read(keys, key_id, inputs)
             if state is not None:
                 return state
             keys.context.progress("waiting until Google returns the key")
-            if keys.context.cancelled.wait(pause):
-                break
         words = f"{keys.id_of(key_id)} was created but cannot be read yet; run `pulumi up` again"
         raise PartialError(_unread(keys, key_id, inputs), words)
 

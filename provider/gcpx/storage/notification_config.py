@@ -229,8 +229,9 @@ class NotificationConfigs:
 
 
 _ATTEMPTS: Final = 3
-_PAUSES: Final = (1.0, 2.0, 4.0, 8.0, 15.0, 15.0, 15.0)
-"""Seconds between looks for what a request without a response created. After the last one, none is under way."""
+_UNDER_WAY: Final = 60.0
+"""Seconds in which a request without a response may still be under way."""
+_LONGEST_PAUSE: Final = 15.0
 
 
 @attrs.frozen(kw_only=True)
@@ -275,13 +276,14 @@ class Insertion:
 
         A time-out does not say that Google has refused the request, so this looks until it cannot be under way any more.
         """
-        for pause in _PAUSES:
+        context = self.configs.context
+        for _ in context.tries(_UNDER_WAY, pause=1.0, longest=_LONGEST_PAUSE):
             found = self._new_twin(before, lost)
             if found is not None or not isinstance(lost.__cause__, NoResponse):
                 return found
-            if self.configs.context.cancelled.wait(pause):
-                raise lost
-        return self._new_twin(before, lost)
+        if context.cancelled.is_set():
+            raise lost
+        return None
 
     def _new_twin(self, before: Container[str], lost: Unfinished) -> dict[str, Any] | None:
         """Find an equal configuration that did not exist before."""
@@ -298,7 +300,8 @@ class Insertion:
 _ID: Final = r"(?:projects/[^/]+/buckets/|b/)?([^/]+)/notificationConfigs/(.+)"
 _MOST_BUCKETS: Final = 50
 """Buckets per page of a list, because each bucket takes its own call."""
-_DELETE_ATTEMPTS: Final = 3
+_BUCKET_DELETION: Final = 1.5
+"""Seconds in which a deletion is tried while Google may be deleting the bucket, too."""
 _PUBSUB_HOST: Final = "//pubsub.googleapis.com/"
 _DELETED_TOPIC: Final = "_deleted-topic_"
 """What Pub/Sub shows in place of the name of a topic that was deleted."""
@@ -419,14 +422,14 @@ class NotificationConfig(Resource):
             name = configs.id_of(number)
             context.warn(_OF_ANOTHER.format(id=name, quoted=shlex.quote(f"projects/_/buckets/{name}")))
             return
-        for attempt in range(_DELETE_ATTEMPTS):
+        for _ in context.tries(_BUCKET_DELETION, pause=self._google.backoff):
             try:
                 configs.delete(number)
-            except PreconditionFailed:
-                if attempt == _DELETE_ATTEMPTS - 1 or context.cancelled.wait(self._google.backoff):
-                    raise
+            except PreconditionFailed as error:
+                refusal = error
             else:
                 return
+        raise refusal
 
     def page(self, context: Context, query: dict[str, Any], token: str, size: int) -> Page:
         """List the configurations of a bucket, or those of one page of a project's buckets."""

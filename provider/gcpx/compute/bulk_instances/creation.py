@@ -41,19 +41,11 @@ from gcpx.compute.bulk_instances.shortfalls import (
     shortfall_lines,
     shortfall_outputs,
 )
-from gcpx.compute.collection import (
-    MOST_FAILURES,
-    EarlierInsertions,
-    Fate,
-    IdempotentInsert,
-    RequestIds,
-    looks,
-    orphan_warning,
-)
+from gcpx.compute.insertion import LAG, EarlierInsertions, Fate, Insertion, orphan_warning
 from gcpx.compute.listing import ImportableResources
 from gcpx.compute.operations import Outcome, Wait, created_instances, percentage
 from gcpx.errors import ProviderError, safe_message
-from gcpx.gcp.errors import ApiError, Conflict, Rejected, Unfinished
+from gcpx.gcp.errors import ApiError, Conflict, PreconditionFailed, Rejected, Unfinished
 from gcpx.gcp.list_method import scopes_in
 from gcpx.gcp.request import COMPUTE, Request
 from gcpx.model import codec
@@ -202,7 +194,7 @@ def raise_if_earlier(context: Context, fleet: Fleet, group: BulkCreationGroup) -
 
 def warn_of_earlier_fleets(context: Context, fleet: Fleet, insertions: EarlierInsertions) -> None:
     """Warn of fleets with other generated IDs that interrupted runs of the resource created and that no state has."""
-    if not context.autonamed or not context.provider_id:
+    if not context.autonamed:
         return
     known = {fleet.resource_id, *context.shown}
     for operation in insertions.of_resource(context, fleet.operations, f"regions/{fleet.region}"):
@@ -272,7 +264,7 @@ def members_after(
         ApiError: the members cannot be listed.
     """
     before = {member["id"] for member in known}
-    for _ in looks(context):
+    for _ in context.tries(LAG):
         members = fleet.members(context)
         missing = created - sum(member["id"] not in before for member in members)
         if missing <= 0 or missing <= sum(len(CreatedMembers.of(context, fleet, item).deleted) for item in outcomes):
@@ -289,7 +281,7 @@ _DIRECTIONS: Final = {"CREATING": "rolling forward", "ROLLING_BACK": "rolling ba
 
 
 @attrs.frozen(kw_only=True)
-class BulkInsert:
+class BulkInsert(Insertion):
     """One call of `bulkInsert`.
 
     Attributes:
@@ -309,98 +301,81 @@ class BulkInsert:
     created: int = 0
     number: int = 0
     begun: bool = False
-    was_followed: Callable[[Context], bool] = lambda _: False
+    was_followed: Callable[[], bool] = lambda: False
 
-    def run(self, context: Context) -> Outcome:
-        """Create the instances, and return how the operation ended, whether it succeeded or failed.
+    @property
+    def namespace(self) -> uuid.UUID:
+        """The namespace of bulk creations."""
+        return _NAMESPACE
 
-        Raises:
-            ApiError: Google refused the request, and nothing was created.
-            Unfinished: Google accepted the request, and its result is not known.
-        """
-        return self._insert(context).run().outcome
+    @property
+    def content(self) -> list[Any]:
+        """Place, body and members; a generated fleet ID is left out, because every run generates another."""
+        fleet, body, is_generated = self.fleet, self.body, self.context.autonamed
+        if is_generated:
+            body = BulkInsertBody.without_tracking_label(body)
+        ids = sorted(str(member["id"]) for member in self.existing)
+        existing = hashlib.sha256(",".join(ids).encode()).hexdigest()
+        place = [fleet.project, fleet.region, "" if is_generated else fleet.id]
+        return [*place, body, existing, *([self.number] if self.number else [])]
 
-    def was_requested(self, context: Context) -> bool:
-        """Return whether an earlier run sent this same request and it did not fail; raises `ApiError`."""
-        return any(True for _ in self._earlier_operations(context))
-
-    def created_earlier(self, context: Context, instances: list[Instance]) -> list[Instance]:
-        """Return those instances that this same request created when an earlier run sent it; raises `ApiError`."""
-        groups = [operation.get("operationGroupId") for operation in self._earlier_operations(context)]
-        operations = self.fleet.operations
-        return [item for group in groups if group for item in created_in_group(context, operations, group, instances)]
-
-    def _earlier_operations(self, context: Context) -> Iterator[dict[str, Any]]:
-        """Yield the operations that earlier runs started with this same request, except those that failed.
-
-        A request ID is used only after those before it, so the first one without an operation ends the search, unless
-        it is among the first, whose operations may have failed.
-        """
-        for number, request_id in enumerate(self._insert(context).derived_request_ids):
-            operation = self.fleet.operations.requested(context, self._scope, request_id)
-            if operation is not None:
-                yield operation
-            elif number >= MOST_FAILURES - 1:
-                return
-
-    def _insert(self, context: Context) -> IdempotentInsert:
-        return IdempotentInsert(
-            request_ids=self._request_ids(context),
-            send=lambda request_id: self._earlier_operation(context, request_id) or self._send(context, request_id),
-            wait=lambda operation: self._outcome(context, operation),
-            fate=lambda outcome: self._fate(context, outcome),
-            was_known=lambda operation: (
-                operation.get("operationGroupId") in {context.prior.get("operationGroupId", ""), *context.shown}
-            ),
+    def request(self, request_id: str) -> Request:
+        """Return the request. A shortage is not tried again: other alternatives follow."""
+        return Request(
+            api=COMPUTE,
+            method="POST",
+            path=f"beta/projects/{self.fleet.project}/regions/{self.fleet.region}/instances/bulkInsert",
+            query={"requestId": request_id},
+            body=self.body,
+            patience=self.context.timeout or TIMEOUT,
+            is_final=lambda error: reason_of_error(error).is_shortage,
         )
 
-    def _outcome(self, context: Context, operation: dict[str, Any]) -> Outcome:
+    def begun_earlier(self, request_id: str) -> dict[str, Any] | None:
+        """Return the operation of an interrupted run that Google may no longer recognize by the request ID."""
+        return self.operations.requested(self.context, self.scope, request_id) if self.begun else None
+
+    def of_lost_response(self, lost: Unfinished, request_id: str) -> Unfinished:
+        """Raise what was lost: whose instances exist is for the members to tell."""
+        del request_id
+        return lost
+
+    def accepted_earlier(
+        self, error: Conflict | Rejected | PreconditionFailed, request_id: str
+    ) -> dict[str, Any] | None:
+        """Return the operation of a request ID that was used with another generated fleet ID."""
+        if not self.context.autonamed or isinstance(error, PreconditionFailed):
+            return None
+        return self.operations.requested_if_known(self.context, self.scope, request_id)
+
+    def created_earlier(self, instances: list[Instance]) -> list[Instance]:
+        """Return those instances that this same request created when an earlier run sent it; raises `ApiError`."""
+        groups = [operation.get("operationGroupId") for operation in self.earlier_operations()]
+        return [
+            item
+            for group in groups
+            if group
+            for item in created_in_group(self.context, self.operations, group, instances)
+        ]
+
+    def wait(self, operation: dict[str, Any]) -> Outcome:
+        """Wait until all instances were created, or not; the fleet takes note of the operation."""
         is_new, created = operation.get("status") != "DONE" and not self.begun, None
+        wait = Wait("bulk insert", TIMEOUT, describe_progress)
         try:
-            outcome = self.fleet.operations.outcome(context, operation, Wait("bulk insert", TIMEOUT, describe_progress))
+            outcome = self.operations.outcome(self.context, operation, wait)
             created = created_instances(outcome.per_location) if is_new else None
         finally:
             self.fleet.membership.add_creation(operation, created)
         self.fleet.look_in(outcome.per_location)
         return outcome
 
-    def _request_ids(self, context: Context) -> RequestIds:
-        """Derive the request IDs; a generated fleet ID is left out, because every run generates another."""
-        fleet, body = self.fleet, self.body
-        if context.autonamed:
-            body = BulkInsertBody.without_tracking_label(body)
-        ids = sorted(str(member["id"]) for member in self.existing)
-        existing = hashlib.sha256(",".join(ids).encode()).hexdigest()
-        place = [fleet.project, fleet.region, "" if context.autonamed else fleet.id]
-        number = [self.number] if self.number else []
-        return RequestIds(context=context, namespace=_NAMESPACE, content=[*place, body, existing, *number])
-
-    def _earlier_operation(self, context: Context, request_id: str) -> dict[str, Any] | None:
-        return self.fleet.operations.requested(context, self._scope, request_id) if self.begun else None
-
-    def _send(self, context: Context, request_id: str) -> dict[str, Any]:
-        request = Request(
-            api=COMPUTE,
-            method="POST",
-            path=f"beta/projects/{self.fleet.project}/regions/{self.fleet.region}/instances/bulkInsert",
-            query={"requestId": request_id},
-            body=self.body,
-            patience=context.timeout or TIMEOUT,
-            is_final=lambda error: reason_of_error(error).is_shortage,
-        )
-        try:
-            return self.fleet.google.send(request, context)
-        except (Conflict, Rejected) as error:
-            return self._begun_for_another_id(context, request_id, error)
-
-    def _begun_for_another_id(self, context: Context, request_id: str, error: ApiError) -> dict[str, Any]:
-        """Return the operation of a refused request ID that was used with another fleet ID; otherwise raise the error."""
-        operation = (
-            self.fleet.operations.requested_if_known(context, self._scope, request_id) if context.autonamed else None
-        )
-        if operation is None:
-            raise error
-        return operation
+    def was_known(self, operation: dict[str, Any]) -> bool:
+        """Return whether the state, or what the engine has shown, has the group of operations."""
+        return operation.get("operationGroupId") in {
+            self.context.prior.get("operationGroupId", ""),
+            *self.context.shown,
+        }
 
     def created_by(self, outcome: Outcome) -> int:
         """Count the instances that an operation of this request has created and not rolled back."""
@@ -408,26 +383,22 @@ class BulkInsert:
             return created_instances(outcome.per_location).total()
         return int(self.body["count"]) if outcome.error is None else 0
 
-    def _fate(self, context: Context, outcome: Outcome) -> Fate:
+    def fate(self, outcome: Outcome) -> Fate:
         """Tell what has become of the instances of an operation: they may be members of a fleet with another ID.
 
         A fleet that another resource has, or that the engine is about to replace, is not to be used.
         """
+        context = self.context
         if self.created_by(outcome) == 0:
-            return Fate.FOUND if self.was_followed(context) else Fate.GONE
+            return Fate.FOUND if self.was_followed() else Fate.GONE
         if len(self.fleet.members(context)) > len(self.existing) + self.created:
             return Fate.FOUND
-        earlier = (
-            earlier_fleet(context, self.fleet, BulkCreationGroup.of_outcome(outcome)) if context.autonamed else None
-        )
+        group = BulkCreationGroup.of_outcome(outcome)
+        earlier = earlier_fleet(context, self.fleet, group) if context.autonamed else None
         if earlier is not None:
             is_used = context.is_anothers(earlier.resource_id) or {earlier.id, earlier.resource_id} & context.shown
             return Fate.GONE if is_used else Fate.FOUND
         return Fate.GONE if CreatedMembers.of(context, self.fleet, outcome).are_gone else Fate.UNSEEN
-
-    @property
-    def _scope(self) -> str:
-        return f"regions/{self.fleet.region}"
 
 
 def describe_progress(operation: dict[str, Any]) -> str:
@@ -571,7 +542,7 @@ def created_earlier(
     """
     run = _Run(context, fleet, [], wanted, FleetSize.of(inputs), placement_groups(inputs, []))
     inserts = run.first_inserts(alternatives(inputs, wanted))
-    return [instance for insert in inserts for instance in insert.created_earlier(context, instances)]
+    return [instance for insert in inserts for instance in insert.created_earlier(instances)]
 
 
 @attrs.define
@@ -614,9 +585,9 @@ class _Run:
             if self.stopped:
                 return
 
-    def were_requested(self, tried: list[Alternative], context: Context) -> bool:
+    def were_requested(self, tried: list[Alternative]) -> bool:
         """Return whether an earlier run began one of these alternatives, and had created nothing in those before it."""
-        return any(insert.was_requested(context) for insert in self.first_inserts(tried))
+        return any(True for insert in self.first_inserts(tried) for _ in insert.earlier_operations())
 
     def first_inserts(self, tried: list[Alternative]) -> Iterator[BulkInsert]:
         """Yield the first request of each alternative, if the alternatives before it create nothing."""
@@ -691,6 +662,9 @@ class _Run:
         )
         written = body.write(self.fleet, alternative.inputs)
         return BulkInsert(
+            context=self.context,
+            operations=self.fleet.operations,
+            scope=f"regions/{self.fleet.region}",
             fleet=self.fleet,
             body=written,
             existing=self.existing,
@@ -727,7 +701,7 @@ class _Run:
         asked = int(insert.body["count"])
         diagnosis = Diagnosis(self.context, self.fleet, text(nested(insert.body, "instanceProperties"), "machineType"))
         try:
-            outcome = insert.run(self.context)
+            outcome = insert.run().outcome
         except ApiError as error:
             self._fall_short(diagnosis.of_refusal(error, asked), error)
             return None

@@ -13,7 +13,8 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx.compute.collection import may_refuse_number, resource_mark
+from gcpx.compute.collection import may_refuse_number
+from gcpx.compute.insertion import resource_mark
 from gcpx.compute.operation_batch import BatchRequest, OperationBatch
 from gcpx.compute.operations import Operations, kind_of, moment
 from gcpx.errors import MalformedResponse, ProviderError

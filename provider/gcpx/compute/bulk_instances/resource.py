@@ -47,7 +47,7 @@ from gcpx.compute.bulk_instances.plan import is_rolling
 from gcpx.compute.bulk_instances.preview import announce, names_in_words
 from gcpx.compute.bulk_instances.rollout import FleetUpdate, kept_outputs, unfinished_rollout
 from gcpx.compute.bulk_instances.rules import fallback_zones_are_in_the_region, regional_template_is_in_the_region
-from gcpx.compute.collection import EarlierInsertions, wait_for_insertions
+from gcpx.compute.insertion import EarlierInsertions, wait_for_insertions
 from gcpx.compute.instance_properties.properties import InstanceProperties
 from gcpx.compute.listing import ImportableResources
 from gcpx.compute.online_checks import check_machine_type, check_quotas, instance_checks
@@ -369,7 +369,7 @@ class BulkInstances(InProject):
         self._creating: dict[str, str] = {}
         """The resource IDs of the fleets that are being created, with the URNs of their resources."""
         self._zones = RegionZones()
-        self._earlier = EarlierInsertions(self.token)
+        self._earlier = EarlierInsertions()
 
     def failures(self, inputs: dict[str, Any]) -> list[Failure]:
         """Require a project and a region; with the provider's region, check the template's too."""

@@ -185,21 +185,18 @@ class Readiness:
             NotReadyError: some are not ready after `within` seconds.
             ApiError: they cannot be read.
         """
-        clock, pause = self.fleet.google.clock, _FIRST_PAUSE
-        deadline = clock() + self.within
-        while True:
-            late = [member for member in members if not is_stopped(member) and not self.is_ready(member)]
+        listed = None
+        for _ in self.context.tries(self.within, pause=_FIRST_PAUSE, longest=_LONGEST_PAUSE):
+            listed = members if listed is None else self.fleet.members(self.context)
+            late = [member for member in listed if not is_stopped(member) and not self.is_ready(member)]
             if not late:
-                return members
-            if clock() >= deadline:
-                raise NotReadyError(late, self.within)
+                return listed
             self.context.progress(
-                f"waiting for {len(late):,} of {len(members):,} members to be ready, such as {late[0]['name']}"
+                f"waiting for {len(late):,} of {len(listed):,} members to be ready, such as {late[0]['name']}"
             )
-            if self.context.cancelled.wait(min(pause, max(0.0, deadline - clock()))):
-                raise CancelledError("cancelled while members were starting; run `pulumi up` to go on")
-            pause = min(pause * 2, _LONGEST_PAUSE)
-            members = self.fleet.members(self.context)
+        if self.context.cancelled.is_set():
+            raise CancelledError("cancelled while members were starting; run `pulumi up` to go on")
+        raise NotReadyError(late, self.within)
 
     def _has_attribute(self, member: Instance) -> bool:
         path, _, wanted = self.guest_attribute.partition("=")

@@ -1,0 +1,388 @@
+"""Nothing is created twice, and nothing of others is taken: insertions whose request IDs follow from what is inserted.
+
+Google ignores a request whose ID it knows, and returns the operation of the first request with this ID. A run that goes
+on after another one derives the same IDs, and so finds what that one has created, across retries, lost responses and
+further runs of `pulumi up`.
+"""
+
+from __future__ import annotations
+
+import abc
+import enum
+import hashlib
+import json
+import re
+import shlex
+import threading
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+import attrs
+
+from gcpx.compute.operations import Operations, Outcome, Wait, left_nothing
+from gcpx.compute.reference import NAME
+from gcpx.errors import CancelledError, OutOfTimeError, ProviderError, safe_message
+from gcpx.gcp.errors import ApiError, Conflict, NotFound, PermissionDenied, PreconditionFailed, Rejected, Unfinished
+from gcpx.gcp.request import Request
+from gcpx.model.import_command import separate_import_command
+from gcpx.model.links import name_of, path_of
+from gcpx.model.naming import TARGET, UNREAD
+from gcpx.model.resource import Context
+
+LAG: Final = 20.0
+"""Seconds in which Google's answers may lag behind what it has done."""
+MOST_FAILURES: Final = 3
+"""After how many operations that failed at once, or whose results are not seen, the last request ID is used."""
+_MOST: Final = 20
+"""The number of request IDs in a sequence. The last one is random."""
+_STACK: Final = 8
+"""The hexadecimal digits of a request ID that are derived from the provider's ID."""
+_NAMESPACE: Final = uuid.UUID("6f1b8ed0-8c31-5c0c-9a1e-5f6a0f4a1c07")
+"""The namespace of the request IDs by which resources are inserted and methods called once."""
+_UNSEEN: Final = (
+    "Google reports that the resource was created, but shows neither the resource nor an operation that deleted it; run "
+    "`pulumi up` again to continue"
+)
+
+
+def stack_mark(provider_id: str) -> str:
+    """Return the digits with which all request IDs of a stack begin."""
+    return hashlib.sha256(provider_id.encode()).hexdigest()[:_STACK]
+
+
+def resource_mark(context: Context) -> str:
+    """Return the digits with which the request IDs of a resource begin; the call must have a provider's ID."""
+    of_urn = hashlib.sha256(f"{context.provider_id} {context.urn}".encode()).hexdigest()
+    return f"{stack_mark(context.provider_id)}-{of_urn[:4]}-5{of_urn[4:7]}"
+
+
+def request_id(context: Context, end: uuid.UUID | None = None) -> str:
+    """Return a request ID that begins with the mark of the resource and ends as a UUID, or at random.
+
+    So the operations of all insertions of a stack, and of a resource, can be listed. Without a provider's ID, which is
+    unique to a stack, the whole ID is the UUID.
+    """
+    end = end or uuid.uuid4()
+    return f"{resource_mark(context)}{str(end)[18:]}" if context.provider_id else str(end)
+
+
+class Fate(enum.Enum):
+    """Whether what an operation was to create exists and is to be used."""
+
+    FOUND = "it exists, and is to be used"
+    GONE = "it was never created, was deleted, or is not to be used"
+    UNSEEN = "it was created, but Google shows neither it nor its deletion"
+
+
+@attrs.frozen
+class Inserted:
+    """How an insertion ended.
+
+    Attributes:
+        outcome: the end of its operation, whether it succeeded or failed.
+        earlier: whether an earlier run may have begun the operation.
+    """
+
+    outcome: Outcome
+    earlier: bool
+
+    @property
+    def operation(self) -> dict[str, Any]:
+        """The operation (REST JSON)."""
+        return self.outcome.operation
+
+
+@attrs.frozen(kw_only=True)
+class Insertion(abc.ABC):
+    """An insertion under a sequence of request IDs. Subclasses say what to send, and how to find what was created.
+
+    Attributes:
+        context: the engine's call.
+        operations: the operations of the project.
+        scope: where the operation is: `global`, `regions/R` or `zones/Z`.
+    """
+
+    context: Context
+    operations: Operations
+    scope: str
+
+    @property
+    def namespace(self) -> uuid.UUID:
+        """The UUID that keeps the request IDs of insertions of different kinds apart."""
+        return _NAMESPACE
+
+    @property
+    @abc.abstractmethod
+    def content(self) -> list[Any]:
+        """JSON values that distinguish this insertion from all others of the resource."""
+
+    @abc.abstractmethod
+    def request(self, request_id: str) -> Request:
+        """Return the request that inserts under a request ID."""
+
+    def begun_earlier(self, request_id: str) -> dict[str, Any] | None:
+        """Return an earlier operation that the request ID stands for and that Google would not find by it any more."""
+        del request_id
+        return None
+
+    def exists(self) -> bool:
+        """Return whether something is there that only this request, or somebody else, can have created."""
+        return False
+
+    def accepted_earlier(
+        self, error: Conflict | Rejected | PreconditionFailed, request_id: str
+    ) -> dict[str, Any] | None:
+        """Return the operation that the request ID began earlier, if that is why Google refused the request.
+
+        Google refuses an ID that was used with another body, and what this very request has created already.
+        """
+        del error, request_id
+        return None
+
+    def explained(self, error: ApiError) -> ApiError:
+        """Return Google's refusal with what the user can do about it."""
+        return error
+
+    @abc.abstractmethod
+    def wait(self, operation: dict[str, Any]) -> Outcome:
+        """Wait until the operation has ended."""
+
+    @abc.abstractmethod
+    def fate(self, outcome: Outcome) -> Fate:
+        """Tell whether what a finished operation was to create exists and is to be used."""
+
+    @abc.abstractmethod
+    def was_known(self, operation: dict[str, Any]) -> bool:
+        """Return whether the state or the engine knows what an operation has created.
+
+        This means that an earlier run has already waited for it to become visible.
+        """
+
+    def is_other(self, operation: dict[str, Any]) -> bool:
+        """Return whether an operation creates something under another name, so that an earlier run has begun it."""
+        del operation
+        return False
+
+    def run(self) -> Inserted:
+        """Insert, and return how the operation ended.
+
+        An operation that is done in its first response may be an earlier run's, or this insertion's own. The next
+        request ID is used only if nothing of its result exists: because the operation failed, because an operation
+        shows that somebody deleted the result, or because this run is at least the second one that does not see it. An
+        operation of this insertion that fails at once cannot be told from an earlier one, so the request is then sent
+        up to three times more, and creates nothing each time.
+
+        Raises:
+            Unfinished: Google accepted the request, and its result is not known.
+            ApiError: Google refused the request.
+        """
+        failures, unseen = 0, None
+        for number in range(_MOST):
+            is_last = failures == MOST_FAILURES or number == _MOST - 1
+            operation = self._send(request_id(self.context) if is_last else self.derived_request_id(number), unseen)
+            may_be_earlier = operation.get("status") == "DONE" or self.is_other(operation)
+            outcome = self.wait(operation)
+            fate = self._seen_fate(outcome) if may_be_earlier else Fate.FOUND
+            if fate is Fate.FOUND or is_last:
+                break
+            unseen = outcome.operation if fate is Fate.UNSEEN else unseen
+            failures += fate is Fate.UNSEEN or outcome.error is not None
+        return Inserted(outcome, may_be_earlier)
+
+    def derived_request_id(self, number: int) -> str:
+        """Return a request ID of the sequence, which begins at 0; every run derives the same from the content."""
+        context = self.context
+        given = [context.provider_id] if context.provider_id else []
+        content = json.dumps([*given, context.urn, *self.content, number], sort_keys=True)
+        return request_id(context, uuid.uuid5(self.namespace, content))
+
+    def earlier_operations(self) -> Iterator[dict[str, Any]]:
+        """Yield the operations that earlier runs began with this same insertion, except those that failed.
+
+        A request ID is used only after those before it, so the first one without an operation ends the search, unless
+        it is among the first, whose operations may have failed. Raises ApiError.
+        """
+        for number in range(_MOST - 1):
+            operation = self.operations.requested(self.context, self.scope, self.derived_request_id(number))
+            if operation is not None:
+                yield operation
+            elif number >= MOST_FAILURES - 1:
+                return
+
+    def _send(self, request_id: str, unseen: dict[str, Any] | None) -> dict[str, Any]:
+        """Send the request; `unseen` is an operation of this insertion whose result Google does not show."""
+        earlier = self.begun_earlier(request_id)
+        if earlier is not None:
+            return earlier
+        try:
+            try:
+                response: dict[str, Any] = self.operations.google.send(self.request(request_id), self.context)
+            except Unfinished as lost:
+                raise self.of_lost_response(lost, request_id) from lost
+        except (Conflict, Rejected, PreconditionFailed) as error:
+            operation = self.accepted_earlier(error, request_id)
+            if operation is not None:
+                return operation
+            refusal = self.explained(error)
+            if unseen is not None and not isinstance(error, PreconditionFailed):
+                raise Unfinished(f"{_UNSEEN}. Google refused to create it again: {refusal}", unseen) from error
+            raise refusal from error
+        return response
+
+    def of_lost_response(self, lost: Unfinished, request_id: str) -> ProviderError:
+        """Return what to raise after a lost response: Conflict if another request created what exists, else Unfinished."""
+        try:
+            operation = self.operations.requested(self.context, self.scope, request_id)
+            is_others = operation is None and self.exists()
+        except ProviderError:
+            return lost
+        if is_others:
+            return Conflict(f"{lost}, but what exists was created by another request")
+        return Unfinished(str(lost), operation)
+
+    def _seen_fate(self, outcome: Outcome) -> Fate:
+        """Tell the fate of what an operation has created; look for it for a while, if Google does not show it."""
+        fate = Fate.UNSEEN
+        try:
+            for _ in self.context.tries(LAG):
+                fate = self.fate(outcome)
+                if fate is not Fate.UNSEEN:
+                    return fate
+        except Exception as error:  # after any error, keep what was created
+            words = (
+                "the resource was created, perhaps by an earlier run, but it could not be read: "
+                f"{safe_message(error)}; run `pulumi up` again to continue"
+            )
+            raise Unfinished(words, outcome.operation) from error
+        if self.context.cancelled.is_set() or not self.was_known(outcome.operation):
+            raise Unfinished(_UNSEEN, outcome.operation)
+        return fate
+
+
+def inserted_name(operation: Mapping[str, Any], name: str) -> str:
+    """Return the name of what an operation of `insert` creates; `name` if its link does not end in a valid one."""
+    target = operation.get("targetLink")
+    found = name_of(target) if isinstance(target, str) else ""
+    return found if NAME[0].fullmatch(found) else name
+
+
+def is_own(context: Context, operations: Operations, scope: str, state: Mapping[str, Any]) -> bool:
+    """Return whether what exists under a resource's name is that resource, and warn if not.
+
+    If all responses to its creation and to the look-ups after it were lost, what exists may be somebody else's. It is
+    then ours only if an operation of this stack created it. If Google refuses to list the operations, the one counts
+    that the state knows.
+
+    Args:
+        context: the engine's call, which reads or deletes the resource.
+        operations: the operations of the project.
+        scope: where that operation would be: `global`, `regions/R` or `zones/Z`.
+        state: the resource as Google returns it (REST JSON); for an attachment, its instance.
+    """
+    is_proven = context.prior.get("numericId") or not context.prior.get(UNREAD)
+    if is_proven or not context.provider_id:  # without a provider's ID, no operation shows whose it is
+        return True
+    try:
+        begun = operations.begun_by_requests(context, scope, resource_mark(context), patience=0.0)
+        targets, why = {str(item.get("targetId")) for item in begun}, "no operation of this stack created what exists"
+    except PermissionDenied as error:
+        targets = {str(context.prior.get(TARGET))}
+        why = f"the operations could not be listed: {error.message.rstrip('.')}"
+    if str(state["id"]) in targets:
+        return True
+    context.warn(
+        f"{path_of(str(state.get('selfLink', '')))} is left alone, because nothing shows that this stack created it: the "
+        f"response to the creation was lost, and {why}. If it is yours, delete it, or import it; if the state still has "
+        f"this resource, run `pulumi state delete {shlex.quote(context.urn)}` first"
+    )
+    return False
+
+
+def wait_for_insertions(
+    context: Context, operations: Operations, scope: str, wait: Wait, is_shown: Callable[[Outcome], bool]
+) -> None:
+    """Wait until what interrupted runs of a resource began to insert has ended, and Google shows what it created.
+
+    Without a provider's ID, the operations of a resource cannot be told from others, and nothing is waited for.
+
+    Args:
+        context: the engine's call, which reads or deletes the resource.
+        operations: the operations of the project.
+        scope: where the operations would be: `global`, `regions/R` or `zones/Z`.
+        wait: what to call an operation, and how long to wait for it.
+        is_shown: tells whether Google shows what an operation has created.
+
+    Raises:
+        Unfinished: an operation has not ended, or Google does not show what it created.
+        ApiError: the operations cannot be listed. A missing permission is only a warning.
+    """
+    if not context.provider_id:
+        return
+    try:
+        begun = operations.begun_by_requests(context, scope, resource_mark(context))
+    except (NotFound, PermissionDenied) as error:
+        context.warn(
+            f"{wait.what}: an earlier run was interrupted, and gcpx cannot find out whether Google is still working on "
+            f"it: {error}"
+        )
+        return
+    for operation in begun:
+        if operation.get("status") == "DONE":
+            continue
+        outcome = operations.outcome(context, operation, wait)
+        if not left_nothing(outcome.operation) and not any(is_shown(outcome) for _ in context.tries(LAG)):
+            words = "Google reports success, but does not show what was created; run the command again to go on"
+            raise Unfinished(f"{wait.what}: {words}", outcome.operation)
+
+
+@attrs.define
+class EarlierInsertions:
+    """The insertions of earlier runs, by the request IDs of their operations.
+
+    The operations of a scope are listed once in a process, for all resources of a stack. Without a provider's ID, which
+    tells stacks apart, nothing is listed.
+    """
+
+    _lists: dict[str, list[dict[str, Any]]] = attrs.Factory(dict)
+    _lock: threading.Lock = attrs.field(factory=threading.Lock, eq=False)
+
+    def of_resource(self, context: Context, operations: Operations, scope: str) -> list[dict[str, Any]]:
+        """Return the operations by which earlier runs of a resource inserted something, without those that failed.
+
+        There are none after a cancellation, or if they cannot be listed, because only a warning depends on them.
+        """
+        if not context.provider_id:
+            return []
+        place, mark = f"{context.provider_id} {operations.path}/{scope}", resource_mark(context)
+        try:
+            with context.holding(self._lock, f"GET {operations.path}/{scope}/operations", reading=True):
+                if place not in self._lists:
+                    self._lists[place] = _of_stack(context, operations, scope)
+                return [item for item in self._lists[place] if str(item.get("clientOperationId", "")).startswith(mark)]
+        except (CancelledError, OutOfTimeError):
+            return []
+
+
+def _of_stack(context: Context, operations: Operations, scope: str) -> list[dict[str, Any]]:
+    try:
+        return operations.begun_by_requests(context, scope, f"{stack_mark(context.provider_id)}-", patience=0.0)
+    except ProviderError:
+        return []
+
+
+def orphan_warning(context: Context, resource_id: str, deletion: str) -> str:
+    """Return the warning about something that an interrupted run of this resource created; `deletion` is a command."""
+    return (
+        f"{resource_id} exists, and an earlier run of this resource created it. Unless this run deletes it, or another "
+        f"resource or stack has taken it over, it is in no state: delete it with `{deletion}`, or keep it as one more "
+        f"resource: run {separate_import_command(context, resource_id)}, and add the code that this prints to the program"
+    )
+
+
+def deletion_command(project: str, path: str, name: str) -> str:
+    """Return the command that deletes a resource of a collection, such as `regions/us-east1/instanceTemplates`."""
+    scope, _, kind = path.rpartition("/")
+    words = re.sub("[A-Z]", lambda found: f"-{found[0].lower()}", kind)
+    region = f" --region={name_of(scope)}" if scope.startswith("regions/") else ""
+    return f"gcloud compute {words} delete {name} --project={project}{region}"

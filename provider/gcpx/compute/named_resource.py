@@ -1,0 +1,202 @@
+"""What resources of Compute's collections have in common that are found by their names, such as templates and images."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import Any, ClassVar
+
+import attrs
+
+from gcpx.compute.collection import Collection
+from gcpx.compute.insertion import EarlierInsertions, deletion_command, inserted_name, orphan_warning
+from gcpx.compute.listing import ImportableResources
+from gcpx.compute.reference import NAME
+from gcpx.errors import ProviderError
+from gcpx.gcp.client import GoogleClient
+from gcpx.gcp.errors import NotFound
+from gcpx.gcp.in_project import InProject, Lookups
+from gcpx.gcp.list_method import link_of
+from gcpx.gcp.partial_state import keeping_state
+from gcpx.model import codec
+from gcpx.model.links import name_of, path_of
+from gcpx.model.naming import AUTONAMED, Autoname
+from gcpx.model.resource import Context, InvalidId, ListedResource, Page, State
+from gcpx.model.values import UNKNOWN
+
+
+@attrs.frozen
+class Address:
+    """Where a resource is.
+
+    Attributes:
+        path: scope and collection, such as `global/machineImages`.
+    """
+
+    project: str
+    path: str
+    name: str
+
+    @property
+    def id(self) -> str:
+        """The resource's ID."""
+        return f"projects/{self.project}/{self.path}/{self.name}"
+
+    @property
+    def region(self) -> str | None:
+        """The name of the region; None for a global resource."""
+        scope = self.path.rpartition("/")[0]
+        return name_of(scope) if scope.startswith("regions/") else None
+
+
+class NamedResource(InProject):
+    """Resources that are identified by a name in a collection, global or also regional.
+
+    Attributes:
+        collection: the collection's name, such as `machineImages`.
+        version: the API version, `v1` or `beta`.
+    """
+
+    collection: ClassVar[str]
+    version: ClassVar[str]
+    operation_timeout: ClassVar[float]
+    autoname = Autoname(property="name", pattern=NAME[0], max_length=63)
+
+    def __init__(self, google: GoogleClient, lookups: Lookups) -> None:
+        super().__init__(google, lookups)
+        self._earlier = EarlierInsertions()
+
+    @cached_property
+    def is_regional(self) -> bool:
+        """Whether the resource may be in a region."""
+        return "region" in self.type.inputs
+
+    def unique_key(self, inputs: dict[str, Any]) -> Any:
+        """Return place and name, which two resources cannot share; None for a generated name."""
+        return None if inputs.get(AUTONAMED) else self._address(inputs)
+
+    def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Predict the project and the kind."""
+        return {"project": self._project(inputs), "kind": f"compute#{self.collection[:-1]}"}
+
+    def parameters(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Return the query parameters of a creation."""
+        del inputs
+        return {}
+
+    def beta(self, context: Context, address: Address, inputs: dict[str, Any] | None) -> bool:
+        """Return whether requests need the beta version; `inputs` are None in an import."""
+        del context, address, inputs
+        return False
+
+    def create(self, context: Context, inputs: dict[str, Any]) -> State:
+        """Insert the resource, then read it by the numeric ID that the operation returns."""
+        address = self._address(inputs)
+        collection = self._collection(address, beta=self.beta(context, address, inputs))
+
+        def unread(operation: dict[str, Any]) -> State:
+            # Google writes the numeric ID as text. A value of another type is part of a malformed response.
+            named = attrs.evolve(address, name=inserted_name(operation, address.name))
+            target = operation.get("targetId")
+            number = target if isinstance(target, str) and target else None
+            return State.unread(named.id, {**inputs, "name": named.name, "project": named.project, "numericId": number})
+
+        with keeping_state(unread) as creation:
+            inserted = collection.insert(context, codec.to_body(self.type, inputs), self.parameters(inputs))
+            creation.created(inserted.operation)
+            named = attrs.evolve(address, name=inserted_name(inserted.operation, address.name))
+            found = collection.get_inserted(context, named.name, inserted.operation)
+            if found is None:
+                raise NotFound(
+                    f"Google does not return {named.path}/{named.name}, or returns a different resource with this name"
+                )
+            state = self._state(named, found)
+        self._warn_of_earlier(context, collection, inserted.operation)
+        return attrs.evolve(state, adopted=inserted.earlier)
+
+    def settle(self, context: Context, resource_id: str) -> None:
+        """Wait for what interrupted runs are still inserting."""
+        address = self._parse(resource_id)
+        self._collection(address).settle(context, address.name)
+
+    def read(self, context: Context, resource_id: str, inputs: dict[str, Any] | None) -> State | None:
+        """Read by name; a resource with another numeric ID is not this one."""
+        address = self._parse(resource_id)
+        collection = self._collection(address, beta=self.beta(context, address, inputs))
+        found = collection.get_own(context, address.name)
+        unique_id = resource_id.partition("?uniqueId=")[2]
+        if found is None or (unique_id and str(found.get("id")) != unique_id):
+            return None
+        return self._state(address, found)
+
+    def delete(self, context: Context, resource_id: str) -> None:
+        """Delete by numeric ID, so that another resource of this name stays."""
+        address = self._parse(resource_id)
+        self._collection(address).delete(context, address.name)
+
+    def page(self, context: Context, query: dict[str, Any], token: str, size: int) -> Page:
+        """List the resources of a region, or those of all scopes."""
+        scope = "" if self.is_regional else "global"
+        resources = ImportableResources(
+            google=self._google,
+            project=self._project(query),
+            version=self.version,
+            collection=self.collection,
+            fields="selfLink,name",
+            scope=f"regions/{name_of(query['region'])}" if query.get("region") else scope,
+            filter=query.get("filter"),
+        )
+        items, next_token = resources.read_page(context, token, size)
+        return Page([ListedResource(link_of(item), item["name"]) for item in items], next_token)
+
+    def _collection(self, address: Address, *, beta: bool = False) -> Collection:
+        return Collection(
+            google=self._google,
+            version="beta" if beta else self.version,
+            project=address.project,
+            path=address.path,
+            timeout=self.operation_timeout,
+            view="FULL" if beta else None,  # the default view leaves out beta properties, such as partner metadata
+        )
+
+    def _state(self, address: Address, found: dict[str, Any]) -> State:
+        """Describe a resource as Google returns it (REST JSON)."""
+        properties = {**codec.from_body(self.type, found), "project": address.project}
+        return State(address.id, {**properties, "region": address.region} if address.region else properties)
+
+    def _address(self, inputs: dict[str, Any]) -> Address:
+        region = inputs.get("region")
+        scope = f"regions/{name_of(region)}" if region and region is not UNKNOWN else "global"
+        return Address(self._project(inputs) or "", f"{scope}/{self.collection}", inputs.get("name", ""))
+
+    def _parse(self, resource_id: str) -> Address:
+        """Read `projects/P/SCOPE/COLLECTION/NAME`, `P[/REGION]/NAME`, or a name alone."""
+        path = path_of(resource_id)
+        full = re.fullmatch(rf"projects/([^/]+)/((?:global|regions/[^/]+)/{self.collection})/([^/]+)", path)
+        if full and (self.is_regional or full[2].startswith("global/")):
+            return Address(full[1], full[2], full[3])
+        short, project = path.split("/"), self._google.settings.project
+        if len(short) == 1 and project and NAME[0].fullmatch(path):
+            return Address(project, f"global/{self.collection}", path)
+        if all(short) and len(short) in ({2, 3} if self.is_regional else {2}):
+            scope = f"regions/{short[1]}" if short[2:] else "global"
+            return Address(short[0], f"{scope}/{self.collection}", short[-1])
+        raise InvalidId(self.token, resource_id, self.id_forms)
+
+    def _warn_of_earlier(self, context: Context, collection: Collection, own: dict[str, Any]) -> None:
+        """Warn of resources that earlier runs inserted and that no state has; `own` is this run's operation."""
+        if not context.autonamed:
+            return
+        for operation in self._earlier.of_resource(context, collection.operations, collection.scope):
+            name, target = inserted_name(operation, ""), operation.get("targetId")
+            resource_id = collection.id_of(name)
+            is_known = target == own.get("targetId") or {name, target} & context.shown
+            if is_known or context.urn_of(resource_id) is not None:
+                continue
+            try:
+                found = collection.get_inserted(context, name, operation)
+            except ProviderError:
+                continue
+            if found is not None:
+                command = deletion_command(collection.project, collection.path, name)
+                context.warn(orphan_warning(context, resource_id, command))
