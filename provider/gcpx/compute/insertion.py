@@ -16,7 +16,7 @@ import shlex
 import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import attrs
 
@@ -101,16 +101,13 @@ class Insertion(abc.ABC):
         context: the engine's call.
         operations: the operations of the project.
         scope: where the operation is: `global`, `regions/R` or `zones/Z`.
+        namespace: the UUID that keeps the request IDs of insertions of different kinds apart.
     """
 
+    namespace: ClassVar[uuid.UUID] = _NAMESPACE
     context: Context
     operations: Operations
     scope: str
-
-    @property
-    def namespace(self) -> uuid.UUID:
-        """The UUID that keeps the request IDs of insertions of different kinds apart."""
-        return _NAMESPACE
 
     @property
     @abc.abstractmethod
@@ -120,11 +117,6 @@ class Insertion(abc.ABC):
     @abc.abstractmethod
     def request(self, request_id: str) -> Request:
         """Return the request that inserts under a request ID."""
-
-    def begun_earlier(self, request_id: str) -> dict[str, Any] | None:
-        """Return an earlier operation that the request ID stands for and that Google would not find by it any more."""
-        del request_id
-        return None
 
     def exists(self) -> bool:
         """Return whether something is there that only this request, or somebody else, can have created."""
@@ -212,9 +204,6 @@ class Insertion(abc.ABC):
 
     def _send(self, request_id: str, unseen: dict[str, Any] | None) -> dict[str, Any]:
         """Send the request; `unseen` is an operation of this insertion whose result Google does not show."""
-        earlier = self.begun_earlier(request_id)
-        if earlier is not None:
-            return earlier
         try:
             try:
                 response: dict[str, Any] = self.operations.google.send(self.request(request_id), self.context)

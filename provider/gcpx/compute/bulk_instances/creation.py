@@ -295,6 +295,7 @@ class BulkInsert(Insertion):
         was_followed: returns whether an earlier run went on to another alternative after this request had created nothing.
     """
 
+    namespace = _NAMESPACE
     fleet: Fleet
     body: dict[str, Any]
     existing: list[Instance]
@@ -302,11 +303,6 @@ class BulkInsert(Insertion):
     number: int = 0
     begun: bool = False
     was_followed: Callable[[], bool] = lambda: False
-
-    @property
-    def namespace(self) -> uuid.UUID:
-        """The namespace of bulk creations."""
-        return _NAMESPACE
 
     @property
     def content(self) -> list[Any]:
@@ -331,9 +327,10 @@ class BulkInsert(Insertion):
             is_final=lambda error: reason_of_error(error).is_shortage,
         )
 
-    def begun_earlier(self, request_id: str) -> dict[str, Any] | None:
-        """Return the operation of an interrupted run that Google may no longer recognize by the request ID."""
-        return self.operations.requested(self.context, self.scope, request_id) if self.begun else None
+    def _send(self, request_id: str, unseen: dict[str, Any] | None) -> dict[str, Any]:
+        """Send the request, unless an interrupted run has sent it: Google may no longer recognize the request ID."""
+        earlier = self.operations.requested(self.context, self.scope, request_id) if self.begun else None
+        return super()._send(request_id, unseen) if earlier is None else earlier
 
     def of_lost_response(self, lost: Unfinished, request_id: str) -> Unfinished:
         """Raise what was lost: whose instances exist is for the members to tell."""
