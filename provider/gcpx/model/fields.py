@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import types
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Literal, TypeVar, dataclass_transform
 
 import attrs
@@ -39,7 +39,7 @@ class Failure:
         return attrs.evolve(self, path=(*place, *self.path))
 
 
-Finder = Callable[[dict[str, Any]], list[Failure]]
+Finder = Callable[[Any], list[Failure]]
 """Finds what is wrong across an object's values, without secrets; an unknown is never wrong."""
 
 
@@ -96,24 +96,24 @@ def one_required(*names: str, source: str = "the API's description") -> Rule:
     return Rule(f"one of {' or '.join(names)}", f"needs one of {' or '.join(names)}", source, find)
 
 
-def text(values: dict[str, Any], name: str) -> str:
+def text(values: Mapping[str, Any], name: str) -> str:
     """Read a string; empty if the value is missing, unknown or of another type."""
     value = values.get(name)
     return value if isinstance(value, str) else ""
 
 
-def number(values: dict[str, Any], name: str) -> float | None:
+def number(values: Mapping[str, Any], name: str) -> float | None:
     """Read a number, which may be written as a string; None if it is missing, unknown or of another type."""
     return as_number(values.get(name))
 
 
-def nested(values: dict[str, Any], name: str) -> dict[str, Any]:
+def nested(values: Mapping[str, Any], name: str) -> dict[str, Any]:
     """Read an object; empty if the value is missing, unknown or of another type."""
     value = values.get(name)
     return value if isinstance(value, dict) else {}
 
 
-def elements(values: dict[str, Any], name: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def elements(values: Mapping[str, Any], name: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """Read the objects of a list, with their indexes; other elements are skipped."""
     value = values.get(name)
     for index, item in enumerate(value if isinstance(value, list) else ()):
