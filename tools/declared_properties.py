@@ -13,7 +13,7 @@ from mypy.errorcodes import TYPEDDICT_ITEM
 from mypy.plugin import FunctionContext, MethodContext, Plugin
 from mypy.plugins.common import try_getting_str_literals
 from mypy.plugins.default import typed_dict_get_callback
-from mypy.types import Instance, TupleType, Type, TypedDictType, get_proper_type
+from mypy.types import Instance, TupleType, Type, TypedDictType, UnionType, get_proper_type
 
 _FIELDS: Final = "gcpx.model.fields"
 
@@ -21,6 +21,9 @@ _FIELDS: Final = "gcpx.model.fields"
 def _property(values: Type, context: FunctionContext | MethodContext, place: int) -> Type | None:
     """Return the type of the property that an argument names, or of the values of a map; None if it is not declared."""
     values = get_proper_type(values)
+    if isinstance(values, UnionType):
+        found = [_property(item, context, place) for item in values.items]
+        return found[0] if all(item == found[0] for item in found) else None
     if isinstance(values, Instance) and values.type.fullname in {"builtins.dict", "typing.Mapping"}:
         return get_proper_type(values.args[1])
     if not isinstance(values, TypedDictType) or not context.args[place]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from gcpx.model.compare import is_absent, is_patch
@@ -11,7 +12,7 @@ from gcpx.model.response_types import require_types
 from gcpx.model.values import Secret
 
 
-def to_body(kind: ObjectType, inputs: dict[str, Any], *, nulls: bool = False) -> dict[str, Any]:
+def to_body(kind: ObjectType, inputs: Mapping[str, Any], *, nulls: bool = False) -> dict[str, Any]:
     """Return the REST body of inputs without secrets and unknowns; nulls are kept only within a JSON Merge Patch."""
     return {
         prop.wire: _to_wire(prop, prop.type, inputs[name], nulls=nulls or is_patch(prop, inputs))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import types
 import typing
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, Literal, TypeVar, dataclass_transform
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any, ClassVar, Literal, TypeVar, cast, dataclass_transform
 
 import attrs
 
@@ -60,7 +60,7 @@ class Rule:
     find: Finder
     warns: bool = False
 
-    def __call__(self, values: dict[str, Any]) -> list[Failure]:
+    def __call__(self, values: Mapping[str, Any]) -> list[Failure]:
         """Find what breaks the rule."""
         return self.find(values)
 
@@ -119,6 +119,19 @@ def elements(values: Mapping[str, Any], name: str) -> Iterator[tuple[int, dict[s
     for index, item in enumerate(value if isinstance(value, list) else ()):
         if isinstance(item, dict):
             yield index, item
+
+
+V = TypeVar("V", bound=Mapping[str, Any])
+
+
+def chosen(values: V, names: Collection[str]) -> V:
+    """Return those of the named properties that are set."""
+    return cast("V", {name: values[name] for name in names if values.get(name) is not None})
+
+
+def without(values: V, names: Collection[str]) -> V:
+    """Return the properties that are not named."""
+    return cast("V", {name: value for name, value in values.items() if name not in names})
 
 
 C = TypeVar("C", bound=type)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 from gcpx.compute import image_names as images
@@ -91,7 +92,7 @@ class CustomerEncryptionKey(Record):
     sha256: str = output_field("The SHA-256 hash of the customer-supplied key, in base64.")
 
 
-def no_customer_keys(owner: str, values: dict[str, Any]) -> list[Failure]:
+def no_customer_keys(owner: str, values: Mapping[str, Any]) -> list[Failure]:
     """Refuse customer-supplied keys of disks, for templates, which do not store them, and for bulk creation.
 
     Args:

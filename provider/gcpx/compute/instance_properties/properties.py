@@ -5,6 +5,7 @@ Rules across several subjects, such as GPUs and scheduling, are here; each subje
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 from gcpx.compute.instance_properties import machines
@@ -168,7 +169,7 @@ def e2_does_not_support_nested_virtualization(values: dict[str, Any]) -> list[Fa
     return [Failure("advancedMachineFeatures.enableNestedVirtualization", reason)]
 
 
-def boot_disk_is_missing(properties: dict[str, Any]) -> list[Failure]:
+def boot_disk_is_missing(properties: Mapping[str, Any]) -> list[Failure]:
     """Return a failure if instance properties have no boot disk, as creating an instance requires.
 
     Paths are within `properties`. Disks that are not known yet may be the boot disk, so they are no failure.
