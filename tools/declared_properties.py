@@ -1,7 +1,8 @@
 """A plugin of mypy: what reads a property of declared values must name one that the declaration has.
 
-mypy itself accepts any name in `values.get("NAME")`, and knows nothing of `text`, `number`, `nested` and `elements` of
-`gcpx.model.fields`. Here, an unknown name is an error in all of them, and the last two give the declared type.
+mypy itself accepts any name in `values.get("NAME")`, and knows nothing of `text`, `number`, `nested`, `elements`,
+`chosen` and `without` of `gcpx.model.fields`. Here, an unknown name is an error in all of them, and `nested` and
+`elements` give the declared type.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from typing import Final
 
 from mypy.errorcodes import TYPEDDICT_ITEM
+from mypy.nodes import Expression
 from mypy.plugin import FunctionContext, MethodContext, Plugin
 from mypy.plugins.common import try_getting_str_literals
 from mypy.plugins.default import typed_dict_get_callback
@@ -28,13 +30,20 @@ def _property(values: Type, context: FunctionContext | MethodContext, place: int
         return get_proper_type(values.args[1])
     if not isinstance(values, TypedDictType) or not context.args[place]:
         return None
-    names = try_getting_str_literals(context.args[place][0], context.arg_types[place][0])
-    for name in names or ():
+    names = _names(context.args[place][0], context.arg_types[place][0])
+    for name in names:
         if name not in values.items:
             words = f'"{values.fallback.type.name}" has no property "{name}"'
             context.api.fail(words, context.context, code=TYPEDDICT_ITEM)
             return None
-    return get_proper_type(values.items[names[0]]) if names and len(names) == 1 else None
+    return get_proper_type(values.items[names[0]]) if len(names) == 1 else None
+
+
+def _names(given: Expression, kind: Type) -> list[str]:
+    """Return the names that an argument is, or the elements of a tuple; empty if they are not known."""
+    kind = get_proper_type(kind)
+    items = [get_proper_type(item) for item in kind.items] if isinstance(kind, TupleType) else [kind]
+    return [name for item in items for name in try_getting_str_literals(given, item) or ()]
 
 
 def _get(context: MethodContext) -> Type:
@@ -68,6 +77,8 @@ _READERS: Final = {
     f"{_FIELDS}.number": _read,
     f"{_FIELDS}.nested": _nested,
     f"{_FIELDS}.elements": _elements,
+    f"{_FIELDS}.chosen": _read,
+    f"{_FIELDS}.without": _read,
 }
 
 
