@@ -396,6 +396,6 @@ class Record:
     """Properties of the extended record that every output of this record has."""
 
     @staticmethod
-    def implied(_: dict[str, Any]) -> dict[str, Any]:
+    def implied(_: Any) -> dict[str, Any]:
         """Return the values that the server sets because of others, as `ObjectType.implied` says."""
         return {}
