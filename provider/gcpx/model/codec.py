@@ -60,7 +60,7 @@ def _resolved(prop: Property, kind: Type, value: Any) -> Any:
     return prop.traits.resolve(value) if prop.traits.resolve and isinstance(value, str) else value
 
 
-def from_body(kind: ObjectType, body: dict[str, Any]) -> dict[str, Any]:
+def from_body(kind: ObjectType, body: Mapping[str, Any]) -> dict[str, Any]:
     """Return the properties of a REST resource; fields that are not declared are left out.
 
     Raises MalformedResponse for a value of another type than the declared one.
@@ -68,7 +68,7 @@ def from_body(kind: ObjectType, body: dict[str, Any]) -> dict[str, Any]:
     return require_types(kind, _from_body(kind, body))
 
 
-def _from_body(kind: ObjectType, body: dict[str, Any]) -> dict[str, Any]:
+def _from_body(kind: ObjectType, body: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: _from_wire(prop.type, body[prop.wire])
         for name, prop in kind.properties.items()
