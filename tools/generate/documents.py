@@ -8,7 +8,15 @@ from typing import Final
 
 from workspace import ROOT
 
-from generate import document_tables, package_schema, permissions_page, reference_pages, registry_pages, rules_page
+from generate import (
+    document_tables,
+    package_schema,
+    permissions_page,
+    reference_pages,
+    registry_pages,
+    rules_page,
+    value_types,
+)
 
 TEXTS: Final[dict[str, Callable[[], str]]] = {
     **{path: partial(document_tables.text, path) for path in document_tables.TABLES},
@@ -16,6 +24,7 @@ TEXTS: Final[dict[str, Callable[[], str]]] = {
     "RULES.md": rules_page.text,
     "docs/permissions.md": permissions_page.text,
     **reference_pages.pages(),
+    **value_types.paths(),
     "schema.json": package_schema.text,
 }
 

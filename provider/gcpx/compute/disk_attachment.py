@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import unquote
 
 import attrs
@@ -31,13 +31,21 @@ from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.gcp.partial_state import keeping_state
 from gcpx.gcp.settings import Settings
 from gcpx.model import codec
-from gcpx.model.fields import Failure, field, record, rule, text
+from gcpx.model.fields import Failure, chosen, field, record, rule, text
 from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import Location, name_of, path_of
 from gcpx.model.naming import TARGET
 from gcpx.model.numbers import as_integer
 from gcpx.model.patterns import LINK_PARTS, PROJECT, ZONE, Form
 from gcpx.model.resource import Context, InvalidId, ListedResource, Page, Resource, State, gone
+
+if TYPE_CHECKING:
+    from gcpx.compute.value_types import (
+        AttachedDiskValues,
+        DiskAttachmentQueryValues,
+        DiskAttachmentValues,
+        InstanceValues,
+    )
 
 _PREFIX: Final = r"(?:(?:https?:)?//[^/]+/(?:compute/)?(?:v1|beta)/)?(?:projects/([^/\s]+)/)?"
 INSTANCE: Final = Form(
@@ -107,7 +115,7 @@ def quoted(device: str) -> str:
     return re.sub(r"[%/?#]", lambda found: f"%{ord(found[0]):02X}", device)
 
 
-def instance_of(inputs: dict[str, Any], settings: Settings) -> Address:
+def instance_of(inputs: DiskAttachmentValues, settings: Settings) -> Address:
     """Read project, zone and name of the instance in inputs; inputs or settings complete what it leaves out.
 
     Raises:
@@ -138,7 +146,7 @@ _OF_THE_DISK: Final = ("diskEncryptionKey", "diskSizeGb", "guestOsFeatures", "us
 
 
 @rule("forceAttach requires a regional disk", rest("instances.attachDisk", "forceAttach"))
-def force_attach_requires_regional_disk(values: dict[str, Any]) -> list[Failure]:
+def force_attach_requires_regional_disk(values: DiskAttachmentValues) -> list[Failure]:
     """Refuse to force a zonal disk, which Google refuses too."""
     disk = values.get("disk")
     if values.get("forceAttach") is True and isinstance(disk, str) and not _REGIONAL_DISK.fullmatch(disk):
@@ -224,7 +232,7 @@ class _Attached:
     """Our disk on an instance: both as Google returns them (REST JSON)."""
 
     instance: dict[str, Any]
-    disk: dict[str, Any]
+    disk: AttachedDiskValues
 
 
 class DiskAttachment(Resource):
@@ -253,23 +261,24 @@ class DiskAttachment(Resource):
 
     def failures(self, inputs: dict[str, Any]) -> list[Failure]:
         """Require a project and a zone: in `instance`, in their own properties, or from the provider."""
-        if not self._has_instance(inputs):
+        values = _values(inputs)
+        if not self._has_instance(values):
             return []
-        address = self._address(inputs)
+        address = self._address(values)
         missing = [name for name in ("project", "zone") if not getattr(address, name) and inputs.get(name) is None]
         return [missing_place(name, "name the instance by its URL") for name in missing]
 
     def check_online(self, context: Context, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
         """Check that project and zone exist."""
         del olds
-        location = self.location(inputs, {})
+        location, values = self.location(inputs, {}), _values(inputs)
         checks = OnlineChecks(self._lookups, context, location.project)
-        zone_property = "zone" if inputs.get("zone") or not inputs.get("instance") else "instance"
+        zone_property = "zone" if values.get("zone") or not values.get("instance") else "instance"
         return checks.run(inputs, [partial(checks.check_zone, location.zone or "", (zone_property,))])
 
     def location(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Location:
         """Return the instance's project and zone, which complete short names."""
-        given = {**outputs, **inputs}
+        given = _values({**outputs, **inputs})
         if not self._has_instance(given):
             settings = self._google.settings
             return Location.of(inputs, outputs, project=settings.project, zone=settings.zone)
@@ -287,28 +296,30 @@ class DiskAttachment(Resource):
 
     def identity(self, resource_id: str, outputs: dict[str, Any]) -> str:
         """Return the ID that names the disk, which an attachment has at least until its device name is known."""
-        address, disk = parsed(resource_id, self._google.settings), text(outputs, "disk")
+        address, disk = parsed(resource_id, self._google.settings), text(_values(outputs), "disk")
         if address is None or not (address.disk or disk):
             return resource_id
         return attrs.evolve(address, device="", disk=address.disk or address.path_of_disk(disk)).id
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Predict the instance's project and zone."""
-        if not isinstance(inputs.get("instance"), str):
+        values = _values(inputs)
+        if not isinstance(values.get("instance"), str):
             return {}
-        address = self._address(inputs)
-        zone = inputs.get("zone")
+        address = self._address(values)
+        zone = values.get("zone")
         as_written = zone if isinstance(zone, str) and name_of(zone) == address.zone else address.zone
         places = {name: value for name, value in (("project", address.project), ("zone", as_written)) if value}
         return {**places, "kind": "compute#attachedDisk"}
 
     def create(self, context: Context, inputs: dict[str, Any]) -> State:
         """Attach the disk, then read the device name that it got."""
-        instance = self._address(inputs)
-        disk = instance.path_of_disk(inputs["disk"])
-        address = attrs.evolve(instance, device=inputs.get("deviceName") or "", disk=disk)
-        body = codec.to_body(self.type, inputs) | {"source": disk}
-        query = {"forceAttach": True} if inputs.get("forceAttach") else {}
+        values = _values(inputs)
+        instance = self._address(values)
+        disk = instance.path_of_disk(values["disk"])
+        address = attrs.evolve(instance, device=values.get("deviceName") or "", disk=disk)
+        body = codec.to_body(self.type, values) | {"source": disk}
+        query = {"forceAttach": True} if values.get("forceAttach") else {}
         given = {**inputs, "project": address.project, "zone": address.zone}
         # What a request of this creation has attached needs no other proof.
         context_of_new = attrs.evolve(context, prior={})
@@ -323,7 +334,7 @@ class DiskAttachment(Resource):
             body=body,
             query=query,
             inverse="detachDisk",
-            find=lambda: self._find(context_of_new, address, inputs) is not None,
+            find=lambda: self._find(context_of_new, address, values) is not None,
         )
 
         def known(operation: dict[str, Any]) -> State:
@@ -331,15 +342,17 @@ class DiskAttachment(Resource):
             return State.unread(address.id, {**given, TARGET: target if isinstance(target, str) else None})
 
         with self._exclusively(context, address), keeping_state(known) as creation:
-            attached = self._attach(context, address, inputs, attach)
+            attached = self._attach(context, address, values, attach)
             creation.created(attached.operation)
-            state = self._find(context_of_new, address, inputs)
+            state = self._find(context_of_new, address, values)
             if state is None:
                 raise NotFound(f"Google does not list {disk} on {address.path}")
-            _warn_of_size(context, state, inputs)
+            _warn_of_size(context, state, values)
             return attrs.evolve(state, adopted=attached.earlier)
 
-    def _attach(self, context: Context, address: Address, inputs: dict[str, Any], attach: MethodInsertion) -> Inserted:
+    def _attach(
+        self, context: Context, address: Address, inputs: DiskAttachmentValues, attach: MethodInsertion
+    ) -> Inserted:
         """Attach the disk; return how that ended."""
         try:
             inserted = attach.run()
@@ -360,20 +373,22 @@ class DiskAttachment(Resource):
         wait = Wait(f"attachDisk of {instances.path}/{address.instance}", _TIMEOUT)
 
         def is_shown(_: Outcome) -> bool:
-            return self._find(context, address, context.prior) is not None
+            return self._find(context, address, _values(context.prior)) is not None
 
         wait_for_insertions(context, instances.operations, instances.scope, wait, is_shown)
 
     def read(self, context: Context, resource_id: str, inputs: dict[str, Any] | None) -> State | None:
         """Find the disk on the instance; None if either is gone."""
-        state = self._find(context, self._parse(resource_id), self._known(context, inputs or {}))
-        _warn_of_size(context, state, inputs or {})
+        values = _values(inputs or {})
+        state = self._find(context, self._parse(resource_id), self._known(context, values))
+        _warn_of_size(context, state, values)
         return state
 
     def update(self, context: Context, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> State:
         """Set `autoDelete`, unless it already has the new value."""
         address = self._parse(resource_id)
-        known, wanted = self._known(context, new), bool(new.get("autoDelete"))
+        values = _values(new)
+        known, wanted = self._known(context, values), bool(values.get("autoDelete"))
         found = self._attached(context, address, known)
         if found is None:
             raise gone(resource_id)
@@ -385,48 +400,51 @@ class DiskAttachment(Resource):
                 self._instances(address).invoke(context, found.instance, "setDiskAutoDelete", **query)
             without_size = {**new, "diskSizeGb": None}  # it is compared only once, at the end
             state = super().update(context, resource_id, old, without_size)
-        _warn_of_size(context, state, new)
+        _warn_of_size(context, state, values)
         return state
 
     def delete(self, context: Context, resource_id: str) -> None:
         """Detach the disk, if it is still the one that we attached."""
         address = self._parse(resource_id)
         with self._exclusively(context, address):
-            found = self._attached(context, address, context.prior)
+            found = self._attached(context, address, _values(context.prior))
             if found is None:
                 return
             query = {"deviceName": found.disk["deviceName"]}
             try:
                 self._instances(address).invoke(context, found.instance, "detachDisk", **query)
             except (NotFound, Rejected) as error:
-                if self._find(context, address, context.prior) is not None:
+                if self._find(context, address, _values(context.prior)) is not None:
                     raise error from None
 
     def page(self, context: Context, query: dict[str, Any], token: str, size: int) -> Page:
         """List the disks on instances, without boot disks and local SSDs, which belong to their instance."""
+        values = cast("DiskAttachmentQueryValues", query)
         instances = ImportableResources(
             google=self._google,
             project=place_or_default(self._google.settings, "project", query),
             version="beta",
             collection="instances",
             fields="selfLink,disks(deviceName,boot,type)",
-            scope=f"zones/{name_of(query['zone'])}" if query.get("zone") else "",
-            filter=query.get("filter"),
+            scope=f"zones/{name_of(values['zone'])}" if values.get("zone") else "",
+            filter=values.get("filter"),
         )
         items, next_token = instances.read_page(context, token, size)
-        return Page([found for instance in items for found in _attachments(instance)], next_token)
+        return Page(
+            [found for instance in items for found in _attachments(cast("InstanceValues", instance))], next_token
+        )
 
     @staticmethod
-    def _known(context: Context, inputs: dict[str, Any]) -> dict[str, Any]:
+    def _known(context: Context, inputs: DiskAttachmentValues) -> DiskAttachmentValues:
         """Return what the inputs and the state say about which disk is ours."""
-        return {**{name: context.prior.get(name) for name in ("deviceName", "disk")}, **inputs}
+        return {**chosen(_values(context.prior), ("deviceName", "disk")), **inputs}
 
-    def _find(self, context: Context, address: Address, known: dict[str, Any]) -> State | None:
+    def _find(self, context: Context, address: Address, known: DiskAttachmentValues) -> State | None:
         """Describe our disk on the instance; None if it is not attached. `known` is as in `_attached`."""
         found = self._attached(context, address, known)
         return None if found is None else self._state(address, found.disk, known)
 
-    def _attached(self, context: Context, address: Address, known: dict[str, Any]) -> _Attached | None:
+    def _attached(self, context: Context, address: Address, known: DiskAttachmentValues) -> _Attached | None:
         """Find our disk on the instance; None if either is gone.
 
         Device name and disk must match, as far as they are known. The device name is not known before Google has
@@ -445,7 +463,7 @@ class DiskAttachment(Resource):
                 return _Attached(instance, attached) if is_ours else None
         return None
 
-    def _state(self, address: Address, attached: dict[str, Any], known: dict[str, Any]) -> State:
+    def _state(self, address: Address, attached: AttachedDiskValues, known: DiskAttachmentValues) -> State:
         place = {"project": address.project, "zone": address.zone, "instance": address.path}
         force = {"forceAttach": known["forceAttach"]} if known.get("forceAttach") is not None else {}
         properties = codec.from_body(self.type, attached)
@@ -459,11 +477,11 @@ class DiskAttachment(Resource):
         path = f"zones/{address.zone}/instances"
         return Collection(google=self._google, version="beta", project=address.project, path=path, timeout=_TIMEOUT)
 
-    def _has_instance(self, inputs: dict[str, Any]) -> bool:
+    def _has_instance(self, inputs: DiskAttachmentValues) -> bool:
         """Return whether `instance` is known, and in a known form."""
         return INSTANCE.pattern.fullmatch(text(inputs, "instance")) is not None
 
-    def _address(self, inputs: dict[str, Any]) -> Address:
+    def _address(self, inputs: DiskAttachmentValues) -> Address:
         return instance_of(inputs, self._google.settings)
 
     def _parse(self, resource_id: str) -> Address:
@@ -473,12 +491,17 @@ class DiskAttachment(Resource):
         return address
 
 
-def _disks_of(instance: dict[str, Any], path: str) -> list[dict[str, Any]]:
+def _values(values: Mapping[str, Any]) -> DiskAttachmentValues:
+    """Return inputs or outputs, which are checked before they come here, with their declared type."""
+    return cast("DiskAttachmentValues", values)
+
+
+def _disks_of(instance: dict[str, Any], path: str) -> list[AttachedDiskValues]:
     """Return the disks of an instance (REST JSON); a disk that cannot be read does not count as detached."""
     disks = instance.get("disks")
     if not isinstance(disks, list) or not disks or not all(map(_is_disk, disks)):
         raise MalformedResponse(f"Google's response for {path} has no disks, or a disk without its name or its source")
-    return disks
+    return cast("list[AttachedDiskValues]", disks)
 
 
 def _is_disk(found: Any) -> bool:
@@ -490,9 +513,9 @@ def _is_disk(found: Any) -> bool:
     return found.get("type") == "SCRATCH" or (isinstance(source, str) and "/disks/" in source)
 
 
-def _warn_of_size(context: Context, state: State | None, inputs: dict[str, Any]) -> None:
+def _warn_of_size(context: Context, state: State | None, inputs: DiskAttachmentValues) -> None:
     """Warn if a disk does not have the size that the program gives, because an attachment cannot change it."""
-    size, wanted = state and state.properties.get("diskSizeGb"), as_integer(inputs.get("diskSizeGb"))
+    size, wanted = state and _values(state.properties).get("diskSizeGb"), as_integer(inputs.get("diskSizeGb"))
     if size is not None and wanted is not None and size != wanted:
         context.warn(
             f"diskSizeGb is {wanted} in the program, but the disk has {size} GB. An attachment does not change the size "
@@ -500,7 +523,7 @@ def _warn_of_size(context: Context, state: State | None, inputs: dict[str, Any])
         )
 
 
-def _attachments(instance: dict[str, Any]) -> Iterator[ListedResource]:
+def _attachments(instance: InstanceValues) -> Iterator[ListedResource]:
     """Yield the disks of an instance that can be imported as attachments."""
     for disk in instance.get("disks", ()):
         if not disk.get("boot") and disk.get("type") != "SCRATCH":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -12,7 +12,7 @@ from gcpx.model.links import name_of
 from gcpx.model.values import Path
 
 
-def instance_checks(checks: OnlineChecks, properties: dict[str, Any], path: Path) -> Iterator[OnlineCheck]:
+def instance_checks(checks: OnlineChecks, properties: Mapping[str, Any], path: Path) -> Iterator[OnlineCheck]:
     """Yield the checks of machine type, images, networks and subnetworks.
 
     Args:

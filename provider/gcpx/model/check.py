@@ -6,7 +6,7 @@ import difflib
 import functools
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import attrs
@@ -200,7 +200,7 @@ class CheckResult:
     warnings: list[Failure] = attrs.Factory(list)
 
 
-def check(kind: ObjectType, inputs: dict[str, Any]) -> CheckResult:
+def check(kind: ObjectType, inputs: Mapping[str, Any]) -> CheckResult:
     """Check inputs, which may hold unknowns and secrets, against their declaration."""
     result = CheckResult()
     known = {key: value for key, value in inputs.items() if not key.startswith("__")}

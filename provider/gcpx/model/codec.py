@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from gcpx.model.compare import is_absent, is_patch
@@ -11,7 +12,7 @@ from gcpx.model.response_types import require_types
 from gcpx.model.values import Secret
 
 
-def to_body(kind: ObjectType, inputs: dict[str, Any], *, nulls: bool = False) -> dict[str, Any]:
+def to_body(kind: ObjectType, inputs: Mapping[str, Any], *, nulls: bool = False) -> dict[str, Any]:
     """Return the REST body of inputs without secrets and unknowns; nulls are kept only within a JSON Merge Patch."""
     return {
         prop.wire: _to_wire(prop, prop.type, inputs[name], nulls=nulls or is_patch(prop, inputs))
@@ -59,7 +60,7 @@ def _resolved(prop: Property, kind: Type, value: Any) -> Any:
     return prop.traits.resolve(value) if prop.traits.resolve and isinstance(value, str) else value
 
 
-def from_body(kind: ObjectType, body: dict[str, Any]) -> dict[str, Any]:
+def from_body(kind: ObjectType, body: Mapping[str, Any]) -> dict[str, Any]:
     """Return the properties of a REST resource; fields that are not declared are left out.
 
     Raises MalformedResponse for a value of another type than the declared one.
@@ -67,7 +68,7 @@ def from_body(kind: ObjectType, body: dict[str, Any]) -> dict[str, Any]:
     return require_types(kind, _from_body(kind, body))
 
 
-def _from_body(kind: ObjectType, body: dict[str, Any]) -> dict[str, Any]:
+def _from_body(kind: ObjectType, body: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: _from_wire(prop.type, body[prop.wire])
         for name, prop in kind.properties.items()

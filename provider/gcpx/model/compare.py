@@ -6,6 +6,7 @@ import base64
 import binascii
 import ipaddress
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -72,7 +73,7 @@ def is_absent(prop: Property, value: Any) -> bool:
     return default is not None and ANYWHERE.equal(prop, prop.type, value, default)
 
 
-def is_patch(prop: Property, values: dict[str, Any]) -> bool:
+def is_patch(prop: Property, values: Mapping[str, Any]) -> bool:
     """Return whether a property is a JSON Merge Patch, in which null removes; `values` are the object it belongs to."""
     return bool(prop.traits.patches) and values.get(prop.traits.patches) is not None
 

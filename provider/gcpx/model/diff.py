@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 import attrs
@@ -33,7 +33,11 @@ class Change:
 
 
 def diff(
-    kind: ObjectType, old: dict[str, Any], new: dict[str, Any], state: dict[str, Any], how: Comparison = ANYWHERE
+    kind: ObjectType,
+    old: Mapping[str, Any],
+    new: Mapping[str, Any],
+    state: Mapping[str, Any],
+    how: Comparison = ANYWHERE,
 ) -> list[Change]:
     """Compare old and new inputs, both without secrets; unknowns are allowed.
 

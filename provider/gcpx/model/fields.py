@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import types
 import typing
-from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Literal, TypeVar, dataclass_transform
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any, ClassVar, Literal, TypeVar, cast, dataclass_transform
 
 import attrs
 
@@ -39,7 +39,7 @@ class Failure:
         return attrs.evolve(self, path=(*place, *self.path))
 
 
-Finder = Callable[[dict[str, Any]], list[Failure]]
+Finder = Callable[[Any], list[Failure]]
 """Finds what is wrong across an object's values, without secrets; an unknown is never wrong."""
 
 
@@ -60,7 +60,7 @@ class Rule:
     find: Finder
     warns: bool = False
 
-    def __call__(self, values: dict[str, Any]) -> list[Failure]:
+    def __call__(self, values: Mapping[str, Any]) -> list[Failure]:
         """Find what breaks the rule."""
         return self.find(values)
 
@@ -96,29 +96,42 @@ def one_required(*names: str, source: str = "the API's description") -> Rule:
     return Rule(f"one of {' or '.join(names)}", f"needs one of {' or '.join(names)}", source, find)
 
 
-def text(values: dict[str, Any], name: str) -> str:
+def text(values: Mapping[str, Any], name: str) -> str:
     """Read a string; empty if the value is missing, unknown or of another type."""
     value = values.get(name)
     return value if isinstance(value, str) else ""
 
 
-def number(values: dict[str, Any], name: str) -> float | None:
+def number(values: Mapping[str, Any], name: str) -> float | None:
     """Read a number, which may be written as a string; None if it is missing, unknown or of another type."""
     return as_number(values.get(name))
 
 
-def nested(values: dict[str, Any], name: str) -> dict[str, Any]:
+def nested(values: Mapping[str, Any], name: str) -> dict[str, Any]:
     """Read an object; empty if the value is missing, unknown or of another type."""
     value = values.get(name)
     return value if isinstance(value, dict) else {}
 
 
-def elements(values: dict[str, Any], name: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def elements(values: Mapping[str, Any], name: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """Read the objects of a list, with their indexes; other elements are skipped."""
     value = values.get(name)
     for index, item in enumerate(value if isinstance(value, list) else ()):
         if isinstance(item, dict):
             yield index, item
+
+
+V = TypeVar("V", bound=Mapping[str, Any])
+
+
+def chosen(values: V, names: Collection[str]) -> V:
+    """Return those of the named properties that are set."""
+    return cast("V", {name: values[name] for name in names if values.get(name) is not None})
+
+
+def without(values: V, names: Collection[str]) -> V:
+    """Return the properties that are not named."""
+    return cast("V", {name: value for name, value in values.items() if name not in names})
 
 
 C = TypeVar("C", bound=type)
@@ -383,6 +396,6 @@ class Record:
     """Properties of the extended record that every output of this record has."""
 
     @staticmethod
-    def implied(_: dict[str, Any]) -> dict[str, Any]:
+    def implied(_: Any) -> dict[str, Any]:
         """Return the values that the server sets because of others, as `ObjectType.implied` says."""
         return {}

@@ -20,7 +20,8 @@ class Unknown:
         return "<unknown>"
 
 
-UNKNOWN: Final = Unknown()
+UNKNOWN: Final[Any] = Unknown()
+"""It stands in the place of a value of any type."""
 
 
 @attrs.frozen(repr=False)

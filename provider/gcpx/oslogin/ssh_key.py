@@ -9,8 +9,9 @@ import base64
 import binascii
 import hashlib
 import re
+from collections.abc import Mapping
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import attrs
 
@@ -22,12 +23,15 @@ from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.gcp.partial_state import keeping_state
 from gcpx.gcp.request import OSLOGIN, Request, segment
 from gcpx.model import codec
-from gcpx.model.fields import Failure, Record, field, output_field, record, rule, text
+from gcpx.model.fields import Failure, Record, chosen, field, output_field, record, rule, text
 from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import name_of, path_of
 from gcpx.model.numbers import as_integer
 from gcpx.model.patterns import PROJECT, REGION
 from gcpx.model.resource import Context, InvalidId, ListedResource, Page, PartialError, Resource, State
+
+if TYPE_CHECKING:
+    from gcpx.oslogin.value_types import SshKeyQueryValues, SshKeyValues
 
 
 def parse_public_key(key: str) -> bytes:
@@ -77,7 +81,7 @@ def without_users_prefix(user: Any) -> str:
 
 
 @rule("key must be an SSH public key, TYPE BASE64 [COMMENT], whose data has that type", _SSH_PUBLIC_KEY.format("key"))
-def _key_is_an_ssh_public_key(values: dict[str, Any]) -> list[Failure]:
+def _key_is_an_ssh_public_key(values: SshKeyValues) -> list[Failure]:
     key = values.get("key")
     if not isinstance(key, str):
         return []
@@ -92,7 +96,7 @@ def _key_is_an_ssh_public_key(values: dict[str, Any]) -> list[Failure]:
     "expirationTimeUsec must be in microseconds; a time before September 2001 is refused",
     _SSH_PUBLIC_KEY.format("expirationTimeUsec"),
 )
-def _expiration_time_is_in_microseconds(values: dict[str, Any]) -> list[Failure]:
+def _expiration_time_is_in_microseconds(values: SshKeyValues) -> list[Failure]:
     given = as_integer(text(values, "expirationTimeUsec"))
     if given is None or not 0 < given < _EARLIEST_EXPIRATION:
         return []
@@ -101,7 +105,7 @@ def _expiration_time_is_in_microseconds(values: dict[str, Any]) -> list[Failure]
 
 
 @rule("regions requires projectId", _IMPORT.format("regions"))
-def _regions_require_a_project(values: dict[str, Any]) -> list[Failure]:
+def _regions_require_a_project(values: SshKeyValues) -> list[Failure]:
     if values.get("regions") and values.get("projectId") is None:
         return [Failure("regions", "requires projectId, the project whose POSIX account is written to these regions")]
     return []
@@ -271,13 +275,15 @@ class SshKey(Resource):
 
     def unique_key(self, inputs: dict[str, Any]) -> Any:
         """Tell keys apart by user and key, because a profile holds a key once."""
-        return (without_users_prefix(inputs.get("user")), without_comment(inputs.get("key")))
+        values = _values(inputs)
+        return (without_users_prefix(values.get("user")), without_comment(values.get("key")))
 
     def check_online(self, context: Context, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
         """Check that the project and the regions exist."""
         del olds
-        checks = OnlineChecks(self._lookups, context, text(inputs, "projectId") or None)
-        regions = inputs.get("regions")
+        values = _values(inputs)
+        checks = OnlineChecks(self._lookups, context, text(values, "projectId") or None)
+        regions = values.get("regions")
         names = [*enumerate(regions)] if isinstance(regions, list) else []
         every = [
             partial(checks.check_region, name, ("regions", index)) for index, name in names if isinstance(name, str)
@@ -289,19 +295,21 @@ class SshKey(Resource):
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Return fingerprint and name, which follow from key and user."""
-        if not isinstance(inputs.get("key"), str) or not isinstance(inputs.get("user"), str):
+        values = _values(inputs)
+        if not isinstance(values.get("key"), str) or not isinstance(values.get("user"), str):
             return {}
-        found = fingerprint(inputs["key"])
-        return {"fingerprint": found, "name": f"users/{without_users_prefix(inputs['user'])}/sshPublicKeys/{found}"}
+        found = fingerprint(values["key"])
+        return {"fingerprint": found, "name": f"users/{without_users_prefix(values['user'])}/sshPublicKeys/{found}"}
 
     def create(self, context: Context, inputs: dict[str, Any]) -> State:
         """Create the key, and wait until it can be read; refuse one that exists, because it may be another stack's."""
-        keys, key_id = self._keys(context, inputs["user"]), fingerprint(inputs["key"])
+        values = _values(inputs)
+        keys, key_id = self._keys(context, values["user"]), fingerprint(values["key"])
         if keys.read(key_id) is not None:
             raise _already_exists(keys, key_id)
-        with keeping_state(lambda _: _unread(keys, key_id, inputs)) as creation:
+        with keeping_state(lambda _: _unread(keys, key_id, values)) as creation:
             try:
-                self._add(keys, inputs)
+                self._add(keys, values)
             except Conflict as error:
                 if not error.is_repeated:
                     raise _already_exists(keys, key_id) from error
@@ -311,21 +319,21 @@ class SshKey(Resource):
                 hint = f"Only {keys.user} can manage keys of {keys.user}: use its credentials, or set gcpx:impersonateServiceAccount."
                 raise error.with_hint(hint) from error
             creation.created()
-            return self._wait_until_readable(keys, key_id, inputs)
+            return self._wait_until_readable(keys, key_id, values)
 
     def read(self, context: Context, resource_id: str, inputs: dict[str, Any] | None) -> State | None:
         """Read the key of an ID."""
         user, key_id = self._parse(resource_id)
-        return self._read(self._keys(context, user), key_id, inputs or {})
+        return self._read(self._keys(context, user), key_id, _values(inputs or {}))
 
     def update(self, context: Context, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> State:
         """Set or remove the expiration; for another project or other regions, import the key again."""
         user, key_id = self._parse(resource_id)
-        keys = self._keys(context, user)
-        if any(old.get(name) != new.get(name) for name in _POSIX_ACCOUNT_INPUTS) and new.get("projectId"):
-            self._add(keys, new)
-        keys.set_expiration(key_id, new.get("expirationTimeUsec"))
-        return self._wait_until_readable(keys, key_id, new)
+        keys, last, wanted = self._keys(context, user), _values(old), _values(new)
+        if chosen(last, _POSIX_ACCOUNT_INPUTS) != chosen(wanted, _POSIX_ACCOUNT_INPUTS) and wanted.get("projectId"):
+            self._add(keys, wanted)
+        keys.set_expiration(key_id, wanted.get("expirationTimeUsec"))
+        return self._wait_until_readable(keys, key_id, wanted)
 
     def delete(self, context: Context, resource_id: str) -> None:
         """Delete the key of an ID."""
@@ -335,20 +343,20 @@ class SshKey(Resource):
     def page(self, context: Context, query: dict[str, Any], token: str, size: int) -> Page:
         """List a user's keys, which Google gives all at once."""
         del token, size
-        keys = self._keys(context, query["user"])
+        keys = self._keys(context, cast("SshKeyQueryValues", query)["user"])
         return Page([ListedResource(keys.id_of(key_id), key_id) for key_id in keys.fingerprints()])
 
     def _keys(self, context: Context, user: str) -> SshPublicKeys:
         return SshPublicKeys(google=self._google, context=context, user=without_users_prefix(user))
 
-    def _add(self, keys: SshPublicKeys, inputs: dict[str, Any]) -> None:
+    def _add(self, keys: SshPublicKeys, inputs: SshKeyValues) -> None:
         body = codec.to_body(self.type, inputs)
         if inputs.get("projectId"):
             keys.import_key(body, inputs["projectId"], inputs.get("regions"))
         else:
             keys.create(body)
 
-    def _wait_until_readable(self, keys: SshPublicKeys, key_id: str, inputs: dict[str, Any]) -> State:
+    def _wait_until_readable(self, keys: SshPublicKeys, key_id: str, inputs: SshKeyValues) -> State:
         for _ in keys.context.tries(_LAG, pause=0.2):
             state = self._read(keys, key_id, inputs)
             if state is not None:
@@ -357,12 +365,14 @@ class SshKey(Resource):
         words = f"{keys.id_of(key_id)} was created but cannot be read yet; run `pulumi up` again"
         raise PartialError(_unread(keys, key_id, inputs), words)
 
-    def _read(self, keys: SshPublicKeys, key_id: str, inputs: dict[str, Any]) -> State | None:
+    def _read(self, keys: SshPublicKeys, key_id: str, inputs: SshKeyValues) -> State | None:
         found = keys.read(key_id)
         if found is None:
             return None
-        account = {name: inputs[name] for name in _POSIX_ACCOUNT_INPUTS if inputs.get(name) is not None}
-        return State(keys.id_of(key_id), {**codec.from_body(self.type, found), "user": keys.user, **account})
+        return State(
+            keys.id_of(key_id),
+            {**codec.from_body(self.type, found), "user": keys.user, **chosen(inputs, _POSIX_ACCOUNT_INPUTS)},
+        )
 
     def _parse(self, resource_id: str) -> tuple[str, str]:
         """Return user and fingerprint."""
@@ -371,6 +381,11 @@ class SshKey(Resource):
         if found is None:
             raise InvalidId(self.token, resource_id, self.id_forms)
         return found[1], found[2]
+
+
+def _values(values: Mapping[str, Any]) -> SshKeyValues:
+    """Return inputs, which are checked before they come here, with their declared type."""
+    return cast("SshKeyValues", values)
 
 
 def _already_exists(keys: SshPublicKeys, key_id: str) -> Conflict:
@@ -382,6 +397,6 @@ def _already_exists(keys: SshPublicKeys, key_id: str) -> Conflict:
     )
 
 
-def _unread(keys: SshPublicKeys, key_id: str, inputs: dict[str, Any]) -> State:
+def _unread(keys: SshPublicKeys, key_id: str, inputs: SshKeyValues) -> State:
     """Describe a key that was created, and not read yet."""
     return State.unread(keys.id_of(key_id), {**inputs, "fingerprint": key_id, "name": keys.id_of(key_id)})

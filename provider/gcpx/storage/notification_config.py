@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 import shlex
 import threading
-from collections.abc import Callable, Container, Iterable
-from typing import Any, Final
+from collections.abc import Callable, Container, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final, TypedDict, cast
 from urllib.parse import quote, unquote
 
 import attrs
@@ -39,6 +39,9 @@ from gcpx.model.naming import UNREAD
 from gcpx.model.patterns import LINK_PARTS, PROJECT, Part, form
 from gcpx.model.resource import Context, InvalidId, ListedResource, Page, Resource, State
 
+if TYPE_CHECKING:
+    from gcpx.storage.value_types import NotificationConfigQueryValues, NotificationConfigValues
+
 _BUCKET = (
     re.compile(r"[a-z0-9][-_.a-z0-9]{1,220}[a-z0-9]"),
     "the name of a bucket: 3 to 222 lower-case letters, digits, hyphens, underscores and dots",
@@ -57,7 +60,7 @@ _REFERENCE: Final = "Cloud Storage REST reference: notifications, {}"
 
 
 @rule(f"customAttributes must have at most {_MOST_ATTRIBUTES} entries", _REFERENCE.format("custom_attributes"))
-def _custom_attributes_are_at_most_5(values: dict[str, Any]) -> list[Failure]:
+def _custom_attributes_are_at_most_5(values: NotificationConfigValues) -> list[Failure]:
     given = values.get("customAttributes")
     if isinstance(given, dict) and len(given) > _MOST_ATTRIBUTES:
         return [Failure("customAttributes", f"must have at most {_MOST_ATTRIBUTES} entries, not {len(given)}")]
@@ -158,6 +161,23 @@ def known_before(number: str) -> frozenset[str] | None:
     return None if found is None else frozenset(map(unquote, (found["known"] or "").split(",")))
 
 
+class FoundConfig(TypedDict, total=False):
+    """A configuration as the API returns it (REST JSON), as far as its fields are read one by one."""
+
+    id: str
+    topic: str
+
+
+def _values(values: Mapping[str, Any]) -> NotificationConfigValues:
+    """Return inputs or outputs, which are checked before they come here, with their declared type."""
+    return cast("NotificationConfigValues", values)
+
+
+def _query_values(values: Mapping[str, Any]) -> NotificationConfigQueryValues:
+    """Return a query, which is checked before it comes here, with its declared type."""
+    return cast("NotificationConfigQueryValues", values)
+
+
 @attrs.frozen(kw_only=True)
 class NotificationConfigs:
     """The collection `b/BUCKET/notificationConfigs`, for one call of the engine. Configurations are Google's JSON.
@@ -180,14 +200,14 @@ class NotificationConfigs:
         """Return the resource ID of the configuration to which Google gave an ID."""
         return f"{self.bucket}/notificationConfigs/{number}"
 
-    def read_all(self) -> list[dict[str, Any]]:
+    def read_all(self) -> list[FoundConfig]:
         """Read all configurations."""
         items = items_of(self._send("GET", self.path))
         if not all(isinstance(item.get("id"), str) and item["id"] for item in items):
             raise MalformedResponse(f"Google's list of {self.path} has a configuration without an id")
-        return items
+        return cast("list[FoundConfig]", items)
 
-    def read(self, number: str) -> dict[str, Any] | None:
+    def read(self, number: str) -> FoundConfig | None:
         """Read a configuration; None if it does not exist.
 
         Raises MalformedResponse for a response without its ID, which does not say that it is gone, or without a topic.
@@ -202,14 +222,14 @@ class NotificationConfigs:
             raise MalformedResponse(
                 f"Google's response for {self.id_of(number)} does not say to which topic it publishes"
             )
-        return found
+        return cast("FoundConfig", found)
 
-    def insert(self, body: dict[str, Any]) -> dict[str, Any]:
+    def insert(self, body: dict[str, Any]) -> FoundConfig:
         """Create a configuration. The client sends the request once, because every insertion creates one more.
 
         After a lost response, `Insertion.run` sends it again only if the list shows that nothing was created.
         """
-        return self._send("POST", self.path, body)
+        return cast("FoundConfig", self._send("POST", self.path, body))
 
     def delete(self, number: str) -> None:
         """Delete a configuration; one that does not exist is a success."""
@@ -245,13 +265,13 @@ class Insertion:
 
     configs: NotificationConfigs
     body: dict[str, Any]
-    is_twin: Callable[[dict[str, Any]], bool]
+    is_twin: Callable[[FoundConfig], bool]
 
-    def twins(self) -> dict[str, dict[str, Any]]:
+    def twins(self) -> dict[str, FoundConfig]:
         """Find the bucket's configurations that are equal to this one, by Google's ID."""
         return {str(item["id"]): item for item in self.configs.read_all() if self.is_twin(item)}
 
-    def run(self, before: Container[str]) -> dict[str, Any]:
+    def run(self, before: Container[str]) -> FoundConfig:
         """Insert the configuration and give it as Google has it.
 
         `before` holds the IDs of the twins that existed before, so that a new twin is the one that we inserted.
@@ -271,7 +291,7 @@ class Insertion:
                 return created
         raise lost
 
-    def _find_created(self, before: Container[str], lost: Unfinished) -> dict[str, Any] | None:
+    def _find_created(self, before: Container[str], lost: Unfinished) -> FoundConfig | None:
         """Find the configuration that an insertion without a response created; None if it created none.
 
         A time-out does not say that Google has refused the request, so this looks until it cannot be under way any more.
@@ -285,7 +305,7 @@ class Insertion:
             raise lost
         return None
 
-    def _new_twin(self, before: Container[str], lost: Unfinished) -> dict[str, Any] | None:
+    def _new_twin(self, before: Container[str], lost: Unfinished) -> FoundConfig | None:
         """Find an equal configuration that did not exist before."""
         try:
             twins = self.twins()
@@ -336,7 +356,7 @@ class NotificationConfig(Resource):
 
     def failures(self, inputs: dict[str, Any]) -> list[Failure]:
         """Require the provider's project for a topic that is only a name."""
-        topic = inputs.get("topic")
+        topic = _values(inputs).get("topic")
         if not isinstance(topic, str) or "/" in topic or self._google.settings.project:
             return []
         words = "must be written projects/PROJECT/topics/TOPIC, because gcpx:project is not set"
@@ -344,14 +364,15 @@ class NotificationConfig(Resource):
 
     def query_failures(self, query: dict[str, Any]) -> list[Failure]:
         """Require a bucket, or a project whose buckets are listed."""
-        return [] if query.get("bucket") else require_project(self._google.settings, query)
+        return [] if _query_values(query).get("bucket") else require_project(self._google.settings, query)
 
     def check_online(self, context: Context, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
         """Check that the topic exists."""
         del olds
-        if not isinstance(inputs.get("topic"), str):
+        given = _values(inputs).get("topic")
+        if not isinstance(given, str):
             return []
-        topic = self._full_topic(inputs["topic"]).removeprefix(_PUBSUB_HOST)
+        topic = self._full_topic(given).removeprefix(_PUBSUB_HOST)
         if self._lookups.get(context, f"v1/{topic}", api=PUBSUB) is not None:
             return []
         return [
@@ -363,7 +384,7 @@ class NotificationConfig(Resource):
         del context
         if not isinstance(error, NotFound) or "bucket does not exist" not in str(error):
             return error
-        words = f"must exist: create the bucket {inputs['bucket']} first, or correct bucket"
+        words = f"must exist: create the bucket {_values(inputs)['bucket']} first, or correct bucket"
         return error.with_message(f"bucket: {words} ({error})")
 
     def location(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Location:
@@ -373,12 +394,13 @@ class NotificationConfig(Resource):
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Return the outputs that are the same for every configuration, and the payload format."""
-        return {"kind": "storage#notification", "payloadFormat": inputs.get("payloadFormat", "JSON_API_V1")}
+        return {"kind": "storage#notification", "payloadFormat": _values(inputs).get("payloadFormat", "JSON_API_V1")}
 
     def create(self, context: Context, inputs: dict[str, Any]) -> State:
         """Insert the configuration, and warn about others that publish the same events."""
-        configs = self._configs(context, inputs["bucket"], inputs)
-        number, found = self._insert(configs, inputs)
+        values = _values(inputs)
+        configs = self._configs(context, values["bucket"], values)
+        number, found = self._insert(configs, values)
         with keeping_state(lambda _: State.unread(configs.id_of(number), inputs)) as creation:
             creation.created()
             return self._state(configs, number, found)
@@ -389,18 +411,19 @@ class NotificationConfig(Resource):
         If Google shows the topic as deleted, the state keeps its topic, because it may be the deleted one.
         """
         bucket, number = self._parse(resource_id)
-        known = inputs or context.prior
+        prior = _values(context.prior)
+        known = _values(inputs) if inputs else prior
         configs = self._configs(context, bucket, known)
         found = self._find(configs, number, known)
         if found is not None and name_of(found["topic"]) == _DELETED_TOPIC:
-            found = {**found, "topic": context.prior.get(_FULL_TOPIC) or context.prior.get("topic", found["topic"])}
+            found = {**found, "topic": context.prior.get(_FULL_TOPIC) or prior.get("topic", found["topic"])}
         if found is None or not self._is_ours(context, found):
             return None
         return self._state(configs, str(found["id"]), found)
 
     def identity(self, resource_id: str, outputs: dict[str, Any]) -> str:
         """Return the ID with Google's number, also for an ID that is provisional, as soon as the number is known."""
-        found, number = re.fullmatch(_ID, resource_id), text(outputs, "notificationId")
+        found, number = re.fullmatch(_ID, resource_id), text(_values(outputs), "notificationId")
         return resource_id if found is None or not number else f"{found[1]}/notificationConfigs/{number}"
 
     def may_create(self, resource_id: str) -> bool:
@@ -413,8 +436,9 @@ class NotificationConfig(Resource):
         While its bucket is also being deleted, Google may answer 412.
         """
         bucket, number = self._parse(resource_id)
-        configs = self._configs(context, bucket, context.prior)
-        found = self._find(configs, number, context.prior)
+        prior = _values(context.prior)
+        configs = self._configs(context, bucket, prior)
+        found = self._find(configs, number, prior)
         if found is None:
             return
         number = str(found["id"])
@@ -433,56 +457,60 @@ class NotificationConfig(Resource):
 
     def page(self, context: Context, query: dict[str, Any], token: str, size: int) -> Page:
         """List the configurations of a bucket, or those of one page of a project's buckets."""
-        if query.get("bucket"):
-            return Page(self._found(self._configs(context, query["bucket"], query)))
+        values = _query_values(query)
+        if values.get("bucket"):
+            return Page(self._found(self._configs(context, values["bucket"], values)))
         project = place_or_default(self._google.settings, "project", query)
-        of_project = {"project": project, "userProject": query.get("userProject")}
+        of_project = {"project": project, "userProject": values.get("userProject")}
         buckets = ListMethod(google=self._google, api=STORAGE, path="v1/b", query=of_project, fields="name")
         page = buckets.page(context, token, min(size, _MOST_BUCKETS))
         names = [bucket["name"] for bucket in page.get("items", ())]
-        found = [item for name in names for item in self._found(self._configs(context, name, query))]
+        found = [item for name in names for item in self._found(self._configs(context, name, values))]
         return Page(found, page.get("nextPageToken", ""))
 
-    def _configs(self, context: Context, bucket: str, values: dict[str, Any]) -> NotificationConfigs:
+    def _configs(
+        self, context: Context, bucket: str, values: NotificationConfigValues | NotificationConfigQueryValues
+    ) -> NotificationConfigs:
         """Return the collection of a bucket; `values` are inputs, outputs or a query."""
         user_project = values.get("userProject")
         return NotificationConfigs(google=self._google, context=context, bucket=bucket, user_project=user_project)
 
-    def _find(self, configs: NotificationConfigs, number: str, known: dict[str, Any]) -> dict[str, Any] | None:
+    def _find(self, configs: NotificationConfigs, number: str, known: NotificationConfigValues) -> FoundConfig | None:
         """Read a configuration by its number; None if it does not exist.
 
         `known` are its inputs or outputs, which tell a configuration with a provisional number from others.
         """
-        before, assigned = known_before(number), configs.context.prior.get("notificationId")
+        before, assigned = known_before(number), _values(configs.context.prior).get("notificationId")
         if before is None or assigned:
             return configs.read(assigned or number)
         if not known:
             raise InvalidId(self.token, configs.id_of(number), self.id_forms)
         # Leave out configurations that the state has under their own number, such as a replacement.
-        in_state, meaning = configs.context.urn_of, self.comparison(known, {})
+        in_state, meaning = configs.context.urn_of, self.comparison({**known}, {})
         others = (
             item for item in configs.read_all() if item["id"] not in before and not in_state(configs.id_of(item["id"]))
         )
         return next((item for item in others if self._is_twin(item, known, meaning)), None)
 
-    def _is_ours(self, context: Context, item: dict[str, Any]) -> bool:
+    def _is_ours(self, context: Context, item: FoundConfig) -> bool:
         """Return whether a configuration in Google's JSON, found by its number, has the content that the state has.
 
         Nobody can change a configuration, and Google numbers those of each bucket from 1. So different
         content means another configuration, in a bucket that was created again. In an import, the state has no content.
         """
-        is_known = context.prior.get("notificationId") or context.prior.get(UNREAD)
+        prior = _values(context.prior)
+        is_known = prior.get("notificationId") or context.prior.get(UNREAD)
         if not is_known:
             return True
         topic = context.prior.get(_FULL_TOPIC)  # without it, the provider's project completes the topic
-        known = {**context.prior, "topic": topic or self._full_topic(context.prior["topic"])}
+        known: NotificationConfigValues = {**prior, "topic": topic or self._full_topic(prior["topic"])}
         return self._is_twin(item, known, ANYWHERE)
 
-    def _insert(self, configs: NotificationConfigs, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    def _insert(self, configs: NotificationConfigs, inputs: NotificationConfigValues) -> tuple[str, FoundConfig]:
         """Insert a configuration; return Google's number, and the configuration as Google's JSON."""
         topic = self._full_topic(inputs["topic"])
         body = {"payload_format": "JSON_API_V1", **codec.to_body(self.type, inputs), "topic": topic}
-        meaning = self.comparison(inputs, {})
+        meaning = self.comparison({**inputs}, {})
         insertion = Insertion(configs=configs, body=body, is_twin=lambda item: self._is_twin(item, inputs, meaning))
         # After a lost response, the new twin in the bucket is ours, so equal configurations are inserted one by one.
         lock = self._locks.setdefault((configs.bucket, topic), threading.Lock())
@@ -492,7 +520,7 @@ class NotificationConfig(Resource):
                 self._judge_twin(configs.context, twin)
             lost_id = configs.id_of(provisional_number(twins))
             try:
-                with keeping_state(lambda _: State.unread(lost_id, inputs)):
+                with keeping_state(lambda _: State.unread(lost_id, {**inputs})):
                     found = insertion.run(twins)
             except (PermissionDenied, Rejected) as error:
                 if isinstance(error, Rejected) and error.reason != "invalid":
@@ -518,7 +546,7 @@ class NotificationConfig(Resource):
         other = "remove one of the two resources, or give one of them other customAttributes"
         context.warn(f"{words}, so every event will be published twice. {how_to_manage(context, twin, other)}")
 
-    def _is_twin(self, item: dict[str, Any], known: dict[str, Any], meaning: Comparison) -> bool:
+    def _is_twin(self, item: FoundConfig, known: NotificationConfigValues, meaning: Comparison) -> bool:
         """Return whether a configuration in Google's JSON means the same as inputs or outputs."""
         state = codec.from_body(self.type, item)
         return all(
@@ -553,7 +581,7 @@ class NotificationConfig(Resource):
         except ApiError:
             return None
 
-    def _state(self, configs: NotificationConfigs, number: str, found: dict[str, Any]) -> State:
+    def _state(self, configs: NotificationConfigs, number: str, found: FoundConfig) -> State:
         payer = {"userProject": configs.user_project} if configs.user_project else {}
         properties = {
             **codec.from_body(self.type, found),

@@ -5,8 +5,8 @@ From these follow the alternatives of a creation, and the requests of each alter
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import attrs
 
@@ -14,10 +14,22 @@ from gcpx.compute.bulk_instances.fleet import FALLBACK_LABEL, Instance
 from gcpx.compute.instance_properties.disks import AttachedDisk
 from gcpx.compute.instance_properties.machines import MACHINE_TYPE, ReservationAffinity
 from gcpx.compute.reference import page, rest
-from gcpx.model.fields import Failure, Record, elements, exclusive, field, nested, record, rule, text
+from gcpx.model.fields import Failure, Record, elements, exclusive, field, nested, record, rule, text, without
 from gcpx.model.links import name_of
 from gcpx.model.numbers import as_integer
 from gcpx.model.patterns import ZONE
+
+if TYPE_CHECKING:
+    from gcpx.compute.value_types import (
+        BulkInstancesValues,
+        FallbackValues,
+        InstancePropertiesValues,
+        InstanceSelectionValues,
+        LocationPolicyValues,
+        LocationPolicyZoneValues,
+        PlacementValues,
+        SchedulingValues,
+    )
 
 
 @attrs.frozen
@@ -35,7 +47,7 @@ class FleetSize:
     minimum: int
 
     @classmethod
-    def of(cls, inputs: dict[str, Any]) -> FleetSize:
+    def of(cls, inputs: BulkInstancesValues) -> FleetSize:
         """Read the size from a fleet's inputs; unknown and malformed values count as missing."""
         count, minimum = as_integer(inputs.get("count")), as_integer(inputs.get("minCount"))
         wanted = len(nested(inputs, "perInstanceProperties")) if count is None else count
@@ -50,12 +62,12 @@ class FleetSize:
         return min(missing, max(at_least, self.minimum - existing))
 
 
-def is_parked(inputs: dict[str, Any]) -> bool:
+def is_parked(inputs: BulkInstancesValues) -> bool:
     """Return whether a fleet's inputs ask for no instances: it exists in the state only, until its `count` is raised."""
     return as_integer(inputs.get("count")) == 0
 
 
-def with_members(inputs: dict[str, Any], members: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def with_members(inputs: BulkInstancesValues, members: Iterable[Instance]) -> BulkInstancesValues:
     """Return a fleet's inputs that ask for all these members, too.
 
     A refresh leaves stopped members out of the inputs, so that the next update starts or replaces them.
@@ -64,15 +76,15 @@ def with_members(inputs: dict[str, Any], members: Iterable[Mapping[str, Any]]) -
     count = max(FleetSize.of(inputs).wanted, len(existing))
     if not names:
         return {**inputs, "count": count}
-    named = {"perInstanceProperties": {**{name: {} for name in existing}, **names}}
-    return {**inputs, **named, **({"count": count} if inputs.get("count") is not None else {})}
+    named: BulkInstancesValues = {**inputs, "perInstanceProperties": {**{name: {} for name in existing}, **names}}
+    return {**named, "count": count} if inputs.get("count") is not None else named
 
 
 @rule(
     "machineTypes must be bare names, not URLs",
     rest("regionInstances.bulkInsert", "instanceFlexibilityPolicy.instanceSelections.machineTypes[]"),
 )
-def selected_machine_types_are_bare_names(values: dict[str, Any]) -> list[Failure]:
+def selected_machine_types_are_bare_names(values: InstanceSelectionValues) -> list[Failure]:
     """Refuse URLs, which name machine types of one zone."""
     names = values.get("machineTypes")
     words = "must be a bare name, not a URL: write only the part after the last slash"
@@ -116,7 +128,7 @@ FALLBACKS: Final = "[fallbacks.py](provider/gcpx/compute/bulk_instances/capacity
     "machineType of a fallback must be a bare name, not a URL",
     rest("regionInstances.bulkInsert", "instanceProperties.machineType"),
 )
-def fallback_machine_type_is_a_bare_name(values: dict[str, Any]) -> list[Failure]:
+def fallback_machine_type_is_a_bare_name(values: FallbackValues) -> list[Failure]:
     """Refuse a URL, which names a machine type of one zone."""
     if "/" not in text(values, "machineType"):
         return []
@@ -198,7 +210,7 @@ class PlacementGroup:
     zone: str | None
 
 
-def placement_groups(inputs: dict[str, Any], members: list[Instance]) -> list[PlacementGroup]:
+def placement_groups(inputs: BulkInstancesValues, members: list[Instance]) -> list[PlacementGroup]:
     """Return the groups of a fleet in the order of its policies; empty if it has no `placement`."""
     placement = nested(inputs, "placement")
     size = as_integer(placement.get("size")) or DEFAULT_SIZE
@@ -218,7 +230,7 @@ _SOURCE: Final = page("Placement policies overview")
 
 
 @rule("policies must not repeat a policy", _SOURCE)
-def placement_policies_differ(values: dict[str, Any]) -> list[Failure]:
+def placement_policies_differ(values: PlacementValues) -> list[Failure]:
     """Refuse a policy that is given twice, because each policy is one group."""
     given = values.get("policies")
     names = [name_of(item) if isinstance(item, str) else None for item in given] if isinstance(given, list) else []
@@ -250,7 +262,7 @@ class Placement(Record):
 
 
 @rule("placement must have enough policies for count: each takes at most size members", _SOURCE)
-def placement_has_room_for_all(values: dict[str, Any]) -> list[Failure]:
+def placement_has_room_for_all(values: BulkInstancesValues) -> list[Failure]:
     """Refuse a fleet that does not fit into its groups."""
     placement, wanted = nested(values, "placement"), FleetSize.of(values).wanted
     policies, size = placement.get("policies"), placement.get("size")
@@ -262,7 +274,7 @@ def placement_has_room_for_all(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("placement requires the targetShape ANY_SINGLE_ZONE and fallbacks without zones", _SOURCE)
-def placement_groups_stay_in_one_zone(values: dict[str, Any]) -> list[Failure]:
+def placement_groups_stay_in_one_zone(values: BulkInstancesValues) -> list[Failure]:
     """Refuse what would spread a group over zones."""
     if not nested(values, "placement"):
         return []
@@ -279,8 +291,6 @@ def placement_groups_stay_in_one_zone(values: dict[str, Any]) -> list[Failure]:
     return failures
 
 
-_DIRECT: Final = ("machineType", "minCpuPlatform", "reservationAffinity")
-"""The properties of a fallback that are instance properties of the same name."""
 _OWN: Final = -1
 """The index of the alternative with the fleet's own properties."""
 
@@ -297,7 +307,7 @@ class Alternative:
     """
 
     name: str = ""
-    inputs: dict[str, Any]
+    inputs: BulkInstancesValues
     labels: dict[str, str] = attrs.Factory(dict)
     is_last: bool
 
@@ -307,7 +317,7 @@ class Alternative:
         return int(self.labels.get(FALLBACK_LABEL, _OWN))
 
 
-def alternatives(inputs: dict[str, Any], wanted: Wanted) -> list[Alternative]:
+def alternatives(inputs: BulkInstancesValues, wanted: Wanted) -> list[Alternative]:
     """List the alternatives to create instances in their order; fallbacks without the wanted zone are left out."""
     own = Alternative(inputs=inputs, is_last=False)
     found = [own, *(
@@ -318,35 +328,47 @@ def alternatives(inputs: dict[str, Any], wanted: Wanted) -> list[Alternative]:
     return [*found[:-1], attrs.evolve(found[-1], is_last=True)]
 
 
-def alternative_of(instance: dict[str, Any]) -> int:
+def alternative_of(instance: Instance) -> int:
     """Return the index of the alternative that created a member (REST JSON), from its label."""
     index = as_integer(instance.get("labels", {}).get(FALLBACK_LABEL))
     return _OWN if index is None else index
 
 
-def inputs_of_member(inputs: dict[str, Any], instance: dict[str, Any]) -> dict[str, Any]:
+def inputs_of_member(inputs: BulkInstancesValues, instance: Instance) -> BulkInstancesValues:
     """Return the inputs with which a member (REST JSON) was created: those of its fallback, if it still exists."""
     index, fallbacks = alternative_of(instance), inputs.get("fallbacks") or ()
     return with_fallback(inputs, fallbacks[index]) if 0 <= index < len(fallbacks) else inputs
 
 
-def with_fallback(inputs: dict[str, Any], fallback: dict[str, Any]) -> dict[str, Any]:
+def with_fallback(inputs: BulkInstancesValues, fallback: FallbackValues) -> BulkInstancesValues:
     """Return the inputs of a fleet with what a fallback changes in them; both may hold unknowns."""
-    changed = {name: fallback[name] for name in _DIRECT if fallback.get(name) is not None}
-    if fallback.get("provisioningModel") is not None:
-        scheduling = nested(nested(inputs, "instanceProperties"), "scheduling")
-        changed["scheduling"] = _provisioned(scheduling, fallback["provisioningModel"])
-    merged = dict(inputs)
+    properties, merged = nested(inputs, "instanceProperties"), inputs.copy()
+    changed = _changed(fallback, nested(properties, "scheduling"))
     if changed:
-        merged["instanceProperties"] = {**nested(inputs, "instanceProperties"), **changed}
+        merged["instanceProperties"] = {**properties, **changed}
     if fallback.get("machineType") is not None or fallback.get("instanceFlexibilityPolicy") is not None:
-        merged["instanceFlexibilityPolicy"] = fallback.get("instanceFlexibilityPolicy")
+        policy: Any = fallback.get("instanceFlexibilityPolicy")
+        merged["instanceFlexibilityPolicy"] = policy
     if fallback.get("zones"):
         merged["locationPolicy"] = _in_zones(nested(inputs, "locationPolicy"), fallback["zones"])
     return merged
 
 
-def _provisioned(scheduling: dict[str, Any], model: Any) -> dict[str, Any]:
+def _changed(fallback: FallbackValues, scheduling: SchedulingValues) -> InstancePropertiesValues:
+    """Return the instance properties that a fallback changes; `scheduling` is the fleet's own."""
+    changed: InstancePropertiesValues = {}
+    if fallback.get("machineType") is not None:
+        changed["machineType"] = fallback["machineType"]
+    if fallback.get("minCpuPlatform") is not None:
+        changed["minCpuPlatform"] = fallback["minCpuPlatform"]
+    if fallback.get("reservationAffinity") is not None:
+        changed["reservationAffinity"] = fallback["reservationAffinity"]
+    if fallback.get("provisioningModel") is not None:
+        changed["scheduling"] = _provisioned(scheduling, fallback["provisioningModel"])
+    return changed
+
+
+def _provisioned(scheduling: SchedulingValues, model: Any) -> SchedulingValues:
     """Return scheduling with another provisioning model, and without settings that only the previous one has.
 
     Removed settings are null, which also removes those of a template.
@@ -354,16 +376,19 @@ def _provisioned(scheduling: dict[str, Any], model: Any) -> dict[str, Any]:
     removed = [] if model == "SPOT" else ["preemptible", "preemptionNoticeDuration"]
     if model == "STANDARD" and not any(scheduling.get(name) for name in ("maxRunDuration", "terminationTime")):
         removed.append("instanceTerminationAction")
-    return {**scheduling, "provisioningModel": model, **dict.fromkeys(removed)}
+    nulls: Any = dict.fromkeys(removed)
+    return {**scheduling, "provisioningModel": model, **nulls}
 
 
-def _in_zones(policy: dict[str, Any], zones: Any) -> dict[str, Any]:
+def _in_zones(policy: LocationPolicyValues, zones: Any) -> LocationPolicyValues:
     """Return a location policy that allows only these zones; the target shape stays."""
-    rest = {name: value for name, value in policy.items() if name != "locations"}
-    return {**rest, "zones": [_listed(zone) for zone in zones] if isinstance(zones, list) else zones}
+    return {
+        **without(policy, ("locations",)),
+        "zones": [_listed(zone) for zone in zones] if isinstance(zones, list) else zones,
+    }
 
 
-def _listed(zone: Any) -> dict[str, Any]:
+def _listed(zone: Any) -> LocationPolicyZoneValues:
     return {"zone": f"zones/{name_of(zone)}" if isinstance(zone, str) else zone}
 
 

@@ -7,7 +7,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import attrs
 
@@ -30,6 +30,7 @@ from gcpx.compute.bulk_instances.fleet import (
     Fleet,
     Instance,
     created_in_group,
+    last_outputs,
     region_of,
 )
 from gcpx.compute.bulk_instances.names import names_across_zones
@@ -53,6 +54,9 @@ from gcpx.model.fields import nested, object_type, text
 from gcpx.model.links import name_of
 from gcpx.model.resource import Context, PartialError, State
 
+if TYPE_CHECKING:
+    from gcpx.compute.value_types import BulkInstancesValues, LocationStatusValues, ShortfallValues
+
 
 @attrs.frozen(kw_only=True)
 class BulkInsertBody:
@@ -74,7 +78,7 @@ class BulkInsertBody:
     labels: dict[str, str] = attrs.Factory(dict)
     placement_policy: str = ""
 
-    def write(self, fleet: Fleet, inputs: dict[str, Any]) -> dict[str, Any]:
+    def write(self, fleet: Fleet, inputs: BulkInstancesValues) -> dict[str, Any]:
         """Write the body (REST JSON); `inputs` are the fleet's, without secrets and unknowns."""
         body = codec.to_body(object_type(BulkInstancesModel), inputs)
         properties = self._with_placement(self._with_labels(fleet, body))
@@ -370,7 +374,7 @@ class BulkInsert(Insertion):
     def was_known(self, operation: dict[str, Any]) -> bool:
         """Return whether the state, or what the engine has shown, has the group of operations."""
         return operation.get("operationGroupId") in {
-            self.context.prior.get("operationGroupId", ""),
+            last_outputs(self.context).get("operationGroupId", ""),
             *self.context.shown,
         }
 
@@ -428,7 +432,7 @@ class Creation:
     error: ApiError | None
     stopped: bool
     explanation: str
-    outputs: dict[str, Any]
+    outputs: BulkInstancesValues
     outcomes: list[Outcome]
 
     @classmethod
@@ -437,9 +441,10 @@ class Creation:
     ) -> Creation:
         """Describe a creation by how its operations ended, and by what it fell short of."""
         groups = [group for outcome in outcomes if (group := outcome.operation.get("operationGroupId"))]
-        outputs = {
+        shared: BulkInstancesValues = {"operationGroupId": groups[-1]} if groups else {}
+        outputs: BulkInstancesValues = {
             "perLocationStatus": _location_outputs(outcomes),
-            **({"operationGroupId": groups[-1]} if groups else {}),
+            **shared,
             "shortfalls": shortfall_outputs(shortfalls),
         }
         explanation = shortfall_lines(shortfalls)
@@ -448,10 +453,9 @@ class Creation:
         )
 
     @property
-    def shortfalls(self) -> list[dict[str, Any]]:
+    def shortfalls(self) -> list[ShortfallValues]:
         """The engine values of the output `shortfalls`."""
-        found: list[dict[str, Any]] = self.outputs["shortfalls"]
-        return found
+        return self.outputs["shortfalls"]
 
     @property
     def group(self) -> BulkCreationGroup:
@@ -472,7 +476,7 @@ class Creation:
 
     def completed(self) -> Creation:
         """Return the creation of a fleet that turned out to have all wanted instances, whatever an error said."""
-        outputs = {**self.outputs, "shortfalls": []}
+        outputs: BulkInstancesValues = {**self.outputs, "shortfalls": []}
         return attrs.evolve(self, error=None, stopped=False, explanation="", outputs=outputs)
 
     @property
@@ -483,7 +487,7 @@ class Creation:
         return self.explained_error
 
 
-def _location_outputs(outcomes: Iterable[Outcome]) -> dict[str, dict[str, Any]]:
+def _location_outputs(outcomes: Iterable[Outcome]) -> dict[str, LocationStatusValues]:
     """Add up the status of each location over several operations; the state is that of the last."""
     numbers: dict[str, Counter[str]] = {}
     states: dict[str, dict[str, Any]] = {}
@@ -492,11 +496,11 @@ def _location_outputs(outcomes: Iterable[Outcome]) -> dict[str, dict[str, Any]]:
             counts = {key: value for key, value in values.items() if isinstance(value, int)}
             numbers.setdefault(name, Counter()).update(counts)
             states[name] = {key: value for key, value in values.items() if key not in counts}
-    return {name: {**dict(counts), **states[name]} for name, counts in numbers.items()}
+    return {name: cast("LocationStatusValues", {**counts, **states[name]}) for name, counts in numbers.items()}
 
 
 def create_instances(
-    context: Context, fleet: Fleet, inputs: dict[str, Any], existing: list[Instance], wanted: Wanted
+    context: Context, fleet: Fleet, inputs: BulkInstancesValues, existing: list[Instance], wanted: Wanted
 ) -> Creation:
     """Create instances with the fleet's own properties, then with those of its fallbacks for what is still missing.
 
@@ -531,7 +535,7 @@ def create_instances(
 
 
 def created_earlier(
-    context: Context, fleet: Fleet, inputs: dict[str, Any], wanted: Wanted, instances: list[Instance]
+    context: Context, fleet: Fleet, inputs: BulkInstancesValues, wanted: Wanted, instances: list[Instance]
 ) -> list[Instance]:
     """Return those instances with which an earlier run began to create the same new fleet; raises `ApiError`.
 
@@ -740,7 +744,7 @@ class NoInstanceCreatedError(ProviderError):
         )
 
 
-def report_shortfall(context: Context, inputs: dict[str, Any], state: State, creation: Creation) -> None:
+def report_shortfall(context: Context, inputs: BulkInstancesValues, state: State, creation: Creation) -> None:
     """Report a fleet that has fewer instances than its inputs ask for; `state` describes it after the creation.
 
     A fleet that has its minimum is accepted with a warning.

@@ -6,7 +6,7 @@ Source: Compute Engine REST reference, `regionInstances.bulkInsert`.
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from gcpx.compute.bulk_instances import rules
 from gcpx.compute.bulk_instances.capacity import (
@@ -31,6 +31,9 @@ from gcpx.model.fields import Failure, Record, field, nested, one_required, outp
 from gcpx.model.links import name_of
 from gcpx.model.numbers import as_integer_or_percentage
 from gcpx.model.patterns import PROJECT, REGION, ZONE
+
+if TYPE_CHECKING:
+    from gcpx.compute.value_types import LocationPolicyValues
 
 
 @record
@@ -98,7 +101,7 @@ class LocationPolicyZone(Record):
 
 
 @rule("the keys of locations must be written zones/ZONE", rest(_BULK_INSERT, "locationPolicy.locations"))
-def _locations_are_zones(values: dict[str, Any]) -> list[Failure]:
+def _locations_are_zones(values: LocationPolicyValues) -> list[Failure]:
     invalid = (name for name in nested(values, "locations") if "zones/" not in name or not ZONE[0].fullmatch(name))
     return [Failure(("locations", name), "must be written zones/ZONE") for name in invalid]
 

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import attrs
 
@@ -25,6 +25,11 @@ from gcpx.gcp.request import COMPUTE, SHORT_PATIENCE, Request, segment
 from gcpx.model.links import name_of
 from gcpx.model.resource import Context
 
+if TYPE_CHECKING:
+    from gcpx.compute.value_types import BulkInstancesValues, InstanceValues, MemberValues
+
+Instance: TypeAlias = "InstanceValues"
+"""An instance as the API returns it (REST JSON), whose fields have the names of the declared properties."""
 FLEET_ID_SOURCE: Final = "[fleet_id.py](provider/gcpx/compute/bulk_instances/fleet.py): fleet IDs"
 """The source of rules about fleet IDs, which gcpx defines itself, as a link in RULES.md."""
 TRACKING_LABEL: Final = "gcpx-bulk"
@@ -39,6 +44,16 @@ FLEET_ID: Final = (
     re.compile(r"[a-z0-9][-_a-z0-9]{0,62}|labels/[a-z][-_a-z0-9]{0,62}=[-_a-z0-9]{0,63}|namePattern/[-a-z0-9#]{1,63}"),
     "a label value of lower-case letters, digits, hyphens and underscores, labels/KEY=VALUE or namePattern/PATTERN",
 )
+
+
+def fleet_values(values: Mapping[str, Any]) -> BulkInstancesValues:
+    """Return inputs or outputs of a fleet, which are checked before they come here, with their declared type."""
+    return cast("BulkInstancesValues", values)
+
+
+def last_outputs(context: Context) -> BulkInstancesValues:
+    """Return the outputs in the state before a call."""
+    return fleet_values(context.prior)
 
 
 def is_tracked(fleet_id: str) -> bool:
@@ -119,8 +134,6 @@ class RegionZones:
             return bool(self._zones.pop((project, region), None))
 
 
-_Instance = dict[str, Any]
-"""An instance as the API returns it (REST JSON)."""
 _CLOCK_SKEW: Final = 2.0
 """Seconds by which the times of operations and of instances may differ, because different machines write them."""
 
@@ -146,7 +159,7 @@ class Membership:
         strangers: the instances of the last list that are not members, by numeric ID.
     """
 
-    strangers: dict[str, _Instance] = attrs.Factory(dict)
+    strangers: dict[str, Instance] = attrs.Factory(dict)
     _members: set[str] = attrs.Factory(set)
     """The numeric IDs of members."""
     _creations: list[_Creation] = attrs.Factory(list)
@@ -155,7 +168,7 @@ class Membership:
     """The group IDs of all bulk creations of the call, because a list may not show yet what they have created."""
     _has_read_operations: bool = False
 
-    def take_in(self, instances: Iterable[_Instance]) -> None:
+    def take_in(self, instances: Iterable[Instance | MemberValues]) -> None:
         """Make instances members; `instances` may also be elements of the output `members`."""
         self._members |= {str(item["id"]) for item in instances}
 
@@ -169,8 +182,8 @@ class Membership:
         self._creations.append(_Creation(operation.get("operationGroupId") or "", created))
 
     def members_among(
-        self, context: Context, operations: Operations, region: str, found: list[_Instance]
-    ) -> list[_Instance]:
+        self, context: Context, operations: Operations, region: str, found: list[Instance]
+    ) -> list[Instance]:
         """Return the members among the instances that match.
 
         Args:
@@ -182,7 +195,7 @@ class Membership:
         Raises:
             ApiError: operations cannot be listed, and so it cannot be told whether an instance is a member.
         """
-        self.take_in(item for item in context.prior.get("members") or () if item.get("id"))
+        self.take_in(item for item in last_outputs(context).get("members") or () if item.get("id"))
         creations, self._creations = self._creations, []
         self._groups += [creation.group for creation in creations]
         outside = self._outside(found)
@@ -193,10 +206,10 @@ class Membership:
         self.strangers = {str(item["id"]): item for item in self._outside(outside)}
         return [item for item in found if str(item["id"]) in self._members]
 
-    def _outside(self, found: list[_Instance]) -> list[_Instance]:
+    def _outside(self, found: list[Instance]) -> list[Instance]:
         return [item for item in found if str(item["id"]) not in self._members]
 
-    def _are_just_created(self, outside: list[_Instance], creations: list[_Creation]) -> bool:
+    def _are_just_created(self, outside: list[Instance], creations: list[_Creation]) -> bool:
         """Return whether there are exactly as many new instances in each zone as Google says that this run created.
 
         Returns False once operations have been read in this call.
@@ -206,7 +219,7 @@ class Membership:
         created = sum((creation.created or Counter() for creation in creations), Counter[str]())
         return Counter(name_of(item["zone"]) for item in outside) == created
 
-    def _read_operations(self, context: Context, operations: Operations, region: str, outside: list[_Instance]) -> None:
+    def _read_operations(self, context: Context, operations: Operations, region: str, outside: list[Instance]) -> None:
         """Make those instances members that bulk creations of this run, or of interrupted runs, have created."""
         self._has_read_operations = True
         self._take_in_created(context, operations, self._groups, outside)
@@ -215,34 +228,32 @@ class Membership:
             self._take_in_created(context, operations, _earlier_groups(context, operations, region, new), new)
 
     def _take_in_created(
-        self, context: Context, operations: Operations, groups: Iterable[str], instances: list[_Instance]
+        self, context: Context, operations: Operations, groups: Iterable[str], instances: list[Instance]
     ) -> None:
         for group in filter(None, groups):
             self.take_in(created_in_group(context, operations, group, self._outside(instances)))
 
 
-def created_in_group(
-    context: Context, operations: Operations, group: str, instances: list[_Instance]
-) -> list[_Instance]:
+def created_in_group(context: Context, operations: Operations, group: str, instances: list[Instance]) -> list[Instance]:
     """Return those instances that the operations of a group have created; raises `ApiError`."""
     zones = sorted({name_of(item["zone"]) for item in instances})
     targets = operations.targets_of_group(context, zones, group)
     return [item for item in instances if str(item["id"]) in targets]
 
 
-def _earlier_groups(context: Context, operations: Operations, region: str, instances: list[_Instance]) -> list[str]:
+def _earlier_groups(context: Context, operations: Operations, region: str, instances: list[Instance]) -> list[str]:
     """Return the group IDs of the resource's bulk creations that may have created one of the instances.
 
     Without a provider's ID, which tells stacks apart, only the last creation of the state is known to be this resource's.
     """
     if not context.provider_id:
-        return [context.prior.get("operationGroupId") or ""]
+        return [last_outputs(context).get("operationGroupId") or ""]
     begun = operations.begun_by_requests(context, f"regions/{region}", resource_mark(context))
     fitting = (operation for operation in begun if any(_may_have_created(operation, item) for item in instances))
     return [operation.get("operationGroupId") or "" for operation in fitting]
 
 
-def _may_have_created(operation: Mapping[str, Any], instance: _Instance) -> bool:
+def _may_have_created(operation: Mapping[str, Any], instance: Instance) -> bool:
     """Return whether an instance was created while an operation was under way; true if that cannot be told."""
     created, begun = instance.get("creationTimestamp"), operation.get("insertTime")
     if not created or not begun:
@@ -251,8 +262,6 @@ def _may_have_created(operation: Mapping[str, Any], instance: _Instance) -> bool
     return earliest <= moment(created) and (not ended or moment(created) <= moment(ended) + _CLOCK_SKEW)
 
 
-Instance = dict[str, Any]
-"""An instance as the API returns it (REST JSON)."""
 TIMEOUT: Final = 1200.0
 """Seconds that an operation may take if the user sets no custom timeout."""
 _VERSION: Final = "beta"
@@ -357,7 +366,7 @@ class Fleet:
         The first list of a region in a process is an aggregated one, which counts as a heavy-weight read, and names the
         region's zones. Later ones list each zone, side by side.
         """
-        self.look_in(member.get("zone") or "" for member in context.prior.get("members") or ())
+        self.look_in(member.get("zone") or "" for member in last_outputs(context).get("members") or ())
         try:
             found = self._found(context)
         except NotFound:
@@ -497,7 +506,7 @@ def _contradiction(error: NotFound) -> ServerError:
     return ServerError(f"{error.message.rstrip('.')}, although it is in the list of instances", status=error.status)
 
 
-def checked_instance(found: Instance, zone: str) -> Instance:
+def checked_instance(found: dict[str, Any], zone: str) -> Instance:
     """Return an instance of a list of a zone; raise MalformedResponse if what identifies it is not valid.
 
     An instance that is left out because it cannot be read, or that seems to be elsewhere, would be taken for deleted.
@@ -506,10 +515,10 @@ def checked_instance(found: Instance, zone: str) -> Instance:
     is_valid = is_id(found.get("id")) and all(isinstance(text, str) and text for text in texts)
     if not is_valid or not _is_text_map(found.get("labels", {})) or not _is_in(found, zone):
         raise MalformedResponse("Google's list has an instance without a valid name, ID, zone, status, link or labels")
-    return found
+    return cast("Instance", found)
 
 
-def _is_in(found: Instance, zone: str) -> bool:
+def _is_in(found: Mapping[str, Any], zone: str) -> bool:
     """Return whether an instance's own zone and link say that it is in a zone."""
     link: str = found["selfLink"]
     return name_of(found["zone"]) == zone and link.endswith(f"/zones/{zone}/instances/{found['name']}")
@@ -519,7 +528,7 @@ def _is_text_map(found: Any) -> bool:
     return isinstance(found, dict) and all(isinstance(value, str) for value in found.values())
 
 
-def region_of(instance: Instance) -> str:
+def region_of(instance: Mapping[str, Any]) -> str:
     """Return the name of the region that an instance's zone is in."""
     return name_of(instance["zone"]).rpartition("-")[0]
 
@@ -557,12 +566,12 @@ _FILTER: Final = f'operationType eq "(.*[.])?({"|".join(_REASONS)})"'
 _FIELDS: Final = "operationType,targetId,insertTime,error(errors(code))"
 
 
-def is_stopped(instance: Instance) -> bool:
+def is_stopped(instance: Instance | MemberValues) -> bool:
     """Return whether an instance is stopped, suspended, or about to be, and so does not count as running."""
     return instance.get("status") in _STOPPED
 
 
-def keeps_stopped(inputs: dict[str, Any]) -> bool:
+def keeps_stopped(inputs: BulkInstancesValues) -> bool:
     """Return whether a fleet's inputs say that stopped members stay stopped, and count as existing."""
     return inputs.get("onStopped") == "KEEP"
 

@@ -14,9 +14,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from gcpx.compute.bulk_instances.fleet import GENERATION_LABEL, RESERVED_LABELS, Fleet
+from gcpx.compute.bulk_instances.fleet import GENERATION_LABEL, RESERVED_LABELS, Fleet, Instance
 from gcpx.compute.bulk_instances.plan import CHANGES, Level, by_level, is_rolling
 from gcpx.compute.instance_properties.properties import InstanceProperties
 from gcpx.gcp.errors import ApiError
@@ -26,10 +26,13 @@ from gcpx.model.fields import nested, object_type
 from gcpx.model.links import path_of
 from gcpx.model.resource import Context
 
+if TYPE_CHECKING:
+    from gcpx.compute.value_types import BulkInstancesValues, InstancePropertiesValues
+
 _MISSING: Final = object()
 
 
-def merged_properties(context: Context, fleet: Fleet, inputs: dict[str, Any]) -> dict[str, Any]:
+def merged_properties(context: Context, fleet: Fleet, inputs: BulkInstancesValues) -> InstancePropertiesValues:
     """Return the properties that new instances get (REST JSON); reads the template, if the inputs name one.
 
     A label of the template that the inputs remove stays as a null, so that it is removed from members, too.
@@ -41,25 +44,26 @@ def merged_properties(context: Context, fleet: Fleet, inputs: dict[str, Any]) ->
     return _merged(template_properties(context, fleet, link) if link else {}, inputs)
 
 
-def own_properties(inputs: dict[str, Any]) -> dict[str, Any]:
+def own_properties(inputs: BulkInstancesValues) -> InstancePropertiesValues:
     """Return the properties that the inputs themselves give to instances (REST JSON), without those of a template."""
     return _merged({}, inputs)
 
 
-def _merged(template: dict[str, Any], inputs: dict[str, Any]) -> dict[str, Any]:
+def _merged(template: InstancePropertiesValues, inputs: BulkInstancesValues) -> InstancePropertiesValues:
     """Merge a fleet's own properties into those of its template (REST JSON)."""
     has_template = bool(inputs.get("sourceInstanceTemplate"))
-    own = codec.to_body(object_type(InstanceProperties), inputs.get("instanceProperties") or {}, nulls=has_template)
+    body = codec.to_body(object_type(InstanceProperties), inputs.get("instanceProperties") or {}, nulls=has_template)
+    own = cast("InstancePropertiesValues", body)
     if not has_template:
         return own
-    merged: dict[str, Any] = merge_patch(template, own)
-    nulls = {key: None for key, value in (own.get("labels") or {}).items() if value is None}
+    merged: InstancePropertiesValues = merge_patch(template, own)
+    nulls: Any = {key: None for key, value in (own.get("labels") or {}).items() if value is None}
     return {**merged, "labels": {**merged.get("labels", {}), **nulls}} if nulls else merged
 
 
 def rolled_properties(
-    context: Context, fleet: Fleet, old: dict[str, Any], new: dict[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
+    context: Context, fleet: Fleet, old: BulkInstancesValues, new: BulkInstancesValues
+) -> tuple[InstancePropertiesValues, InstancePropertiesValues]:
     """Return the properties before and after an update of a rolling fleet; the old template may have been deleted.
 
     Raises:
@@ -69,14 +73,14 @@ def rolled_properties(
     return after if has_same_properties(old, new) else _readable(context, fleet, old), after
 
 
-def has_same_properties(old: dict[str, Any], new: dict[str, Any]) -> bool:
+def has_same_properties(old: BulkInstancesValues, new: BulkInstancesValues) -> bool:
     """Return whether two inputs give instances the same properties, as far as the inputs tell."""
     return all(old.get(name) == new.get(name) for name in ("instanceProperties", "sourceInstanceTemplate"))
 
 
 def set_properties(
-    context: Context, fleet: Fleet, old: dict[str, Any], new: dict[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
+    context: Context, fleet: Fleet, old: BulkInstancesValues, new: BulkInstancesValues
+) -> tuple[InstancePropertiesValues, InstancePropertiesValues]:
     """Return the properties before and after an update that only sets labels, tags and metadata.
 
     The template is read only if the update changes them.
@@ -88,7 +92,7 @@ def set_properties(
     return own, own
 
 
-def _readable(context: Context, fleet: Fleet, inputs: dict[str, Any]) -> dict[str, Any]:
+def _readable(context: Context, fleet: Fleet, inputs: BulkInstancesValues) -> InstancePropertiesValues:
     """Return the properties of instances, without those of a template that cannot be read."""
     link = inputs.get("sourceInstanceTemplate")
     try:
@@ -100,12 +104,12 @@ def _readable(context: Context, fleet: Fleet, inputs: dict[str, Any]) -> dict[st
         return own_properties(inputs)
 
 
-def template_properties(context: Context, fleet: Fleet, link: str) -> dict[str, Any]:
+def template_properties(context: Context, fleet: Fleet, link: str) -> InstancePropertiesValues:
     """Read the properties of a template (REST JSON); raises `ApiError`."""
     path = path_of(link)
     path = path if path.startswith("projects/") else f"projects/{fleet.project}/{path}"
     found = fleet.google.send(Request(api=COMPUTE, method="GET", path=f"beta/{path}"), context)
-    properties: dict[str, Any] = found.get("properties", {})
+    properties: InstancePropertiesValues = found.get("properties", {})
     return properties
 
 
@@ -130,7 +134,9 @@ _SERVER_FIELDS: Final = frozenset({"kind", "fingerprint"})
 """Fields that Google adds to a template's properties, and that say nothing about instances."""
 
 
-def generation_of(properties: dict[str, Any], prior: str = "", changed: frozenset[Level] = frozenset(CHANGES)) -> str:
+def generation_of(
+    properties: Mapping[str, Any], prior: str = "", changed: frozenset[Level] = frozenset(CHANGES)
+) -> str:
     """Return the generation of instance properties.
 
     Args:
@@ -165,17 +171,17 @@ def is_changing(label: str) -> bool:
     return label.endswith(_CHANGING)
 
 
-def recorded_generation(instance: Mapping[str, Any]) -> str:
+def recorded_generation(instance: Instance) -> str:
     """Read the generation from the label of an instance (REST JSON); empty without one."""
     return str(instance.get("labels", {}).get(GENERATION_LABEL, ""))
 
 
-def last_generations(prior: Mapping[str, Any]) -> dict[str, str]:
+def last_generations(prior: BulkInstancesValues) -> dict[str, str]:
     """Return the generations of members by their IDs, from the last outputs."""
     return {item["id"]: item["generation"] for item in prior.get("members") or () if item.get("generation")}
 
 
-def last_generation(prior: Mapping[str, Any]) -> str:
+def last_generation(prior: BulkInstancesValues) -> str:
     """Return the generation before an update from the last outputs; empty if they do not tell.
 
     A fleet that was imported, or was not rolling, has no such output. What most of its members are labelled with stands
@@ -188,7 +194,7 @@ def last_generation(prior: Mapping[str, Any]) -> str:
     return known[0] if known else ""
 
 
-def creation_generation(context: Context, fleet: Fleet, inputs: dict[str, Any]) -> str:
+def creation_generation(context: Context, fleet: Fleet, inputs: BulkInstancesValues) -> str:
     """Return the generation of a new fleet; empty if it is not rolling. Raises `ApiError` if its template is unreadable."""
     return generation_of(merged_properties(context, fleet, inputs)) if is_rolling(inputs) else ""
 
@@ -198,7 +204,7 @@ def generation_label(generation: str) -> dict[str, str]:
     return {GENERATION_LABEL: generation} if generation else {}
 
 
-def generation_output(generation: str) -> dict[str, Any]:
+def generation_output(generation: str) -> BulkInstancesValues:
     """Return the output that gives a fleet's generation; empty without one."""
     return {"generation": generation} if generation else {}
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import attrs
 
 from gcpx.compute.bulk_instances.capacity import FleetSize, inputs_of_member
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
-from gcpx.compute.bulk_instances.fleet import GENERATION_LABEL, Fleet, Instance, is_stopped, name_order
+from gcpx.compute.bulk_instances.fleet import GENERATION_LABEL, Fleet, Instance, is_stopped, last_outputs, name_order
 from gcpx.compute.bulk_instances.generation import (
     generation_of,
     has_same_properties,
@@ -26,11 +26,14 @@ from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, is_ro
 from gcpx.errors import UserError
 from gcpx.gcp.errors import ApiError
 from gcpx.model.diff import diff
-from gcpx.model.fields import nested, object_type
+from gcpx.model.fields import chosen, nested, object_type, without
 from gcpx.model.links import name_of
 from gcpx.model.resource import Context
 
-Properties = dict[str, Any]
+if TYPE_CHECKING:
+    from gcpx.compute.value_types import BulkInstancesValues, InstancePropertiesValues, InstanceValues
+
+Properties: TypeAlias = "InstanceValues | InstancePropertiesValues"
 """An instance, or instance properties (REST JSON)."""
 
 
@@ -108,7 +111,7 @@ def _min_cpu_platform_body(_: Instance, wanted: dict[str, Any]) -> dict[str, Any
 
 
 def _service_account(properties: Properties) -> dict[str, Any]:
-    account: dict[str, Any] = next(iter(properties.get("serviceAccounts") or ()), {})
+    account = (properties.get("serviceAccounts") or [{}])[0]
     return {"email": account.get("email"), "scopes": sorted(account.get("scopes") or ())} if account else {}
 
 
@@ -159,13 +162,17 @@ class Target:
         labels: the labels that gcpx sets.
     """
 
-    wanted: Properties
+    wanted: InstancePropertiesValues
     removed: Mapping[str, frozenset[str]] = attrs.Factory(dict)
     labels: Mapping[str, str] = attrs.Factory(dict)
 
     @classmethod
     def after(
-        cls, old: Properties, new: Properties, labels: Mapping[str, str], earlier: Mapping[str, frozenset[str]]
+        cls,
+        old: InstancePropertiesValues,
+        new: InstancePropertiesValues,
+        labels: Mapping[str, str],
+        earlier: Mapping[str, frozenset[str]],
     ) -> Target:
         """Build the target of a change of properties; `earlier` are the keys that an unfinished change was removing."""
         removed = {
@@ -200,7 +207,9 @@ def _wanted(setting: Setting, properties: Properties) -> dict[str, Any]:
 _OF_MEMBERS: Final = ("instanceProperties", "sourceInstanceTemplate")
 
 
-def after_last_update(context: Context, old: dict[str, Any], new: dict[str, Any]) -> tuple[Context, dict[str, Any]]:
+def after_last_update(
+    context: Context, old: BulkInstancesValues, new: BulkInstancesValues
+) -> tuple[Context, BulkInstancesValues]:
     """Return the call and the old inputs of an update as if the last one had not failed.
 
     Args:
@@ -217,10 +226,10 @@ def after_last_update(context: Context, old: dict[str, Any], new: dict[str, Any]
     ), prior
 
 
-def _last_inputs(context: Context, old: dict[str, Any]) -> dict[str, Any]:
+def _last_inputs(context: Context, old: BulkInstancesValues) -> BulkInstancesValues:
     """Return the old inputs with the properties of members that the last update, successful or not, was to set."""
-    given = {name: context.prior[name] for name in _OF_MEMBERS if context.prior.get(name) is not None}
-    return {**{name: value for name, value in old.items() if name not in _OF_MEMBERS}, **given} if given else old
+    given = chosen(last_outputs(context), _OF_MEMBERS)
+    return {**without(old, _OF_MEMBERS), **given} if given else old
 
 
 _RUNNING: Final = "RUNNING"
@@ -257,18 +266,18 @@ class Goal:
         rehosted: the names of members that had a host name of their own, and should have none now.
     """
 
-    inputs: dict[str, Any]
+    inputs: BulkInstancesValues
     policy: Policy
     generation: str
     base: str
-    before: dict[str, Any]
+    before: InstancePropertiesValues
     target: Target
     unreadable: ApiError | None = None
     known: Mapping[str, str] = attrs.Factory(dict)
     rehosted: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, context: Context, fleet: Fleet, old: dict[str, Any], new: dict[str, Any]) -> Goal:
+    def of(cls, context: Context, fleet: Fleet, old: BulkInstancesValues, new: BulkInstancesValues) -> Goal:
         """Determine the goal of an update from old to new inputs.
 
         Raises:
@@ -277,7 +286,7 @@ class Goal:
         policy = Policy.of(new)
         before, after, unreadable = _properties(context, fleet, old, new)
         levels = frozenset(levels_of(context.changed))
-        base = (last_generation(context.prior) or generation_of(before)) if policy.rolling else ""
+        base = (last_generation(last_outputs(context)) or generation_of(before)) if policy.rolling else ""
         generation = generation_of(after, base, levels) if policy.rolling else ""
         labels = {**fleet.labels, **({GENERATION_LABEL: generation} if generation else {})}
         target = Target.after(before, after, labels, _removed_before(context))
@@ -289,11 +298,11 @@ class Goal:
             before=before,
             target=target,
             unreadable=unreadable,
-            known=last_generations(context.prior),
+            known=last_generations(last_outputs(context)),
             rehosted=frozenset(_hostnames(old).keys() - _hostnames(new).keys()),
         )
 
-    def reversed(self, old: dict[str, Any]) -> Goal:
+    def reversed(self, old: BulkInstancesValues) -> Goal:
         """Return the goal of a rollback: it gives the old inputs to members that have reached this goal."""
         added = {item.name: frozenset(item.read(self.target.wanted)) for item in (LABELS, *ON_STOPPED)}
         before = self.before
@@ -316,8 +325,8 @@ class Goal:
         """
         if not self.policy.rolling:
             return self.target
-        chosen = inputs_of_member(self.inputs, instance)
-        return attrs.evolve(self.target, wanted=_without_choices(self.target.wanted, self.inputs, chosen))
+        used = inputs_of_member(self.inputs, instance)
+        return attrs.evolve(self.target, wanted=_without_choices(self.target.wanted, self.inputs, used))
 
     @property
     def settings(self) -> tuple[Setting, ...]:
@@ -399,35 +408,34 @@ class Goal:
 
 
 def _properties(
-    context: Context, fleet: Fleet, old: dict[str, Any], new: dict[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any], ApiError | None]:
+    context: Context, fleet: Fleet, old: BulkInstancesValues, new: BulkInstancesValues
+) -> tuple[InstancePropertiesValues, InstancePropertiesValues, ApiError | None]:
     """Return the properties before and after an update, and why a template cannot be read that it may do without."""
     try:
         return *(rolled_properties if is_rolling(new) else set_properties)(context, fleet, old, new), None
     except ApiError as error:
-        if not (last_generation(context.prior) and has_same_properties(old, new)):
+        if not (last_generation(last_outputs(context)) and has_same_properties(old, new)):
             raise
         return own_properties(old), own_properties(new), error
 
 
-def _policy_back(new: dict[str, Any], old: dict[str, Any]) -> Policy:
+def _policy_back(new: BulkInstancesValues, old: BulkInstancesValues) -> Policy:
     """Return the policy of a rollback: the new one for the old size, without a pause and with the old readiness."""
-    given = {name: value for name, value in nested(new, "updatePolicy").items() if name != "pauseAfter"}
-    ready = nested(old, "updatePolicy").get("ready")
+    given, ready = without(nested(new, "updatePolicy"), ("pauseAfter",)), nested(nested(old, "updatePolicy"), "ready")
     return Policy.of({**old, "updatePolicy": {**given, "ready": ready}})
 
 
-def _without_choices(wanted: dict[str, Any], inputs: dict[str, Any], chosen: dict[str, Any]) -> dict[str, Any]:
-    """Return the wanted properties (REST JSON) of a member that was created with the `chosen` inputs of the fleet."""
-    own, fleets = nested(chosen, "instanceProperties"), nested(inputs, "instanceProperties")
-    changed = {name: own[name] for name in _OF_MACHINES if own.get(name) != fleets.get(name)}
-    kept = {name: value for name, value in wanted.items() if name != "scheduling" or own.get(name) == fleets.get(name)}
-    if chosen.get("instanceFlexibilityPolicy"):
-        return {name: value for name, value in kept.items() if name not in _OF_MACHINES}
-    return {**kept, **changed}
+def _without_choices(
+    wanted: InstancePropertiesValues, inputs: BulkInstancesValues, used: BulkInstancesValues
+) -> InstancePropertiesValues:
+    """Return the wanted properties (REST JSON) of a member that was created with the `used` inputs of the fleet."""
+    own, fleets = nested(used, "instanceProperties"), nested(inputs, "instanceProperties")
+    changed = chosen(own, [name for name in _OF_MACHINES if own.get(name) != fleets.get(name)])
+    kept = wanted if own.get("scheduling") == fleets.get("scheduling") else without(wanted, ("scheduling",))
+    return without(kept, _OF_MACHINES) if used.get("instanceFlexibilityPolicy") else {**kept, **changed}
 
 
-def _hostnames(inputs: dict[str, Any]) -> dict[str, str]:
+def _hostnames(inputs: BulkInstancesValues) -> dict[str, str]:
     """Return the host names that inputs give to members, by name."""
     named = inputs.get("perInstanceProperties") or {}
     return {name: own["hostname"] for name, own in named.items() if own and own.get("hostname") is not None}
@@ -435,4 +443,4 @@ def _hostnames(inputs: dict[str, Any]) -> dict[str, str]:
 
 def _removed_before(context: Context) -> dict[str, frozenset[str]]:
     """Return the keys that an unfinished update was removing."""
-    return {name: frozenset(keys) for name, keys in (context.prior.get("removedKeys") or {}).items()}
+    return {name: frozenset(keys) for name, keys in (last_outputs(context).get("removedKeys") or {}).items()}

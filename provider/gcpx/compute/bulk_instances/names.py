@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Collection, Iterable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from gcpx.compute.bulk_instances.capacity import FleetSize
 from gcpx.compute.bulk_instances.fleet import Fleet, Instance, pattern_expression, region_of
@@ -20,6 +20,9 @@ from gcpx.gcp.list_method import scopes_in
 from gcpx.model.fields import elements, nested, text
 from gcpx.model.links import name_of
 from gcpx.model.resource import Context
+
+if TYPE_CHECKING:
+    from gcpx.compute.value_types import BulkInstancesValues
 
 
 class NamesExhaustedError(ProviderError):
@@ -94,7 +97,7 @@ def free_names(pattern: str, in_use: Collection[str], count: int) -> list[str]:
     return free
 
 
-def have_too_few_names(one: dict[str, Any], other: dict[str, Any]) -> bool:
+def have_too_few_names(one: BulkInstancesValues, other: BulkInstancesValues) -> bool:
     """Return whether two fleets, by their inputs, take their names from one pattern that has too few for both."""
     pattern = text(one, "namePattern")
     places = [
@@ -116,7 +119,7 @@ def names_after_the_highest(pattern: str, in_use: Collection[str], count: int) -
 
 
 def explained_refusal(
-    context: Context, fleet: Fleet, inputs: dict[str, Any], missing: int, refusal: ApiError
+    context: Context, fleet: Fleet, inputs: BulkInstancesValues, missing: int, refusal: ApiError
 ) -> ProviderError:
     """Return the error of a creation that Google refused; it says so if the numbers of the name pattern run out.
 
@@ -151,7 +154,7 @@ def _names_in_use(context: Context, fleet: Fleet, pattern: str) -> set[str]:
     return {found["name"] for found in instances.read_all(context) if region_of(found) == fleet.region}
 
 
-def names_across_zones(inputs: dict[str, Any], members: Iterable[Instance], count: int) -> list[str]:
+def names_across_zones(inputs: BulkInstancesValues, members: Iterable[Instance], count: int) -> list[str]:
     """Return the names of new instances if members are in zones that a request cannot use; otherwise none.
 
     Args:
@@ -167,7 +170,7 @@ def names_across_zones(inputs: dict[str, Any], members: Iterable[Instance], coun
     return next_names(pattern, in_use, count)
 
 
-def _may_be_used(inputs: dict[str, Any], zone: str) -> bool:
+def _may_be_used(inputs: BulkInstancesValues, zone: str) -> bool:
     """Return whether the location policy of a request lets it create instances in a zone."""
     policy = nested(inputs, "locationPolicy")
     locations = nested(policy, "locations")

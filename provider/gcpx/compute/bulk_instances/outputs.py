@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gcpx.compute.bulk_instances.capacity import is_parked
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
@@ -14,20 +14,24 @@ from gcpx.compute.bulk_instances.fleet import (
     Instance,
     is_stopped,
     keeps_stopped,
+    last_outputs,
     stop_reasons,
 )
 from gcpx.compute.bulk_instances.generation import last_generations
-from gcpx.model.fields import object_type
+from gcpx.model.fields import chosen, object_type
 from gcpx.model.links import name_of
 from gcpx.model.numbers import as_integer
 from gcpx.model.resource import Context, State
 from gcpx.model.response_types import require_types
 
+if TYPE_CHECKING:
+    from gcpx.compute.value_types import BulkInstancesValues, MemberValues
+
 _CREATION_OUTPUTS: Final = ("perLocationStatus", "operationGroupId", "shortfalls")
 
 
 def live_fleet(
-    context: Context, fleet: Fleet, members: list[Instance], inputs: dict[str, Any], creation: dict[str, Any]
+    context: Context, fleet: Fleet, members: list[Instance], inputs: BulkInstancesValues, creation: BulkInstancesValues
 ) -> State:
     """Describe a fleet that exists; if members are stopped, read why.
 
@@ -39,7 +43,7 @@ def live_fleet(
             members count.
         creation: the outputs of `Creation`, or those of `last_creation_outputs`.
     """
-    reasons, generations = stop_reasons(context, fleet, members), last_generations(context.prior)
+    reasons, generations = stop_reasons(context, fleet, members), last_generations(last_outputs(context))
     properties = {
         **creation,
         **_size_outputs(members, inputs),
@@ -51,20 +55,20 @@ def live_fleet(
     return State(fleet.resource_id, require_types(object_type(BulkInstancesModel), properties))
 
 
-def imported_fleet(context: Context, fleet: Fleet, members: list[Instance], inputs: dict[str, Any]) -> State:
+def imported_fleet(context: Context, fleet: Fleet, members: list[Instance], inputs: BulkInstancesValues) -> State:
     """Describe an imported fleet; the properties include the inputs, which no program has set yet."""
     state = live_fleet(context, fleet, members, inputs, {})
     return State(state.id, require_types(object_type(BulkInstancesModel), {**inputs, **state.properties}))
 
 
-def last_members(context: Context, members: list[Instance]) -> list[dict[str, Any]]:
+def last_members(context: Context, members: list[Instance]) -> list[MemberValues]:
     """Describe members as they were last listed, without finding out why some are stopped."""
-    generations = last_generations(context.prior)
+    generations = last_generations(last_outputs(context))
     return [_member(instance, {}, generations) for instance in members]
 
 
 def unread_fleet(
-    fleet: Fleet, inputs: dict[str, Any], prior: dict[str, Any], creation: Mapping[str, Any] | None = None
+    fleet: Fleet, inputs: BulkInstancesValues, prior: BulkInstancesValues, creation: Mapping[str, Any] | None = None
 ) -> State:
     """Describe a fleet whose members cannot be listed.
 
@@ -75,39 +79,41 @@ def unread_fleet(
         creation: the operation of its last bulk creation (REST JSON), as far as it is known.
     """
     properties = object_type(BulkInstancesModel).properties
-    outputs = {name: prior[name] for name, prop in properties.items() if prop.traits.output and name in prior}
+    outputs = chosen(prior, [name for name, prop in properties.items() if prop.traits.output])
     group = (creation or {}).get("operationGroupId")
     known = {"operationGroupId": group} if isinstance(group, str) and group else {}
     return State.unread(fleet.resource_id, {**outputs, **known, **inputs, **_place(fleet)})
 
 
-def last_creation_outputs(prior: dict[str, Any]) -> dict[str, Any]:
+def last_creation_outputs(prior: BulkInstancesValues) -> BulkInstancesValues:
     """Take the outputs that describe the last creation from the outputs of the last operation."""
-    return {name: prior[name] for name in _CREATION_OUTPUTS if prior.get(name) is not None}
+    return chosen(prior, _CREATION_OUTPUTS)
 
 
-def _size_outputs(members: list[Instance], inputs: dict[str, Any]) -> dict[str, Any]:
+def _size_outputs(members: list[Instance], inputs: BulkInstancesValues) -> BulkInstancesValues:
     """Return the inputs that say how many instances there are, as found from the members.
 
     Members that are stopped but should run are left out, so that a refresh shows a change that the next update makes.
     """
     present = [member for member in members if keeps_stopped(inputs) or not is_stopped(member)]
-    count = {"count": len(present)}
+    count: BulkInstancesValues = {"count": len(present)}
     if inputs.get("namePattern"):
         return count
     named = inputs.get("perInstanceProperties") or {}
     if is_parked(inputs):
         return {"perInstanceProperties": named, **count}
     existing = {instance["name"] for instance in present}
-    outputs = {"perInstanceProperties": {name: own for name, own in named.items() if name in existing}}
+    outputs: BulkInstancesValues = {
+        "perInstanceProperties": {name: own for name, own in named.items() if name in existing}
+    }
     return outputs if inputs.get("count") is None else {**outputs, **count}
 
 
-def _place(fleet: Fleet) -> dict[str, Any]:
+def _place(fleet: Fleet) -> BulkInstancesValues:
     return {"fleetId": fleet.id, "project": fleet.project, "region": fleet.region}
 
 
-def _member(instance: Instance, reasons: Mapping[str, str], generations: Mapping[str, str]) -> dict[str, Any]:
+def _member(instance: Instance, reasons: Mapping[str, str], generations: Mapping[str, str]) -> MemberValues:
     """Describe an instance as an element of `members`.
 
     Args:
@@ -116,18 +122,23 @@ def _member(instance: Instance, reasons: Mapping[str, str], generations: Mapping
         generations: the last known generations by instance ID, in case somebody has removed the label.
     """
     labels = instance.get("labels", {})
-    interface: dict[str, Any] = next(iter(instance.get("networkInterfaces", ())), {})
+    interface = (instance.get("networkInterfaces") or [{}])[0]
     external = (config.get("natIP") for config in interface.get("accessConfigs", ()))
-    properties = {
+    member: MemberValues = {
         "name": instance["name"],
         "selfLink": instance["selfLink"],
         "id": str(instance["id"]),
         "zone": name_of(instance["zone"]),
-        "status": instance.get("status"),
-        "stopReason": reasons.get(str(instance["id"])),
-        "generation": labels.get(GENERATION_LABEL) or generations.get(str(instance["id"])),
-        "fallback": as_integer(labels.get(FALLBACK_LABEL)),
-        "internalAddress": interface.get("networkIP"),
-        "externalAddress": next(filter(None, external), None),
+        "status": instance["status"],
     }
-    return {name: value for name, value in properties.items() if value is not None}
+    if (reason := reasons.get(member["id"])) is not None:
+        member["stopReason"] = reason
+    if (generation := labels.get(GENERATION_LABEL) or generations.get(member["id"])) is not None:
+        member["generation"] = generation
+    if (fallback := as_integer(labels.get(FALLBACK_LABEL))) is not None:
+        member["fallback"] = fallback
+    if (internal := interface.get("networkIP")) is not None:
+        member["internalAddress"] = internal
+    if (address := next(filter(None, external), None)) is not None:
+        member["externalAddress"] = address
+    return member

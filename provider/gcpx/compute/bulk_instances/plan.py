@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
@@ -17,6 +17,9 @@ from gcpx.compute.bulk_instances.capacity import FleetSize
 from gcpx.model.fields import nested, text
 from gcpx.model.numbers import as_integer, as_integer_or_percentage
 from gcpx.model.values import Path
+
+if TYPE_CHECKING:
+    from gcpx.compute.value_types import BulkInstancesValues
 
 _SCHEDULING: Final = "scheduling"
 
@@ -77,7 +80,7 @@ def _of_whole(name: str) -> set[Level]:
     return set(CHANGES) if name == _SCHEDULING else {level_of(name)}
 
 
-def by_level(properties: dict[str, Any]) -> dict[Level, dict[str, Any]]:
+def by_level(properties: Mapping[str, Any]) -> dict[Level, dict[str, Any]]:
     """Divide instance properties (REST JSON) by what a change of them needs."""
     parts: dict[Level, dict[str, Any]] = {level: {} for level in CHANGES}
     for name, value in properties.items():
@@ -131,7 +134,7 @@ class Policy:
         return not (self.starts or self.replaces_stopped)
 
     @classmethod
-    def of(cls, inputs: dict[str, Any]) -> Policy:
+    def of(cls, inputs: BulkInstancesValues) -> Policy:
         """Read the policy from a fleet's inputs; unknown and malformed values count as missing."""
         given, wanted = nested(inputs, "updatePolicy"), FleetSize.of(inputs).wanted
         on_stopped = text(inputs, "onStopped") or "START"
@@ -157,7 +160,7 @@ class Policy:
         )
 
 
-def is_rolling(inputs: dict[str, Any]) -> bool:
+def is_rolling(inputs: BulkInstancesValues) -> bool:
     """Return whether a fleet's changes reach its members in batches."""
     return text(nested(inputs, "updatePolicy"), "strategy") == "ROLLING"
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from gcpx.compute.bulk_instances.fleet import is_stopped, name_order
+from gcpx.compute.bulk_instances.fleet import is_stopped, last_outputs, name_order
 from gcpx.compute.bulk_instances.generation import generation_of, is_changing, last_generation, need_of, own_properties
 from gcpx.compute.bulk_instances.goal import TooDisruptiveError
 from gcpx.compute.bulk_instances.plan import CHANGES, Level, PlannedMember, Policy, Step, levels_of, steps
 from gcpx.model.fields import elements, nested
 from gcpx.model.resource import Context
 from gcpx.model.values import UNKNOWN, has_unknown
+
+if TYPE_CHECKING:
+    from gcpx.compute.value_types import BulkInstancesValues, MemberValues
 
 _NAMED: Final = 3
 
@@ -170,7 +173,7 @@ def announcement(lines: list[str]) -> str:
     return "\n".join(["what this update does:", *(f"- {line}" for line in lines)])
 
 
-def announce(context: Context, old: dict[str, Any], new: dict[str, Any]) -> None:
+def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValues) -> None:
     """Say what an update does to the members in the state; nothing if their wanted number is not known.
 
     Raises:
@@ -183,7 +186,7 @@ def announce(context: Context, old: dict[str, Any], new: dict[str, Any]) -> None
     need_of_member = _needs(context, old, new, policy)
     members = [
         _member(new, policy, item, Level.REPLACE if _is_recreated(context, old, item["name"]) else need_of_member(item))
-        for item in context.prior.get("members") or ()
+        for item in last_outputs(context).get("members") or ()
     ]
     too_much = max((member.need for member in members if not member.stopped), default=Level.NONE)
     if policy.rolling and certain and too_much > policy.most:
@@ -193,7 +196,7 @@ def announce(context: Context, old: dict[str, Any], new: dict[str, Any]) -> None
         context.inform(announcement(lines))
 
 
-def _member(new: dict[str, Any], policy: Policy, known: dict[str, Any], need: Level) -> PlannedMember:
+def _member(new: BulkInstancesValues, policy: Policy, known: MemberValues, need: Level) -> PlannedMember:
     """Describe a member of the state for the plan; `need` is what its properties need."""
     name, stopped, names = known["name"], is_stopped(known), nested(new, "perInstanceProperties")
     need = max(need, policy.least) if need and policy.rolling else need
@@ -214,34 +217,36 @@ def _member(new: dict[str, Any], policy: Policy, known: dict[str, Any], need: Le
 
 
 def _needs(
-    context: Context, old: dict[str, Any], new: dict[str, Any], policy: Policy
-) -> Callable[[dict[str, Any]], Level]:
+    context: Context, old: BulkInstancesValues, new: BulkInstancesValues, policy: Policy
+) -> Callable[[MemberValues], Level]:
     """Return a function that says what a member of the state needs, or at most needs if that is not known offline."""
     levels = frozenset(levels_of(context.changed))
     changed = max(levels, default=Level.NONE)
     if not policy.rolling:
         return lambda _: min(changed, Level.REFRESH)
-    prior = last_generation(context.prior) or _offline_generation(old)
+    prior = last_generation(last_outputs(context)) or _offline_generation(old)
     wanted = _offline_generation(new, prior, levels) if levels else prior
     if prior and wanted:
         return lambda known: need_of(known.get("generation") or prior, wanted)
     return lambda known: max(need_of(known.get("generation") or prior, prior) if prior else Level.NONE, changed)
 
 
-def _offline_generation(inputs: dict[str, Any], prior: str = "", changed: frozenset[Level] = frozenset(CHANGES)) -> str:
+def _offline_generation(
+    inputs: BulkInstancesValues, prior: str = "", changed: frozenset[Level] = frozenset(CHANGES)
+) -> str:
     """Return the generation that inputs stand for; empty if that depends on unknown values or a template."""
     if inputs.get("sourceInstanceTemplate") or has_unknown(inputs.get("instanceProperties")):
         return ""
     return generation_of(own_properties(inputs), prior, changed)
 
 
-def _is_recreated(context: Context, old: dict[str, Any], name: str) -> bool:
+def _is_recreated(context: Context, old: BulkInstancesValues, name: str) -> bool:
     """Return whether the properties that a member has for its own have changed; a refresh leaves stopped ones out."""
     return name in nested(old, "perInstanceProperties") and any(
         path[:2] == ("perInstanceProperties", name) and len(path) > 1 for path in context.changed
     )
 
 
-def _has_local_disks(new: dict[str, Any]) -> bool:
+def _has_local_disks(new: BulkInstancesValues) -> bool:
     """Return whether instances have local SSDs, which lose their data when an instance stops."""
     return any(disk.get("type") == "SCRATCH" for _, disk in elements(nested(new, "instanceProperties"), "disks"))

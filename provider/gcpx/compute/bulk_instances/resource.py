@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Final, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 
 import attrs
 
@@ -35,8 +35,10 @@ from gcpx.compute.bulk_instances.fleet import (
     Fleet,
     Instance,
     RegionZones,
+    fleet_values,
     is_stopped,
     is_tracked,
+    last_outputs,
     region_of,
 )
 from gcpx.compute.bulk_instances.generation import creation_generation, generation_label, generation_output
@@ -61,7 +63,7 @@ from gcpx.gcp.online_checks import OnlineCheck, OnlineChecks
 from gcpx.gcp.partial_state import keeping_state
 from gcpx.gcp.request import COMPUTE, Request
 from gcpx.model import codec
-from gcpx.model.fields import Failure, elements, nested, object_type, text
+from gcpx.model.fields import Failure, chosen, elements, nested, object_type, text
 from gcpx.model.import_command import how_to_manage, import_command
 from gcpx.model.links import Location, name_of, path_of
 from gcpx.model.naming import AUTONAMED, UNREAD, Autoname
@@ -70,15 +72,26 @@ from gcpx.model.resource import Context, InvalidId, ListedResource, Page, Partia
 from gcpx.model.state import minimal_inputs
 from gcpx.model.values import Path
 
+if TYPE_CHECKING:
+    from gcpx.compute.value_types import (
+        AttachedDiskInitializeParamsValues,
+        AttachedDiskValues,
+        BulkInstancesQueryValues,
+        BulkInstancesValues,
+        InstancePropertiesValues,
+        LocationPolicyValues,
+        NetworkInterfaceValues,
+    )
 
-def imported_inputs(context: Context, fleet: Fleet, members: list[Instance]) -> dict[str, Any]:
+
+def imported_inputs(context: Context, fleet: Fleet, members: list[Instance]) -> BulkInstancesValues:
     """Describe existing instances as inputs: `instanceProperties`, and `namePattern` or `perInstanceProperties`.
 
     The instance properties are those of the first member; at least one member is required. If members are stopped,
     they stay so (`onStopped`), because an import changes nothing. Raises `ApiError` if the disks of the first member
     cannot be read.
     """
-    inputs: dict[str, Any] = {"instanceProperties": _instance_properties(context, fleet, members[0])}
+    inputs: BulkInstancesValues = {"instanceProperties": _instance_properties(context, fleet, members[0])}
     if any(map(is_stopped, members)):
         inputs["onStopped"] = "KEEP"
     names = [member["name"] for member in members]
@@ -95,23 +108,28 @@ def _common_pattern(names: list[str]) -> str | None:
     return pattern if not patterns and "#" in pattern else None
 
 
-def _instance_properties(context: Context, fleet: Fleet, instance: Instance) -> dict[str, Any]:
+def _instance_properties(context: Context, fleet: Fleet, instance: Instance) -> InstancePropertiesValues:
     kind = object_type(InstanceProperties)
     labels = {key: value for key, value in instance.get("labels", {}).items() if key not in RESERVED_LABELS}
     body = {**instance, "machineType": name_of(instance.get("machineType", "")), "labels": labels}
+    properties = cast("InstancePropertiesValues", minimal_inputs(kind, codec.from_body(kind, body)))
     return {
-        **minimal_inputs(kind, codec.from_body(kind, body)),
+        **properties,
         "disks": [_disk(context, fleet, disk) for disk in instance.get("disks", ())],
         "networkInterfaces": [_network_interface(interface) for interface in instance.get("networkInterfaces", ())],
     }
 
 
-def _disk(context: Context, fleet: Fleet, disk: dict[str, Any]) -> dict[str, Any]:
+def _disk(context: Context, fleet: Fleet, disk: AttachedDiskValues) -> AttachedDiskValues:
     """Describe how an attached disk was created; the instance does not name the image."""
-    attached = {name: disk[name] for name in ("boot", "autoDelete") if disk.get(name)}
-    size = {"diskSizeGb": int(disk["diskSizeGb"])} if disk.get("diskSizeGb") else {}
+    attached = chosen(disk, [name for name in ("boot", "autoDelete") if disk.get(name)])
+    parameters: AttachedDiskInitializeParamsValues = {}
+    if disk.get("diskSizeGb"):
+        parameters["diskSizeGb"] = int(disk["diskSizeGb"])
     image = _source_image(context, fleet, disk["source"]) if disk.get("source") else None
-    return {**attached, "initializeParams": {**size, **({"sourceImage": image} if image else {})}}
+    if image:
+        parameters["sourceImage"] = image
+    return {**attached, "initializeParams": parameters}
 
 
 def _source_image(context: Context, fleet: Fleet, disk: str) -> str | None:
@@ -123,8 +141,8 @@ def _source_image(context: Context, fleet: Fleet, disk: str) -> str | None:
     return found.get("sourceImage")
 
 
-def _network_interface(interface: dict[str, Any]) -> dict[str, Any]:
-    networks = {name: interface[name] for name in ("network", "subnetwork") if interface.get(name)}
+def _network_interface(interface: NetworkInterfaceValues) -> NetworkInterfaceValues:
+    networks = chosen(interface, [name for name in ("network", "subnetwork") if interface.get(name)])
     return {**networks, "accessConfigs": [{}]} if interface.get("accessConfigs") else networks
 
 
@@ -135,7 +153,7 @@ _LOW: Final = 0.5
 _HOUR: Final = 3600
 
 
-def show_capacity_advice(checks: OnlineChecks, inputs: dict[str, Any], more: int) -> list[Failure]:
+def show_capacity_advice(checks: OnlineChecks, inputs: BulkInstancesValues, more: int) -> list[Failure]:
     """Show how likely `more` instances can be created, and warn if that is unlikely; never a failure.
 
     `inputs` are the fleet's, and may hold unknowns. Without Spot or flex-start, or if the machine types are not known,
@@ -172,18 +190,18 @@ def _show(checks: OnlineChecks, what: str, scores: dict[str, Any]) -> None:
         )
 
 
-def _provisioning_model(inputs: dict[str, Any]) -> str:
+def _provisioning_model(inputs: BulkInstancesValues) -> str:
     scheduling = nested(nested(inputs, "instanceProperties"), "scheduling")
     return "SPOT" if scheduling.get("preemptible") is True else text(scheduling, "provisioningModel")
 
 
-def _selections(inputs: dict[str, Any]) -> dict[str, Any]:
+def _selections(inputs: BulkInstancesValues) -> dict[str, Any]:
     """Return the machine types to choose from (REST JSON); empty if any of them is not known."""
     properties = nested(inputs, "instanceProperties")
     accelerators = _accelerators(properties)
     chosen = nested(nested(inputs, "instanceFlexibilityPolicy"), "instanceSelections")
     given = {name: item for name, item in chosen.items() if isinstance(item, dict)}
-    types = {name: item.get("machineTypes") for name, item in given.items()} or {
+    types: dict[str, object] = {name: item.get("machineTypes") for name, item in given.items()} or {
         "machine-type": [properties.get("machineType")]
     }
     known = {name: names for name, names in types.items() if _are_names(names)}
@@ -200,7 +218,7 @@ def _are_names(value: Any) -> TypeGuard[list[str]]:
     return isinstance(value, list) and all(isinstance(name, str) for name in value)
 
 
-def _accelerators(properties: dict[str, Any]) -> dict[str, Any]:
+def _accelerators(properties: InstancePropertiesValues) -> dict[str, Any]:
     found = [
         {"acceleratorType": name_of(text(item, "acceleratorType")), "acceleratorCount": item["acceleratorCount"]}
         for _, item in elements(properties, "guestAccelerators")
@@ -209,7 +227,7 @@ def _accelerators(properties: dict[str, Any]) -> dict[str, Any]:
     return {"guestAccelerators": found} if found else {}
 
 
-def _distribution(policy: dict[str, Any]) -> dict[str, Any]:
+def _distribution(policy: LocationPolicyValues) -> dict[str, Any]:
     """Return where the instances may be (REST JSON), as far as a location policy says."""
     locations = nested(policy, "locations")
     allowed = [name for name in locations if nested(locations, name).get("preference") in {None, "ALLOW"}]
@@ -219,7 +237,7 @@ def _distribution(policy: dict[str, Any]) -> dict[str, Any]:
     return {"distributionPolicy": {"targetShape": shape, **({"zones": zones} if zones else {})}}
 
 
-def fleet_checks(checks: OnlineChecks, olds: dict[str, Any], inputs: dict[str, Any]) -> Iterator[OnlineCheck]:
+def fleet_checks(checks: OnlineChecks, olds: BulkInstancesValues, inputs: BulkInstancesValues) -> Iterator[OnlineCheck]:
     """Yield the checks of a fleet's inputs, which may hold unknowns; `olds` are the last inputs, or empty."""
     properties = nested(inputs, "instanceProperties")
     yield from instance_checks(checks, properties, ("instanceProperties",))
@@ -236,7 +254,7 @@ def fleet_checks(checks: OnlineChecks, olds: dict[str, Any], inputs: dict[str, A
         yield partial(show_capacity_advice, checks, inputs, more)
 
 
-def _zone_checks(checks: OnlineChecks, inputs: dict[str, Any]) -> Iterator[OnlineCheck]:
+def _zone_checks(checks: OnlineChecks, inputs: BulkInstancesValues) -> Iterator[OnlineCheck]:
     """Check the zones of the location policy, in both of its forms, and of the fallbacks."""
     policy = nested(inputs, "locationPolicy")
     for name in nested(policy, "locations"):
@@ -265,7 +283,7 @@ def naming_strangers(context: Context, fleet: Fleet) -> Iterator[None]:
 
 def name_new_members(context: Context, fleet: Fleet, members: list[Instance]) -> None:
     """Say which members a refresh adds because they match the fleet's ID; an import says nothing."""
-    known = {item.get("id") for item in context.prior.get("members") or ()}
+    known = {item.get("id") for item in last_outputs(context).get("members") or ()}
     new = [member for member in members if str(member["id"]) not in known]
     if new and "members" in context.prior:
         words = (
@@ -378,7 +396,7 @@ class BulkInstances(InProject):
             return [*failures, missing_place("region")]
         if inputs.get("region"):
             return failures
-        placed = {**inputs, "region": region}
+        placed: BulkInstancesValues = {**fleet_values(inputs), "region": region}
         return failures + regional_template_is_in_the_region(placed) + fallback_zones_are_in_the_region(placed)
 
     def provider_defaults(self) -> dict[str, Any]:
@@ -394,24 +412,26 @@ class BulkInstances(InProject):
         """Check that what the inputs name exists, and that the region's quotas allow the instances to create."""
         location = self.location(inputs, {})
         checks = OnlineChecks(self._lookups, context, location.project, location.region)
-        return checks.run(inputs, fleet_checks(checks, olds, inputs))
+        return checks.run(inputs, fleet_checks(checks, fleet_values(olds), fleet_values(inputs)))
 
     def unique_key(self, inputs: dict[str, Any]) -> Any:
         """Return the region and the explicit fleet ID; fleets of named instances share one, as names may be in use."""
-        if inputs.get("perInstanceProperties"):
+        values = fleet_values(inputs)
+        if values.get("perInstanceProperties"):
             return ()
-        return None if inputs.get(AUTONAMED) else (name_of(text(inputs, "region")), inputs.get("fleetId"))
+        return None if inputs.get(AUTONAMED) else (name_of(text(values, "region")), values.get("fleetId"))
 
     def must_delete_first(self, old: dict[str, Any], new: dict[str, Any]) -> bool:
         """Also delete the old fleet first if one would find the members of the other, or if there are too few names for both."""
-        same_id = not new.get(AUTONAMED) and new.get("fleetId") == old.get("fleetId")
-        both_by_tracking_label = "/" not in f"{old.get('fleetId')}{new.get('fleetId')}"
-        cannot_coexist = same_id or not both_by_tracking_label or have_too_few_names(old, new)
+        former, later = fleet_values(old), fleet_values(new)
+        same_id = not new.get(AUTONAMED) and later.get("fleetId") == former.get("fleetId")
+        both_by_tracking_label = "/" not in f"{former.get('fleetId')}{later.get('fleetId')}"
+        cannot_coexist = same_id or not both_by_tracking_label or have_too_few_names(former, later)
         return cannot_coexist or super().must_delete_first(old, new)
 
     def changes_in_place(self, path: Path, inputs: dict[str, Any]) -> bool:
         """Also change the properties of instances in place, if the update policy is ROLLING."""
-        return super().changes_in_place(path, inputs) or (is_rolling(inputs) and path[0] in _ROLLED)
+        return super().changes_in_place(path, inputs) or (is_rolling(fleet_values(inputs)) and path[0] in _ROLLED)
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Predict project and region."""
@@ -419,12 +439,13 @@ class BulkInstances(InProject):
 
     def create(self, context: Context, inputs: dict[str, Any]) -> State:
         """Create all instances; none for a parked fleet. Take over those that an interrupted run has created."""
+        values = fleet_values(inputs)
         try:
-            return self._create(context, self._fleet(inputs), inputs)
+            return self._create(context, self._fleet(inputs), values)
         except EarlierFleetError as error:
-            return self._create(context, error.fleet, {**inputs, "fleetId": error.fleet.id})
+            return self._create(context, error.fleet, {**values, "fleetId": error.fleet.id})
 
-    def _create(self, context: Context, fleet: Fleet, inputs: dict[str, Any]) -> State:
+    def _create(self, context: Context, fleet: Fleet, inputs: BulkInstancesValues) -> State:
         size, names = FleetSize.of(inputs), list(inputs.get("perInstanceProperties") or {})
         generation = creation_generation(context, fleet, inputs)
         wanted = Wanted(count=size.wanted, names=names, labels=generation_label(generation))
@@ -438,7 +459,7 @@ class BulkInstances(InProject):
 
     def settle(self, context: Context, resource_id: str) -> None:
         """Wait for what interrupted creations and updates are still creating."""
-        known = {item.get("id") for item in context.prior.get("members") or ()}
+        known = {item.get("id") for item in last_outputs(context).get("members") or ()}
 
         def is_shown(outcome: Outcome) -> bool:
             fleet = self._parse(resource_id)
@@ -457,29 +478,29 @@ class BulkInstances(InProject):
         fleet = self._parse(resource_id)
         with naming_strangers(context, fleet):
             members = self._members_read(context, fleet, is_import=inputs is None)
-        if not members and not is_parked(inputs or {}):
+        values, prior = fleet_values(inputs or {}), last_outputs(context)
+        if not members and not is_parked(values):
             return None
         if inputs is None:
             return imported_fleet(context, fleet, members, imported_inputs(context, fleet, members))
-        known = {**last_creation_outputs(context.prior), **kept_outputs(context.prior, inputs, members)}
-        state, unfinished = (
-            live_fleet(context, fleet, members, inputs, known),
-            unfinished_rollout(context.prior, inputs, members),
-        )
+        known: BulkInstancesValues = {**last_creation_outputs(prior), **kept_outputs(prior, values, members)}
+        state = live_fleet(context, fleet, members, values, known)
+        unfinished = unfinished_rollout(prior, values, members)
         if unfinished:
             raise PartialError(state, unfinished)
         return state
 
     def announce_update(self, context: Context, old: dict[str, Any], new: dict[str, Any]) -> None:
         """Say what an update does, and to which members."""
-        announce(*after_last_update(context, old, new), new)
+        values = fleet_values(new)
+        announce(*after_last_update(context, fleet_values(old), values), values)
 
     def update(self, context: Context, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> State:
         """Delete surplus members, start or replace stopped ones, change those that are behind, create missing ones."""
-        context, old = after_last_update(context, old, new)
-        fleet = self._parse(resource_id)
+        fleet, values = self._parse(resource_id), fleet_values(new)
+        context, last = after_last_update(context, fleet_values(old), values)
         with naming_strangers(context, fleet):
-            return FleetUpdate(context, fleet, old, new).run()
+            return FleetUpdate(context, fleet, last, values).run()
 
     def delete(self, context: Context, resource_id: str) -> None:
         """Delete every member."""
@@ -490,7 +511,7 @@ class BulkInstances(InProject):
     def page(self, context: Context, query: dict[str, Any], token: str, size: int) -> Page:
         """List the fleets that gcpx created, by the label of their instances; on one page, because fleets span pages."""
         del token, size
-        project, wanted = self._project(query), name_of(query.get("region") or "")
+        project, wanted = self._project(query), name_of(cast("BulkInstancesQueryValues", query).get("region") or "")
         instances = ImportableResources(
             google=self._google,
             project=project,
@@ -529,7 +550,7 @@ class BulkInstances(InProject):
         finally:
             self._creating.pop(fleet.resource_id, None)
 
-    def _has_own_instances(self, context: Context, fleet: Fleet, inputs: dict[str, Any], wanted: Wanted) -> bool:
+    def _has_own_instances(self, context: Context, fleet: Fleet, inputs: BulkInstancesValues, wanted: Wanted) -> bool:
         """Return whether an earlier run whose response was lost created instances; refuse those of anyone else."""
         found = fleet.matching(context)
         if not found:
@@ -542,9 +563,9 @@ class BulkInstances(InProject):
             )
         return True
 
-    def _grow(self, context: Context, fleet: Fleet, inputs: dict[str, Any], wanted: Wanted) -> State:
+    def _grow(self, context: Context, fleet: Fleet, inputs: BulkInstancesValues, wanted: Wanted) -> State:
         """Create the instances of a new fleet, and read it back."""
-        unread = partial(unread_fleet, fleet, inputs, context.prior)
+        unread = partial(unread_fleet, fleet, inputs, last_outputs(context))
         with keeping_state(unread) as progress:
             creation = create_instances(context, fleet, inputs, [], wanted)
             if creation.refusal is not None:
@@ -562,14 +583,23 @@ class BulkInstances(InProject):
             if len(members) < creation.created:
                 members = members_after(context, fleet, [], creation.created, creation.outcomes)
             creation = creation.completed() if len(members) >= wanted.count else creation
-            outputs = {**creation.outputs, **generation_output(wanted.labels.get(GENERATION_LABEL, ""))}
+            outputs: BulkInstancesValues = {
+                **creation.outputs,
+                **generation_output(wanted.labels.get(GENERATION_LABEL, "")),
+            }
             state = live_fleet(context, fleet, members, inputs, outputs)
         report_shortfall(context, inputs, state, creation)
         return state
 
     def _fleet(self, inputs: dict[str, Any]) -> Fleet:
         region = place_or_default(self._google.settings, "region", inputs)
-        return Fleet(self._google, self._project(inputs) or "", name_of(region or ""), inputs["fleetId"], self._zones)
+        return Fleet(
+            self._google,
+            self._project(inputs) or "",
+            name_of(region or ""),
+            fleet_values(inputs)["fleetId"],
+            self._zones,
+        )
 
     def _parse(self, resource_id: str) -> Fleet:
         found = _ID.fullmatch(path_of(resource_id))

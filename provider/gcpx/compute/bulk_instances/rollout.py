@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import attrs
 
@@ -17,6 +17,7 @@ from gcpx.compute.bulk_instances.fleet import (
     Instance,
     MemberRequest,
     is_stopped,
+    last_outputs,
 )
 from gcpx.compute.bulk_instances.generation import (
     changing,
@@ -34,8 +35,12 @@ from gcpx.compute.bulk_instances.shortfalls import is_shortage
 from gcpx.errors import CancelledError, ProviderError
 from gcpx.gcp.errors import ApiError, NotFound, PreconditionFailed, Unfinished
 from gcpx.gcp.request import COMPUTE, Request, segment
+from gcpx.model.fields import chosen
 from gcpx.model.links import name_of
 from gcpx.model.resource import Context, PartialError, State
+
+if TYPE_CHECKING:
+    from gcpx.compute.value_types import BulkInstancesValues, LostMemberValues, MemberValues
 
 _STOPPED: Final = frozenset({"STOPPED", "TERMINATED"})
 _SUSPENDED: Final = frozenset({"SUSPENDED", "SUSPENDING"})
@@ -216,7 +221,7 @@ _KEPT: Final = ("generation", "removedKeys", "instanceProperties", "sourceInstan
 """The outputs of the last update that a refresh keeps; the generation is that of the properties, so they stay together."""
 
 
-def rollout_outputs(prior: dict[str, Any], goal: Goal, members: list[Instance]) -> dict[str, Any]:
+def rollout_outputs(prior: BulkInstancesValues, goal: Goal, members: list[Instance]) -> BulkInstancesValues:
     """Return the outputs that the next update needs to go on.
 
     Args:
@@ -231,14 +236,16 @@ def rollout_outputs(prior: dict[str, Any], goal: Goal, members: list[Instance]) 
     return {**outputs, "lostMembers": lost} if lost else outputs
 
 
-def kept_outputs(prior: dict[str, Any], inputs: dict[str, Any], members: list[Instance]) -> dict[str, Any]:
+def kept_outputs(
+    prior: BulkInstancesValues, inputs: BulkInstancesValues, members: list[Instance]
+) -> BulkInstancesValues:
     """Return what a refresh keeps of these outputs, and which members have been lost since."""
-    kept = {name: prior[name] for name in _KEPT if prior.get(name) is not None} if prior.get("generation") else {}
+    kept: BulkInstancesValues = chosen(prior, _KEPT) if prior.get("generation") else {}
     lost = lost_members(prior, inputs, members)
     return {**kept, "lostMembers": lost} if lost else kept
 
 
-def unfinished_rollout(prior: dict[str, Any], inputs: dict[str, Any], members: list[Instance]) -> str:
+def unfinished_rollout(prior: BulkInstancesValues, inputs: BulkInstancesValues, members: list[Instance]) -> str:
     """Say how many members are behind, if more have to be brought to the last generation; otherwise nothing.
 
     Missing and stopped members do not matter here, because they show as a change of `count`.
@@ -256,14 +263,20 @@ def unfinished_rollout(prior: dict[str, Any], inputs: dict[str, Any], members: l
     )
 
 
-def lost_members(prior: dict[str, Any], inputs: dict[str, Any], members: list[Instance]) -> list[dict[str, str]]:
+def lost_members(
+    prior: BulkInstancesValues, inputs: BulkInstancesValues, members: list[Instance]
+) -> list[LostMemberValues]:
     """Return the names and zones of members that do not exist any more, if the fleet keeps names and is short."""
     policy, existing = Policy.of(inputs), {member["name"] for member in members}
     if not policy.keep_names:
         return []
-    known = {item["name"]: name_of(item["zone"]) for key in ("members", "lostMembers") for item in prior.get(key) or ()}
+    listed: list[MemberValues | LostMemberValues] = [*(prior.get("members") or ()), *(prior.get("lostMembers") or ())]
+    known = {item["name"]: name_of(item["zone"]) for item in listed}
     short = max(0, policy.wanted - len(members))
-    return [{"name": name, "zone": zone} for name, zone in known.items() if name not in existing][:short]
+    lost: list[LostMemberValues] = [
+        {"name": name, "zone": zone} for name, zone in known.items() if name not in existing
+    ]
+    return lost[:short]
 
 
 def instances_to_create(
@@ -297,7 +310,8 @@ def _zones_by_name(
     """Return the names that new members take over, with their zones; empty unless the policy keeps names."""
     if not goal.policy.keep_names:
         return {}
-    lost: list[dict[str, Any]] = [*(context.prior.get("lostMembers") or ()), *(context.prior.get("members") or ())]
+    prior = last_outputs(context)
+    lost: list[MemberValues | LostMemberValues] = [*(prior.get("lostMembers") or ()), *(prior.get("members") or ())]
     existing = {member["name"] for member in kept}
     found = {item["name"]: name_of(item["zone"]) for item in [*deleted, *lost]}
     return {name: zone for name, zone in found.items() if name not in existing}
@@ -527,8 +541,8 @@ class FleetUpdate:
 
     context: Context
     fleet: Fleet
-    old: dict[str, Any]
-    new: dict[str, Any]
+    old: BulkInstancesValues
+    new: BulkInstancesValues
 
     def run(self) -> State:
         """Carry the update out, and describe the fleet.
@@ -549,6 +563,11 @@ class FleetUpdate:
         self._report_unstarted(rollout, state)
         self._warn_of_pause(rollout)
         return state
+
+    @property
+    def _prior(self) -> BulkInstancesValues:
+        """The outputs before the update."""
+        return last_outputs(self.context)
 
     def _rollout(self, goal: Goal, members: list[Instance]) -> Rollout:
         """Prepare a rollout; members without a generation label first get the one of their present properties."""
@@ -594,7 +613,7 @@ class FleetUpdate:
         has_same_members = {member["id"] for member in back.members} == {member["id"] for member in before}
         if has_same_members and not back.creating:
             return rolled_back
-        return PartialError(self._state(back, self.old), str(rolled_back), self.old)
+        return PartialError(self._state(back, self.old), str(rolled_back), {**self.old})
 
     def _reached(self, rollout: Rollout) -> str:
         """Say how far a rollout got, and what to do next."""
@@ -610,11 +629,9 @@ class FleetUpdate:
             f"{'has' if current == 1 else 'have'} the new properties; run `pulumi up` to go on from there"
         )
 
-    def _state(self, rollout: Rollout, inputs: dict[str, Any]) -> State:
-        creation = (
-            rollout.creation.outputs if rollout.creation is not None else last_creation_outputs(self.context.prior)
-        )
-        more = rollout_outputs(self.context.prior, rollout.goal, rollout.members)
+    def _state(self, rollout: Rollout, inputs: BulkInstancesValues) -> State:
+        creation = rollout.creation.outputs if rollout.creation is not None else last_creation_outputs(self._prior)
+        more = rollout_outputs(self._prior, rollout.goal, rollout.members)
         state = live_fleet(self.context, self.fleet, rollout.members, inputs, {**creation, **more})
         return State.unread(state.id, state.properties) if rollout.creating else state
 
@@ -623,10 +640,11 @@ class FleetUpdate:
             rollout.members = self.fleet.members(self.context)
             return self._state(rollout, self.new)
         except ProviderError:
-            reached = rollout_outputs(self.context.prior, rollout.goal, rollout.members)
-            creation = rollout.creation.outputs if rollout.creation is not None else {}
-            known = {"members": last_members(self.context, rollout.members), **creation, **reached}
-            return unread_fleet(self.fleet, self.new, {**self.context.prior, **known})
+            reached = rollout_outputs(self._prior, rollout.goal, rollout.members)
+            creation: BulkInstancesValues = rollout.creation.outputs if rollout.creation is not None else {}
+            members = last_members(self.context, rollout.members)
+            known: BulkInstancesValues = {**self._prior, "members": members, **creation, **reached}
+            return unread_fleet(self.fleet, self.new, known)
 
     def _report_unstarted(self, rollout: Rollout, state: State) -> None:
         """Report stopped members that could not be started; raises PartialError if too few others run."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gcpx.compute.bulk_instances.capacity import FALLBACKS, FleetSize, with_fallback
 from gcpx.compute.bulk_instances.fleet import (
@@ -27,11 +27,23 @@ from gcpx.model.links import name_of
 from gcpx.model.numbers import as_integer, as_integer_or_percentage
 from gcpx.model.values import UNKNOWN, Path, format_path, has_unknown
 
+if TYPE_CHECKING:
+    from gcpx.compute.value_types import (
+        AttachedDiskValues,
+        BulkInstancesValues,
+        FallbackValues,
+        InstancePropertiesValues,
+        InstanceSelectionValues,
+        LocationPolicyValues,
+        SchedulingValues,
+        UpdatePolicyValues,
+    )
+
 _SNAPSHOTS: Final = ("sourceSnapshot", "sourceInstantSnapshot")
 
 
 @rule("boot disks of a fleet must not be created from snapshots", BULK_CREATION)
-def boot_disks_are_not_from_snapshots(values: dict[str, Any]) -> list[Failure]:
+def boot_disks_are_not_from_snapshots(values: BulkInstancesValues) -> list[Failure]:
     """Refuse snapshots on every boot disk that an instance may get."""
     words = "must not be set on a boot disk of a fleet, because bulk creation does not support it: use sourceImage"
     return [
@@ -42,10 +54,10 @@ def boot_disks_are_not_from_snapshots(values: dict[str, Any]) -> list[Failure]:
     ]
 
 
-def _disks(values: dict[str, Any]) -> Iterator[tuple[Path, dict[str, Any]]]:
+def _disks(values: BulkInstancesValues) -> Iterator[tuple[Path, AttachedDiskValues]]:
     """Yield the disks of the instance properties and of each selection of machine types, with their paths."""
     selections = nested(nested(values, "instanceFlexibilityPolicy"), "instanceSelections")
-    owners: list[tuple[Path, dict[str, Any]]] = [
+    owners: list[tuple[Path, InstancePropertiesValues | InstanceSelectionValues]] = [
         (("instanceProperties",), nested(values, "instanceProperties")),
         *((("instanceFlexibilityPolicy", "instanceSelections", name), nested(selections, name)) for name in selections),
     ]
@@ -58,7 +70,7 @@ def _disks(values: dict[str, Any]) -> Iterator[tuple[Path, dict[str, Any]]]:
     "instanceProperties must not have nodeAffinities, because bulk creation does not support sole-tenant nodes",
     BULK_CREATION,
 )
-def sole_tenant_nodes_are_not_used(values: dict[str, Any]) -> list[Failure]:
+def sole_tenant_nodes_are_not_used(values: BulkInstancesValues) -> list[Failure]:
     """Refuse node affinities."""
     if not nested(nested(values, "instanceProperties"), "scheduling").get("nodeAffinities"):
         return []
@@ -70,7 +82,7 @@ def sole_tenant_nodes_are_not_used(values: dict[str, Any]) -> list[Failure]:
     "instanceProperties must not have customer-supplied encryption keys, which bulk creation does not support",
     BULK_CREATION,
 )
-def customer_supplied_keys_are_not_used(values: dict[str, Any]) -> list[Failure]:
+def customer_supplied_keys_are_not_used(values: BulkInstancesValues) -> list[Failure]:
     """Refuse keys that Google does not store."""
     return no_customer_keys("instanceProperties", values)
 
@@ -79,7 +91,7 @@ def customer_supplied_keys_are_not_used(values: dict[str, Any]) -> list[Failure]
     "instanceProperties.machineType must be a bare name, not a URL",
     rest("regionInstances.bulkInsert", "instanceProperties.machineType"),
 )
-def machine_type_is_a_bare_name(values: dict[str, Any]) -> list[Failure]:
+def machine_type_is_a_bare_name(values: BulkInstancesValues) -> list[Failure]:
     """Refuse a URL, which names a machine type of one zone."""
     if "/" not in text(nested(values, "instanceProperties"), "machineType"):
         return []
@@ -96,7 +108,7 @@ _PATTERN: Final = rest("regionInstances.bulkInsert", "namePattern")
 
 
 @rule("either namePattern with count, or perInstanceProperties, must be set", _PATTERN)
-def names_come_from_a_pattern_or_a_list(values: dict[str, Any]) -> list[Failure]:
+def names_come_from_a_pattern_or_a_list(values: BulkInstancesValues) -> list[Failure]:
     """Require one of the two ways to name instances."""
     names, pattern = values.get("perInstanceProperties"), values.get("namePattern")
     if names and pattern:
@@ -107,7 +119,7 @@ def names_come_from_a_pattern_or_a_list(values: dict[str, Any]) -> list[Failure]
 
 
 @rule("the keys of perInstanceProperties must be instance names: 1 to 63 characters (RFC 1035)", NAMES)
-def instance_names_are_valid(values: dict[str, Any]) -> list[Failure]:
+def instance_names_are_valid(values: BulkInstancesValues) -> list[Failure]:
     """Refuse keys that cannot be names."""
     names = nested(values, "perInstanceProperties")
     invalid = (name for name in names if not NAME[0].fullmatch(name))
@@ -115,7 +127,7 @@ def instance_names_are_valid(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("count must be the number of perInstanceProperties, 0, or left out", rest("regionInstances.bulkInsert", "count"))
-def count_is_the_number_of_names(values: dict[str, Any]) -> list[Failure]:
+def count_is_the_number_of_names(values: BulkInstancesValues) -> list[Failure]:
     """Refuse any other count."""
     names, count = nested(values, "perInstanceProperties"), as_integer(values.get("count"))
     if not names or count in {None, 0, len(names)}:
@@ -124,7 +136,7 @@ def count_is_the_number_of_names(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("minCount must be at most count", rest("regionInstances.bulkInsert", "minCount"))
-def min_count_is_at_most_count(values: dict[str, Any]) -> list[Failure]:
+def min_count_is_at_most_count(values: BulkInstancesValues) -> list[Failure]:
     """Refuse a minimum that the fleet never reaches; a parked fleet, with count 0, may keep its minimum for later."""
     size = FleetSize.of(values)
     if not size.wanted or size.minimum <= size.wanted:
@@ -133,7 +145,7 @@ def min_count_is_at_most_count(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("namePattern must have one run of at most 18 #, and give names of 1 to 63 characters (RFC 1035)", _PATTERN)
-def name_pattern_is_valid(values: dict[str, Any]) -> list[Failure]:
+def name_pattern_is_valid(values: BulkInstancesValues) -> list[Failure]:
     """Refuse a pattern that Google refuses, or whose names are invalid."""
     pattern = values.get("namePattern")
     if not isinstance(pattern, str):
@@ -149,7 +161,7 @@ def name_pattern_is_valid(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("namePattern must have enough # for count", _PATTERN)
-def name_pattern_has_enough_digits(values: dict[str, Any]) -> list[Failure]:
+def name_pattern_has_enough_digits(values: BulkInstancesValues) -> list[Failure]:
     """Refuse a pattern with fewer numbers than the fleet has instances; numbers begin at 1."""
     count, runs = FleetSize.of(values).wanted, re.findall("#+", text(values, "namePattern"))
     most = number_of_names(runs[0]) if len(runs) == 1 else count
@@ -166,7 +178,7 @@ _LABELS: Final = ("instanceProperties", "labels")
     f"instanceProperties.labels and fleetId must not name the labels {', '.join(sorted(RESERVED_LABELS))}, which are reserved for gcpx",
     FLEET_ID_SOURCE,
 )
-def gcpx_labels_are_reserved(values: dict[str, Any]) -> list[Failure]:
+def gcpx_labels_are_reserved(values: BulkInstancesValues) -> list[Failure]:
     """Refuse to set a label that gcpx sets, and to name one in `fleetId`."""
     words = "must not be set, because gcpx sets this label: remove it"
     labels = nested(nested(values, "instanceProperties"), "labels")
@@ -181,7 +193,7 @@ def gcpx_labels_are_reserved(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("a fleet whose fleetId is labels/KEY=VALUE must have this label in instanceProperties.labels", FLEET_ID_SOURCE)
-def membership_label_is_kept(values: dict[str, Any]) -> list[Failure]:
+def membership_label_is_kept(values: BulkInstancesValues) -> list[Failure]:
     """Require the label of `fleetId`; labels that are not known yet are checked once they are known."""
     properties, fleet_id = values.get("instanceProperties"), text(values, "fleetId")
     labels = properties.get("labels") if isinstance(properties, dict) else properties
@@ -197,7 +209,7 @@ def membership_label_is_kept(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("a fleet whose fleetId is namePattern/PATTERN must keep names that match it", FLEET_ID_SOURCE)
-def membership_names_are_kept(values: dict[str, Any]) -> list[Failure]:
+def membership_names_are_kept(values: BulkInstancesValues) -> list[Failure]:
     """Require the names of `fleetId`."""
     wanted, pattern = membership_pattern(text(values, "fleetId")), values.get("namePattern")
     if wanted is None:
@@ -223,7 +235,7 @@ _MOST_SECONDS: Final = 604_800
 @rule(
     "FLEX_START requires maxRunDuration of at most 7 days, and excludes SPECIFIC_RESERVATION and MIGRATE", _FLEX_START
 )
-def flex_start_has_a_run_limit(values: dict[str, Any]) -> list[Failure]:
+def flex_start_has_a_run_limit(values: BulkInstancesValues) -> list[Failure]:
     """Refuse flex start without a run limit, or with what it excludes; also where a fallback uses it."""
     return _of_all_alternatives(values, _flex_start)
 
@@ -232,12 +244,12 @@ def flex_start_has_a_run_limit(values: dict[str, Any]) -> list[Failure]:
     "RESERVATION_BOUND requires reservationAffinity with SPECIFIC_RESERVATION",
     rest("instances", "scheduling.provisioningModel"),
 )
-def bound_instances_name_a_reservation(values: dict[str, Any]) -> list[Failure]:
+def bound_instances_name_a_reservation(values: BulkInstancesValues) -> list[Failure]:
     """Refuse reservation-bound instances without a reservation; also where a fallback makes them so."""
     return _of_all_alternatives(values, _reservation_bound)
 
 
-def _flex_start(values: dict[str, Any]) -> list[Failure]:
+def _flex_start(values: BulkInstancesValues) -> list[Failure]:
     properties = nested(values, "instanceProperties")
     scheduling = nested(properties, "scheduling")
     if scheduling.get("provisioningModel") != "FLEX_START":
@@ -251,7 +263,7 @@ def _flex_start(values: dict[str, Any]) -> list[Failure]:
     return failures
 
 
-def _missing_run_limit(values: dict[str, Any], scheduling: dict[str, Any]) -> list[Failure]:
+def _missing_run_limit(values: BulkInstancesValues, scheduling: SchedulingValues) -> list[Failure]:
     """Find a missing run limit, which a template may have, or one that is too long."""
     limits = [scheduling.get(name) for name in ("maxRunDuration", "terminationTime")]
     if values.get("sourceInstanceTemplate") is None and all(limit is None for limit in limits):
@@ -264,7 +276,7 @@ def _missing_run_limit(values: dict[str, Any], scheduling: dict[str, Any]) -> li
     return [Failure(f"{_INSTANCE}.scheduling.maxRunDuration.seconds", words)]
 
 
-def _reservation_bound(values: dict[str, Any]) -> list[Failure]:
+def _reservation_bound(values: BulkInstancesValues) -> list[Failure]:
     properties = nested(values, "instanceProperties")
     if nested(properties, "scheduling").get("provisioningModel") != "RESERVATION_BOUND":
         return []
@@ -276,11 +288,13 @@ def _reservation_bound(values: dict[str, Any]) -> list[Failure]:
     return [Failure(f"{_INSTANCE}.reservationAffinity.consumeReservationType", words)]
 
 
-def _may_be_in_template(values: dict[str, Any], value: Any) -> bool:
+def _may_be_in_template(values: BulkInstancesValues, value: Any) -> bool:
     return value is None and values.get("sourceInstanceTemplate") is not None
 
 
-def _of_all_alternatives(values: dict[str, Any], find: Callable[[dict[str, Any]], list[Failure]]) -> list[Failure]:
+def _of_all_alternatives(
+    values: BulkInstancesValues, find: Callable[[BulkInstancesValues], list[Failure]]
+) -> list[Failure]:
     """Find what is wrong with the fleet's own properties, and with those that result from each fallback."""
     own = find(values)
     return own + [
@@ -296,7 +310,7 @@ _PROPERTIES: Final = rest("regionInstances.bulkInsert", "instanceProperties")
 
 
 @rule("sourceInstanceTemplate must be an instance template, not a machine image", BULK_CREATION)
-def source_is_not_a_machine_image(values: dict[str, Any]) -> list[Failure]:
+def source_is_not_a_machine_image(values: BulkInstancesValues) -> list[Failure]:
     """Refuse the link of a machine image."""
     if "machineImages/" not in text(values, "sourceInstanceTemplate"):
         return []
@@ -306,7 +320,7 @@ def source_is_not_a_machine_image(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("a regional sourceInstanceTemplate must be in the fleet's region", _TEMPLATE)
-def regional_template_is_in_the_region(values: dict[str, Any]) -> list[Failure]:
+def regional_template_is_in_the_region(values: BulkInstancesValues) -> list[Failure]:
     """Refuse a template of another region, if both regions are known."""
     link, region = text(values, "sourceInstanceTemplate"), name_of(text(values, "region"))
     found = re.search(r"(?:^|/)regions/([^/]+)/instanceTemplates/", link)
@@ -316,7 +330,7 @@ def regional_template_is_in_the_region(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("instanceProperties must have a boot disk, unless sourceInstanceTemplate has one", _PROPERTIES)
-def boot_disk_is_required(values: dict[str, Any]) -> list[Failure]:
+def boot_disk_is_required(values: BulkInstancesValues) -> list[Failure]:
     """Require a boot disk, if there is no template that can have one."""
     properties = values.get("instanceProperties")
     if values.get("sourceInstanceTemplate") is not None or not isinstance(properties, dict):
@@ -327,7 +341,7 @@ def boot_disk_is_required(values: dict[str, Any]) -> list[Failure]:
 @rule(
     "instanceProperties.labels must not be null, because gcpx sets a label; null removes a label by its key", _TEMPLATE
 )
-def template_labels_are_removed_one_by_one(values: dict[str, Any]) -> list[Failure]:
+def template_labels_are_removed_one_by_one(values: BulkInstancesValues) -> list[Failure]:
     """Refuse null for all labels, if gcpx has to set one of them."""
     properties = nested(values, "instanceProperties")
     if values.get("sourceInstanceTemplate") is None or properties.get("labels", {}) is not None:
@@ -341,7 +355,7 @@ def template_labels_are_removed_one_by_one(values: dict[str, Any]) -> list[Failu
 
 
 @rule("objects in instanceProperties that override a template should not be empty", _TEMPLATE, warns=True)
-def overrides_are_not_empty(values: dict[str, Any]) -> list[Failure]:
+def overrides_are_not_empty(values: BulkInstancesValues) -> list[Failure]:
     """Warn about an empty object, which usually remains after an SDK has dropped nulls."""
     if values.get("sourceInstanceTemplate") is None:
         return []
@@ -363,7 +377,7 @@ _CAPACITY: Final = ("machineType", "minCpuPlatform", "reservationAffinity")
 
 
 @rule("a fallback must fit instanceProperties: merged with it, they must still follow their own rules", FALLBACKS)
-def fallbacks_fit_the_instance_properties(values: dict[str, Any]) -> list[Failure]:
+def fallbacks_fit_the_instance_properties(values: BulkInstancesValues) -> list[Failure]:
     """Refuse what the rules of instance properties refuse, once a fallback is merged into them."""
     own = set(_own_failures(values))
     return [
@@ -374,13 +388,13 @@ def fallbacks_fit_the_instance_properties(values: dict[str, Any]) -> list[Failur
     ]
 
 
-def _own_failures(inputs: dict[str, Any]) -> list[Failure]:
+def _own_failures(inputs: BulkInstancesValues) -> list[Failure]:
     properties = inputs.get("instanceProperties")
     return check(object_type(InstanceProperties), properties).failures if isinstance(properties, dict) else []
 
 
 @rule("a fallback must set something, and differ from the fleet and from the fallbacks before it", FALLBACKS)
-def fallbacks_differ(values: dict[str, Any]) -> list[Failure]:
+def fallbacks_differ(values: BulkInstancesValues) -> list[Failure]:
     """Refuse a fallback that would only repeat an earlier attempt."""
     tried = [("the fleet itself", _capacity(values))]
     failures: list[Failure] = []
@@ -393,7 +407,7 @@ def fallbacks_differ(values: dict[str, Any]) -> list[Failure]:
     return failures
 
 
-def _capacity(inputs: dict[str, Any]) -> dict[str, Any]:
+def _capacity(inputs: BulkInstancesValues) -> dict[str, Any]:
     """Return what decides which capacity the instances use, in a form that can be compared."""
     properties = nested(inputs, "instanceProperties")
     scheduling = nested(properties, "scheduling")
@@ -408,7 +422,7 @@ def _capacity(inputs: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _zone_names(policy: dict[str, Any]) -> Any:
+def _zone_names(policy: LocationPolicyValues) -> Any:
     """Return the names of the zones of a location policy in one order; UNKNOWN if one of them is not known."""
     zones = [item.get("zone") for _, item in elements(policy, "zones")]
     if policy.get("zones") is UNKNOWN or not all(isinstance(zone, str) for zone in zones):
@@ -423,7 +437,7 @@ def _has_unknown(value: Any) -> bool:
 
 
 @rule("zones of fallbacks must be in the fleet's region", FALLBACKS)
-def fallback_zones_are_in_the_region(values: dict[str, Any]) -> list[Failure]:
+def fallback_zones_are_in_the_region(values: BulkInstancesValues) -> list[Failure]:
     """Refuse zones of another region, if the region is known."""
     region = name_of(text(values, "region"))
     return [
@@ -437,7 +451,7 @@ def fallback_zones_are_in_the_region(values: dict[str, Any]) -> list[Failure]:
 @rule(
     "instanceProperties.labels must not be null with fallbacks, because gcpx sets a label on their members", FALLBACKS
 )
-def fallback_labels_can_be_set(values: dict[str, Any]) -> list[Failure]:
+def fallback_labels_can_be_set(values: BulkInstancesValues) -> list[Failure]:
     """Refuse to remove all labels of a template if a label has to be added."""
     properties = nested(values, "instanceProperties")
     if not values.get("fallbacks") or properties.get("labels", {}) is not None:
@@ -446,7 +460,7 @@ def fallback_labels_can_be_set(values: dict[str, Any]) -> list[Failure]:
     return [Failure(("instanceProperties", "labels"), words)]
 
 
-def _zones(fallback: dict[str, Any]) -> list[Any]:
+def _zones(fallback: FallbackValues) -> list[Any]:
     zones = fallback.get("zones")
     return zones if isinstance(zones, list) else []
 
@@ -460,7 +474,7 @@ _AT_ONCE: Final = (None, "REPLACE_ALL")
 
 
 @rule("the other properties of updatePolicy require strategy: ROLLING", SOURCE)
-def rollouts_need_the_rolling_strategy(values: dict[str, Any]) -> list[Failure]:
+def rollouts_need_the_rolling_strategy(values: UpdatePolicyValues) -> list[Failure]:
     """Refuse settings that would have no effect."""
     if values.get("strategy") not in _AT_ONCE:
         return []
@@ -469,7 +483,7 @@ def rollouts_need_the_rolling_strategy(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("maxSurge and maxUnavailable must not both be 0", SOURCE)
-def replacing_needs_an_instance_to_spare(values: dict[str, Any]) -> list[Failure]:
+def replacing_needs_an_instance_to_spare(values: UpdatePolicyValues) -> list[Failure]:
     """Refuse a policy under which no member could ever be changed."""
     surge = values.get("maxSurge")
     if not _is_zero(values.get("maxUnavailable")) or not (surge is None or _is_zero(surge)):
@@ -480,7 +494,7 @@ def replacing_needs_an_instance_to_spare(values: dict[str, Any]) -> list[Failure
 
 
 @rule("keepNames requires maxSurge: 0", SOURCE)
-def names_are_kept_without_surge(values: dict[str, Any]) -> list[Failure]:
+def names_are_kept_without_surge(values: UpdatePolicyValues) -> list[Failure]:
     """Refuse a surge, whose instances would need names that are still in use."""
     if values.get("keepNames") is not True or not has_surge(values):
         return []
@@ -488,7 +502,7 @@ def names_are_kept_without_surge(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("minimalAction must not be more disruptive than mostDisruptiveAction", SOURCE)
-def least_action_is_not_above_the_most(values: dict[str, Any]) -> list[Failure]:
+def least_action_is_not_above_the_most(values: UpdatePolicyValues) -> list[Failure]:
     """Refuse a policy that asks for more than it allows."""
     least, most = text(values, "minimalAction") or ACTIONS[0], text(values, "mostDisruptiveAction") or ACTIONS[-1]
     if not {least, most} <= set(ACTIONS) or ACTIONS.index(least) <= ACTIONS.index(most):
@@ -496,7 +510,7 @@ def least_action_is_not_above_the_most(values: dict[str, Any]) -> list[Failure]:
     return [Failure("minimalAction", f"must not be more disruptive than mostDisruptiveAction, which is {most}")]
 
 
-def has_surge(policy: dict[str, Any]) -> bool:
+def has_surge(policy: UpdatePolicyValues) -> bool:
     """Return whether an update policy allows more members than `count`; false if that is unknown or malformed."""
     surge = policy.get("maxSurge")
     return as_integer_or_percentage(surge) is not None and not _is_zero(surge)
@@ -511,7 +525,7 @@ _ENABLING: Final = "enable-guest-attributes"
 
 
 @rule("namePattern must have room for count and maxSurge", SOURCE)
-def surge_fits_the_name_pattern(values: dict[str, Any]) -> list[Failure]:
+def surge_fits_the_name_pattern(values: BulkInstancesValues) -> list[Failure]:
     """Refuse a surge if the name pattern has no free numbers for its instances."""
     digits = text(values, "namePattern").count("#")
     if not digits or not is_rolling(values) or has_unknown(values.get("updatePolicy")):
@@ -525,7 +539,7 @@ def surge_fits_the_name_pattern(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("updatePolicy.maxSurge must be 0 with perInstanceProperties", SOURCE)
-def named_fleets_have_no_surge(values: dict[str, Any]) -> list[Failure]:
+def named_fleets_have_no_surge(values: BulkInstancesValues) -> list[Failure]:
     """Refuse a surge, whose instances would have no names."""
     if not values.get("perInstanceProperties") or not has_surge(nested(values, "updatePolicy")):
         return []
@@ -533,7 +547,7 @@ def named_fleets_have_no_surge(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("instanceProperties.labels must not be null with strategy: ROLLING, which needs a label", SOURCE)
-def rolling_fleets_keep_a_label(values: dict[str, Any]) -> list[Failure]:
+def rolling_fleets_keep_a_label(values: BulkInstancesValues) -> list[Failure]:
     """Refuse to remove all labels, because one of them tells the generation of a member."""
     properties = nested(values, "instanceProperties")
     if not is_rolling(values) or properties.get("labels", {}) is not None or not values.get("sourceInstanceTemplate"):
@@ -543,7 +557,7 @@ def rolling_fleets_keep_a_label(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("ready.guestAttribute requires the metadata enable-guest-attributes: TRUE", SOURCE, warns=True)
-def guest_attributes_are_enabled(values: dict[str, Any]) -> list[Failure]:
+def guest_attributes_are_enabled(values: BulkInstancesValues) -> list[Failure]:
     """Warn if the instances' metadata does not enable guest attributes; the project's metadata may."""
     ready = nested(nested(values, "updatePolicy"), "ready")
     properties = nested(values, "instanceProperties")

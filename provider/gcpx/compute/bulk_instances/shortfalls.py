@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
@@ -18,6 +18,9 @@ from gcpx.gcp.request import COMPUTE, SHORT_PATIENCE, Request
 from gcpx.model.fields import Record, output_field, record
 from gcpx.model.links import name_of
 from gcpx.model.resource import Context
+
+if TYPE_CHECKING:
+    from gcpx.compute.value_types import ShortfallValues
 
 STOCK_OUT: Final = "STOCK_OUT"
 QUOTA: Final = "QUOTA"
@@ -286,7 +289,7 @@ class Shortfall(Record):
     )
 
 
-def shortfall_outputs(shortfalls: Shortfalls) -> list[dict[str, Any]]:
+def shortfall_outputs(shortfalls: Shortfalls) -> list[ShortfallValues]:
     """Return the engine values of the output `shortfalls`."""
     return [
         {

@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from typing import Any, ClassVar, Final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from gcpx.compute import image_names as images
 from gcpx.compute.instance_properties.labels_and_metadata import (
@@ -31,6 +32,13 @@ from gcpx.model.fields import (
 from gcpx.model.links import name_of
 from gcpx.model.values import UNKNOWN
 
+if TYPE_CHECKING:
+    from gcpx.compute.value_types import (
+        AttachedDiskInitializeParamsValues,
+        AttachedDiskValues,
+        CustomerEncryptionKeyValues,
+    )
+
 _KEY_SIZES: Final = (("rawKey", 32), ("rsaEncryptedKey", 256))
 """The number of bytes that each customer-supplied key has, before it is written in base64."""
 _UNSUPPORTED: Final = "Google no longer supports customer-supplied keys; use kmsKeyName"
@@ -40,7 +48,7 @@ _UNSUPPORTED: Final = "Google no longer supports customer-supplied keys; use kms
     "a customer-supplied key must be base64 (RFC 4648) of 32 bytes (rawKey) or 256 bytes (rsaEncryptedKey)",
     rest("instances", "disks[].diskEncryptionKey"),
 )
-def customer_supplied_keys_have_their_size(values: dict[str, Any]) -> list[Failure]:
+def customer_supplied_keys_have_their_size(values: CustomerEncryptionKeyValues) -> list[Failure]:
     """Refuse customer-supplied keys that are not base64 of the right number of bytes."""
     return [
         Failure(name, f"must be {size} bytes in base64 (RFC 4648)")
@@ -91,7 +99,7 @@ class CustomerEncryptionKey(Record):
     sha256: str = output_field("The SHA-256 hash of the customer-supplied key, in base64.")
 
 
-def no_customer_keys(owner: str, values: dict[str, Any]) -> list[Failure]:
+def no_customer_keys(owner: str, values: Mapping[str, Any]) -> list[Failure]:
     """Refuse customer-supplied keys of disks, for templates, which do not store them, and for bulk creation.
 
     Args:
@@ -118,13 +126,13 @@ _LOCAL_SSD_SIZES: Final = (375, 3000, 3500, 6000, 7000, 14_000)
 _REGIONAL_ZONES: Final = 2
 
 
-def _disk_type(parameters: dict[str, Any]) -> str:
+def _disk_type(parameters: AttachedDiskInitializeParamsValues) -> str:
     """Return the bare disk type of initializeParams; empty where it is not given or unknown."""
     return text(parameters, "diskType").rpartition("/")[2]
 
 
 @rule("diskSizeGb must be at least 10 for a disk of type pd-*", _SIZE)
-def persistent_disks_have_at_least_10_gb(values: dict[str, Any]) -> list[Failure]:
+def persistent_disks_have_at_least_10_gb(values: AttachedDiskInitializeParamsValues) -> list[Failure]:
     """Refuse small persistent disks; a disk without a type counts as pd-standard."""
     disk_type, size = _disk_type(values) or "pd-standard", number(values, "diskSizeGb")
     is_persistent = values.get("diskType") is not UNKNOWN and disk_type.startswith("pd-")
@@ -134,7 +142,7 @@ def persistent_disks_have_at_least_10_gb(values: dict[str, Any]) -> list[Failure
 
 
 @rule("diskSizeGb should be at least 10 for other disk types, unless the type allows less", _SIZE, warns=True)
-def other_disks_have_at_least_10_gb(values: dict[str, Any]) -> list[Failure]:
+def other_disks_have_at_least_10_gb(values: AttachedDiskInitializeParamsValues) -> list[Failure]:
     """Warn about small disks of types other than pd-*."""
     disk_type, size = _disk_type(values), number(values, "diskSizeGb")
     if not disk_type or disk_type.startswith("pd-") or size is None or size >= _LEAST_SIZE:
@@ -143,7 +151,7 @@ def other_disks_have_at_least_10_gb(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("provisionedIops of a pd-extreme disk must be 10,000 to 120,000", _IOPS)
-def pd_extreme_iops_are_in_range(values: dict[str, Any]) -> list[Failure]:
+def pd_extreme_iops_are_in_range(values: AttachedDiskInitializeParamsValues) -> list[Failure]:
     """Refuse numbers out of range for pd-extreme."""
     iops = number(values, "provisionedIops")
     if _disk_type(values) != "pd-extreme" or iops is None or _LEAST_IOPS <= iops <= _MOST_IOPS:
@@ -152,7 +160,7 @@ def pd_extreme_iops_are_in_range(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("provisionedIops should be 10,000 to 120,000, unless the disk type has other limits", _IOPS, warns=True)
-def other_iops_are_in_range(values: dict[str, Any]) -> list[Failure]:
+def other_iops_are_in_range(values: AttachedDiskInitializeParamsValues) -> list[Failure]:
     """Warn about numbers out of range for other disk types."""
     disk_type, iops = values.get("diskType"), number(values, "provisionedIops")
     is_other = disk_type is not UNKNOWN and _disk_type(values) != "pd-extreme"
@@ -166,7 +174,7 @@ def other_iops_are_in_range(values: dict[str, Any]) -> list[Failure]:
     "replicaZones must be two different zones of the same region",
     rest("instances", "disks[].initializeParams.replicaZones"),
 )
-def replica_zones_differ_within_one_region(values: dict[str, Any]) -> list[Failure]:
+def replica_zones_differ_within_one_region(values: AttachedDiskInitializeParamsValues) -> list[Failure]:
     """Refuse the same zone twice, and zones of two regions; their number is checked with the property."""
     given = values.get("replicaZones")
     zones = [zone.rpartition("/")[2] for zone in given if isinstance(zone, str)] if isinstance(given, list) else []
@@ -181,7 +189,7 @@ def replica_zones_differ_within_one_region(values: dict[str, Any]) -> list[Failu
     "a boot disk must be created from an image or a snapshot (initializeParams), or be an existing disk (source)",
     rest("instances", "disks[].source"),
 )
-def boot_disks_have_a_source(values: dict[str, Any]) -> list[Failure]:
+def boot_disks_have_a_source(values: AttachedDiskValues) -> list[Failure]:
     """Require the image, snapshot or disk that a boot disk boots from."""
     parameters = values.get("initializeParams")
     if values.get("boot") is not True or values.get("source") is not None or not isinstance(parameters, dict | None):
@@ -194,12 +202,12 @@ def boot_disks_have_a_source(values: dict[str, Any]) -> list[Failure]:
     return [Failure(place, reason)]
 
 
-def _is_local_ssd(values: dict[str, Any]) -> bool:
+def _is_local_ssd(values: AttachedDiskValues) -> bool:
     return _disk_type(nested(values, "initializeParams")) == "local-ssd"
 
 
 @rule("type: SCRATCH and diskType: local-ssd must be set together", LOCAL_SSDS)
-def scratch_disks_are_local_ssds(values: dict[str, Any]) -> list[Failure]:
+def scratch_disks_are_local_ssds(values: AttachedDiskValues) -> list[Failure]:
     """Refuse one of the two settings of a local SSD without the other."""
     kind, disk_type = values.get("type"), nested(values, "initializeParams").get("diskType")
     if kind == "SCRATCH" and not _is_local_ssd(values) and disk_type is not UNKNOWN:
@@ -210,7 +218,7 @@ def scratch_disks_are_local_ssds(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("a local SSD must be blank: not a boot disk, and not created from an image, snapshot or disk", LOCAL_SSDS)
-def local_ssds_are_blank(values: dict[str, Any]) -> list[Failure]:
+def local_ssds_are_blank(values: AttachedDiskValues) -> list[Failure]:
     """Refuse what would give a local SSD contents."""
     if values.get("type") != "SCRATCH":
         return []
@@ -226,7 +234,7 @@ def local_ssds_are_blank(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("a local SSD of more than 375 GB must have interface: NVME", LOCAL_SSDS)
-def large_local_ssds_require_nvme(values: dict[str, Any]) -> list[Failure]:
+def large_local_ssds_require_nvme(values: AttachedDiskValues) -> list[Failure]:
     """Refuse the SCSI interface for large local SSDs."""
     size = number(nested(values, "initializeParams"), "diskSizeGb")
     is_large = _is_local_ssd(values) and size is not None and size > _LOCAL_SSD_SIZES[0]
@@ -240,7 +248,7 @@ def large_local_ssds_require_nvme(values: dict[str, Any]) -> list[Failure]:
     LOCAL_SSDS,
     warns=True,
 )
-def local_ssds_have_a_known_size(values: dict[str, Any]) -> list[Failure]:
+def local_ssds_have_a_known_size(values: AttachedDiskValues) -> list[Failure]:
     """Warn about sizes that no known machine family offers."""
     size = number(nested(values, "initializeParams"), "diskSizeGb")
     if not _is_local_ssd(values) or size is None or size in _LOCAL_SSD_SIZES:

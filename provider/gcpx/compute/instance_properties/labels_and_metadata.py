@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from gcpx.compute.reference import LABELS, NAME, rest
 from gcpx.model.fields import Failure, Record, elements, field, nested, output_field, record, rule, text
+
+if TYPE_CHECKING:
+    from gcpx.compute.value_types import InstancePropertiesValues, MetadataValues
 
 _MOST: Final = 64
 _LONGEST: Final = 63
@@ -80,7 +83,7 @@ _TAG_VALUE: Final = re.compile(r"tagValues/\d+|[^\s/]+")
     rest("instanceTemplates", "properties.resourceManagerTags"),
     warns=True,
 )
-def resource_manager_tags_have_a_known_form(values: dict[str, Any]) -> list[Failure]:
+def resource_manager_tags_have_a_known_form(values: InstancePropertiesValues) -> list[Failure]:
     """Warn about tags that have neither of the two forms."""
     unusual = (
         key
@@ -99,7 +102,7 @@ _MOST_METADATA: Final = 512 * 1024
     "metadata must have less than 512 KB of keys and values in UTF-8, with at most 262,144 bytes in each value",
     rest("instances", "metadata.items"),
 )
-def metadata_size_is_limited(values: dict[str, Any]) -> list[Failure]:
+def metadata_size_is_limited(values: MetadataValues) -> list[Failure]:
     """Refuse values, and metadata as a whole, that are too large in bytes."""
     failures: list[Failure] = []
     total = 0
@@ -122,7 +125,7 @@ def _size(given: str) -> int:
 
 
 @rule("each metadata key must appear only once", rest("instances", "metadata.items[].key"))
-def metadata_keys_are_unique(values: dict[str, Any]) -> list[Failure]:
+def metadata_keys_are_unique(values: MetadataValues) -> list[Failure]:
     """Refuse keys that appear again."""
     seen: set[str] = set()
     failures: list[Failure] = []

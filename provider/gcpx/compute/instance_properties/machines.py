@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gcpx.compute.reference import SPOT_VMS, rest
 from gcpx.model import compare
 from gcpx.model.fields import Failure, Record, exclusive, field, nested, number, record, rule, text
 from gcpx.model.links import name_of
+
+if TYPE_CHECKING:
+    from gcpx.compute.value_types import (
+        AdvancedMachineFeaturesValues,
+        InstancePropertiesValues,
+        ReservationAffinityValues,
+        SchedulingValues,
+        ShieldedInstanceConfigValues,
+    )
 
 MACHINE_TYPE: Final = (
     re.compile(r"(?:[^\s]+/)?[a-z][-a-z0-9]*"),
@@ -21,7 +30,7 @@ _MOST_THREADS: Final = 2
 
 
 @rule("machineType custom-CPUS-MEMORY must have 1 CPU or an even number up to 32, and multiples of 256 MB", _SOURCE)
-def custom_machine_types_are_within_limits(values: dict[str, Any]) -> list[Failure]:
+def custom_machine_types_are_within_limits(values: InstancePropertiesValues) -> list[Failure]:
     """Refuse custom machine types without a family that are out of bounds; families have their own bounds."""
     machine = text(values, "machineType").rpartition("/")[2]
     parts = re.fullmatch(r"custom-(\d{1,9})-(\d{1,9})", machine)
@@ -42,7 +51,7 @@ def custom_machine_types_are_within_limits(values: dict[str, Any]) -> list[Failu
     _SOURCE,
     warns=True,
 )
-def custom_machine_types_of_families_have_usual_sizes(values: dict[str, Any]) -> list[Failure]:
+def custom_machine_types_of_families_have_usual_sizes(values: InstancePropertiesValues) -> list[Failure]:
     """Warn about sizes that `custom-CPUS-MEMORY` does not allow; a family may allow them."""
     parts = re.fullmatch(r"(?:.*/)?\w+-custom-(\w+?)-(\d{1,9})(?:-ext)?", text(values, "machineType"))
     if parts is None:
@@ -56,7 +65,7 @@ def custom_machine_types_of_families_have_usual_sizes(values: dict[str, Any]) ->
 
 
 @rule("threadsPerCore should be 1 or 2", rest("instances", "advancedMachineFeatures.threadsPerCore"), warns=True)
-def threads_per_core_are_at_most_two(values: dict[str, Any]) -> list[Failure]:
+def threads_per_core_are_at_most_two(values: AdvancedMachineFeaturesValues) -> list[Failure]:
     """Warn about more threads than any known CPU has."""
     threads = number(values, "threadsPerCore")
     if threads is None or threads <= _MOST_THREADS:
@@ -117,7 +126,7 @@ _MOST_RECOVERY_HOURS: Final = 168
     "localSsdRecoveryTimeout must be a whole number of hours, 0 to 168",
     rest("instances", "scheduling.localSsdRecoveryTimeout"),
 )
-def local_ssd_recovery_timeout_is_whole_hours(values: dict[str, Any]) -> list[Failure]:
+def local_ssd_recovery_timeout_is_whole_hours(values: SchedulingValues) -> list[Failure]:
     """Refuse parts of an hour, and more than a week."""
     timeout = nested(values, "localSsdRecoveryTimeout")
     seconds, nanos = number(timeout, "seconds"), number(timeout, "nanos")
@@ -133,7 +142,7 @@ def local_ssd_recovery_timeout_is_whole_hours(values: dict[str, Any]) -> list[Fa
 
 
 @rule("Spot and preemptible instances must have onHostMaintenance: TERMINATE and automaticRestart: false", SPOT_VMS)
-def spot_instances_do_not_migrate_or_restart(values: dict[str, Any]) -> list[Failure]:
+def spot_instances_do_not_migrate_or_restart(values: SchedulingValues) -> list[Failure]:
     """Refuse live migration and automatic restart of Spot and preemptible instances."""
     if values.get("provisioningModel") != "SPOT" and values.get("preemptible") is not True:
         return []
@@ -149,7 +158,7 @@ def spot_instances_do_not_migrate_or_restart(values: dict[str, Any]) -> list[Fai
     "instanceTerminationAction requires provisioningModel: SPOT, maxRunDuration or terminationTime",
     rest("instances", "scheduling.instanceTerminationAction"),
 )
-def termination_action_requires_spot_or_a_run_limit(values: dict[str, Any]) -> list[Failure]:
+def termination_action_requires_spot_or_a_run_limit(values: SchedulingValues) -> list[Failure]:
     """Refuse a termination action where nothing terminates the instance."""
     action, model = values.get("instanceTerminationAction"), values.get("provisioningModel", "STANDARD")
     limited = any(values.get(name) is not None for name in ("maxRunDuration", "terminationTime"))
@@ -220,7 +229,7 @@ class Scheduling(Record):
     )
 
     @staticmethod
-    def implied(values: dict[str, Any]) -> dict[str, Any]:
+    def implied(values: SchedulingValues) -> dict[str, Any]:
         """Return what Google sets for Spot and preemptible instances: they are neither migrated nor restarted."""
         if values.get("provisioningModel") == "SPOT":
             return {"preemptible": True, "automaticRestart": False, "onHostMaintenance": "TERMINATE"}
@@ -319,7 +328,7 @@ _NAME_KEY: Final = re.compile(r"(?:[a-z]+\.)?googleapis\.com/reservation-name")
     "consumeReservationType SPECIFIC_RESERVATION requires key and values; ANY_RESERVATION and NO_RESERVATION exclude them",
     rest("instances", "reservationAffinity.consumeReservationType"),
 )
-def specific_reservations_require_key_and_values(values: dict[str, Any]) -> list[Failure]:
+def specific_reservations_require_key_and_values(values: ReservationAffinityValues) -> list[Failure]:
     """Refuse `key` and `values` where they are required and missing, or given and not used."""
     kind = values.get("consumeReservationType", "ANY_RESERVATION")
     if kind in ("ANY_RESERVATION", "NO_RESERVATION"):
@@ -336,7 +345,7 @@ def specific_reservations_require_key_and_values(values: dict[str, Any]) -> list
     rest("instances", "reservationAffinity.key"),
     warns=True,
 )
-def reservation_key_selects_by_name(values: dict[str, Any]) -> list[Failure]:
+def reservation_key_selects_by_name(values: ReservationAffinityValues) -> list[Failure]:
     """Warn about other keys, which choose reservations by label."""
     key = text(values, "key")
     if not key or _NAME_KEY.fullmatch(key):
@@ -381,7 +390,7 @@ class ReservationAffinity(Record):
     "enableIntegrityMonitoring requires enableVtpm",
     rest("instances", "shieldedInstanceConfig.enableIntegrityMonitoring"),
 )
-def integrity_monitoring_requires_vtpm(values: dict[str, Any]) -> list[Failure]:
+def integrity_monitoring_requires_vtpm(values: ShieldedInstanceConfigValues) -> list[Failure]:
     """Refuse integrity monitoring where the vTPM is turned off."""
     if values.get("enableVtpm") is False and values.get("enableIntegrityMonitoring") is True:
         return [Failure("enableIntegrityMonitoring", "requires enableVtpm: true")]

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gcpx.compute.reference import rest
 from gcpx.model import compare
 from gcpx.model.fields import Failure, Record, elements, field, output_field, record, rule, text
 from gcpx.model.patterns import LINK_PARTS, form
 from gcpx.model.values import UNKNOWN
+
+if TYPE_CHECKING:
+    from gcpx.compute.value_types import AliasIpRangeValues, NetworkInterfaceValues
 
 _NETWORK_ATTACHMENT: Final = form(
     "projects/PROJECT/regions/REGION/networkAttachments/NAME",
@@ -30,7 +33,7 @@ _ACCESS_CONFIGS: Final = (
     "publicPtrDomainName requires setPublicPtr: true in accessConfigs",
     rest("instances", "networkInterfaces[].accessConfigs[].publicPtrDomainName"),
 )
-def ptr_domain_name_requires_set_public_ptr(values: dict[str, Any]) -> list[Failure]:
+def ptr_domain_name_requires_set_public_ptr(values: NetworkInterfaceValues) -> list[Failure]:
     """Refuse a PTR domain name without the switch for it; IPv6 always has a PTR record."""
     return [
         Failure(("accessConfigs", index, "publicPtrDomainName"), "requires setPublicPtr: true")
@@ -44,7 +47,7 @@ def ptr_domain_name_requires_set_public_ptr(values: dict[str, Any]) -> list[Fail
     "may have externalIpv6",
     rest("instances", "networkInterfaces[].accessConfigs[].type"),
 )
-def access_configs_match_their_ip_version(values: dict[str, Any]) -> list[Failure]:
+def access_configs_match_their_ip_version(values: NetworkInterfaceValues) -> list[Failure]:
     """Refuse IPv6 settings in `accessConfigs`, and IPv4 settings in `ipv6AccessConfigs`."""
     failures: list[Failure] = []
     for owner, kind, foreign in _ACCESS_CONFIGS:
@@ -61,7 +64,7 @@ def access_configs_match_their_ip_version(values: dict[str, Any]) -> list[Failur
 
 
 @rule("stackType: IPV4_ONLY excludes ipv6AccessConfigs", rest("instances", "networkInterfaces[].stackType"))
-def ipv4_only_excludes_ipv6_access(values: dict[str, Any]) -> list[Failure]:
+def ipv4_only_excludes_ipv6_access(values: NetworkInterfaceValues) -> list[Failure]:
     """Refuse IPv6 access where only IPv4 addresses are assigned."""
     if values.get("stackType") == "IPV4_ONLY" and values.get("ipv6AccessConfigs"):
         return [Failure("ipv6AccessConfigs", "must be left out with stackType: IPV4_ONLY; use IPV4_IPV6 or IPV6_ONLY")]
@@ -72,7 +75,7 @@ def ipv4_only_excludes_ipv6_access(values: dict[str, Any]) -> list[Failure]:
     "networkIP must be an IPv4 address, and ipv6Address an IPv6 address",
     rest("instances", "networkInterfaces[].networkIP"),
 )
-def internal_addresses_are_valid(values: dict[str, Any]) -> list[Failure]:
+def internal_addresses_are_valid(values: NetworkInterfaceValues) -> list[Failure]:
     """Refuse internal addresses that are not valid in their IP version."""
     failures: list[Failure] = []
     for name, version in (("networkIP", 4), ("ipv6Address", 6)):
@@ -94,7 +97,7 @@ def _version(given: str) -> int:
     "ipCidrRange must be one address, a netmask such as /24, or a range such as 10.1.2.0/24",
     rest("instances", "networkInterfaces[].aliasIpRanges[].ipCidrRange"),
 )
-def alias_ranges_are_valid(values: dict[str, Any]) -> list[Failure]:
+def alias_ranges_are_valid(values: AliasIpRangeValues) -> list[Failure]:
     """Refuse alias ranges that have none of the three forms."""
     given = text(values, "ipCidrRange")
     if not given or _NETMASK.fullmatch(given) or _is_network(given):
@@ -189,7 +192,7 @@ class NetworkInterface(Record):
     )
 
     @staticmethod
-    def implied(values: dict[str, Any]) -> dict[str, Any]:
+    def implied(values: NetworkInterfaceValues) -> dict[str, Any]:
         """Return the network that Google sets: that of the subnetwork, or the default network without one."""
         if values.get("networkAttachment"):
             return {}

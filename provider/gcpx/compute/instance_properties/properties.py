@@ -5,7 +5,8 @@ Rules across several subjects, such as GPUs and scheduling, are here; each subje
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from gcpx.compute.instance_properties import machines
 from gcpx.compute.instance_properties.disks import AttachedDisk
@@ -30,6 +31,9 @@ from gcpx.compute.reference import CONFIDENTIAL_VMS, HOST_MAINTENANCE, NESTED_VI
 from gcpx.model.fields import Failure, Record, elements, field, nested, number, record, rule, text
 from gcpx.model.links import name_of
 from gcpx.model.values import UNKNOWN
+
+if TYPE_CHECKING:
+    from gcpx.compute.value_types import InstancePropertiesValues
 
 
 @record
@@ -58,7 +62,7 @@ _MOST_INTERFACES: Final = 8
 
 
 @rule("the boot disk must be disks[0], and the only disk with boot: true", rest("instances", "disks[].index"))
-def boot_disk_is_the_first_disk(values: dict[str, Any]) -> list[Failure]:
+def boot_disk_is_the_first_disk(values: InstancePropertiesValues) -> list[Failure]:
     """Refuse boot disks other than the first disk."""
     return [
         Failure(("disks", index, "boot"), "must be set only on the first disk: move the boot disk to disks[0]")
@@ -68,7 +72,7 @@ def boot_disk_is_the_first_disk(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("each of the disks of an instance must have a different deviceName", rest("instances", "disks[].deviceName"))
-def device_names_are_unique(values: dict[str, Any]) -> list[Failure]:
+def device_names_are_unique(values: InstancePropertiesValues) -> list[Failure]:
     """Refuse device names that appear again."""
     first: dict[str, int] = {}
     failures: list[Failure] = []
@@ -81,12 +85,12 @@ def device_names_are_unique(values: dict[str, Any]) -> list[Failure]:
     return failures
 
 
-def _migrates(values: dict[str, Any]) -> bool:
+def _migrates(values: InstancePropertiesValues) -> bool:
     return nested(values, "scheduling").get("onHostMaintenance") == "MIGRATE"
 
 
 @rule("guestAccelerators require scheduling with onHostMaintenance: TERMINATE", HOST_MAINTENANCE)
-def gpus_require_terminate_on_maintenance(values: dict[str, Any]) -> list[Failure]:
+def gpus_require_terminate_on_maintenance(values: InstancePropertiesValues) -> list[Failure]:
     """Refuse live migration of instances with GPUs."""
     counts = [number(item, "acceleratorCount") for _, item in elements(values, "guestAccelerators")]
     if any(counts) and _migrates(values):
@@ -98,7 +102,7 @@ def gpus_require_terminate_on_maintenance(values: dict[str, Any]) -> list[Failur
     "confidentialInstanceConfig with SEV_SNP or TDX requires scheduling with onHostMaintenance: TERMINATE",
     CONFIDENTIAL_VMS,
 )
-def confidential_types_require_terminate_on_maintenance(values: dict[str, Any]) -> list[Failure]:
+def confidential_types_require_terminate_on_maintenance(values: InstancePropertiesValues) -> list[Failure]:
     """Refuse live migration of the confidential types that do not support it."""
     kind = nested(values, "confidentialInstanceConfig").get("confidentialInstanceType")
     if kind in ("SEV_SNP", "TDX") and _migrates(values):
@@ -106,7 +110,7 @@ def confidential_types_require_terminate_on_maintenance(values: dict[str, Any]) 
     return []
 
 
-def _virtio_interfaces(values: dict[str, Any], reason: str) -> list[Failure]:
+def _virtio_interfaces(values: InstancePropertiesValues, reason: str) -> list[Failure]:
     """Return the reason for each network interface with nicType VIRTIO_NET."""
     return [
         Failure(("networkInterfaces", index, "nicType"), reason)
@@ -120,7 +124,7 @@ def _virtio_interfaces(values: dict[str, Any], reason: str) -> list[Failure]:
     rest("instances", "networkInterfaces[].nicType"),
     warns=True,
 )
-def confidential_instances_use_gvnic(values: dict[str, Any]) -> list[Failure]:
+def confidential_instances_use_gvnic(values: InstancePropertiesValues) -> list[Failure]:
     """Warn about VIRTIO_NET, which only some machine families support in confidential instances."""
     config = nested(values, "confidentialInstanceConfig")
     if config.get("enableConfidentialCompute") is not True and config.get("confidentialInstanceType") is None:
@@ -133,7 +137,7 @@ def confidential_instances_use_gvnic(values: dict[str, Any]) -> list[Failure]:
 @rule(
     "networkPerformanceConfig with TIER_1 bandwidth requires networkInterfaces with nicType: GVNIC", TIER_1_NETWORKING
 )
-def tier_1_bandwidth_requires_gvnic(values: dict[str, Any]) -> list[Failure]:
+def tier_1_bandwidth_requires_gvnic(values: InstancePropertiesValues) -> list[Failure]:
     """Refuse VIRTIO_NET with TIER_1 bandwidth."""
     if nested(values, "networkPerformanceConfig").get("totalEgressBandwidthTier") != "TIER_1":
         return []
@@ -145,7 +149,7 @@ def tier_1_bandwidth_requires_gvnic(values: dict[str, Any]) -> list[Failure]:
     rest("instances", "networkInterfaces[].name"),
     warns=True,
 )
-def network_interfaces_are_at_most_8(values: dict[str, Any]) -> list[Failure]:
+def network_interfaces_are_at_most_8(values: InstancePropertiesValues) -> list[Failure]:
     """Warn about more interfaces than the documentation names; dynamic ones may be more."""
     given = values.get("networkInterfaces")
     if not isinstance(given, list) or len(given) <= _MOST_INTERFACES:
@@ -159,7 +163,7 @@ def network_interfaces_are_at_most_8(values: dict[str, Any]) -> list[Failure]:
     NESTED_VIRTUALIZATION,
     warns=True,
 )
-def e2_does_not_support_nested_virtualization(values: dict[str, Any]) -> list[Failure]:
+def e2_does_not_support_nested_virtualization(values: InstancePropertiesValues) -> list[Failure]:
     """Warn about nested virtualization on the e2 family."""
     nests = nested(values, "advancedMachineFeatures").get("enableNestedVirtualization") is True
     if not nests or not text(values, "machineType").rpartition("/")[2].startswith("e2-"):
@@ -168,7 +172,7 @@ def e2_does_not_support_nested_virtualization(values: dict[str, Any]) -> list[Fa
     return [Failure("advancedMachineFeatures.enableNestedVirtualization", reason)]
 
 
-def boot_disk_is_missing(properties: dict[str, Any]) -> list[Failure]:
+def boot_disk_is_missing(properties: Mapping[str, Any]) -> list[Failure]:
     """Return a failure if instance properties have no boot disk, as creating an instance requires.
 
     Paths are within `properties`. Disks that are not known yet may be the boot disk, so they are no failure.
@@ -220,7 +224,7 @@ class InstanceProperties(Record):
     )
 
     @staticmethod
-    def implied(values: dict[str, Any]) -> dict[str, Any]:
+    def implied(values: InstancePropertiesValues) -> dict[str, Any]:
         """Return what Google sets for instances with GPUs: they cannot be migrated."""
         return {"scheduling": {"onHostMaintenance": "TERMINATE"}} if values.get("guestAccelerators") else {}
 
