@@ -37,7 +37,6 @@ from gcpx.compute.bulk_instances.names import names_across_zones
 from gcpx.compute.bulk_instances.shortfalls import (
     Diagnosis,
     Reason,
-    Shortfalls,
     reason_of_error,
     shortfall_lines,
     shortfall_outputs,
@@ -81,9 +80,16 @@ class BulkInsertBody:
     def write(self, fleet: Fleet, inputs: BulkInstancesValues) -> dict[str, Any]:
         """Write the body (REST JSON); `inputs` are the fleet's, without secrets and unknowns."""
         body = codec.to_body(object_type(BulkInstancesModel), inputs)
-        properties = self._with_placement(self._with_labels(fleet, body))
+        properties = self._with_labels(fleet, body)
+        if self.placement_policy:
+            policies = [*properties.get("resourcePolicies", ()), self.placement_policy]
+            properties = {**properties, "resourcePolicies": policies}
+        if self.names:  # they take the place of a name pattern
+            own = body.pop("perInstanceProperties", {})
+            body.pop("namePattern", None)
+            body["perInstanceProperties"] = {name: own.get(name, {}) for name in self.names}
         return {
-            **self._named(body),
+            **body,
             **({"instanceProperties": properties} if properties else {}),
             **({"locationPolicy": {"zones": [{"zone": f"zones/{self.zone}"}]}} if self.zone else {}),
             "count": str(self.count),
@@ -97,14 +103,6 @@ class BulkInsertBody:
         labels = {key: value for key, value in (properties.get("labels") or {}).items() if key != TRACKING_LABEL}
         return {**body, "instanceProperties": {**properties, "labels": labels}}
 
-    def _named(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Return the body with the names of the instances in place of a name pattern, if there are any."""
-        if not self.names:
-            return body
-        own = body.get("perInstanceProperties", {})
-        rest = {name: value for name, value in body.items() if name != "namePattern"}
-        return {**rest, "perInstanceProperties": {name: own.get(name, {}) for name in self.names}}
-
     def _with_labels(self, fleet: Fleet, body: dict[str, Any]) -> dict[str, Any]:
         """Return the instance properties of a body, with the labels that make the instances members of this fleet only."""
         properties = dict(body.get("instanceProperties", {}))
@@ -114,11 +112,6 @@ class BulkInsertBody:
         if (added or removed) and properties.get("labels", {}) is not None:
             properties["labels"] = {**removed, **properties.get("labels", {}), **added}
         return properties
-
-    def _with_placement(self, properties: dict[str, Any]) -> dict[str, Any]:
-        if not self.placement_policy:
-            return properties
-        return {**properties, "resourcePolicies": [*properties.get("resourcePolicies", ()), self.placement_policy]}
 
 
 class EarlierFleetError(ProviderError):
@@ -435,23 +428,6 @@ class Creation:
     outputs: BulkInstancesValues
     outcomes: list[Outcome]
 
-    @classmethod
-    def of(
-        cls, *, outcomes: list[Outcome], created: int, shortfalls: Shortfalls, error: ApiError | None, stopped: bool
-    ) -> Creation:
-        """Describe a creation by how its operations ended, and by what it fell short of."""
-        groups = [group for outcome in outcomes if (group := outcome.operation.get("operationGroupId"))]
-        shared: BulkInstancesValues = {"operationGroupId": groups[-1]} if groups else {}
-        outputs: BulkInstancesValues = {
-            "perLocationStatus": _location_outputs(outcomes),
-            **shared,
-            "shortfalls": shortfall_outputs(shortfalls),
-        }
-        explanation = shortfall_lines(shortfalls)
-        return cls(
-            created=created, error=error, stopped=stopped, explanation=explanation, outputs=outputs, outcomes=outcomes
-        )
-
     @property
     def shortfalls(self) -> list[ShortfallValues]:
         """The engine values of the output `shortfalls`."""
@@ -596,14 +572,23 @@ class _Run:
         return (self._insert(alternative, batch, 0, self._zone(batch, [])) for alternative, batch in firsts if batch)
 
     def result(self) -> Creation:
-        """Describe how the run ended."""
-        complete = not self._missing
-        return Creation.of(
-            outcomes=self.outcomes,
+        """Describe how the run ended, and what it fell short of."""
+        is_complete = not self._missing
+        shortfalls = Counter() if is_complete else self.shortfalls
+        groups = [group for outcome in self.outcomes if (group := outcome.operation.get("operationGroupId"))]
+        shared: BulkInstancesValues = {"operationGroupId": groups[-1]} if groups else {}
+        outputs: BulkInstancesValues = {
+            "perLocationStatus": _location_outputs(self.outcomes),
+            **shared,
+            "shortfalls": shortfall_outputs(shortfalls),
+        }
+        return Creation(
             created=self.created,
-            shortfalls=Counter() if complete else self.shortfalls,
-            error=None if complete else self.error,
+            error=None if is_complete else self.error,
             stopped=self.stopped,
+            explanation=shortfall_lines(shortfalls),
+            outputs=outputs,
+            outcomes=self.outcomes,
         )
 
     @property
@@ -621,14 +606,20 @@ class _Run:
     def _try(self, alternative: Alternative, following: list[Alternative]) -> None:
         """Send the requests of one alternative, until one creates fewer instances than it asks for."""
         was_followed = partial(self.were_requested, following)
+        # Google chooses one zone for all instances, which the requests that follow the first one have to use.
+        in_one_zone = text(nested(alternative.inputs, "locationPolicy"), "targetShape") in {"", "ANY_SINGLE_ZONE"}
         zones: list[str] = []
         for number, batch in enumerate(self._batches(alternative)):
             insert = self._insert(alternative, batch, number, self._zone(batch, zones))
             outcome = self._send(attrs.evolve(insert, was_followed=was_followed))
             created = insert.created_by(outcome) if outcome else 0
             if outcome is not None:
-                zones = _used_zones(outcome) if _in_one_zone(alternative) else []
-                self._count(batch, created, _used_zones(outcome))
+                used = [name_of(name) for name, status in outcome.per_location.items() if status.get("createdVmCount")]
+                zones = used if in_one_zone else []
+                self.created += created
+                if batch.group is not None and created:
+                    batch.group.free -= created
+                    batch.group.zone = batch.group.zone or next(iter(used), None)
             if created < batch.count:
                 return
 
@@ -691,14 +682,11 @@ class _Run:
             return max(0, min(batch.count, self.size.minimum - existing - batch.later))
         return self.size.request_minimum(batch.count, existing)
 
-    def _verify(self) -> None:
-        """Before a second request, verify that the first one created instances of this fleet."""
-        if self.context.autonamed and len(self.outcomes) == 1 and self.created and not self.existing:
-            raise_if_earlier(self.context, self.fleet, BulkCreationGroup.of_outcome(self.outcomes[0]))
-
     def _send(self, insert: BulkInsert) -> Outcome | None:
         """Send a request and wait for its operation; None if Google refused it. A shortfall is recorded."""
-        self._verify()
+        if self.context.autonamed and len(self.outcomes) == 1 and self.created and not self.existing:
+            # Before a second request, verify that the first one created instances of this fleet.
+            raise_if_earlier(self.context, self.fleet, BulkCreationGroup.of_outcome(self.outcomes[0]))
         asked = int(insert.body["count"])
         diagnosis = Diagnosis(self.context, self.fleet, text(nested(insert.body, "instanceProperties"), "machineType"))
         try:
@@ -716,22 +704,6 @@ class _Run:
         self.shortfalls |= reasons  # the same instances may be missing after several alternatives
         self.error = error
         self.stopped = not any(reason.is_shortage for reason in reasons)
-
-    def _count(self, batch: Batch, created: int, zones: list[str]) -> None:
-        self.created += created
-        if batch.group is not None and created:
-            batch.group.free -= created
-            batch.group.zone = batch.group.zone or next(iter(zones), None)
-
-
-def _in_one_zone(alternative: Alternative) -> bool:
-    """Return whether all instances of an alternative are to be in one zone, as Google chooses."""
-    return text(nested(alternative.inputs, "locationPolicy"), "targetShape") in {"", "ANY_SINGLE_ZONE"}
-
-
-def _used_zones(outcome: Outcome) -> list[str]:
-    """Return the zones in which an operation created instances."""
-    return [name_of(name) for name, status in outcome.per_location.items() if status.get("createdVmCount")]
 
 
 class NoInstanceCreatedError(ProviderError):

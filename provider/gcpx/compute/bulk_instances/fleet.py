@@ -199,8 +199,10 @@ class Membership:
         creations, self._creations = self._creations, []
         self._groups += [creation.group for creation in creations]
         outside = self._outside(found)
-        if self._are_just_created(outside, creations):
-            self.take_in(outside)
+        known = [creation.created for creation in creations if creation.created is not None]
+        created, by_zone = sum(known, Counter[str]()), Counter(name_of(item["zone"]) for item in outside)
+        if not self._has_read_operations and len(known) == len(creations) and by_zone == created:
+            self.take_in(outside)  # exactly as many are new in each zone as Google says that this run created
         elif outside:
             self._read_operations(context, operations, region, outside)
         self.strangers = {str(item["id"]): item for item in self._outside(outside)}
@@ -208,16 +210,6 @@ class Membership:
 
     def _outside(self, found: list[Instance]) -> list[Instance]:
         return [item for item in found if str(item["id"]) not in self._members]
-
-    def _are_just_created(self, outside: list[Instance], creations: list[_Creation]) -> bool:
-        """Return whether there are exactly as many new instances in each zone as Google says that this run created.
-
-        Returns False once operations have been read in this call.
-        """
-        if self._has_read_operations or not all(creation.created is not None for creation in creations):
-            return False
-        created = sum((creation.created or Counter() for creation in creations), Counter[str]())
-        return Counter(name_of(item["zone"]) for item in outside) == created
 
     def _read_operations(self, context: Context, operations: Operations, region: str, outside: list[Instance]) -> None:
         """Make those instances members that bulk creations of this run, or of interrupted runs, have created."""
@@ -367,12 +359,13 @@ class Fleet:
         region's zones. Later ones list each zone, side by side.
         """
         self.look_in(member.get("zone") or "" for member in last_outputs(context).get("members") or ())
+        zones = self.zones.of(self.project, self.region)
         try:
-            found = self._found(context)
+            found = self._listed_in(context, zones) if zones else self._listed(context)
         except NotFound:
             if not self.zones.forget(self.project, self.region):
                 raise
-            found = self._found(context)
+            found = self._listed(context)
         return sorted(filter(self._matches, found), key=lambda member: name_order(member["name"]))
 
     def look_in(self, locations: Iterable[str]) -> None:
@@ -408,51 +401,31 @@ class Fleet:
             was not sent, and `Unfinished` for one whose result is not known. `NotFound` is one of them, except for
             `delete`; the member is then in no list either.
         """
-        errors = self._errors(context, requests, done)
-        listed = self._listed_despite_errors(context, requests, errors)
-        again = self._errors(context, [requests[index] for index in listed], done, by_name=True)
-        for index, error in zip(listed, again, strict=True):
-            errors[index] = _contradiction(error) if isinstance(error, NotFound) else error
+        if not requests:
+            return []
+        batch = OperationBatch(operations=self.operations, timeout=TIMEOUT, done=f"instances {done}")
+        errors = batch.run(context, [request.of_batch(self.project, by_name=False) for request in requests])
+        refused = [i for i, error in enumerate(errors) if isinstance(error, ApiError) and may_refuse_number(error)]
+        if refused:  # what Google still lists is tried by its name
+            listed = {item["id"] for item in self.read_again(context, (requests[i].member for i in refused))}
+            again = [index for index in refused if requests[index].member["id"] in listed]
+            by_name = batch.run(context, [requests[i].of_batch(self.project, by_name=True) for i in again])
+            for index, error in zip(again, by_name, strict=True):
+                errors[index] = _contradiction(error) if isinstance(error, NotFound) else error
         return [
             FailedRequest(request, error)
             for request, error in zip(requests, errors, strict=True)
             if error is not None and not (request.method == "delete" and isinstance(error, NotFound))
         ]
 
-    def _errors(
-        self, context: Context, requests: Sequence[MemberRequest], done: str, *, by_name: bool = False
-    ) -> list[ProviderError | None]:
-        """Send requests once; return the error of each, or None."""
-        if not requests:
-            return []
-        batch = OperationBatch(operations=self.operations, timeout=TIMEOUT, done=f"instances {done}")
-        return batch.run(context, [request.of_batch(self.project, by_name=by_name) for request in requests])
-
-    def _listed_despite_errors(
-        self, context: Context, requests: Sequence[MemberRequest], errors: Sequence[ProviderError | None]
-    ) -> list[int]:
-        """Return the indexes of the requests to send again by name: Google refused the number, but lists the member."""
-        missing = [
-            index for index, error in enumerate(errors) if isinstance(error, ApiError) and may_refuse_number(error)
-        ]
-        if not missing:
-            return []
-        listed = {member["id"] for member in self.read_again(context, (requests[index].member for index in missing))}
-        return [index for index in missing if requests[index].member["id"] in listed]
-
-    def _found(self, context: Context) -> list[Instance]:
-        """List the instances in the zones of the region, or first in all zones, that fit the filter."""
-        zones = self.zones.of(self.project, self.region)
-        return self._listed_in(context, zones) if zones else self._listed(context)
-
     def _listed_in(self, context: Context, zones: Iterable[str]) -> list[Instance]:
         """List the instances in some zones that fit the filter."""
-        listed = context.side_by_side(lambda zone: self._listed_in_zone(context, zone), zones)
-        return [instance for found in listed for instance in found]
 
-    def _listed_in_zone(self, context: Context, zone: str) -> list[Instance]:
-        pages = self._list_method(f"zones/{zone}/instances").pages(context)
-        return [checked_instance(item, zone) for page in pages for item in items_of(page)]
+        def listed(zone: str) -> list[Instance]:
+            pages = self._list_method(f"zones/{zone}/instances").pages(context)
+            return [checked_instance(item, zone) for page in pages for item in items_of(page)]
+
+        return [instance for found in context.side_by_side(listed, zones) for instance in found]
 
     def _listed(self, context: Context) -> list[Instance]:
         """List the instances in all zones that fit the filter; learn the zones of the region."""
@@ -511,21 +484,13 @@ def checked_instance(found: dict[str, Any], zone: str) -> Instance:
 
     An instance that is left out because it cannot be read, or that seems to be elsewhere, would be taken for deleted.
     """
-    texts = [found.get(name) for name in ("name", "zone", "status", "selfLink")]
-    is_valid = is_id(found.get("id")) and all(isinstance(text, str) and text for text in texts)
-    if not is_valid or not _is_text_map(found.get("labels", {})) or not _is_in(found, zone):
+    texts, labels = [found.get(name) for name in ("name", "zone", "status", "selfLink")], found.get("labels", {})
+    has_labels = isinstance(labels, dict) and all(isinstance(value, str) for value in labels.values())
+    is_valid = has_labels and is_id(found.get("id")) and all(isinstance(text, str) and text for text in texts)
+    own_link = f"/zones/{zone}/instances/{found.get('name')}"
+    if not is_valid or name_of(found["zone"]) != zone or not found["selfLink"].endswith(own_link):
         raise MalformedResponse("Google's list has an instance without a valid name, ID, zone, status, link or labels")
     return cast("Instance", found)
-
-
-def _is_in(found: Mapping[str, Any], zone: str) -> bool:
-    """Return whether an instance's own zone and link say that it is in a zone."""
-    link: str = found["selfLink"]
-    return name_of(found["zone"]) == zone and link.endswith(f"/zones/{zone}/instances/{found['name']}")
-
-
-def _is_text_map(found: Any) -> bool:
-    return isinstance(found, dict) and all(isinstance(value, str) for value in found.values())
 
 
 def region_of(instance: Mapping[str, Any]) -> str:
@@ -591,7 +556,11 @@ def stop_reasons(context: Context, fleet: Fleet, members: list[Instance]) -> dic
         operations cannot be listed.
     """
     stopped = [member for member in members if is_stopped(member)]
-    stops = _stops_by_instance(context, fleet, sorted({name_of(member["zone"]) for member in stopped}))
+    stops: defaultdict[str, list[_Stop]] = defaultdict(list)
+    zones = sorted({name_of(member["zone"]) for member in stopped})
+    for in_zone in context.side_by_side(partial(_stops, context, fleet), zones) if zones else ():
+        for stop in in_zone:
+            stops[stop.instance].append(stop)
     found = {str(member["id"]): _reason(member, stops[str(member["id"])]) for member in stopped}
     return {key: reason for key, reason in found.items() if reason is not None}
 
@@ -609,15 +578,6 @@ class _Stop:
     instance: str
     at: datetime
     reason: str
-
-
-def _stops_by_instance(context: Context, fleet: Fleet, zones: list[str]) -> defaultdict[str, list[_Stop]]:
-    """List the operations that stopped instances in some zones, by instance ID; the zones are read in parallel."""
-    found: defaultdict[str, list[_Stop]] = defaultdict(list)
-    for stops in context.side_by_side(partial(_stops, context, fleet), zones):
-        for stop in stops:
-            found[stop.instance].append(stop)
-    return found
 
 
 def _stops(context: Context, fleet: Fleet, zone: str) -> list[_Stop]:

@@ -217,19 +217,15 @@ def after_last_update(
         old: the inputs in the state.
         new: the inputs to reach; unknowns are allowed.
     """
-    kind, prior = object_type(BulkInstancesModel), _last_inputs(context, old)
+    given, kind = chosen(last_outputs(context), _OF_MEMBERS), object_type(BulkInstancesModel)
+    # What the last update, successful or not, was to set.
+    prior: BulkInstancesValues = {**without(old, _OF_MEMBERS), **given} if given else old
     if not diff(kind, prior, old, {}):
         return context, old
     paths = [change.path for change in diff(kind, prior, new, {}) if change.path[0] in _OF_MEMBERS]
     return attrs.evolve(
         context, changed=(*context.changed, *(path for path in paths if path not in context.changed))
     ), prior
-
-
-def _last_inputs(context: Context, old: BulkInstancesValues) -> BulkInstancesValues:
-    """Return the old inputs with the properties of members that the last update, successful or not, was to set."""
-    given = chosen(last_outputs(context), _OF_MEMBERS)
-    return {**without(old, _OF_MEMBERS), **given} if given else old
 
 
 _RUNNING: Final = "RUNNING"
@@ -289,7 +285,8 @@ class Goal:
         base = (last_generation(last_outputs(context)) or generation_of(before)) if policy.rolling else ""
         generation = generation_of(after, base, levels) if policy.rolling else ""
         labels = {**fleet.labels, **({GENERATION_LABEL: generation} if generation else {})}
-        target = Target.after(before, after, labels, _removed_before(context))
+        removed = last_outputs(context).get("removedKeys") or {}  # what an unfinished update was removing
+        target = Target.after(before, after, labels, {name: frozenset(keys) for name, keys in removed.items()})
         return cls(
             inputs=new,
             policy=policy,
@@ -365,18 +362,19 @@ class Goal:
         return self.policy.keeps_stopped and is_stopped(instance) and not is_changing(recorded_generation(instance))
 
     def _need(self, instance: Instance) -> Level:
-        if is_stopped(instance) and self.policy.replaces_stopped:
-            return Level.REPLACE
-        if self._has_other_hostname(instance):
-            return Level.REPLACE
-        return (
-            self._allowed(self._possible(instance)) if self.policy.rolling else self._unset(instance, _WITHOUT_ROLLING)
-        )
-
-    def _possible(self, instance: Instance) -> Level:
         """Return what a member needs; with local SSDs, or if none may be unavailable, it is replaced, not restarted."""
+        name, hostname = instance["name"], _hostnames(self.inputs).get(instance["name"])
+        is_rehosted = instance.get("hostname") != hostname and (hostname is not None or name in self.rehosted)
+        if is_rehosted or (is_stopped(instance) and self.policy.replaces_stopped):
+            return Level.REPLACE
+        if not self.policy.rolling:
+            return self._unset(instance, _WITHOUT_ROLLING)
         need, local = self._behind(instance), any(disk.get("type") == "SCRATCH" for disk in instance.get("disks", ()))
-        return Level.REPLACE if need is Level.RESTART and (local or not self.policy.unavailable) else need
+        if need is Level.RESTART and (local or not self.policy.unavailable):
+            need = Level.REPLACE
+        if need > self.policy.most:
+            raise TooDisruptiveError(need, self.policy.most)
+        return need
 
     def _behind(self, instance: Instance) -> Level:
         """Return what a member of a rolling fleet needs, by its label and by what is set on it."""
@@ -396,15 +394,6 @@ class Goal:
         return (
             Level.REFRESH if any(self.target_of(instance).differs(item, instance) for item in settings) else Level.NONE
         )
-
-    def _allowed(self, need: Level) -> Level:
-        if need > self.policy.most:
-            raise TooDisruptiveError(need, self.policy.most)
-        return need
-
-    def _has_other_hostname(self, instance: Instance) -> bool:
-        name, wanted = instance["name"], _hostnames(self.inputs).get(instance["name"])
-        return instance.get("hostname") != wanted and (wanted is not None or name in self.rehosted)
 
 
 def _properties(
@@ -439,8 +428,3 @@ def _hostnames(inputs: BulkInstancesValues) -> dict[str, str]:
     """Return the host names that inputs give to members, by name."""
     named = inputs.get("perInstanceProperties") or {}
     return {name: own["hostname"] for name, own in named.items() if own and own.get("hostname") is not None}
-
-
-def _removed_before(context: Context) -> dict[str, frozenset[str]]:
-    """Return the keys that an unfinished update was removing."""
-    return {name: frozenset(keys) for name, keys in (last_outputs(context).get("removedKeys") or {}).items()}

@@ -273,12 +273,14 @@ def work_left(members: list[PlannedMember], wanted: int, policy: Policy) -> Work
     leaving = {member.id for member in (*replaced, *surplus)}
     staying = [member for member in chosen if member.id not in leaving]
     restarted = [member for member in staying if member.need is Level.RESTART]
+    busy = leaving | {member.id for member in restarted}
+    may_start = [member for member in members if member.stopped and member.startable and member.id not in busy]
     return Work(
         replaced=replaced,
         surplus=surplus,
         restarted=restarted,
         refreshed=[member for member in staying if member.need is Level.REFRESH],
-        started=_to_start(members, policy, leaving | {member.id for member in restarted}),
+        started=may_start if policy.starts else [],
         missing=max(0, wanted - (len(members) - len(leaving))),
     )
 
@@ -286,7 +288,9 @@ def work_left(members: list[PlannedMember], wanted: int, policy: Policy) -> Work
 def next_step(members: list[PlannedMember], wanted: int, policy: Policy) -> Step:
     """Plan the next step; an empty one means that nothing can be done, or that nothing is left to do."""
     work = work_left(members, wanted, policy)
-    spare = _spare(members, wanted, policy)
+    # The running members that may be taken away; those that are kept stopped do not count as missing.
+    kept = sum(member.stopped for member in members) if policy.keeps_stopped else 0
+    spare = sum(member.available for member in members) - (wanted - kept - policy.unavailable)
     delete = _within(spare, [*work.surplus, *work.replaced])
     spare -= sum(member.available for member in delete)
     room = wanted + policy.surge - (len(members) - len(delete))
@@ -353,18 +357,6 @@ def _surplus(members: list[PlannedMember], wanted: int, replaced: list[PlannedMe
     rest = [member for member in members if not member.unwanted and member.id not in leaving]
     rest.sort(key=lambda member: (member.need, member.order), reverse=True)
     return unwanted + rest[: max(0, len(rest) - wanted)]
-
-
-def _to_start(members: list[PlannedMember], policy: Policy, others: set[str]) -> list[PlannedMember]:
-    if not policy.starts:
-        return []
-    return [member for member in members if member.stopped and member.startable and member.id not in others]
-
-
-def _spare(members: list[PlannedMember], wanted: int, policy: Policy) -> int:
-    """Count the running members that may be taken away. Members that are kept stopped do not count as missing."""
-    kept = sum(member.stopped for member in members) if policy.keeps_stopped else 0
-    return sum(member.available for member in members) - (wanted - kept - policy.unavailable)
 
 
 def _within(spare: int, members: list[PlannedMember]) -> list[PlannedMember]:

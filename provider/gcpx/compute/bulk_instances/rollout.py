@@ -415,14 +415,17 @@ class Rollout:
         )
 
     def _planned(self) -> list[PlannedMember]:
+        """Describe the members for the plan, with what the steps of this run have found out about them."""
+        unstarted = {str(failure.request.member["id"]) for failure in self.unstarted}
         planned = [self.goal.member(item, ready=self.readiness.is_ready(item)) for item in self.members]
-        return [self._after_earlier_steps(member) for member in planned]
-
-    def _after_earlier_steps(self, member: PlannedMember) -> PlannedMember:
-        """Return a member with what the steps of this run have found out about it."""
-        is_refreshed = member.id in self._refreshed and member.need is Level.REFRESH
-        startable = all(str(failure.request.member["id"]) != member.id for failure in self.unstarted)
-        return attrs.evolve(member, need=Level.NONE if is_refreshed else member.need, startable=startable)
+        return [
+            attrs.evolve(
+                member,
+                need=Level.NONE if member.id in self._refreshed and member.need is Level.REFRESH else member.need,
+                startable=member.id not in unstarted,
+            )
+            for member in planned
+        ]
 
     def _next_step(self) -> Step:
         """Plan the next step; an empty one ends the rollout."""
@@ -457,7 +460,8 @@ class Rollout:
         self._start(instances(step.start))
         if step.restart:
             self.changes.restart(instances(step.restart))
-        self.changes.delete(instances(step.delete))
+        if step.delete:
+            self.changes.delete(instances(step.delete))
         if step.create:
             self._create(step, instances(step.delete))
         else:
@@ -479,6 +483,8 @@ class Rollout:
         return {**member, "labels": {**member.get("labels", {}), **self.goal.target.labels}}
 
     def _start(self, members: list[Instance]) -> None:
+        if not members:
+            return
         self._starts.update(str(member["id"]) for member in members)
         restless = [member["name"] for member in members if self._starts[str(member["id"])] > _MOST_STARTS]
         if restless:
@@ -492,7 +498,15 @@ class Rollout:
         gone = {member["id"] for member in deleted}
         kept = [member for member in self.members if member["id"] not in gone]
         for wanted in instances_to_create(self.context, self.goal, kept, deleted, step.create):
-            self.creation = self._created(kept, wanted)
+            try:
+                self.creation = create_instances(self.context, self.fleet, self.goal.inputs, kept, wanted)
+            except Unfinished:
+                self.touched = self.creating = True
+                raise
+            if self.creation.refusal is not None:
+                inputs, refusal = self.goal.inputs, self.creation.refusal
+                raise explained_refusal(self.context, self.fleet, inputs, wanted.count, refusal)
+            self.touched = True
             before, known, creation = len(kept), [*kept, *deleted], self.creation
             kept = members_after(self.context, self.fleet, known, creation.created, creation.outcomes)
             self.members = kept
@@ -501,18 +515,6 @@ class Rollout:
                 self.context.progress(f"{wanted.count:,}/{wanted.count:,} instances created")
             else:
                 self._accept_less(step, len(kept) - before, wanted.count)
-
-    def _created(self, kept: list[Instance], wanted: Wanted) -> Creation:
-        try:
-            creation = create_instances(self.context, self.fleet, self.goal.inputs, kept, wanted)
-        except Unfinished:
-            self.touched = self.creating = True
-            raise
-        if creation.refusal is not None:
-            inputs, refusal = self.goal.inputs, creation.refusal
-            raise explained_refusal(self.context, self.fleet, inputs, wanted.count, refusal)
-        self.touched = True
-        return creation
 
     def _accept_less(self, step: Step, created: int, wanted: int) -> None:
         replaces = any(member.need is Level.REPLACE for member in self._planned()) or any(
@@ -560,14 +562,15 @@ class FleetUpdate:
         state = self._state(rollout, self.new)
         if rollout.creation is not None:
             report_shortfall(self.context, self.new, state, rollout.creation)
-        self._report_unstarted(rollout, state)
-        self._warn_of_pause(rollout)
+        if rollout.unstarted:
+            self._report_unstarted(rollout, state)
+        behind = [member["name"] for member in rollout.members if not rollout.goal.is_current(member)]
+        if rollout.goal.policy.pause_after is not None and behind:
+            self.context.warn(
+                f"the rollout has paused: {new_of(len(rollout.members) - len(behind), len(rollout.members))}; raise or "
+                "remove updatePolicy.pauseAfter to go on, or restore the previous properties and remove it to go back"
+            )
         return state
-
-    @property
-    def _prior(self) -> BulkInstancesValues:
-        """The outputs before the update."""
-        return last_outputs(self.context)
 
     def _rollout(self, goal: Goal, members: list[Instance]) -> Rollout:
         """Prepare a rollout; members without a generation label first get the one of their present properties."""
@@ -630,8 +633,9 @@ class FleetUpdate:
         )
 
     def _state(self, rollout: Rollout, inputs: BulkInstancesValues) -> State:
-        creation = rollout.creation.outputs if rollout.creation is not None else last_creation_outputs(self._prior)
-        more = rollout_outputs(self._prior, rollout.goal, rollout.members)
+        prior = last_outputs(self.context)
+        creation = rollout.creation.outputs if rollout.creation is not None else last_creation_outputs(prior)
+        more = rollout_outputs(prior, rollout.goal, rollout.members)
         state = live_fleet(self.context, self.fleet, rollout.members, inputs, {**creation, **more})
         return State.unread(state.id, state.properties) if rollout.creating else state
 
@@ -640,16 +644,15 @@ class FleetUpdate:
             rollout.members = self.fleet.members(self.context)
             return self._state(rollout, self.new)
         except ProviderError:
-            reached = rollout_outputs(self._prior, rollout.goal, rollout.members)
+            prior = last_outputs(self.context)
+            reached = rollout_outputs(prior, rollout.goal, rollout.members)
             creation: BulkInstancesValues = rollout.creation.outputs if rollout.creation is not None else {}
             members = last_members(self.context, rollout.members)
-            known: BulkInstancesValues = {**self._prior, "members": members, **creation, **reached}
+            known: BulkInstancesValues = {**prior, "members": members, **creation, **reached}
             return unread_fleet(self.fleet, self.new, known)
 
     def _report_unstarted(self, rollout: Rollout, state: State) -> None:
         """Report stopped members that could not be started; raises PartialError if too few others run."""
-        if not rollout.unstarted:
-            return
         size, running = FleetSize.of(self.new), state.properties["runningCount"]
         names = names_in_words(failure.request.member["name"] for failure in rollout.unstarted)
         words = (
@@ -660,14 +663,6 @@ class FleetUpdate:
             raise PartialError(state, words)
         self.context.warn(words)
 
-    def _warn_of_pause(self, rollout: Rollout) -> None:
-        behind = _names(member for member in rollout.members if not rollout.goal.is_current(member))
-        if rollout.goal.policy.pause_after is not None and behind:
-            self.context.warn(
-                f"the rollout has paused: {new_of(len(rollout.members) - len(behind), len(rollout.members))}; raise or "
-                "remove updatePolicy.pauseAfter to go on, or restore the previous properties and remove it to go back"
-            )
-
 
 class _RolledBackError(ProviderError):
     """A rollout failed, and the members have the previous properties again."""
@@ -676,7 +671,3 @@ class _RolledBackError(ProviderError):
 
     def __init__(self, error: ProviderError) -> None:
         super().__init__(f"the rollout failed and was rolled back; the members have the previous properties: {error}")
-
-
-def _names(members: Iterable[Instance]) -> list[str]:
-    return [member["name"] for member in members]
