@@ -416,12 +416,10 @@ def bulk_insert(call: Call) -> Json:
     """Create instances; if fewer than the minimum can be created, none are."""
     check_location(call)
     properties = _merged_properties(call)
-    kinds = choices(call, properties)
+    kinds, count = choices(call, properties), _count(call.body)
     for choice in kinds.values():
         check_instance(choice.properties)
-        _check_keys(choice.properties)
-    count = _count(call.body)
-    _check_shared_disks(properties, count)
+        _check_disks(choice.properties, count)
     check_policies(call, "resource.instanceProperties", properties, count)
     check_reservation(call, "resource.instanceProperties", properties)
     warnings = image_warnings(call, properties)
@@ -455,15 +453,11 @@ def _merged_properties(call: Call) -> Json:
     return merged
 
 
-def _check_keys(properties: Json) -> None:
-    for disk in properties.get("disks") or ():
+def _check_disks(properties: Json, count: int) -> None:
+    """Refuse customer-supplied keys, and one disk that several instances write to."""
+    for index, disk in enumerate(properties.get("disks") or ()):
         if is_customer_supplied(disk.get("diskEncryptionKey")):
             raise invalid("resource.instanceProperties.disks", "", "Customer-supplied keys cannot be used in bulk.")
-
-
-def _check_shared_disks(properties: Json, count: int) -> None:
-    """Refuse to let several instances write to one disk."""
-    for index, disk in enumerate(properties.get("disks") or ()):
         if count > 1 and disk.get("source") and disk.get("mode") != "READ_ONLY":
             field = f"resource.instanceProperties.disks[{index}].mode"
             raise invalid(field, disk.get("mode", ""), "A disk of several instances must be read-only.")

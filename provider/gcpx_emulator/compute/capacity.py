@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -46,29 +47,20 @@ _BODY: Final = ControlBody(
 _LIMITS: Final = setting("limits", _BODY.check)
 
 
-def instance_quota(store: Store, region: str) -> int | None:
-    """Return the number of instances that a project may have in a region, if it is limited."""
-    return _number(store, "instances", region)
+def limit(store: Store, *keys: str) -> int | None:
+    """Return a limit; None if there is none.
 
-
-def subnetwork_size(store: Store, region: str) -> int | None:
-    """Return the number of addresses that the subnetwork of a region has for instances, if it is limited."""
-    return _number(store, "addresses", region)
-
-
-def zone_capacity(store: Store, zone: str) -> int | None:
-    """Return the number of running instances that a zone has room for, if it is limited."""
-    return _number(store, "zones", zone)
-
-
-def machine_type_capacity(store: Store, zone: str, machine_type: str) -> int | None:
-    """Return the number of running instances of a machine type that a zone has room for, if it is limited."""
-    return _number(store, "machineTypes", zone, machine_type)
-
-
-def model_capacity(store: Store, zone: str, model: str) -> int | None:
-    """Return the number of running instances of a provisioning model that a zone has room for, if it is limited."""
-    return _number(store, "provisioningModels", zone, model)
+    Args:
+        store: has the settings.
+        keys: `instances` or `addresses` and a region, `zones` and a zone, `machineTypes`, a zone and a machine type, or
+            `provisioningModels`, a zone and a model.
+    """
+    value: Any = _LIMITS.read(store)
+    for key in keys:
+        value = value.get(key)
+        if value is None:
+            return None
+    return int(value)
 
 
 def has_plain_errors(store: Store) -> bool:
@@ -79,16 +71,6 @@ def has_plain_errors(store: Store) -> bool:
 def checks_quota_at_request(store: Store) -> bool:
     """Return whether a request above the quota is refused at once; otherwise its operation fails."""
     return bool(_LIMITS.read(store).get("quotaAtRequest"))
-
-
-def _number(store: Store, *keys: str) -> int | None:
-    value: Any = _LIMITS.read(store)
-    for key in keys:
-        found: Json | int | None = value.get(key)
-        if found is None:
-            return None
-        value = found
-    return int(value)
 
 
 UNLIMITED: Final = 10**9
@@ -120,13 +102,10 @@ class Hardware:
         attachment = ",".join(
             f"{last_part(item.get('acceleratorType', ''))}:{item.get('acceleratorCount', 1)}" for item in accelerators
         )
-        reservation = _named_reservation(properties.get("reservationAffinity") or {})
+        affinity = properties.get("reservationAffinity") or {}
+        is_named = affinity.get("key") == _RESERVATION_KEY and affinity.get("values")
+        reservation = str(affinity["values"][0]) if is_named else ""
         return cls(last_part(properties.get("machineType") or ""), model, attachment, reservation)
-
-
-def _named_reservation(affinity: Json) -> str:
-    """Return the name or path of the reservation that an instance must use, or an empty string."""
-    return str(affinity["values"][0]) if affinity.get("key") == _RESERVATION_KEY and affinity.get("values") else ""
 
 
 @attrs.frozen
@@ -157,12 +136,23 @@ class Room:
 
 def room_in(call: Call, zone: str, kinds: Iterable[Hardware], most: int | None = None) -> Room:
     """Return the room in a zone for kinds of hardware; `most` limits them together, if it is not None."""
-    usage = _Usage.of(call, zone)
-    total = _left(zone_capacity(call.store, zone), usage.count())
-    free = {
-        hardware: _reserved(call, zone, hardware) if hardware.reservation else min(total, usage.left_of(call, hardware))
-        for hardware in kinds
-    }
+    # The running instances that use no reservation, by machine type and by provisioning model.
+    of_types, of_models = Counter[str](), Counter[str]()
+    fields = ("machineType", "scheduling.provisioningModel", "status", "reservationAffinity.key")
+    for (machine_type, model, status, key), number in call.store.tally(
+        f"{call.project}/zones/{zone}/instances", fields
+    ).items():
+        if status not in _STOPPED and key != _RESERVATION_KEY:
+            of_types[last_part(str(machine_type))] += number
+            of_models[str(model or "STANDARD")] += number
+    total, free = _left(call, of_types.total(), "zones", zone), {}
+    for hardware in kinds:
+        if hardware.reservation:
+            free[hardware] = _reserved(call, zone, hardware)
+        else:
+            of_type = _left(call, of_types[hardware.machine_type], "machineTypes", zone, hardware.machine_type)
+            of_model = _left(call, of_models[hardware.model], "provisioningModels", zone, hardware.model)
+            free[hardware] = min(total, of_type, of_model)
     if any(hardware.reservation for hardware in free):
         total = UNLIMITED
     return Room(total if most is None else min(total, most), free)
@@ -191,48 +181,14 @@ def used_of_reservation(call: Call, zone: str, name: str) -> int:
     return sum(number for (used, status), number in tally if used == name and status not in _STOPPED)
 
 
-@attrs.frozen
-class _Usage:
-    """The number of running instances in a zone that use no reservation, by machine type and provisioning model."""
-
-    zone: str
-    numbers: dict[tuple[str, str], int]
-
-    @classmethod
-    def of(cls, call: Call, zone: str) -> _Usage:
-        collection = f"{call.project}/zones/{zone}/instances"
-        numbers: dict[tuple[str, str], int] = {}
-        fields = ("machineType", "scheduling.provisioningModel", "status", "reservationAffinity.key")
-        for (machine_type, model, status, key), number in call.store.tally(collection, fields).items():
-            if status not in _STOPPED and key != _RESERVATION_KEY:
-                kind = last_part(str(machine_type)), str(model or "STANDARD")
-                numbers[kind] = numbers.get(kind, 0) + number
-        return cls(zone, numbers)
-
-    def left_of(self, call: Call, hardware: Hardware) -> int:
-        """Return the number of instances that the limits of a machine type and of a model still allow."""
-        of_type = machine_type_capacity(call.store, self.zone, hardware.machine_type)
-        of_model = model_capacity(call.store, self.zone, hardware.model)
-        return min(
-            _left(of_type, self.count(machine_type=hardware.machine_type)),
-            _left(of_model, self.count(model=hardware.model)),
-        )
-
-    def count(self, machine_type: str | None = None, model: str | None = None) -> int:
-        """Count the instances, or only those of one machine type or model if it is given."""
-        return sum(
-            number for key, number in self.numbers.items() if machine_type in {None, key[0]} and model in {None, key[1]}
-        )
-
-
 def quota_left(call: Call, region: str) -> int:
     """Return the number of instances that the quota of a region still allows; stopped ones count too."""
-    return _left(instance_quota(call.store, region), _existing(call, region))
+    return _left(call, _existing(call, region), "instances", region)
 
 
 def addresses_left(call: Call, region: str) -> int:
     """Return the number of instances that the subnetwork of a region still has addresses for."""
-    return _left(subnetwork_size(call.store, region), _existing(call, region))
+    return _left(call, _existing(call, region), "addresses", region)
 
 
 def _existing(call: Call, region: str) -> int:
@@ -240,8 +196,10 @@ def _existing(call: Call, region: str) -> int:
     return sum(sum(call.store.tally(collection, ()).values()) for collection in collections)
 
 
-def _left(limit: int | None, used: int) -> int:
-    return UNLIMITED if limit is None else max(0, limit - used)
+def _left(call: Call, used: int, *keys: str) -> int:
+    """Return what a limit still allows, by its keys; a large number if there is none."""
+    most = limit(call.store, *keys)
+    return UNLIMITED if most is None else max(0, most - used)
 
 
 _DOCUMENTATION: Final = "https://cloud.google.com/compute/docs/resource-error"
@@ -344,10 +302,10 @@ def refuse_at_request(call: Call, region: str) -> None:
 
 def quota_exceeded(call: Call, region: str) -> Json:
     """Say that the quota of a region allows no further instance."""
-    limit = float(instance_quota(call.store, region) or 0)
+    most = float(limit(call.store, "instances", region) or 0)
     info = {"metricName": "compute.googleapis.com/instances", "limitName": "INSTANCES-per-project-region"}
-    details = [{"quotaInfo": info | {"limit": limit, "dimensions": {"region": region}}}]
-    message = f"Quota 'INSTANCES' exceeded.  Limit: {limit} in region {region}."
+    details = [{"quotaInfo": info | {"limit": most, "dimensions": {"region": region}}}]
+    message = f"Quota 'INSTANCES' exceeded.  Limit: {most} in region {region}."
     return {"code": "QUOTA_EXCEEDED", "message": message, "errorDetails": details}
 
 

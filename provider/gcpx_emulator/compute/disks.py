@@ -77,26 +77,16 @@ def disk_path(call: Call, instance: str, disk: Json, parameters: Json) -> str:
         # Templates refer to a disk in the instance's zone by its name only.
         return call.resolve(disk["source"]) if "/" in disk["source"] else f"{parent}/disks/{disk['source']}"
     disk_name = parameters.get("diskName") or (f"{name}-{disk['index']}" if disk["index"] else name)
+    project, _, zone = parent.rpartition("/zones/")
+    zonal, regional = f"{parent}/disks/{disk_name}", f"{project}/regions/{region_of(zone)}/disks/{disk_name}"
     if parameters.get("replicaZones"):
         field = f"resource.disks[{disk['index']}].initializeParams.replicaZones"
-        _check_replica_zones(field, parameters["replicaZones"], last_part(parent))
-        return _regional_path(parent, disk_name)
-    return _existing_or_zonal_path(call, parent, disk_name)
-
-
-def _regional_path(parent: str, disk_name: str) -> str:
-    """Return the path of a disk in the region of a zone, whose path is `parent`."""
-    project, _, zone = parent.rpartition("/zones/")
-    return f"{project}/regions/{region_of(zone)}/disks/{disk_name}"
-
-
-def _existing_or_zonal_path(call: Call, parent: str, disk_name: str) -> str:
-    """Return the path of the disk of this name in a zone, or of one that the region replicates to the zone."""
-    zonal, regional = f"{parent}/disks/{disk_name}", _regional_path(parent, disk_name)
+        _check_replica_zones(field, parameters["replicaZones"], zone)
+        return regional
     if call.store.get(zonal) is not None:
         return zonal
     replicas = {last_part(link) for link in (call.store.get(regional) or {}).get("replicaZones") or ()}
-    return regional if last_part(parent) in replicas else zonal
+    return regional if zone in replicas else zonal
 
 
 def _check_replica_zones(field: str, zones: list[str], zone: str) -> None:
@@ -118,8 +108,13 @@ def new_disk(call: Call, path: str, body: Json) -> Json:
     location = "region" if "/regions/" in parent else "zone"
     disk_type = last_part(str(body.get("type") or body.get("diskType") or _DEFAULT_TYPE))
     image = linked_image(call, "resource.sourceImage", body["sourceImage"]) if body.get("sourceImage") else {}
+    kept = {field: body[field] for field in ("description", "labels", "sourceSnapshot") if body.get(field)}
+    if body.get("replicaZones"):
+        kept["replicaZones"] = [call.full_url(zone) for zone in body["replicaZones"]]
+    key = shown_key("resource.diskEncryptionKey", body.get("diskEncryptionKey"))
     return {
-        **_kept_fields(call, body),
+        **kept,
+        **({"diskEncryptionKey": key} if key else {}),
         **({"sourceImage": image["selfLink"], "sourceImageId": image["id"]} if image else {}),
         "kind": "compute#disk",
         "id": call.new_id(),
@@ -132,15 +127,6 @@ def new_disk(call: Call, path: str, body: Json) -> Json:
         "selfLink": call.url(path),
         "users": body.get("users", []),
     }
-
-
-def _kept_fields(call: Call, body: Json) -> Json:
-    """Return the fields that a disk keeps from the request."""
-    kept = {field: body[field] for field in ("description", "labels", "sourceSnapshot") if body.get(field)}
-    if body.get("replicaZones"):
-        kept["replicaZones"] = [call.full_url(zone) for zone in body["replicaZones"]]
-    key = shown_key("resource.diskEncryptionKey", body.get("diskEncryptionKey"))
-    return kept | ({"diskEncryptionKey": key} if key else {})
 
 
 def use_disk(call: Call, path: str, instance: str) -> Effect:

@@ -55,11 +55,6 @@ REPLACEMENT: Final = "debian-12-bookworm-v20261014"
 """The image that every deprecated image names as its replacement."""
 
 
-def image_names(project: str) -> list[str]:
-    """Name the public images of a project."""
-    return [*FAMILIES.get(project, {}).values(), *DEPRECATED.get(project, ())]
-
-
 def project_of_family(family: str) -> str | None:
     """Name the project that has a public family."""
     return next((project for project, families in FAMILIES.items() if family in families), None)
@@ -111,7 +106,8 @@ def _newest(call: Call, project: str, family: str) -> Json | None:
 
 def _images(call: Call, project: str) -> list[Json]:
     owner = attrs.evolve(call, path={"project": project})
-    public = [_public_image(owner, project, name) for name in image_names(project)]
+    names = [*FAMILIES.get(project, {}).values(), *DEPRECATED.get(project, ())]
+    public = [_public_image(owner, project, name) for name in names]
     return [*public, *call.store.list(f"projects/{project}/global/images")]
 
 

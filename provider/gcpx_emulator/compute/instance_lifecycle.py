@@ -12,7 +12,7 @@ from typing import Any, Final
 import attrs
 
 from gcpx_emulator.compute.call import Call, Work, check_ready, handles, path_of
-from gcpx_emulator.compute.capacity import zone_capacity
+from gcpx_emulator.compute.capacity import limit
 from gcpx_emulator.compute.disks import check_key
 from gcpx_emulator.core.call import Cloud
 from gcpx_emulator.core.clock import timestamp
@@ -398,7 +398,7 @@ def _move(call: Call, path: str, instance: Json, transition: _Transition) -> Jso
 def _stock_out(call: Call) -> Json | None:
     """Return the failure to start one more instance, if the zone has no capacity left."""
     zone = call.path["zone"]
-    capacity = zone_capacity(call.store, zone)
+    capacity = limit(call.store, "zones", zone)
     if capacity is None or _running_in(call) < capacity:
         return None
     message = f"The zone '{zone}' does not have enough resources available to fulfill the request."

@@ -15,6 +15,7 @@ from gcpx_emulator.core.json_data import Json
 
 _NOT_KEPT: Final = ("resourceManagerTags",)
 _PARAMETERS_NOT_KEPT: Final = (*_NOT_KEPT, "sourceImageEncryptionKey", "sourceSnapshotEncryptionKey", "architecture")
+_BOOT_SOURCES: Final = ("sourceImage", "sourceSnapshot", "sourceInstantSnapshot")
 _ACCESS_CONFIGS: Final = {
     "accessConfigs": {"type": "ONE_TO_ONE_NAT", "name": "External NAT"},
     "ipv6AccessConfigs": {"type": "DIRECT_IPV6", "name": "External IPv6"},
@@ -44,7 +45,10 @@ def check_disk(field: str, disk: Json, index: int, *, by_name: bool) -> None:
     if parameters is not None and source is not None:
         raise invalid(field, source, "Cannot have both source and initializeParams.")
     if disk.get("boot"):
-        _check_boot_disk(field, disk, index)
+        if index:
+            raise invalid(f"{field}.boot", "true", "Only the first disk can be the boot disk.")
+        if not source and not any((parameters or {}).get(name) for name in _BOOT_SOURCES):
+            raise required(f"{field}.initializeParams.sourceImage")
     disk_type = (parameters or {}).get("diskType", "")
     if by_name and "/" in disk_type:
         raise invalid(f"{field}.initializeParams.diskType", disk_type, "The disk type must be a name, not a URL.")
@@ -52,45 +56,37 @@ def check_disk(field: str, disk: Json, index: int, *, by_name: bool) -> None:
         raise invalid(f"{field}.initializeParams.diskType", disk_type, "The disk type does not exist.")
 
 
-def _check_boot_disk(field: str, disk: Json, index: int) -> None:
-    if index:
-        raise invalid(f"{field}.boot", "true", "Only the first disk can be the boot disk.")
-    parameters, sources = disk.get("initializeParams") or {}, ("sourceImage", "sourceSnapshot", "sourceInstantSnapshot")
-    if not disk.get("source") and not any(parameters.get(name) for name in sources):
-        raise required(f"{field}.initializeParams.sourceImage")
-
-
 def kept_properties(call: Call, properties: Json) -> Json:
     """Write properties as they are kept: with defaults, and without secrets."""
     kept = {name: value for name, value in properties.items() if name not in _NOT_KEPT}
     disks, interfaces = properties.get("disks") or [], properties.get("networkInterfaces") or []
-    is_fixed = bool(properties.get("guestAccelerators"))
+    scheduling = properties.get("scheduling") or {}
+    is_spot = scheduling.get("provisioningModel") == "SPOT" or scheduling.get("preemptible", False)
+    is_fixed = is_spot or bool(properties.get("guestAccelerators"))  # to its host
+    default_scheduling = {
+        "onHostMaintenance": "TERMINATE" if is_fixed else "MIGRATE",
+        "automaticRestart": not is_spot,
+        "preemptible": is_spot,
+        "provisioningModel": "STANDARD",  # also for preemptible instances, the predecessor of Spot
+    }
     return kept | {
         "disks": [kept_disk(call, disk, index) for index, disk in enumerate(disks)],
         "networkInterfaces": [kept_interface(call, nic, index) for index, nic in enumerate(interfaces)],
-        "scheduling": _kept_scheduling(properties.get("scheduling") or {}, is_fixed=is_fixed),
+        "scheduling": default_scheduling | scheduling,
         "metadata": metadata_with_fingerprint((properties.get("metadata") or {}).get("items") or []),
         "tags": tags_with_fingerprint((properties.get("tags") or {}).get("items") or []),
     }
 
 
-def _kept_scheduling(scheduling: Json, *, is_fixed: bool) -> Json:
-    """Complete scheduling; instances with accelerators are fixed to their host."""
-    spot = scheduling.get("provisioningModel") == "SPOT" or scheduling.get("preemptible", False)
-    defaults = {
-        "onHostMaintenance": "TERMINATE" if spot or is_fixed else "MIGRATE",
-        "automaticRestart": not spot,
-        "preemptible": spot,
-        "provisioningModel": "STANDARD",  # also for preemptible instances, the predecessor of Spot
-    }
-    return defaults | scheduling
-
-
 def kept_disk(call: Call, disk: Json, index: int) -> Json:
     """Write an attached disk as it is kept."""
     kept = {name: value for name, value in disk.items() if name != "forceAttach"}
-    if kept.get("initializeParams"):
-        kept["initializeParams"] = _kept_parameters(call, kept["initializeParams"])
+    given = kept.get("initializeParams")
+    if given:
+        parameters = {name: value for name, value in given.items() if name not in _PARAMETERS_NOT_KEPT}
+        if "sourceImage" in parameters:
+            parameters["sourceImage"] = call.url(image_path(call, "sourceImage", parameters["sourceImage"]))
+        kept["initializeParams"] = {"diskType": "pd-standard"} | parameters
     if "/" in kept.get("source", ""):
         kept["source"] = call.full_url(kept["source"])
     key = shown_key(f"resource.disks[{index}].diskEncryptionKey", kept.pop("diskEncryptionKey", None))
@@ -112,42 +108,23 @@ def fields_of_disk(call: Call, path: str, disk: Json) -> Json:
     return {"source": call.url(path), "diskSizeGb": disk["sizeGb"], **key}
 
 
-def _kept_parameters(call: Call, parameters: Json) -> Json:
-    kept = {name: value for name, value in parameters.items() if name not in _PARAMETERS_NOT_KEPT}
-    if "sourceImage" in kept:
-        kept["sourceImage"] = call.url(image_path(call, "sourceImage", kept["sourceImage"]))
-    return {"diskType": "pd-standard"} | kept
-
-
 def kept_interface(call: Call, interface: Json, index: int) -> Json:
     """Write a network interface as it is kept."""
     kept = dict(interface)
-    if kept.get("subnetwork"):
-        kept["subnetwork"] = _subnetwork_url(call, kept["subnetwork"])
-    if kept.get("network"):
-        kept["network"] = _network_url(call, kept["network"])
+    network, subnetwork = kept.get("network"), kept.get("subnetwork")
+    if subnetwork:
+        # A global template has no region; the emulator then takes the first.
+        region = region_in(call) if {"region", "zone"} & call.path.keys() else REGIONS[0]
+        link = subnetwork if "/" in subnetwork else f"regions/{region}/subnetworks/{subnetwork}"
+        kept["subnetwork"] = subnetwork = call.full_url(link)
+    if network:
+        kept["network"] = call.full_url(network if "/" in network else f"global/networks/{network}")
     elif not kept.get("networkAttachment"):
-        kept["network"] = _network_of(call, kept.get("subnetwork", ""))
+        # Every project has only one network, `default`.
+        project = re.search(r"projects/[^/]+/", subnetwork or "")
+        kept["network"] = call.full_url(f"{project[0] if project else ''}global/networks/default")
     for name, defaults in _ACCESS_CONFIGS.items():
         if kept.get(name):
             common = {"kind": "compute#accessConfig", "networkTier": "PREMIUM", **defaults}
             kept[name] = [common | config for config in kept[name]]
     return {"kind": "compute#networkInterface", "name": f"nic{index}", **kept}
-
-
-def _network_url(call: Call, link: str) -> str:
-    return call.full_url(link if "/" in link else f"global/networks/{link}")
-
-
-def _subnetwork_url(call: Call, link: str) -> str:
-    if "/" in link:
-        return call.full_url(link)
-    # A global template has no region; the emulator then takes the first.
-    region = region_in(call) if {"region", "zone"} & call.path.keys() else REGIONS[0]
-    return call.full_url(f"regions/{region}/subnetworks/{link}")
-
-
-def _network_of(call: Call, subnetwork: str) -> str:
-    """Return the network of a subnetwork: every project has only one, `default`."""
-    project = re.search(r"projects/[^/]+/", subnetwork)
-    return call.full_url(f"{project[0] if project else ''}global/networks/default")

@@ -87,20 +87,8 @@ def new_instance(call: Call, path: str, properties: Json) -> tuple[Json, list[Ef
     """Write a new, running instance; return it with the effects of its creation on disks."""
     kept = kept_properties(call, {"networkInterfaces": [{}], **properties})
     kept.pop("params", None)
-    instance = kept | _instance_fields(call, path, properties)
-    disks = zip(kept["disks"], properties["disks"], strict=True)
-    attached = [_attached_disk(call, path, disk, given.get("diskEncryptionKey")) for disk, given in disks]
-    instance["disks"] = [disk for disk, _ in attached]
-    _check_distinct(instance["disks"])
-    if "resourcePolicies" in kept:
-        instance["resourcePolicies"] = [call.url(policy_path(call, link)) for link in kept["resourcePolicies"]]
-    instance["networkInterfaces"] = [with_fingerprint(_with_addresses(call, nic)) for nic in kept["networkInterfaces"]]
-    return instance, [effect for _, effect in attached if effect]
-
-
-def _instance_fields(call: Call, path: str, properties: Json) -> Json:
     parent, _, name = path.rpartition("/instances/")
-    return {
+    instance = kept | {
         "kind": "compute#instance",
         "id": call.new_id(),
         "name": name,
@@ -114,14 +102,17 @@ def _instance_fields(call: Call, path: str, properties: Json) -> Json:
         "selfLink": call.url(path),
         **started(call.store, properties | {"name": name}, call.end),
     }
-
-
-def _check_distinct(disks: list[Json]) -> None:
-    """Refuse an instance that has one disk twice."""
-    sources = [disk["source"] for disk in disks if "source" in disk]
+    disks = zip(kept["disks"], properties["disks"], strict=True)
+    attached = [_attached_disk(call, path, disk, given.get("diskEncryptionKey")) for disk, given in disks]
+    instance["disks"] = [disk for disk, _ in attached]
+    sources = [disk["source"] for disk in instance["disks"] if "source" in disk]
     for index, source in enumerate(sources):
         if source in sources[:index]:
             raise invalid(f"resource.disks[{index}]", source, "The disk is named more than once.")
+    if "resourcePolicies" in kept:
+        instance["resourcePolicies"] = [call.url(policy_path(call, link)) for link in kept["resourcePolicies"]]
+    instance["networkInterfaces"] = [with_fingerprint(_with_addresses(call, nic)) for nic in kept["networkInterfaces"]]
+    return instance, [effect for _, effect in attached if effect]
 
 
 def _with_addresses(call: Call, interface: Json) -> Json:

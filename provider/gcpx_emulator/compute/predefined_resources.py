@@ -9,7 +9,7 @@ from typing import Any, Final
 import attrs
 
 from gcpx_emulator.compute.call import Call, handles
-from gcpx_emulator.compute.capacity import instance_quota
+from gcpx_emulator.compute.capacity import limit
 from gcpx_emulator.compute.lists import list_head, list_items, scope_warning, without_unavailable_quotas
 from gcpx_emulator.compute.locations import REGIONS, ZONES, check_location, region_of, zones_of
 from gcpx_emulator.core.errors import not_found
@@ -70,7 +70,7 @@ def _region_quotas(call: Call, region: str) -> list[Json]:
     machines = [instance["machineType"].rpartition("/")[2] for _, instance in call.store.scan(collections)]
     cpus = sum(MACHINE_TYPES.get(machine, (1, 0))[0] for machine in machines)
     usage = {"INSTANCES": len(machines), "CPUS": cpus}
-    quota = instance_quota(call.store, region)
+    quota = limit(call.store, "instances", region)
     limits = _QUOTAS | ({"INSTANCES": quota} if quota is not None else {})
     return [{"metric": metric, "limit": limit, "usage": usage.get(metric, 0)} for metric, limit in limits.items()]
 
