@@ -23,17 +23,6 @@ from gcpx_emulator.emulator import Emulator
 
 
 @attrs.frozen
-class _Incoming:
-    """A request, its method, and the parameters in its path."""
-
-    http: Request
-    method: Method
-    path: dict[str, str]
-    upload: Upload
-    fault: Fault | None
-
-
-@attrs.frozen
 class GoogleApis:
     """Answers requests to Google's APIs."""
 
@@ -52,59 +41,52 @@ class GoogleApis:
         return response
 
     async def _routed(self, request: Request, entry: Json) -> Response:
+        """Find the method, read the body, and carry the call out, unless a fault prevents that."""
         method, path = route(request.method, request.scope["raw_path"].decode("latin-1"))
         entry["method"] = method.id
-        upload = await self._received(request)
-        if isinstance(upload, Response):
-            return upload
-        entry["body"] = shown_body(upload.metadata)
-        return await self._answer(_Incoming(request, method, path, upload, self.emulator.faults.take(method.id)))
-
-    async def _received(self, request: Request) -> Upload | Response:
-        """Read the body, which is JSON or an upload; an incomplete upload gives the response to its client."""
-        raw = await request.body()
+        raw, query = await request.body(), request.query_params
         if "/upload/" in request.url.path:
-            return self.emulator.uploads.receive(request.query_params, request.headers, raw, str(request.url))
-        return Upload(parse_json(raw))
-
-    async def _answer(self, incoming: _Incoming) -> Response:
-        fault, query = incoming.fault, incoming.http.query_params
+            upload = self.emulator.uploads.receive(query, request.headers, raw, str(request.url))
+            if isinstance(upload, Response):  # the upload goes on
+                return upload
+        else:
+            upload = Upload(parse_json(raw))
+        entry["body"] = shown_body(upload.metadata)
+        fault = self.emulator.faults.take(method.id)
         early = await response_before_work(fault) if fault else None
         if early is not None:
             return early
         # A malformed mask is refused before the call has changed anything.
         mask = parse_mask(query.get("fields") or query.get("$fields") or "")
-        answer = await self._work(incoming)
+        answer = await self._carried_out(request, method, path, upload, fault)
         if fault and fault.drop == "after":
             return DroppedConnection()
         if answer is None:
             return Response(status_code=204)
         return answer if isinstance(answer, Response) else JSONResponse(apply_mask(answer, mask))
 
-    async def _work(self, incoming: _Incoming) -> Any:
-        """Check the request and call its handler."""
-        handler = HANDLERS.get(incoming.method.id)
+    async def _carried_out(
+        self, request: Request, method: Method, path: dict[str, str], upload: Upload, fault: Fault | None
+    ) -> Any:
+        """Check the request, and call the method's handler."""
+        handler, cloud = HANDLERS.get(method.id), self.emulator
         if handler is None:
-            raise ApiError(501, f"{incoming.method.id} is not emulated")
-        self.emulator.rates.take(incoming.method, incoming.path.get("project", ""))
-        call = self._call(incoming)
+            raise ApiError(501, f"{method.id} is not emulated")
+        cloud.rates.take(method, path.get("project", ""))
+        check_path(method, path)
+        call = Call(
+            cloud=cloud.cloud,
+            method=method,
+            path=path,
+            query=clean_query(method, request.query_params),
+            body=clean_body(method, upload.metadata),
+            media=upload.media,
+            headers=request.headers,
+            origin=str(request.base_url).removesuffix("/"),
+            caller=cloud.signer.caller(request.headers.get("authorization", "")),
+            failure=fault.operation if fault else None,
+        )
         check_permissions(call)
-        self.emulator.operations.settle()
+        cloud.operations.settle()
         answer = handler(call)
         return await answer if inspect.isawaitable(answer) else answer
-
-    def _call(self, incoming: _Incoming) -> Call:
-        method = incoming.method
-        check_path(method, incoming.path)
-        return Call(
-            cloud=self.emulator.cloud,
-            method=method,
-            path=incoming.path,
-            query=clean_query(method, incoming.http.query_params),
-            body=clean_body(method, incoming.upload.metadata),
-            media=incoming.upload.media,
-            headers=incoming.http.headers,
-            origin=str(incoming.http.base_url).removesuffix("/"),
-            caller=self.emulator.signer.caller(incoming.http.headers.get("authorization", "")),
-            failure=incoming.fault.operation if incoming.fault else None,
-        )

@@ -194,13 +194,10 @@ def _documented(path: str) -> tuple[Methods, dict[str, str]]:
             if path.startswith(f"{prefix}/"):
                 node, parameters = _find(document(api.document).root, path.removeprefix(f"{prefix}/").split("/"), {})
                 if node is not None:
-                    return _with_sessions(prefix, node.methods), parameters
+                    # The clients of a resumable upload send its content by PUT.
+                    session = {"PUT": node.methods["POST"]} if "upload" in prefix and "POST" in node.methods else {}
+                    return node.methods | session, parameters
     return {}, {}
-
-
-def _with_sessions(prefix: str, methods: Methods) -> Methods:
-    """Add PUT, by which the clients of a resumable upload send its content."""
-    return methods | {"PUT": methods["POST"]} if "upload" in prefix and "POST" in methods else methods
 
 
 def _find(node: Node, segments: list[str], parameters: dict[str, str]) -> tuple[Node | None, dict[str, str]]:
