@@ -59,18 +59,12 @@ from gcpx.gcp.errors import ApiError, Conflict, Rejected, Unfinished
 from gcpx.gcp.list_method import scopes_in
 from gcpx.gcp.request import COMPUTE, Request
 from gcpx.model import codec
-from gcpx.model.fields import nested, object_type, text, without
+from gcpx.model.fields import nested, object_type, text
 from gcpx.model.links import name_of
 from gcpx.model.resource import Context, PartialError, State
 
 if TYPE_CHECKING:
-    from gcpx.compute.value_types import (
-        BulkInstancesValues,
-        InstancePropertiesValues,
-        LocationStatusValues,
-        PerInstancePropertiesValues,
-        ShortfallValues,
-    )
+    from gcpx.compute.value_types import BulkInstancesValues, LocationStatusValues, ShortfallValues
 
 
 @attrs.frozen(kw_only=True)
@@ -95,7 +89,7 @@ class BulkInsertBody:
 
     def write(self, fleet: Fleet, inputs: BulkInstancesValues) -> dict[str, Any]:
         """Write the body (REST JSON); `inputs` are the fleet's, without secrets and unknowns."""
-        body = fleet_values(codec.to_body(object_type(BulkInstancesModel), inputs))
+        body = codec.to_body(object_type(BulkInstancesModel), inputs)
         properties = self._with_placement(self._with_labels(fleet, body))
         return {
             **self._named(body),
@@ -108,29 +102,29 @@ class BulkInsertBody:
     @staticmethod
     def without_tracking_label(body: dict[str, Any]) -> dict[str, Any]:
         """Return a body without the label that has the fleet's ID."""
-        properties = fleet_values(body).get("instanceProperties") or {}
+        properties = body.get("instanceProperties") or {}
         labels = {key: value for key, value in (properties.get("labels") or {}).items() if key != TRACKING_LABEL}
         return {**body, "instanceProperties": {**properties, "labels": labels}}
 
-    def _named(self, body: BulkInstancesValues) -> BulkInstancesValues:
+    def _named(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return the body with the names of the instances in place of a name pattern, if there are any."""
         if not self.names:
             return body
         own = body.get("perInstanceProperties", {})
-        named: dict[str, PerInstancePropertiesValues] = {name: own.get(name, {}) for name in self.names}
-        return {**without(body, ("namePattern",)), "perInstanceProperties": named}
+        rest = {name: value for name, value in body.items() if name != "namePattern"}
+        return {**rest, "perInstanceProperties": {name: own.get(name, {}) for name in self.names}}
 
-    def _with_labels(self, fleet: Fleet, body: BulkInstancesValues) -> InstancePropertiesValues:
+    def _with_labels(self, fleet: Fleet, body: dict[str, Any]) -> dict[str, Any]:
         """Return the instance properties of a body, with the labels that make the instances members of this fleet only."""
-        properties = body.get("instanceProperties", {}).copy()
+        properties = dict(body.get("instanceProperties", {}))
         # A label of another fleet in the template would make the instances members of both.
-        removed: dict[str, Any] = dict.fromkeys(sorted(RESERVED_LABELS)) if "sourceInstanceTemplate" in body else {}
+        removed = dict.fromkeys(sorted(RESERVED_LABELS)) if "sourceInstanceTemplate" in body else {}
         added = {**fleet.labels, **self.labels}
         if (added or removed) and properties.get("labels", {}) is not None:
             properties["labels"] = {**removed, **properties.get("labels", {}), **added}
         return properties
 
-    def _with_placement(self, properties: InstancePropertiesValues) -> InstancePropertiesValues:
+    def _with_placement(self, properties: dict[str, Any]) -> dict[str, Any]:
         if not self.placement_policy:
             return properties
         return {**properties, "resourcePolicies": [*properties.get("resourcePolicies", ()), self.placement_policy]}
