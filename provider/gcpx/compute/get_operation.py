@@ -6,7 +6,7 @@ Source: REST reference, `globalOperations.get`, `regionOperations.get` and `zone
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from gcpx.compute.operations import ApiWarning, LocationStatus
 from gcpx.compute.reference import rest
@@ -18,6 +18,9 @@ from gcpx.model.links import name_of, path_of
 from gcpx.model.patterns import PROJECT, REGION, ZONE
 from gcpx.model.resource import Context
 
+if TYPE_CHECKING:
+    from gcpx.compute.value_types import OperationQueryValues
+
 LINK: Final = re.compile(r"projects/([^/]+)/(global|regions/[^/]+|zones/[^/]+)/operations/([^/]+)")
 """The path of an operation: project, scope and name."""
 
@@ -26,7 +29,7 @@ LINK: Final = re.compile(r"projects/([^/]+)/(global|regions/[^/]+|zones/[^/]+)/o
     "name must be an operation's name, or a link projects/P/(global|regions/R|zones/Z)/operations/O",
     rest("globalOperations.get", "operation"),
 )
-def name_is_a_name_or_a_link(values: dict[str, Any]) -> list[Failure]:
+def name_is_a_name_or_a_link(values: OperationQueryValues) -> list[Failure]:
     """Refuse a link to anything else."""
     name = values.get("name")
     if isinstance(name, str) and "/" in name and not LINK.fullmatch(path_of(name)):
@@ -265,22 +268,21 @@ class GetOperation(InProjectFunction):
 
     def failures(self, arguments: dict[str, Any]) -> list[Failure]:
         """Require a project, unless `name` is a link, which includes one."""
-        return [] if "/" in str(arguments.get("name", "")) else super().failures(arguments)
+        given = cast("OperationQueryValues", arguments)
+        return [] if "/" in str(given.get("name", "")) else super().failures(arguments)
 
     def invoke(self, context: Context, arguments: dict[str, Any]) -> dict[str, Any]:
         """Read the operation once, without waiting until it is done."""
-        link = LINK.fullmatch(path_of(arguments["name"]))
-        project, scope, name = (
-            link.groups() if link else (self._project(arguments), _scope(arguments), arguments["name"])
-        )
+        given = cast("OperationQueryValues", arguments)
+        link = LINK.fullmatch(path_of(given["name"]))
+        project, scope, name = link.groups() if link else (self._project(arguments), _scope(given), given["name"])
         path = f"beta/projects/{project}/{scope}/operations/{name}"
         return codec.from_body(
             self.result_type, self._google.send(Request(api=COMPUTE, method="GET", path=path), context)
         )
 
 
-def _scope(arguments: dict[str, Any]) -> str:
-    for kind in ("zone", "region"):
-        if arguments.get(kind):
-            return f"{kind}s/{name_of(arguments[kind])}"
-    return "global"
+def _scope(arguments: OperationQueryValues) -> str:
+    if arguments.get("zone"):
+        return f"zones/{name_of(arguments['zone'])}"
+    return f"regions/{name_of(arguments['region'])}" if arguments.get("region") else "global"

@@ -5,13 +5,16 @@ Source: Google Identity's token inspection endpoint, `GET https://oauth2.googlea
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.request import OAUTH2, Request
 from gcpx.model import codec
 from gcpx.model.fields import Record, field, output_field, record
 from gcpx.model.resource import Context, Function
+
+if TYPE_CHECKING:
+    from gcpx.oauth2.value_types import TokenInfoQueryValues
 
 
 @record
@@ -56,5 +59,6 @@ class GetTokenInfo(Function):
 
     def invoke(self, context: Context, arguments: dict[str, Any]) -> dict[str, Any]:
         """Inspect the token. The endpoint is public, so no credentials are sent."""
-        request = Request(api=OAUTH2, method="GET", path="tokeninfo", query={"id_token": arguments["idToken"]})
+        token = cast("TokenInfoQueryValues", arguments)["idToken"]
+        request = Request(api=OAUTH2, method="GET", path="tokeninfo", query={"id_token": token})
         return codec.from_body(self.result_type, self._google.send(request, context))

@@ -5,7 +5,7 @@ Source: "Authentication for push subscriptions" in the Pub/Sub documentation.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from gcpx.errors import UserError
 from gcpx.gcp.client import GoogleClient
@@ -14,6 +14,9 @@ from gcpx.model import codec
 from gcpx.model.fields import Record, field, object_type, output_field, record
 from gcpx.model.resource import Context, Function
 from gcpx_push import GOOGLE, IAP, Certificates, CertificatesError, InvalidToken, PushVerifier
+
+if TYPE_CHECKING:
+    from gcpx.pubsub.value_types import PushTokenQueryValues
 
 _VERIFIER: Final = "gcpx_push: PushVerifier, {}"
 
@@ -93,10 +96,11 @@ class VerifyPushToken(Function):
     def invoke(self, context: Context, arguments: dict[str, Any]) -> dict[str, Any]:
         """Verify the token; raises UserError if the issuer's certificates cannot be fetched or read."""
         del context
-        proxied = bool(arguments.get("identityAwareProxy"))
-        verifier = _verifier(arguments, self._certificates(arguments.get("certificates"), proxied=proxied))
+        given = cast("PushTokenQueryValues", arguments)
+        proxied = bool(given.get("identityAwareProxy"))
+        verifier = _verifier(given, self._certificates(given.get("certificates"), proxied=proxied))
         try:
-            verified = verifier.verify(arguments["token"])
+            verified = verifier.verify(given["token"])
         except InvalidToken as error:
             return {"valid": False, "reason": str(error)}
         except CertificatesError as error:
@@ -115,7 +119,7 @@ class VerifyPushToken(Function):
         return self._fetched[proxied]
 
 
-def _verifier(arguments: dict[str, Any], certificates: Certificates) -> PushVerifier:
+def _verifier(arguments: PushTokenQueryValues, certificates: Certificates) -> PushVerifier:
     try:
         return PushVerifier(
             audience=arguments["audience"],

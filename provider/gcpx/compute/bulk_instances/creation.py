@@ -30,6 +30,7 @@ from gcpx.compute.bulk_instances.fleet import (
     Fleet,
     Instance,
     created_in_group,
+    fleet_values,
     last_outputs,
     region_of,
 )
@@ -688,7 +689,9 @@ class _Run:
             # Before a second request, verify that the first one created instances of this fleet.
             raise_if_earlier(self.context, self.fleet, BulkCreationGroup.of_outcome(self.outcomes[0]))
         asked = int(insert.body["count"])
-        diagnosis = Diagnosis(self.context, self.fleet, text(nested(insert.body, "instanceProperties"), "machineType"))
+        diagnosis = Diagnosis(
+            self.context, self.fleet, text(nested(fleet_values(insert.body), "instanceProperties"), "machineType")
+        )
         try:
             outcome = insert.run().outcome
         except ApiError as error:
