@@ -12,7 +12,8 @@ from verb_runs import VerbRun, run, verbs_of
 from verb_scenarios import RUNS
 from workspace import ROOT
 
-from gcpx.gcp.permissions import METHODS
+from gcpx.gcp.permissions import METHODS, method_of
+from gcpx.gcp.request import COMPUTE, Request
 from gcpx.provider import FUNCTIONS, RESOURCES, resource_class
 from gcpx_emulator.core.permissions import NEEDS, PERMISSIONS
 
@@ -93,6 +94,13 @@ def test_every_declared_method_is_called():
     assert METHODS.keys() == {method for row in table() for method in row.methods.split()}
 
 
+def _recognized(method, http_method, path):
+    """Return the method whose permission an error about a call would name."""
+    api = METHODS[method].api if method in METHODS else COMPUTE
+    found = method_of(Request(api=api, method=http_method, path=path.removeprefix(f"{api.path}/")))
+    return found.id if found else None
+
+
 @pytest.mark.parametrize(("token", "verb"), VERBS)
 def test_a_verb_works_with_exactly_the_documented_permissions(cloud, token, verb):
     denied = EVERY - {row.permission for row in rows_of(token, verb)}
@@ -101,6 +109,8 @@ def test_a_verb_works_with_exactly_the_documented_permissions(cloud, token, verb
 
     assert {str(item): found.error for item, found in seen.items() if "Required '" in found.error} == {}
     assert {str(item) for item, found in seen.items() if found.error} == {str(item) for item in seen if item.fails}
+    for method, http_method, path in set().union(*(found.calls for found in seen.values())):
+        assert _recognized(method, http_method, path) == (method if method in METHODS else None)
     assert observed == [row for row in table() if (row.token, row.verb) == (token, verb)], "run `make permissions`"
 
 

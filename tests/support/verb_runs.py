@@ -74,12 +74,17 @@ class Seen:
     """What happened during a verb.
 
     Attributes:
-        methods: the API methods that it called.
+        calls: the API methods that it called, each with the HTTP method and the path.
         error: the message of its failure; empty if it succeeded.
     """
 
-    methods: frozenset[str]
+    calls: frozenset[tuple[str, str, str]]
     error: str
+
+    @property
+    def methods(self) -> frozenset[str]:
+        """The IDs of the API methods that it called."""
+        return frozenset(method for method, _, _ in self.calls)
 
 
 def run(
@@ -101,8 +106,9 @@ def run(
             _do(engine, item, before)
         except grpc.RpcError as failed:
             error = failed.details()
-        methods = frozenset(cloud.calls())
-    return Seen(methods, error)
+        kept = cloud.emulator.requests.kept
+        calls = frozenset((entry["method"], entry["httpMethod"], entry["path"]) for entry in kept)
+    return Seen(calls, error)
 
 
 def _before(engine: Engine, cloud: Emulated, item: VerbRun) -> Resource | None:
