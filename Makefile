@@ -12,7 +12,7 @@ PORT ?= 8095
 export GRPC_VERBOSITY = NONE
 RANDOM_ORDER = -p randomly --randomly-seed=$(or $(SEED),$(shell echo $$RANDOM))
 
-.PHONY: help demo picture test test-backends test-languages coverage search matrix soak shuffle repeat check lint types check-generated format schema sdk setup env emulator bench docs docs-links build dist release-check clean
+.PHONY: help demo picture test test-backends test-languages coverage search matrix soak shuffle repeat check lint types check-generated format permissions schema sdk setup env emulator bench docs docs-links build dist release-check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { gsub(/[$$][$$]/, "$$", $$2); printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,6 +68,10 @@ types: $(READY) ## Check types, and those of the examples with mypy and pyright
 format: $(READY) ## Fix style where that can be done automatically
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
+
+permissions: $(READY) ## Run every verb against the emulator, record which permissions it needs, and write docs/permissions.md
+	PYTHONPATH=tests/support:tools $(BIN)/python -m verb_record
+	PYTHONPATH=tools $(BIN)/python -m generate documents
 
 schema: $(READY) ## Write schema.json, value_types.pyi of each service, RULES.md, docs/reference, docs/permissions.md and the tables of README and docs from the declarations
 	PYTHONPATH=tools $(BIN)/python -m generate documents

@@ -1,4 +1,4 @@
-"""The declared permissions are those that the verbs need: with exactly these they work, and without any one they fail."""
+"""The documented permissions are those that the verbs need: with exactly these they work, and without any one they fail."""
 
 from __future__ import annotations
 
@@ -6,62 +6,60 @@ import re
 
 import pytest
 import yaml
-from generate.verb_calls import CALLS
-from verb_runs import VerbRun, run
+from generate.verb_permissions import rows_of, table
+from verb_record import rows
+from verb_runs import VerbRun, run, verbs_of
 from verb_scenarios import RUNS
 from workspace import ROOT
 
-from gcpx.gcp.permissions import METHODS
-from gcpx.provider import FUNCTIONS, RESOURCES
-from gcpx_emulator.core.permissions import PERMISSIONS
+from gcpx.gcp.permissions import METHODS, method_of
+from gcpx.gcp.request import COMPUTE, Request
+from gcpx.provider import FUNCTIONS, RESOURCES, resource_class
+from gcpx_emulator.core.permissions import NEEDS, PERMISSIONS
 
-EITHER = (
-    {"compute.disks.create", "compute.instances.create", "compute.instances.pscInterfaceCreate"},
-    {"compute.disks.update", "compute.instances.setDiskAutoDelete"},
-    {"compute.disks.use", "compute.disks.useReadOnly"},
-    {"compute.networks.use", "compute.networks.useExternalIp"},
-    {"compute.subnetworks.use", "compute.subnetworks.useExternalIp"},
-)
-"""Permissions of which Google's reference requires "one or more", so that the emulator accepts any of them.
-
-Which one Google checks depends on the request, so users need all that apply.
-"""
 EVERY = frozenset(PERMISSIONS)
-VERBS = [(token, verb) for token, verbs in CALLS.items() for verb in verbs]
-CONDITIONAL = [
-    (method, need.permission)
-    for method in dict.fromkeys(name for verbs in CALLS.values() for calls in verbs.values() for name in calls.always)
-    for need in METHODS[method].needs
-    if need.when
-]
+VERBS = list(verbs_of(RUNS))
+NEEDED = {method for row in table() if not row.without for method in row.methods.split()}
+CONDITIONAL = [(method, need.permission) for method in NEEDED for need in METHODS[method].needs if need.when]
 
 
 def _runs(token: str, verb: str) -> list[VerbRun]:
     return [item for item in RUNS if (item.token, item.verb) == (token, verb)]
 
 
-def _needed(methods):
-    return {need.permission for name in methods for need in METHODS[name].needs}
-
-
-_SEEN: dict[str, frozenset[str]] = {}
+_SEEN: dict[VerbRun, frozenset[str]] = {}
 """The methods that each run called; what a run calls does not change."""
 
 
-def _calling(cloud, method, verbs):
-    """Return the runs of some verbs that call a method."""
-    runs = [item for key in verbs for item in _runs(*key)]
+def _calling(cloud, runs, *methods):
+    """Return the runs that call one of these methods."""
     for item in runs:
-        if str(item) not in _SEEN:
-            _SEEN[str(item)] = run(cloud, item).methods
-    return [item for item in runs if method in _SEEN[str(item)]]
+        if item not in _SEEN:
+            _SEEN[item] = run(cloud, item).methods
+    return [item for item in runs if _SEEN[item].intersection(methods)]
 
 
-def _is_refused(cloud, item, permission):
-    """Return whether a verb fails without a permission, and says so."""
-    alternatives = frozenset({permission}.union(*(group for group in EITHER if permission in group))) & EVERY
+def _is_refused(cloud, item, permission, *methods):
+    """Return whether a verb fails without a permission for some methods, and says so.
+
+    Google's reference requires "one or more" of some permissions, so the emulator accepts any of them. Which one Google
+    checks depends on the request, so users need all that apply.
+    """
+    found = [need.permissions for method in methods for need in NEEDS[method] if permission in need.permissions]
+    alternatives = frozenset().union(*found)
     error = run(cloud, item, denied=alternatives, every=EVERY).error
     return any(f"'{name}'" in error for name in alternatives)
+
+
+def test_the_plugin_and_the_emulator_agree_on_the_permissions_of_each_method():
+    declared = {name: {need.permission for need in method.needs} for name, method in METHODS.items()}
+    checked = {name: {one for need in NEEDS[name] for one in need.permissions} for name in METHODS}
+    unused = {  # gcpx attaches only existing disks; bulk creation attaches them read-only, and accepts no snapshots
+        "compute.instances.attachDisk": {"compute.disks.create", "compute.images.useReadOnly"},
+        "compute.regionInstances.bulkInsert": {"compute.disks.use", "compute.snapshots.useReadOnly"},
+    }
+
+    assert declared == {name: found - unused.get(name, set()) for name, found in checked.items()}
 
 
 def test_the_roles_of_the_page_hold_all_permissions():
@@ -69,58 +67,74 @@ def test_the_roles_of_the_page_hold_all_permissions():
     roles = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)]
     *single, everything = (set(role["includedPermissions"]) for role in roles)
     elsewhere = {"iam.serviceAccounts.actAs", "serviceusage.services.use"}
+    needed = {need.permission for method in METHODS.values() for need in method.needs}
 
-    assert everything == set().union(*single) == _needed(METHODS) - elsewhere
+    assert everything == set().union(*single) == needed - elsewhere
     assert all(f"`{name}`" in text.split("## Granted elsewhere")[1] for name in elsewhere)
 
 
-def test_the_emulator_checks_every_declared_permission():
-    assert _needed(METHODS) - EVERY == set()
+def test_every_verb_of_every_resource_and_every_function_is_run():
+    expected = {(token, "call") for token in FUNCTIONS}
+    for token in RESOURCES:
+        verbs = [
+            "create",
+            "read",
+            *["update"] * bool(resource_class(token).in_place),
+            "delete",
+            "list",
+            "validateOnline",
+        ]
+        expected |= {(token, verb) for verb in verbs}
 
-
-def test_every_verb_of_every_resource_and_every_function_is_declared_and_run():
-    assert CALLS.keys() == {*RESOURCES, *FUNCTIONS}
-    assert {(item.token, item.verb) for item in RUNS} == set(VERBS)
+    assert set(VERBS) == expected == {(row.token, row.verb) for row in table()}
+    assert len({str(item) for item in RUNS}) == len(RUNS), "the names of runs tell them apart"
 
 
 def test_every_declared_method_is_called():
-    assert len({str(item) for item in RUNS}) == len(RUNS), "the names of runs tell them apart"
-    assert METHODS.keys() == {name for verbs in CALLS.values() for calls in verbs.values() for name in calls.methods}
+    assert METHODS.keys() == {method for row in table() for method in row.methods.split()}
+
+
+def _recognized(method, http_method, path):
+    """Return the method whose permission an error about a call would name."""
+    api = METHODS[method].api if method in METHODS else COMPUTE
+    found = method_of(Request(api=api, method=http_method, path=path.removeprefix(f"{api.path}/")))
+    return found.id if found else None
 
 
 @pytest.mark.parametrize(("token", "verb"), VERBS)
-def test_a_verb_calls_the_declared_methods_and_works_with_exactly_their_permissions(cloud, token, verb):
-    calls = CALLS[token][verb]
-    denied = EVERY - _needed(calls.methods)
-    seen = {str(item): run(cloud, item, denied=denied, every=EVERY) for item in _runs(token, verb)}
-    failed = {str(item) for item in _runs(token, verb) if item.fails}
+def test_a_verb_works_with_exactly_the_documented_permissions(cloud, token, verb):
+    denied = EVERY - {row.permission for row in rows_of(token, verb)}
+    seen = {item: run(cloud, item, denied=denied, every=EVERY) for item in _runs(token, verb)}
+    observed = rows(token, verb, {item: found.methods for item, found in seen.items()})
 
-    assert {name: found.error for name, found in seen.items() if "Required '" in found.error} == {}
-    assert {name for name, found in seen.items() if found.error} == failed
-    assert set().union(*(found.methods for found in seen.values())) == set(calls.methods)
+    assert {str(item): found.error for item, found in seen.items() if "Required '" in found.error} == {}
+    assert {str(item) for item, found in seen.items() if found.error} == {str(item) for item in seen if item.fails}
+    for method, http_method, path in set().union(*(found.calls for found in seen.values())):
+        assert _recognized(method, http_method, path) == (method if method in METHODS else None)
+    assert observed == [row for row in table() if (row.token, row.verb) == (token, verb)], "run `make permissions`"
 
 
 @pytest.mark.parametrize(("token", "verb"), VERBS)
-def test_a_verb_fails_without_any_of_its_permissions_and_names_it(cloud, token, verb):
-    always = CALLS[token][verb].always
-    needs = {need.permission: name for name in always for need in METHODS[name].needs if not need.when}
-    for permission, method in needs.items():
-        item = _calling(cloud, method, [(token, verb)])[0]
-        assert _is_refused(cloud, item, permission), (str(item), permission)
+def test_a_verb_fails_without_any_permission_that_it_always_needs_and_names_it(cloud, token, verb):
+    for row in rows_of(token, verb):
+        if not row.when and not row.without:
+            methods = row.methods.split()
+            item = _calling(cloud, _runs(token, verb), *methods)[0]
+            assert _is_refused(cloud, item, row.permission, *methods), (str(item), row.permission)
 
 
-@pytest.mark.parametrize(("token", "verb"), [key for key in VERBS if CALLS[key[0]][key[1]].helpful])
+@pytest.mark.parametrize(("token", "verb"), dict.fromkeys((row.token, row.verb) for row in table() if row.without))
 def test_a_verb_works_without_the_permissions_that_are_only_helpful(cloud, token, verb):
-    calls = CALLS[token][verb]
-    helpful = frozenset(_needed(calls.helpful) - _needed(calls.always))
+    helpful = frozenset(row.permission for row in rows_of(token, verb) if row.without)
     for item in _runs(token, verb):
         error = run(cloud, item, denied=helpful, every=EVERY).error
         assert bool(error) == item.fails, (str(item), error)
         assert "Required '" not in error
 
 
-@pytest.mark.parametrize(("method", "permission"), CONDITIONAL)
+@pytest.mark.parametrize(("method", "permission"), sorted(CONDITIONAL))
 def test_a_permission_with_a_condition_is_needed_by_some_inputs(cloud, method, permission):
-    verbs = [key for key in VERBS if method in CALLS[key[0]][key[1]].always]
+    verbs = {(row.token, row.verb) for row in table() if method in row.methods.split() and not row.without}
+    runs = [item for item in RUNS if (item.token, item.verb) in verbs]
 
-    assert any(_is_refused(cloud, item, permission) for item in _calling(cloud, method, verbs))
+    assert any(_is_refused(cloud, item, permission, method) for item in _calling(cloud, runs, method))

@@ -72,7 +72,7 @@ def test_limits_defaults_and_permissions_are_on_the_page():
     assert "<br>Default: `READ_WRITE`." in row(section(attachment, "Inputs"), "mode")
     assert "- `forceAttach` requires a regional disk\n" in section(attachment, "Inputs")
     assert "gcpx waits 5 minutes for each operation" in section(attachment, "Timeouts")
-    assert "| delete | `compute.instances.get`, `compute.instances.detachDisk`, " in section(attachment, "Permissions")
+    assert "| delete | `compute.instances.detachDisk`, `compute.instances.get`, " in section(attachment, "Permissions")
 
 
 def test_examples_in_several_languages_open_on_github_and_become_tabs_in_the_site():

@@ -31,13 +31,14 @@ def _nothing(_: Emulated) -> None:
     """Arrange nothing."""
 
 
-@attrs.frozen
+@attrs.frozen(eq=False)
 class VerbRun:
     """One verb of a resource, or a function.
 
     Attributes:
         token: the resource or function.
         verb: `create`, `read`, `update`, `delete`, `list`, `validateOnline`, or `call` for a function.
+        when: in words, the conditions under which the verb calls what it does not always call.
         inputs: the program; for a list the query, and for a function its arguments.
         changed: the program that an update leads to.
         world: prepares what others have, before the program is created.
@@ -45,6 +46,8 @@ class VerbRun:
         interrupted: the creation was cancelled while Google works on it.
         imports: a read is an import.
         fails: it fails in any case, and then reads what its message says.
+        ends_early: it may not make every call that the verb otherwise makes.
+        lacks: a permission that nobody has in this run.
         name: tells runs of one verb apart.
     """
 
@@ -57,7 +60,10 @@ class VerbRun:
     interrupted: bool = False
     imports: bool = False
     fails: bool = False
+    ends_early: bool = attrs.field(default=attrs.Factory(lambda self: self.fails, takes_self=True))
+    lacks: str = ""
     name: str = ""
+    when: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return "-".join(filter(None, (self.token.rpartition(":")[2], self.verb, self.name)))
@@ -68,12 +74,17 @@ class Seen:
     """What happened during a verb.
 
     Attributes:
-        methods: the API methods that it called.
+        calls: the API methods that it called, each with the HTTP method and the path.
         error: the message of its failure; empty if it succeeded.
     """
 
-    methods: frozenset[str]
+    calls: frozenset[tuple[str, str, str]]
     error: str
+
+    @property
+    def methods(self) -> frozenset[str]:
+        """The IDs of the API methods that it called."""
+        return frozenset(method for method, _, _ in self.calls)
 
 
 def run(
@@ -89,14 +100,15 @@ def run(
         engine.configure(**config, **more)
         before = _before(engine, cloud, item)
         cloud.emulator.requests.kept.clear()
-        _set_policy(cloud, denied, every)
+        _set_policy(cloud, denied | {item.lacks} - {""}, every)
         error = ""
         try:
             _do(engine, item, before)
         except grpc.RpcError as failed:
             error = failed.details()
-        methods = frozenset(cloud.calls())
-    return Seen(methods, error)
+        kept = cloud.emulator.requests.kept
+        calls = frozenset((entry["method"], entry["httpMethod"], entry["path"]) for entry in kept)
+    return Seen(calls, error)
 
 
 def _before(engine: Engine, cloud: Emulated, item: VerbRun) -> Resource | None:

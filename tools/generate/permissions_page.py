@@ -7,8 +7,7 @@ from typing import Final
 
 from gcpx.gcp.request import COMPUTE, OSLOGIN, PUBSUB, STORAGE
 from gcpx.provider import FUNCTIONS, RESOURCES
-from generate.verb_calls import CALLS
-from generate.verb_permissions import Row, any_of, by_permission, rows_of
+from generate.verb_permissions import Row, any_of, by_permission, rows_of, table, verbs_of
 
 VERBS: Final = {
     "create": "create",
@@ -117,7 +116,7 @@ def _scopes() -> str:
 
 
 def _resource(token: str) -> str:
-    verbs = {verb: rows_of(token, verb) for verb in CALLS[token]}
+    verbs = {verb: rows_of(token, verb) for verb in verbs_of(token)}
     found = [row for rows in verbs.values() for row in rows]
     heading = f"## {_name(token)}\n"
     if not any(rows for verb, rows in verbs.items() if verb != "validateOnline"):
@@ -128,7 +127,7 @@ def _resource(token: str) -> str:
 
 def _verb_cells(verb: str, rows: list[Row]) -> Iterator[tuple[str, ...]]:
     """Yield the cells of a verb's rows; the first one names the verb."""
-    for index, row in enumerate(rows or [Row("", "", "needs none", "")]):
+    for index, row in enumerate(rows or [Row("", "", when="needs none")]):
         permission = f"`{row.permission}`" if row.permission else ""
         yield (verb if index == 0 else "", permission, row.on, _condition(row))
 
@@ -146,14 +145,13 @@ def _functions() -> str:
 
 
 def _all_resources() -> str:
-    found = [row for token, verbs in CALLS.items() for verb in verbs for row in rows_of(token, verb)]
     words = "This role has the permissions for every verb and input of every resource, and for every function.\n"
-    return f"## Everything\n\n{words}\n{_role(_EVERYTHING, found)}"
+    return f"## Everything\n\n{words}\n{_role(_EVERYTHING, table())}"
 
 
 def _role(title: str, found: list[Row]) -> str:
     """Write a custom role that holds permissions, and name those that are granted elsewhere."""
-    rows = by_permission(row for row in found if not row.is_elsewhere)
+    rows = by_permission(row for row in found if row.permission and not row.is_elsewhere)
     if not rows:
         return ""
     lines = ["```yaml", f"title: gcpx {title}", "stage: GA", "includedPermissions:"]

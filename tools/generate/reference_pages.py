@@ -16,8 +16,7 @@ from generate.package_schema import package
 from generate.permissions_page import VERBS
 from generate.property_tables import Table, nested_types
 from generate.schema_types import Json
-from generate.verb_calls import CALLS
-from generate.verb_permissions import Row, rows_of
+from generate.verb_permissions import Row, rows_of, verbs_of
 
 _NO_OPERATIONS: Final = "Google carries these calls out at once, so there is no time limit for an operation."
 _NOWHERE: Final[Mapping[str, str]] = {}
@@ -141,7 +140,7 @@ def _timeouts(resource: type[Resource]) -> str:
 def _permissions(token: str, section: str) -> str:
     """Name the permissions of each verb; the page of permissions says when each of them is needed."""
     names = {**VERBS, "call": f"`{_name(token)}`"}
-    rows = [_permissions_row(names[verb], rows_of(token, verb)) for verb in CALLS[token]]
+    rows = [_permissions_row(names[verb], rows_of(token, verb)) for verb in verbs_of(token)]
     words = f"[Permissions](../permissions.md#{section.lower()}) says when each is needed, and has a custom role."
     head = "| verb | always needed | needed for some inputs, or only helpful |\n| --- | --- | --- |"
     return "\n".join(["## Permissions\n", words, "", head, *rows, ""])

@@ -1,17 +1,22 @@
-"""The permissions of each verb: what the methods that it calls need, in one row for each permission."""
+"""The permissions of each verb, as the tests observed them: `python -m verb_record` writes the table that is read here.
+
+A row is one permission that a verb of a resource or a function needs, or that helps it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import csv
+from collections.abc import Iterable
+from functools import cache
 from typing import Final
 
 import attrs
+from workspace import ROOT
 
-from gcpx.gcp.permissions import METHODS
-from generate.verb_calls import CALLS, EXHAUSTIVE
-
+TABLE: Final = ROOT / "tools" / "generate" / "verb_permissions.csv"
 _ELSEWHERE: Final = frozenset({"the service account", "the project that pays"})
 """Where a permission is granted outside of the project that the resource is in."""
+_OR: Final = "; or "
 
 
 @attrs.frozen
@@ -19,18 +24,22 @@ class Row:
     """A permission that a verb needs.
 
     Attributes:
-        permission: its name.
+        token: the resource or function.
+        verb: such as `create`; `validateOnline` is a preview with that setting, and `call` that of a function.
+        permission: its name; empty in the only row of a verb that needs none.
         on: what it is needed on, in words.
         when: the condition; empty if the verb always needs it.
         without: what is missing without it; empty if the verb fails.
-        case: the condition under which the verb calls the method that needs it; empty once rows are merged.
+        methods: the IDs of the API methods for which the verb needs it, with spaces between them.
     """
 
-    permission: str
-    on: str
-    when: str
-    without: str
-    case: str = ""
+    token: str
+    verb: str
+    permission: str = ""
+    on: str = ""
+    when: str = ""
+    without: str = ""
+    methods: str = ""
 
     @property
     def is_elsewhere(self) -> bool:
@@ -38,9 +47,21 @@ class Row:
         return self.on in _ELSEWHERE
 
 
+@cache
+def table() -> list[Row]:
+    """Read all rows."""
+    with TABLE.open(newline="") as file:
+        return [Row(**line) for line in csv.DictReader(file)]
+
+
+def verbs_of(token: str) -> list[str]:
+    """List the verbs of a resource, or the one of a function."""
+    return list(dict.fromkeys(row.verb for row in table() if row.token == token))
+
+
 def rows_of(token: str, verb: str) -> list[Row]:
-    """List the permissions of a verb: those that it needs first, then those that only help."""
-    return [_merged(rows) for rows in by_permission(_every_row(token, verb)).values()]
+    """List the permissions of a verb: those that it always needs, those that it sometimes needs, those that help."""
+    return [row for row in table() if (row.token, row.verb) == (token, verb) and row.permission]
 
 
 def by_permission(rows: Iterable[Row]) -> dict[str, list[Row]]:
@@ -51,31 +72,7 @@ def by_permission(rows: Iterable[Row]) -> dict[str, list[Row]]:
     return found
 
 
-def _every_row(token: str, verb: str) -> Iterator[Row]:
-    calls = CALLS[token][verb]
-    for method, case in calls.always.items():
-        for need in METHODS[method].needs:
-            yield Row(need.permission, need.on, need.when, "", case)
-    for method, without in calls.helpful.items():
-        for need in METHODS[method].needs:
-            yield Row(need.permission, need.on, need.when, without)
-
-
-def _merged(rows: list[Row]) -> Row:
-    """Merge the rows of one permission; the conditions of the methods that fail without it count."""
-    needed = [row for row in rows if not row.without] or rows
-    cases = {row.case for row in needed}
-    covered: set[str] = set().union(*(group for group in EXHAUSTIVE if group <= cases))
-    whens = [_joined("" if row.case in covered else row.case, row.when) for row in needed]
-    return attrs.evolve(needed[0], when=any_of(whens), case="")
-
-
-def any_of(conditions: list[str]) -> str:
+def any_of(conditions: Iterable[str]) -> str:
     """Join conditions any of which may hold, without those that imply another one; empty if one always holds."""
-    found = dict.fromkeys(conditions)
-    return "; or ".join(one for one in found if not any(other != one and other in one for other in found))
-
-
-def _joined(*conditions: str) -> str:
-    """Join conditions that must all hold, without those that always do."""
-    return ", and ".join(when for when in conditions if when and not when.startswith("always"))
+    found = dict.fromkeys(one for condition in conditions for one in condition.split(_OR))
+    return _OR.join(one for one in found if not any(other != one and other in one for other in found))

@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import attrs
 
 from gcpx.gcp.errors import ApiDisabled, ApiError, PermissionDenied, ScopeTooNarrow, disabled_api, object_of, objects
-from gcpx.gcp.request import COMPUTE, OAUTH2, OSLOGIN, PUBSUB, STORAGE, Api, Request
+from gcpx.gcp.request import COMPUTE, PUBSUB, STORAGE, Api, Request
 
 _PARAMETER: Final = re.compile(r"\{\w+\}")
 
@@ -41,7 +41,7 @@ class ApiMethod:
         api: the API that it belongs to.
         call: the HTTP method and the path without the version, as in `GET [projects/{project}]/regions`; the brackets
             enclose the resource that the first need is on.
-        needs: the permissions that it needs; none if Google documents none.
+        needs: the permissions that it needs; every call needs the first one.
     """
 
     id: str
@@ -61,215 +61,156 @@ def _expression(call: str) -> str:
     return _PARAMETER.sub("[^/]+", call.replace("[", "(?P<on>").replace("]", ")"))
 
 
-PROJECT: Final = "the project"
-INSTANCE: Final = "the instance"
+_PROJECT: Final = "the project"
+_INSTANCE: Final = "the instance"
+_ACCOUNT: Final = "the service account"
 _ACCOUNT_IS_SET: Final = "if `serviceAccounts` is set"
 _NETWORK: Final = "if an interface names a network"
-_SUBNETWORK: Final = "if an interface names a subnetwork, or a VPC network, from which Google chooses one"
 _EXTERNAL: Final = "if an interface has an external address (`accessConfigs`)"
-ACT_AS: Final = Need("iam.serviceAccounts.actAs", "the service account", _ACCOUNT_IS_SET)
-SET_SERVICE_ACCOUNT: Final = "compute.instances.setServiceAccount"
-
-CREATION: Final = (
-    Need("compute.instances.create", PROJECT),
-    Need("compute.disks.create", PROJECT, "if disks are created, as in nearly every fleet"),
-    Need("compute.instances.setLabels", PROJECT, "always, because gcpx labels the members of a fleet"),
-    Need("compute.networks.use", "the network", _NETWORK),
-    Need("compute.networks.useExternalIp", "the network", f"{_EXTERNAL} in a legacy network"),
-    Need("compute.subnetworks.use", "the subnetwork", _SUBNETWORK),
-    Need("compute.subnetworks.useExternalIp", "the subnetwork", f"{_EXTERNAL} in a VPC network"),
-    Need("compute.addresses.use", PROJECT, "if an interface has a reserved address (`natIP`)"),
-    Need("compute.instances.pscInterfaceCreate", PROJECT, "if an interface names a network attachment"),
-    Need("compute.instances.setMetadata", PROJECT, "if `metadata` is set"),
-    Need("compute.instances.setTags", PROJECT, "if `tags` are set"),
-    Need(SET_SERVICE_ACCOUNT, PROJECT, _ACCOUNT_IS_SET),
-    ACT_AS,
-    Need("compute.resourcePolicies.use", PROJECT, "if `resourcePolicies` or `placement` is set"),
-    Need("compute.instanceTemplates.useReadOnly", "the template", "if `sourceInstanceTemplate` is set"),
-    Need("compute.images.useReadOnly", "the image", "if a disk is made from an image that is not public"),
-    Need("compute.disks.useReadOnly", "the disk", "if an existing disk is attached, which is then read-only"),
-)
-"""What the creation of instances needs."""
-TEMPLATE: Final = (
-    Need("compute.instanceTemplates.create", PROJECT),
+_ACT_AS: Final = "iam.serviceAccounts.actAs"
+_SET_ACCOUNT: Final = "compute.instances.setServiceAccount"
+_NOT_PUBLIC: Final = "if the image is not public"
+_TEMPLATE: Final = (
+    Need("compute.instanceTemplates.create", _PROJECT),
     Need("compute.networks.get", "the network", _NETWORK),
     Need("compute.subnetworks.get", "the subnetwork", "if an interface names a subnetwork"),
-    ACT_AS,
+    Need(_ACT_AS, _ACCOUNT, _ACCOUNT_IS_SET),
 )
-"""What the creation of an instance template needs."""
-MACHINE_IMAGE: Final = (
-    Need("compute.machineImages.create", PROJECT),
-    Need("compute.instances.useReadOnly", "the source instance"),
-    Need("compute.disks.createSnapshot", "the disks of the source instance"),
-)
-"""What the creation of a machine image needs."""
-ATTACHMENT: Final = (
-    Need("compute.instances.attachDisk", INSTANCE),
-    Need("compute.disks.use", "the disk", "if `mode` is `READ_WRITE`, which is the default"),
-    Need("compute.disks.useReadOnly", "the disk", "if `mode` is `READ_ONLY`"),
-)
-"""What attaching an existing disk needs."""
-AUTO_DELETE: Final = (Need("compute.instances.setDiskAutoDelete", INSTANCE), Need("compute.disks.update", "the disk"))
-"""What changing the automatic deletion of an attached disk needs."""
-
-
-_PROJECT: Final = "[projects/{project}]"
-_MEMBER: Final = "[projects/{project}/zones/{zone}/instances/{instance}]"
-_REGIONAL_TEMPLATE: Final = "regions/{region}/instanceTemplates/{instanceTemplate}"
-_INSTANCE_METHODS: Final = (
-    "detachDisk",
-    "resume",
-    "setLabels",
-    "setMachineResources",
-    "setMachineType",
-    "setMetadata",
-    "setMinCpuPlatform",
-    "setScheduling",
-    "setTags",
-    "start",
-    "stop",
-)
-"""Methods of an instance that need the permission of their own name."""
-
-
-def _of(api: Api, method: str, call: str, *needs: Need) -> ApiMethod:
-    return ApiMethod(f"{api.name}.{method}", api, call, needs)
-
-
-def _compute(method: str, call: str, *needs: Need) -> ApiMethod:
-    return _of(COMPUTE, method, call, *needs)
-
-
-def _listing(method: str, place: str, kind: str) -> ApiMethod:
-    """Declare a method that lists the resources of a kind in a place, such as `zones/{zone}`."""
-    path = "/".join(filter(None, (_PROJECT, place, kind)))
-    return _compute(method, f"GET {path}", Need(f"compute.{_permitted(method)}.list", PROJECT))
-
-
-def _permitted(method: str) -> str:
-    """Return what the permissions of a method's collection are named after; regional templates are templates, too."""
-    return method.partition(".")[0].replace("regionInstanceTemplates", "instanceTemplates")
-
-
-def _reading(method: str, path: str, what: str) -> ApiMethod:
-    return _compute(method, f"GET [projects/{{project}}/{path}]", Need(f"compute.{_permitted(method)}.get", what))
-
-
-def _deleting(method: str, path: str, what: str) -> ApiMethod:
-    return _compute(method, f"DELETE [projects/{{project}}/{path}]", Need(f"compute.{_permitted(method)}.delete", what))
-
-
-def _operations(collection: str, place: str) -> tuple[ApiMethod, ...]:
-    """Declare how operations in a place are read."""
-    get, name = Need(f"compute.{collection}.get", PROJECT), f"{_PROJECT}/{place}/operations/{{operation}}"
-    return (
-        _listing(f"{collection}.list", place, "operations"),
-        _compute(f"{collection}.get", f"GET {name}", get),
-        _compute(f"{collection}.wait", f"POST {name}/wait", get),
-    )
-
-
-_COMPUTE: Final = (
-    _compute("projects.get", f"GET {_PROJECT}", Need("compute.projects.get", PROJECT)),
-    _listing("regions.list", "", "regions"),
-    _reading("regions.get", "regions/{region}", PROJECT),
-    _listing("zones.list", "", "zones"),
-    _reading("zones.get", "zones/{zone}", PROJECT),
-    *_operations("globalOperations", "global"),
-    *_operations("regionOperations", "regions/{region}"),
-    *_operations("zoneOperations", "zones/{zone}"),
-    _listing("instanceTemplates.aggregatedList", "aggregated", "instanceTemplates"),
-    _listing("instanceTemplates.list", "global", "instanceTemplates"),
-    _listing("regionInstanceTemplates.list", "regions/{region}", "instanceTemplates"),
-    _reading("instanceTemplates.get", "global/instanceTemplates/{instanceTemplate}", "the template"),
-    _reading("regionInstanceTemplates.get", _REGIONAL_TEMPLATE, "the template"),
-    _deleting("instanceTemplates.delete", "global/instanceTemplates/{instanceTemplate}", "the template"),
-    _deleting("regionInstanceTemplates.delete", _REGIONAL_TEMPLATE, "the template"),
-    _compute("instanceTemplates.insert", f"POST {_PROJECT}/global/instanceTemplates", *TEMPLATE),
-    _compute("regionInstanceTemplates.insert", f"POST {_PROJECT}/regions/{{region}}/instanceTemplates", *TEMPLATE),
-    _listing("machineImages.list", "global", "machineImages"),
-    _reading("machineImages.get", "global/machineImages/{machineImage}", "the machine image"),
-    _deleting("machineImages.delete", "global/machineImages/{machineImage}", "the machine image"),
-    _compute("machineImages.insert", f"POST {_PROJECT}/global/machineImages", *MACHINE_IMAGE),
-    _compute(
-        "machineImages.setLabels",
-        "POST [projects/{project}/global/machineImages/{resource}]/setLabels",
-        Need("compute.machineImages.setLabels", "the machine image"),
+_NEEDS: Final = {
+    "compute.regionInstances.bulkInsert": (
+        Need("compute.instances.create", _PROJECT),
+        Need("compute.disks.create", _PROJECT, "if disks are created, as in nearly every fleet"),
+        Need("compute.instances.setLabels", _PROJECT),  # gcpx labels the members of a fleet
+        Need("compute.networks.use", "the network", _NETWORK),
+        Need("compute.networks.useExternalIp", "the network", f"{_EXTERNAL} in a legacy network"),
+        Need(
+            "compute.subnetworks.use",
+            "the subnetwork",
+            "if an interface names a subnetwork, or a VPC network, from which Google chooses one",
+        ),
+        Need("compute.subnetworks.useExternalIp", "the subnetwork", f"{_EXTERNAL} in a VPC network"),
+        Need("compute.addresses.use", _PROJECT, "if an interface has a reserved address (`natIP`)"),
+        Need("compute.instances.pscInterfaceCreate", _PROJECT, "if an interface names a network attachment"),
+        Need("compute.instances.setMetadata", _PROJECT, "if `metadata` is set"),
+        Need("compute.instances.setTags", _PROJECT, "if `tags` are set"),
+        Need(_SET_ACCOUNT, _PROJECT, _ACCOUNT_IS_SET),
+        Need(_ACT_AS, _ACCOUNT, _ACCOUNT_IS_SET),
+        Need("compute.resourcePolicies.use", _PROJECT, "if `resourcePolicies` or `placement` is set"),
+        Need("compute.instanceTemplates.useReadOnly", "the template", "if `sourceInstanceTemplate` is set"),
+        Need("compute.images.useReadOnly", "the image", "if a disk is made from an image that is not public"),
+        Need("compute.disks.useReadOnly", "the disk", "if an existing disk is attached, which is then read-only"),
     ),
-    _listing("instances.aggregatedList", "aggregated", "instances"),
-    _listing("instances.list", "zones/{zone}", "instances"),
-    _reading("instances.get", "zones/{zone}/instances/{instance}", INSTANCE),
-    _deleting("instances.delete", "zones/{zone}/instances/{instance}", INSTANCE),
-    _compute("instances.attachDisk", f"POST {_MEMBER}/attachDisk", *ATTACHMENT),
-    _compute("instances.setDiskAutoDelete", f"POST {_MEMBER}/setDiskAutoDelete", *AUTO_DELETE),
-    _compute(
-        "instances.getGuestAttributes",
-        f"GET {_MEMBER}/getGuestAttributes",
-        Need("compute.instances.getGuestAttributes", INSTANCE),
+    "compute.instanceTemplates.insert": _TEMPLATE,
+    "compute.regionInstanceTemplates.insert": _TEMPLATE,
+    "compute.machineImages.insert": (
+        Need("compute.machineImages.create", _PROJECT),
+        Need("compute.instances.useReadOnly", "the source instance"),
+        Need("compute.disks.createSnapshot", "the disks of the source instance"),
     ),
-    _compute(
-        "instances.setServiceAccount",
-        f"POST {_MEMBER}/setServiceAccount",
-        Need(SET_SERVICE_ACCOUNT, INSTANCE),
-        Need("iam.serviceAccounts.actAs", "the service account", "if a service account is set, not removed"),
+    "compute.instances.attachDisk": (
+        Need("compute.instances.attachDisk", _INSTANCE),
+        Need("compute.disks.use", "the disk", "if `mode` is `READ_WRITE`, which is the default"),
+        Need("compute.disks.useReadOnly", "the disk", "if `mode` is `READ_ONLY`"),
     ),
-    *(
-        _compute(f"instances.{name}", f"POST {_MEMBER}/{name}", Need(f"compute.instances.{name}", INSTANCE))
-        for name in _INSTANCE_METHODS
+    "compute.instances.setDiskAutoDelete": (
+        Need("compute.instances.setDiskAutoDelete", _INSTANCE),
+        Need("compute.disks.update", "the disk"),
     ),
-    _compute("regionInstances.bulkInsert", f"POST {_PROJECT}/regions/{{region}}/instances/bulkInsert", *CREATION),
-    _compute(
-        "advice.capacity",
-        f"POST {_PROJECT}/regions/{{region}}/advice/capacity",
-        Need("compute.advice.capacity", PROJECT),
+    "compute.instances.setServiceAccount": (
+        Need(_SET_ACCOUNT, _INSTANCE),
+        Need(_ACT_AS, _ACCOUNT, "if a service account is set, not removed"),
     ),
-    _reading("disks.get", "zones/{zone}/disks/{disk}", "the boot disk"),
-    _listing("machineTypes.aggregatedList", "aggregated", "machineTypes"),
-    _compute(
-        "images.getFromFamily",
-        f"GET {_PROJECT}/global/images/family/{{family}}",
-        Need("compute.images.getFromFamily", "the image", "if the image is not public"),
-    ),
-    _compute(
-        "images.get",
-        "GET [projects/{project}/global/images/{image}]",
-        Need("compute.images.get", "the image", "if the image is not public"),
-    ),
-    _reading("networks.get", "global/networks/{network}", "the network"),
-    _reading("subnetworks.get", "regions/{region}/subnetworks/{subnetwork}", "the subnetwork"),
-    _reading("resourcePolicies.get", "regions/{region}/resourcePolicies/{resourcePolicy}", "the policy"),
-)
+    "compute.images.get": (Need("compute.images.get", "the image", _NOT_PUBLIC),),
+    "compute.images.getFromFamily": (Need("compute.images.getFromFamily", "the image", _NOT_PUBLIC),),
+}
+"""The needs of those methods of Compute that need more than the permission of the same name."""
+
+
+def _compute(what: str, place: str, methods: str) -> Iterator[ApiMethod]:
+    """Declare methods of Compute, whose calls and permissions mostly have the same form.
+
+    Args:
+        what: what the permissions are needed on; lists and creations need them on the project.
+        place: where the resources are, below the project.
+        methods: the collection's name in the IDs of the methods, and their names, with spaces between them.
+    """
+    collection, *names = methods.split()
+    kind = place.rpartition("/")[2]
+    every, one = f"[projects/{{project}}]/{place}", f"[projects/{{project}}/{place}/{{name}}]"
+    if kind == "operations":  # their permissions are needed on the project
+        one = f"{every}/{{name}}"
+    calls = {
+        "aggregatedList": f"GET [projects/{{project}}]/aggregated/{kind}",
+        "bulkInsert": f"POST {every}/bulkInsert",
+        "capacity": f"POST {every}/capacity",
+        "delete": f"DELETE {one}",
+        "get": f"GET {one}",
+        "getFromFamily": f"GET {every}/family/{{family}}",
+        "getGuestAttributes": f"GET {one}/getGuestAttributes",
+        "insert": f"POST {every}",
+        "list": f"GET {every}",
+    }
+    for name in names:
+        method = f"compute.{collection}.{name}"
+        permitted = {"aggregatedList": "list", "wait": "get"}.get(name, name)
+        permission = f"compute.{collection.replace('regionInstanceTemplates', kind)}.{permitted}"
+        need = Need(permission, _PROJECT if permitted == "list" else what)
+        yield ApiMethod(method, COMPUTE, calls.get(name, f"POST {one}/{name}"), _NEEDS.get(method, (need,)))
+
+
 _PAYER: Final = Need("serviceusage.services.use", "the project that pays", "if `userProject` is set")
-_GET_BUCKET: Final = Need("storage.buckets.get", "the bucket")
-_UPDATE_BUCKET: Final = Need("storage.buckets.update", "the bucket")
+_GET_BUCKET: Final = (Need("storage.buckets.get", "the bucket"), _PAYER)
+_UPDATE_BUCKET: Final = (Need("storage.buckets.update", "the bucket"), _PAYER)
 _CONFIGS: Final = "[b/{bucket}]/notificationConfigs"
-_TOPIC: Final = "[projects/{project}/topics/{topic}]"
-_USER: Final = "[users/{user}]"
-_KEY: Final = "[users/{user}/sshPublicKeys/{fingerprint}]"
-_OTHERS: Final = (
-    _of(STORAGE, "buckets.list", "GET [b]", Need("storage.buckets.list", PROJECT)),
-    _of(STORAGE, "notifications.list", f"GET {_CONFIGS}", _GET_BUCKET, _PAYER),
-    _of(STORAGE, "notifications.get", f"GET {_CONFIGS}/{{notification}}", _GET_BUCKET, _PAYER),
-    _of(STORAGE, "notifications.insert", f"POST {_CONFIGS}", _UPDATE_BUCKET, _PAYER),
-    _of(STORAGE, "notifications.delete", f"DELETE {_CONFIGS}/{{notification}}", _UPDATE_BUCKET, _PAYER),
-    _of(
-        STORAGE,
-        "projects.serviceAccount.get",
-        f"GET {_PROJECT}/serviceAccount",
-        Need("resourcemanager.projects.get", PROJECT),
+_CONFIG: Final = f"{_CONFIGS}/{{notification}}"
+_METHODS: Final = (
+    *_compute(_PROJECT, "regions/{region}/instances", "regionInstances bulkInsert"),
+    *_compute("the template", "global/instanceTemplates", "instanceTemplates insert get delete list aggregatedList"),
+    *_compute("the template", "regions/{region}/instanceTemplates", "regionInstanceTemplates insert get delete list"),
+    *_compute("the machine image", "global/machineImages", "machineImages insert get setLabels delete list"),
+    *_compute(
+        _INSTANCE,
+        "zones/{zone}/instances",
+        "instances attachDisk detachDisk setDiskAutoDelete get list aggregatedList delete setLabels setMetadata "
+        "setTags setScheduling setMachineType setMinCpuPlatform setServiceAccount setMachineResources stop start "
+        "resume getGuestAttributes",
     ),
-    _of(PUBSUB, "projects.topics.get", f"GET {_TOPIC}", Need("pubsub.topics.get", "the topic")),
-    _of(OSLOGIN, "users.getLoginProfile", f"GET {_USER}/loginProfile"),
-    _of(OSLOGIN, "users.importSshPublicKey", "POST [users/{user}]:importSshPublicKey"),
-    _of(OSLOGIN, "users.sshPublicKeys.create", f"POST {_USER}/sshPublicKeys"),
-    _of(OSLOGIN, "users.sshPublicKeys.delete", f"DELETE {_KEY}"),
-    _of(OSLOGIN, "users.sshPublicKeys.get", f"GET {_KEY}"),
-    _of(OSLOGIN, "users.sshPublicKeys.patch", f"PATCH {_KEY}"),
-    _of(OAUTH2, "tokeninfo", "GET [tokeninfo]"),
-    _of(OAUTH2, "certs", "GET [oauth2/v1/certs]"),
+    *_compute("the boot disk", "zones/{zone}/disks", "disks get"),
+    *_compute(_PROJECT, "global/operations", "globalOperations get wait list"),
+    *_compute(_PROJECT, "regions/{region}/operations", "regionOperations get wait list"),
+    *_compute(_PROJECT, "zones/{zone}/operations", "zoneOperations get wait list"),
+    ApiMethod("compute.projects.get", COMPUTE, "GET [projects/{project}]", (Need("compute.projects.get", _PROJECT),)),
+    *_compute(_PROJECT, "regions", "regions get list"),
+    *_compute(_PROJECT, "zones", "zones get list"),
+    *_compute(_PROJECT, "zones/{zone}/machineTypes", "machineTypes aggregatedList"),
+    *_compute("the image", "global/images", "images getFromFamily get"),
+    *_compute("the network", "global/networks", "networks get"),
+    *_compute("the subnetwork", "regions/{region}/subnetworks", "subnetworks get"),
+    *_compute("the policy", "regions/{region}/resourcePolicies", "resourcePolicies get"),
+    *_compute(_PROJECT, "regions/{region}/advice", "advice capacity"),
+    ApiMethod("storage.notifications.list", STORAGE, f"GET {_CONFIGS}", _GET_BUCKET),
+    ApiMethod("storage.notifications.get", STORAGE, f"GET {_CONFIG}", _GET_BUCKET),
+    ApiMethod("storage.notifications.insert", STORAGE, f"POST {_CONFIGS}", _UPDATE_BUCKET),
+    ApiMethod("storage.notifications.delete", STORAGE, f"DELETE {_CONFIG}", _UPDATE_BUCKET),
+    ApiMethod("storage.buckets.list", STORAGE, "GET [b]", (Need("storage.buckets.list", _PROJECT),)),
+    ApiMethod(
+        "storage.projects.serviceAccount.get",
+        STORAGE,
+        "GET [projects/{project}]/serviceAccount",
+        (Need("resourcemanager.projects.get", _PROJECT),),
+    ),
+    ApiMethod(
+        "pubsub.projects.topics.get",
+        PUBSUB,
+        "GET [projects/{project}/topics/{topic}]",
+        (Need("pubsub.topics.get", "the topic"),),
+    ),
 )
-METHODS: Final = {method.id: method for method in (*_COMPUTE, *_OTHERS)}
-"""Every method that gcpx calls, by its ID."""
+METHODS: Final = {method.id: method for method in _METHODS}
+"""Every method that gcpx calls and that needs permissions, by its ID.
+
+Google documents none for the methods of OS Login and OAuth 2.0.
+"""
 
 
 def method_of(request: Request) -> ApiMethod | None:
@@ -295,7 +236,7 @@ def needed(request: Request) -> tuple[str, str] | None:
     """
     method = method_of(request)
     resource = method.resource(request) if method else None
-    return (method.needs[0].permission, resource) if method and method.needs and resource else None
+    return (method.needs[0].permission, resource) if method and resource else None
 
 
 def explain_denial(error: ApiError, request: Request, principal: str | None) -> ApiError:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final
 
 from gcpx_emulator.compute.call import path_of
 from gcpx_emulator.core.call import Call
 from gcpx_emulator.core.discovery import Method
 from gcpx_emulator.core.json_data import Json
-from gcpx_emulator.core.permissions import Need, declare_needs
+from gcpx_emulator.core.permissions import Need, Resources, declare_needs, need
 from gcpx_emulator.core.rates import RateQuota, declare_rate_quotas
 
 _VERBS: Final = {"aggregatedList": "list", "insert": "create", "wait": "get"}
@@ -25,7 +25,10 @@ _METHODS: Final = {
     "globalOperations": "get list wait",
     "images": "delete get getFromFamily insert list",
     "instanceTemplates": "aggregatedList delete get list",
-    "instances": "aggregatedList delete detachDisk get list setLabels setMetadata setTags",
+    "instances": "addResourcePolicies aggregatedList attachDisk delete detachDisk get getGuestAttributes list "
+    "removeResourcePolicies reset resume setDeletionProtection setLabels setMachineResources setMachineType "
+    "setMetadata setMinCpuPlatform setScheduling setServiceAccount setTags start startWithEncryptionKey stop suspend "
+    "updateDisplayDevice updateNetworkInterface updateShieldedInstanceConfig",
     "machineImages": "delete get list setLabels",
     "machineTypes": "aggregatedList get list",
     "networks": "get list",
@@ -40,12 +43,9 @@ _METHODS: Final = {
     "zoneOperations": "get list wait",
     "zones": "get list",
 }
+"""The methods that need the permission of their own name."""
 _REGIONAL: Final = {"regionDisks": "disks", "regionInstanceTemplates": "instanceTemplates"}
 """The collections whose permissions are those of another one."""
-
-
-def _permission(collection: str, method: str) -> str:
-    return f"compute.{_REGIONAL.get(collection, collection)}.{_VERBS.get(method, method)}"
 
 
 def resource_of(call: Call) -> str:
@@ -61,184 +61,144 @@ def resource_of(call: Call) -> str:
     return f"{project}/{kept}/{name[1]}" if kept in {"regions", "zones"} else f"{project}{scope}/{kept}/{name[1]}"
 
 
-def _needs(permission: str) -> Callable[[Call], Iterator[Need]]:
-    def find(call: Call) -> Iterator[Need]:
-        verb = permission.rpartition(".")[2]
-        if not (permission.startswith("compute.images.get") and PUBLIC.match(resource_of(call))):
-            yield Need((permission,), f"projects/{call.path['project']}" if verb in _ON_PROJECT else resource_of(call))
-
-    return find
+def _project(call: Call) -> Iterator[str]:
+    yield f"projects/{call.path['project']}"
 
 
-_PERMISSIONS: Final = {
-    f"compute.{collection}.{method}": _permission(collection, method)
-    for collection, methods in _METHODS.items()
-    for method in methods.split()
-}
-declare_needs(_PERMISSIONS.values(), {method: _needs(permission) for method, permission in _PERMISSIONS.items()})
+def _itself(call: Call) -> Iterator[str]:
+    yield resource_of(call)
 
 
-_BULK_CREATION: Final = ("compute.disks.create", "compute.instances.create", "compute.instances.pscInterfaceCreate")
-_ACT_AS: Final = "iam.serviceAccounts.actAs"
-_ON_INSTANCE: Final = (
-    "addResourcePolicies",
-    "getGuestAttributes",
-    "removeResourcePolicies",
-    "reset",
-    "resume",
-    "setDeletionProtection",
-    "setMachineResources",
-    "setMachineType",
-    "setMinCpuPlatform",
-    "setScheduling",
-    "setServiceAccount",
-    "start",
-    "startWithEncryptionKey",
-    "stop",
-    "suspend",
-    "updateDisplayDevice",
-    "updateNetworkInterface",
-    "updateShieldedInstanceConfig",
-)
-"""Methods of instances that need the permission of their own name on the instance."""
-_SETTINGS: Final = {
-    "labels": "compute.instances.setLabels",
-    "metadata": "compute.instances.setMetadata",
-    "resourcePolicies": "compute.resourcePolicies.use",
-    "serviceAccounts": "compute.instances.setServiceAccount",
-    "tags": "compute.instances.setTags",
-}
-"""The permissions that properties of new instances need."""
-_DISKS: Final = ("compute.disks.use", "compute.disks.useReadOnly")
-_SOURCE_IMAGES: Final = ("compute.disks.create", "compute.images.useReadOnly")
-_AUTO_DELETE: Final = ("compute.disks.update", "compute.instances.setDiskAutoDelete")
-_NETWORKS: Final = ("compute.networks.use", "compute.networks.useExternalIp")
-_SUBNETWORKS: Final = ("compute.subnetworks.use", "compute.subnetworks.useExternalIp")
+def _not_public(resources: Resources) -> Resources:
+    """Leave out the images of Google's public projects."""
+    return lambda call: (path for path in resources(call) if not PUBLIC.match(path))
 
 
-def _on_project(call: Call, *permissions: str) -> Need:
-    return Need(permissions, f"projects/{call.path['project']}")
-
-
-def _on_link(call: Call, link: str | None, *permissions: str) -> Iterator[Need]:
-    """Need any one of these permissions on the resource that a request refers to, if it does."""
-    if link:
-        yield Need(permissions, path_of(link, call.path["project"]))
-
-
-def _insert_in_bulk(call: Call) -> Iterator[Need]:
-    yield _on_project(call, *_BULK_CREATION)
-    yield from _on_link(call, call.body.get("sourceInstanceTemplate"), "compute.instanceTemplates.useReadOnly")
-    yield from _set_properties(call, call.body.get("instanceProperties") or {})
-
-
-def _insert_instance(call: Call) -> Iterator[Need]:
-    yield _on_project(call, "compute.instances.create")
-    yield from _set_properties(call, call.body)
-
-
-def _set_properties(call: Call, properties: Json) -> Iterator[Need]:
-    """Need what new instances with these properties do.
-
-    Source: also "Required permissions" of the guide "Create and start a Compute Engine instance".
-    """
-    for name, permission in _SETTINGS.items():
-        if properties.get(name):
-            yield _on_project(call, permission)
-    yield from _act_as_accounts(properties)
-    for interface in properties.get("networkInterfaces") or ():
-        yield from _use_network(call, interface)
-    for disk in properties.get("disks") or ():
-        yield from _use_disk(call, disk)
-
-
-def _act_as_accounts(properties: Json) -> Iterator[Need]:
-    for account in properties.get("serviceAccounts") or ():
-        if account.get("email"):
-            yield Need((_ACT_AS,), account["email"])
-
-
-def _use_disk(call: Call, disk: Json) -> Iterator[Need]:
-    """Need to use what a disk is made from; everyone may use the images of Google's public projects."""
-    made_from = disk.get("initializeParams") or {}
-    image = made_from.get("sourceImage") or ""
-    if image and not PUBLIC.match(path_of(image, call.path["project"])):
-        yield from _on_link(call, image, "compute.images.useReadOnly")
-    yield from _on_link(call, made_from.get("sourceSnapshot"), "compute.snapshots.useReadOnly")
-    yield from _on_link(call, disk.get("source"), *_DISKS)
-
-
-def _use_network(call: Call, interface: Json) -> Iterator[Need]:
-    yield from _on_link(call, interface.get("network"), *_NETWORKS)
-    yield from _on_link(call, interface.get("subnetwork"), *_SUBNETWORKS)
-    if any(config.get("natIP") for config in interface.get("accessConfigs") or ()):
-        yield _on_project(call, "compute.addresses.use")
-
-
-def _insert_template(call: Call) -> Iterator[Need]:
-    properties: Json = call.body.get("properties") or {}
-    yield _on_project(call, "compute.instanceTemplates.create")
-    yield from _act_as_accounts(properties)
-    for interface in properties.get("networkInterfaces") or ():
-        yield from _on_link(call, interface.get("network"), "compute.networks.get")
-        yield from _on_link(call, interface.get("subnetwork"), "compute.subnetworks.get")
-
-
-def _insert_machine_image(call: Call) -> Iterator[Need]:
-    yield _on_project(call, "compute.machineImages.create")
-    source = call.query.get("sourceInstance") or call.body.get("sourceInstance")
-    yield from _on_link(call, source, "compute.instances.useReadOnly")
-    yield _on_project(call, "compute.disks.createSnapshot")
-
-
-def _set_disk_auto_delete(call: Call) -> Iterator[Need]:
-    yield Need(_AUTO_DELETE, resource_of(call))
-
-
-def _attach_disk(call: Call) -> Iterator[Need]:
-    yield Need(("compute.instances.attachDisk",), resource_of(call))
-    yield from _on_link(call, call.body.get("source"), *_DISKS)
-    yield from _on_link(call, (call.body.get("initializeParams") or {}).get("sourceImage"), *_SOURCE_IMAGES)
-
-
-def _on_instance(call: Call) -> Iterator[Need]:
-    """Need the permission that is named like the method, and those on what the request refers to."""
-    yield Need((call.method.id,), resource_of(call))
+def _email(call: Call) -> Iterator[str]:
     if call.body.get("email"):
-        yield Need((_ACT_AS,), call.body["email"])
-    if call.method.id == "compute.instances.addResourcePolicies":
-        yield _on_project(call, "compute.resourcePolicies.use")
+        yield call.body["email"]
+
+
+def _linked(links: Callable[[Call], Iterable[str | None]]) -> Resources:
+    """List the resources that a request refers to by links."""
+    return lambda call: (path_of(link, call.path["project"]) for link in links(call) if link)
+
+
+def _named(field: str) -> Resources:
+    """List the resource that a field of the body, or a query parameter, refers to."""
+    return _linked(lambda call: [call.query.get(field) or call.body.get(field)])
+
+
+def _properties(call: Call) -> Json:
+    """Return the properties of new instances."""
+    found: Json = call.body.get("instanceProperties") or call.body.get("properties") or call.body
+    return found
+
+
+def _if_set(name: str) -> Resources:
+    return lambda call: _project(call) if _properties(call).get(name) else ()
+
+
+def _each(name: str, field: str) -> Callable[[Call], Iterator[Any]]:
+    """List the values of a field in the elements of a property."""
+    return lambda call: (item.get(field) for item in _properties(call).get(name) or ())
+
+
+def _accounts(call: Call) -> Iterator[str]:
+    return filter(None, _each("serviceAccounts", "email")(call))
+
+
+def _reserved_addresses(call: Call) -> Iterator[str]:
+    configs = (config for found in _each("networkInterfaces", "accessConfigs")(call) for config in found or ())
+    if any(config.get("natIP") for config in configs):
+        yield from _project(call)
+
+
+def _made_from(field: str) -> Resources:
+    """List what disks are made from."""
+    return _linked(lambda call: ((made or {}).get(field) for made in _each("disks", "initializeParams")(call)))
+
+
+_ACT_AS: Final = "iam.serviceAccounts.actAs"
+_CREATE_INSTANCES: Final = "compute.instances.create"
+_NETWORKS: Final = _linked(_each("networkInterfaces", "network"))
+_SUBNETWORKS: Final = _linked(_each("networkInterfaces", "subnetwork"))
+_DISKS: Final = ("compute.disks.use", "compute.disks.useReadOnly")
+_SET_PROPERTIES: Final = (
+    need(_if_set("labels"), "compute.instances.setLabels"),
+    need(_if_set("metadata"), "compute.instances.setMetadata"),
+    need(_if_set("resourcePolicies"), "compute.resourcePolicies.use"),
+    need(_if_set("serviceAccounts"), "compute.instances.setServiceAccount"),
+    need(_if_set("tags"), "compute.instances.setTags"),
+    need(_accounts, _ACT_AS),
+    need(_NETWORKS, "compute.networks.use", "compute.networks.useExternalIp"),
+    need(_SUBNETWORKS, "compute.subnetworks.use", "compute.subnetworks.useExternalIp"),
+    need(_reserved_addresses, "compute.addresses.use"),
+    need(_not_public(_made_from("sourceImage")), "compute.images.useReadOnly"),
+    need(_made_from("sourceSnapshot"), "compute.snapshots.useReadOnly"),
+    need(_linked(_each("disks", "source")), *_DISKS),
+)
+"""What new instances with some properties need.
+
+Source: also "Required permissions" of the guide "Create and start a Compute Engine instance".
+"""
+_INSERT_IN_BULK: Final = (
+    need(_project, "compute.disks.create", _CREATE_INSTANCES, "compute.instances.pscInterfaceCreate"),
+    need(_named("sourceInstanceTemplate"), "compute.instanceTemplates.useReadOnly"),
+    *_SET_PROPERTIES,
+)
+_INSERT_TEMPLATE: Final = (
+    need(_project, "compute.instanceTemplates.create"),
+    need(_accounts, _ACT_AS),
+    need(_NETWORKS, "compute.networks.get"),
+    need(_SUBNETWORKS, "compute.subnetworks.get"),
+)
+
+
+_FURTHER: Final = {
+    "compute.instances.addResourcePolicies": (need(_project, "compute.resourcePolicies.use"),),
+    "compute.instances.attachDisk": (
+        need(_named("source"), *_DISKS),
+        need(
+            _linked(lambda call: [(call.body.get("initializeParams") or {}).get("sourceImage")]),
+            *("compute.disks.create", "compute.images.useReadOnly"),
+        ),
+    ),
+    "compute.instances.setServiceAccount": (need(_email, _ACT_AS),),
+}
+"""What some of the methods in `_METHODS` need besides."""
+
+
+def _regular_needs(collection: str, method: str) -> tuple[Need, ...]:
+    """Need the permission of the method's name, on the resource or, if there is none yet, on the project."""
+    verb = _VERBS.get(method, method)
+    one = _not_public(_itself) if collection == "images" and method.startswith("get") else _itself
+    permission = f"compute.{_REGIONAL.get(collection, collection)}.{verb}"
+    further = _FURTHER.get(f"compute.{collection}.{method}", ())
+    return need(_project if verb in _ON_PROJECT else one, permission), *further
 
 
 declare_needs(
-    (
-        _ACT_AS,
-        *(f"compute.instances.{name}" for name in _ON_INSTANCE),
-        *(_AUTO_DELETE + _BULK_CREATION + _DISKS + _SOURCE_IMAGES + _NETWORKS + _SUBNETWORKS),
-        *_SETTINGS.values(),
-        "compute.addresses.use",
-        "compute.disks.createSnapshot",
-        "compute.instanceTemplates.create",
-        "compute.instanceTemplates.useReadOnly",
-        "compute.instances.attachDisk",
-        "compute.instances.useReadOnly",
-        "compute.machineImages.create",
-        "compute.networks.get",
-        "compute.resourcePolicies.use",
-        "compute.snapshots.useReadOnly",
-        "compute.subnetworks.get",
-    ),
     {
-        "compute.instanceTemplates.insert": _insert_template,
-        "compute.instances.bulkInsert": _insert_in_bulk,
-        "compute.instances.insert": _insert_instance,
-        "compute.instances.setDiskAutoDelete": _set_disk_auto_delete,
-        "compute.machineImages.insert": _insert_machine_image,
-        "compute.regionInstanceTemplates.insert": _insert_template,
-        "compute.regionInstances.bulkInsert": _insert_in_bulk,
-        "compute.instances.attachDisk": _attach_disk,
-        **{f"compute.instances.{name}": _on_instance for name in _ON_INSTANCE},
-    },
+        **{
+            f"compute.{collection}.{method}": _regular_needs(collection, method)
+            for collection, methods in _METHODS.items()
+            for method in methods.split()
+        },
+        "compute.instanceTemplates.insert": _INSERT_TEMPLATE,
+        "compute.instances.bulkInsert": _INSERT_IN_BULK,
+        "compute.instances.insert": (need(_project, _CREATE_INSTANCES), *_SET_PROPERTIES),
+        "compute.instances.setDiskAutoDelete": (
+            need(_itself, "compute.disks.update", "compute.instances.setDiskAutoDelete"),
+        ),
+        "compute.machineImages.insert": (
+            need(_project, "compute.machineImages.create"),
+            need(_named("sourceInstance"), "compute.instances.useReadOnly"),
+            need(_project, "compute.disks.createSnapshot"),
+        ),
+        "compute.regionInstanceTemplates.insert": _INSERT_TEMPLATE,
+        "compute.regionInstances.bulkInsert": _INSERT_IN_BULK,
+    }
 )
 
 

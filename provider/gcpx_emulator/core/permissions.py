@@ -14,30 +14,31 @@ from gcpx_emulator.core.json_data import Json
 
 PERMISSIONS: Final[set[str]] = set()
 """Every permission that calls may need, and that policies can name."""
+Resources = Callable[[Call], Iterable[str]]
+"""A function that lists the resources on which a call needs a permission."""
 
 
 @attrs.frozen
 class Need:
-    """A need for one of several permissions on a resource."""
+    """A need for one of several permissions on each of some resources."""
 
+    resources: Resources
     permissions: tuple[str, ...]
-    resource: str
 
 
-Needs = Callable[[Call], Iterable[Need]]
-_NEEDS: Final[dict[str, Needs]] = {}
+NEEDS: Final[dict[str, tuple[Need, ...]]] = {}
+"""What calls need, by method ID."""
 
 
-def declare_needs(permissions: Iterable[str], needs: Mapping[str, Needs]) -> None:
-    """Register the permissions of a service, and by method ID the functions that list the needs of a call."""
-    PERMISSIONS.update(permissions)
-    _NEEDS.update(needs)
+def need(resources: Resources, *permissions: str) -> Need:
+    """Declare a need for any one of these permissions."""
+    return Need(resources, permissions)
 
 
-def needs_of(call: Call) -> list[Need]:
-    """List what a call needs."""
-    find = _NEEDS.get(call.method.id)
-    return list(find(call)) if find else []
+def declare_needs(needs: Mapping[str, tuple[Need, ...]]) -> None:
+    """Register what the methods of a service need, and the permissions that policies can name."""
+    NEEDS.update(needs)
+    PERMISSIONS.update(name for found in needs.values() for one in found for name in one.permissions)
 
 
 _EVERYONE: Final = "*"
@@ -71,14 +72,15 @@ POLICY: Final = setting("policy", _checked, default={"bindings": []})
 def check_permissions(call: Call) -> None:
     """Refuse a call whose caller lacks a permission that the call needs."""
     bindings = POLICY.read(call.store)["bindings"]
-    for spelled in needs_of(call) if bindings else ():
-        need = attrs.evolve(spelled, resource=call.store.with_name(spelled.resource))
-        named = [name for name in need.permissions if any(item["permission"] == name for item in bindings)]
-        if named and not any(_grants(item, need, call.caller) for item in bindings if item["permission"] in named):
-            wanted = " or ".join(f"'{name}'" for name in named)
-            raise ApiError(403, f"Required {wanted} permission for '{need.resource}'")
+    for one in NEEDS.get(call.method.id, ()) if bindings else ():
+        named = [name for name in one.permissions if any(item["permission"] == name for item in bindings)]
+        granting = [item for item in bindings if item["permission"] in named]
+        for resource in map(call.store.with_name, one.resources(call)):
+            if named and not any(_grants(item, resource, call.caller) for item in granting):
+                wanted = " or ".join(f"'{name}'" for name in named)
+                raise ApiError(403, f"Required {wanted} permission for '{resource}'")
 
 
-def _grants(binding: Json, need: Need, caller: str) -> bool:
+def _grants(binding: Json, resource: str, caller: str) -> bool:
     everywhere = "resources" not in binding
-    return (everywhere or need.resource in binding["resources"]) and bool({caller, _EVERYONE} & set(binding["members"]))
+    return (everywhere or resource in binding["resources"]) and bool({caller, _EVERYONE} & set(binding["members"]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Final
 
 from starlette.responses import JSONResponse
@@ -10,17 +9,16 @@ from starlette.responses import JSONResponse
 from gcpx_emulator.core.call import Call, handles
 from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.json_data import Json
-from gcpx_emulator.core.permissions import Need, declare_needs
+from gcpx_emulator.core.permissions import declare_needs, need
 from gcpx_emulator.core.signing import id_token_claims
 
-_SIGN: Final = "iam.serviceAccounts.getOpenIdToken"
-
-
-def _generate_id_token(call: Call) -> Iterator[Need]:
-    yield Need((_SIGN,), call.path["serviceAccountsId"])
-
-
-declare_needs([_SIGN], {"iamcredentials.projects.serviceAccounts.generateIdToken": _generate_id_token})
+declare_needs(
+    {
+        "iamcredentials.projects.serviceAccounts.generateIdToken": (
+            need(lambda call: [call.path["serviceAccountsId"]], "iam.serviceAccounts.getOpenIdToken"),
+        )
+    }
+)
 
 
 _MAX_AGE: Final = 20_000

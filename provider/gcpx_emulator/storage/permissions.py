@@ -10,48 +10,32 @@ from collections.abc import Iterator
 from typing import Final
 
 from gcpx_emulator.core.call import Call
-from gcpx_emulator.core.permissions import Need, declare_needs
-
-_GET_BUCKETS: Final = "storage.buckets.get"
-_GET_PROJECTS: Final = "resourcemanager.projects.get"
-_LIST_BUCKETS: Final = "storage.buckets.list"
-_USE_SERVICES: Final = "serviceusage.services.use"
-_UPDATE_BUCKETS: Final = "storage.buckets.update"
+from gcpx_emulator.core.permissions import declare_needs, need
 
 
-def _pay(call: Call) -> Iterator[Need]:
-    """Need to use the project that pays, if the request names one."""
+def _payer(call: Call) -> Iterator[str]:
+    """List the project that pays, if the request names one."""
     if call.query.get("userProject"):
-        yield Need((_USE_SERVICES,), f"projects/{call.query['userProject']}")
+        yield f"projects/{call.query['userProject']}"
 
 
-def _update_bucket(call: Call) -> Iterator[Need]:
-    yield from _pay(call)
-    yield Need((_UPDATE_BUCKETS,), f"b/{call.path['bucket']}")
+def _bucket(call: Call) -> Iterator[str]:
+    yield f"b/{call.path['bucket']}"
 
 
-def _get_bucket(call: Call) -> Iterator[Need]:
-    yield from _pay(call)
-    yield Need((_GET_BUCKETS,), f"b/{call.path['bucket']}")
-
-
-def _list_buckets(call: Call) -> Iterator[Need]:
-    yield Need((_LIST_BUCKETS,), f"projects/{call.query['project']}")
-
-
-def _get_project(call: Call) -> Iterator[Need]:
-    yield Need((_GET_PROJECTS,), f"projects/{call.path['projectId']}")
-
-
+_PAY: Final = need(_payer, "serviceusage.services.use")
+_GET_BUCKET: Final = (_PAY, need(_bucket, "storage.buckets.get"))
+_UPDATE_BUCKET: Final = (_PAY, need(_bucket, "storage.buckets.update"))
 declare_needs(
-    [_GET_BUCKETS, _GET_PROJECTS, _LIST_BUCKETS, _UPDATE_BUCKETS, _USE_SERVICES],
     {
-        "storage.buckets.get": _get_bucket,
-        "storage.buckets.list": _list_buckets,
-        "storage.notifications.delete": _update_bucket,
-        "storage.notifications.get": _get_bucket,
-        "storage.notifications.insert": _update_bucket,
-        "storage.notifications.list": _get_bucket,
-        "storage.projects.serviceAccount.get": _get_project,
-    },
+        "storage.buckets.get": _GET_BUCKET,
+        "storage.buckets.list": (need(lambda call: [f"projects/{call.query['project']}"], "storage.buckets.list"),),
+        "storage.notifications.delete": _UPDATE_BUCKET,
+        "storage.notifications.get": _GET_BUCKET,
+        "storage.notifications.insert": _UPDATE_BUCKET,
+        "storage.notifications.list": _GET_BUCKET,
+        "storage.projects.serviceAccount.get": (
+            need(lambda call: [f"projects/{call.path['projectId']}"], "resourcemanager.projects.get"),
+        ),
+    }
 )
