@@ -69,7 +69,7 @@ format: $(READY) ## Fix style where that can be done automatically
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
-schema: $(READY) ## Write schema.json, RULES.md, docs/reference, docs/permissions.md and the tables of README and docs from the declarations
+schema: $(READY) ## Write schema.json, docs/reference, docs/permissions.md and the tables of README and docs from the declarations
 	PYTHONPATH=tools $(BIN)/python -m generate documents
 
 sdk: setup ## Write the examples in every language, what `make schema` writes, and sdk/python with Pulumi's own generator; LANGUAGE=nodejs, go, dotnet or java: that SDK

@@ -26,7 +26,6 @@ GROUPS: Final = {
         "docs/resources.md",
         "docs/permissions.md",
         "docs/importing.md",
-        "RULES.md",
         "provider/gcpx_emulator/README.md",
         "provider/gcpx_filter/README.md",
         "provider/gcpx_push/README.md",

@@ -15,7 +15,7 @@ from gcpx.model.fields import Record, field, object_type, output_field, record
 from gcpx.model.resource import Context, Function
 from gcpx_push import GOOGLE, IAP, Certificates, CertificatesError, InvalidToken, PushVerifier
 
-_VERIFIER: Final = "gcpx_push: PushVerifier, {}"
+_VERIFIER: Final = "[PushVerifier: {}](../../provider/gcpx_push/verifier.py)"
 
 
 @record
