@@ -28,7 +28,7 @@ DOCUMENTS = sorted(
     for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *(ROOT / name / "README.md" for name in LIBRARIES))
 )
 OF_THE_REGISTRY = {registry_pages.INDEX, registry_pages.INSTALLATION}
-"""The pages that only Pulumi's registry shows; RELEASING.md names them."""
+"""The pages that only Pulumi's registry shows; docs/releasing.md names them."""
 BULK = "gcpx:compute:BulkInstances"
 PLUGIN = ROOT / "provider" / "gcpx"
 FOLDERS = "|".join(

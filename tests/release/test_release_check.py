@@ -139,7 +139,7 @@ def test_a_build_that_fails_is_one_of_the_causes(checkout, tmp_path):
 
 
 def _prepare(root):
-    """Do what RELEASING.md says."""
+    """Do what docs/releasing.md says."""
     paths = os.pathsep.join(str(root / name) for name in ("provider", "tools"))
     for what in ("documents", "sdk"):
         command = [sys.executable, "-m", "generate", what]

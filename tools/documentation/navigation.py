@@ -32,11 +32,11 @@ GROUPS: Final = {
     ),
     "Operations": (
         "docs/recovering.md",
-        "RELIABILITY.md",
+        "docs/reliability.md",
         "docs/scaling.md",
         "docs/verified.md",
         "docs/versions.md",
-        "BENCHMARKS.md",
+        "docs/benchmarks.md",
         "SECURITY.md",
     ),
     "Project": (
@@ -45,7 +45,7 @@ GROUPS: Final = {
         "docs/decisions.md",
         "docs/endpoints.md",
         "CONTRIBUTING.md",
-        "RELEASING.md",
+        "docs/releasing.md",
     ),
 }
 """The groups of the navigation, named by what a reader wants, and their pages in order."""

@@ -48,7 +48,7 @@ _REFERENCES: Final = {
 _READ: Final = "[How to read this page](../resources.md#how-to-read-a-page-of-the-reference)"
 _TIMEOUTS: Final = (
     "`customTimeouts` of the resource limits {verbs}, each as a whole: with all requests, repetitions and waits. "
-    "[RELIABILITY](../../RELIABILITY.md#cancellation-and-time-limits) says what happens then. "
+    "[Reliability](../reliability.md#cancellation-and-time-limits) says what happens then. "
 )
 
 

@@ -70,7 +70,7 @@ def _recordings(root: Path, version: str) -> Iterator[Problem]:
         if not (root / "tests" / "recorded" / earlier / "state.json").is_file():
             yield Problem(
                 f"tests/recorded/{earlier}/state.json is missing, so nothing tests the upgrade from {earlier}",
-                "do what RELEASING says about the states of earlier versions",
+                "do what docs/releasing.md says about the states of earlier versions",
             )
 
 
