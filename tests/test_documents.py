@@ -14,11 +14,13 @@ from workspace import ROOT
 
 from gcpx import __version__
 from gcpx.compute.bulk_instances.declaration import Readiness, UpdatePolicy
+from gcpx.compute.bulk_instances.fleet import RESERVED_LABELS
 from gcpx.compute.bulk_instances.plan import Level, level_of
 from gcpx.compute.instance_properties.machines import Scheduling
 from gcpx.compute.instance_properties.properties import InstanceProperties
 from gcpx.config import KIND
 from gcpx.model.fields import object_type
+from gcpx.model.naming import AUTONAMED
 from gcpx.protocol.engine import OLDEST_CLI
 from gcpx.provider import FUNCTIONS, RESOURCES
 
@@ -162,6 +164,15 @@ def test_the_page_of_versions_names_those_that_are_declared():
 
     assert f"the tests run with {cli[0]} |" in text
     assert f"| {python[0]} or later |" in text
+
+
+def test_the_page_of_versions_names_every_hidden_mark_and_label():
+    text = (ROOT / "docs" / "versions.md").read_text()
+    code = "".join(path.read_text() for path in PLUGIN.rglob("*.py"))
+    marks = set(re.findall(r'^\w+: Final = "(__\w+)"', code, re.MULTILINE))
+
+    assert AUTONAMED in marks
+    assert {name for name in marks | RESERVED_LABELS if f"`{name}`" not in text} == set()
 
 
 def test_the_oldest_cli_is_the_same_everywhere():
