@@ -73,7 +73,7 @@ permissions: $(READY) ## Run every verb against the emulator, record which permi
 	PYTHONPATH=tests/support:tools $(BIN)/python -m verb_record
 	PYTHONPATH=tools $(BIN)/python -m generate documents
 
-schema: $(READY) ## Write schema.json, value_types.pyi of each service, RULES.md, docs/reference, docs/permissions.md and the tables of README and docs from the declarations
+schema: $(READY) ## Write schema.json, value_types.pyi of each service, docs/reference, docs/permissions.md and the tables of README and docs from the declarations
 	PYTHONPATH=tools $(BIN)/python -m generate documents
 
 sdk: setup ## Write the examples in every language, what `make schema` writes, and sdk/python with Pulumi's own generator; LANGUAGE=nodejs, go, dotnet or java: that SDK

@@ -14,11 +14,13 @@ from workspace import ROOT
 
 from gcpx import __version__
 from gcpx.compute.bulk_instances.declaration import Readiness, UpdatePolicy
+from gcpx.compute.bulk_instances.fleet import RESERVED_LABELS
 from gcpx.compute.bulk_instances.plan import Level, level_of
 from gcpx.compute.instance_properties.machines import Scheduling
 from gcpx.compute.instance_properties.properties import InstanceProperties
 from gcpx.config import KIND
 from gcpx.model.fields import object_type
+from gcpx.model.naming import AUTONAMED
 from gcpx.protocol.engine import OLDEST_CLI
 from gcpx.provider import FUNCTIONS, RESOURCES
 
@@ -28,7 +30,7 @@ DOCUMENTS = sorted(
     for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *(ROOT / name / "README.md" for name in LIBRARIES))
 )
 OF_THE_REGISTRY = {registry_pages.INDEX, registry_pages.INSTALLATION}
-"""The pages that only Pulumi's registry shows; RELEASING.md names them."""
+"""The pages that only Pulumi's registry shows; docs/releasing.md names them."""
 BULK = "gcpx:compute:BulkInstances"
 PLUGIN = ROOT / "provider" / "gcpx"
 FOLDERS = "|".join(
@@ -164,6 +166,15 @@ def test_the_page_of_versions_names_those_that_are_declared():
     assert f"| {python[0]} or later |" in text
 
 
+def test_the_page_of_versions_names_every_hidden_mark_and_label():
+    text = (ROOT / "docs" / "versions.md").read_text()
+    code = "".join(path.read_text() for path in PLUGIN.rglob("*.py"))
+    marks = set(re.findall(r'^\w+: Final = "(__\w+)"', code, re.MULTILINE))
+
+    assert AUTONAMED in marks
+    assert {name for name in marks | RESERVED_LABELS if f"`{name}`" not in text} == set()
+
+
 def test_the_oldest_cli_is_the_same_everywhere():
     required = {
         "docs/installation.md": f"the Pulumi CLI, {OLDEST_CLI} or later",
@@ -185,8 +196,9 @@ def test_the_oldest_python_of_a_checkout_is_that_of_the_wheel():
 def test_the_changelog_begins_with_what_is_unreleased_or_with_this_version():
     sections = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
 
-    assert next(name for name in sections if name != "Unreleased") == __version__
+    assert sections[0] in {"Unreleased", __version__}
     assert "Unreleased" not in sections[1:]
+    assert [name for name in sections if name != "Unreleased"][:1] in ([], [__version__])
 
 
 def test_the_guide_of_fleets_says_what_each_property_needs():

@@ -9,13 +9,9 @@ import signal
 import subprocess
 import sys
 
-import demo
-import driver
 import pytest
 from generate import package_schema
-from programs import PROJECT
 from release.frozen_plugin import NAME, PACKAGES
-from replay import SESSIONS, replay
 from steered import HANGS
 from workspace import ROOT
 
@@ -23,7 +19,6 @@ from gcpx import __version__
 from release import archive_check
 
 pytestmark = pytest.mark.languages
-STATES = [path.parent / "state.json" for path in SESSIONS]
 PROGRAM = {
     "name": "without-python",
     "resources": {
@@ -70,29 +65,6 @@ def test_the_archive_serves_a_program_on_a_machine_without_python(release, cli, 
     cli.run("preview", "--expect-no-changes", "--refresh")
     cli.run("destroy", "--yes")
     assert "instanceTemplates" not in cloud.emulator.store.counts()
-
-
-@pytest.mark.parametrize("path", STATES, ids=lambda path: path.parent.name)
-def test_the_state_of_an_earlier_version_shows_no_change(release, cli, path):
-    program = json.loads((path.parent / "program.json").read_text())
-    _install(cli, release)
-    cli.write(program)
-    cli.run("stack", "init", "dev")
-    cli.run("stack", "import", "--file", str(path))
-    steps = json.loads(cli.run("preview", "--expect-no-changes", "--json"))
-
-    assert steps["changeSummary"] == {"same": len(program["resources"]) + 1}
-
-
-@pytest.mark.parametrize("path", SESSIONS, ids=lambda path: path.parent.name)
-def test_the_session_of_an_earlier_version_gets_the_same_responses(unpacked, cloud, path, monkeypatch):
-    cloud.emulator.store.reset()
-    demo.prepare(cloud.host)
-    monkeypatch.setenv("GCPX_EMULATOR_HOST", cloud.host)
-    monkeypatch.setenv("GOOGLE_PROJECT", PROJECT)
-    with archive_check.started(unpacked) as stub:
-        stub.GetPluginInfo(driver.empty_pb2.Empty(), wait_for_ready=True, timeout=HANGS)
-        replay(stub, path)
 
 
 def test_the_plugin_gives_the_schema_of_the_release(release):

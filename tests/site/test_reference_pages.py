@@ -8,6 +8,7 @@ import pytest
 from documentation.sources import with_tabs
 from generate.example_tabs import NAMES, tabs
 from generate.reference_pages import pages, path_of
+from generate.rule_rows import rows
 from workspace import ROOT
 
 from gcpx.model.fields import object_type
@@ -70,9 +71,31 @@ def test_limits_defaults_and_permissions_are_on_the_page():
 
     assert row(section(attachment, "Inputs"), "deviceName").endswith("Limits: at most 63 characters. |")
     assert "<br>Default: `READ_WRITE`." in row(section(attachment, "Inputs"), "mode")
-    assert "- `forceAttach` requires a regional disk\n" in section(attachment, "Inputs")
+    assert "- `forceAttach` requires a regional disk ([instances.attachDisk: " in section(attachment, "Inputs")
     assert "gcpx waits 5 minutes for each operation" in section(attachment, "Timeouts")
     assert "| delete | `compute.instances.detachDisk`, `compute.instances.get`, " in section(attachment, "Permissions")
+
+
+@pytest.mark.parametrize("token", RESOURCES)
+def test_the_page_of_a_resource_opens_with_two_sentences_and_a_table(token):
+    opening, table = PAGES[path_of(token)].split("\n\n")[2:4]
+
+    assert len(re.findall(r"\.(?: |$)", opening)) == 2
+    assert table.startswith("| | |\n| --- | --- |\n")
+
+
+def test_the_source_of_every_limit_and_rule_is_a_link_on_a_page():
+    shown = "".join(PAGES.values())
+
+    for found in rows():
+        assert found.source == "" or re.fullmatch(r"\[.+\]\(\S+\)", found.source), found.key
+        assert found.source in shown, found.key
+
+
+def test_a_type_that_several_resources_share_is_described_once():
+    shown = re.findall(r"^### (\w+)$", "".join(PAGES[path_of(token)] for token in RESOURCES), re.MULTILINE)
+
+    assert len(shown) == len(set(shown))
 
 
 def test_examples_in_several_languages_open_on_github_and_become_tabs_in_the_site():

@@ -26,18 +26,17 @@ GROUPS: Final = {
         "docs/resources.md",
         "docs/permissions.md",
         "docs/importing.md",
-        "RULES.md",
         "provider/gcpx_emulator/README.md",
         "provider/gcpx_filter/README.md",
         "provider/gcpx_push/README.md",
     ),
     "Operations": (
         "docs/recovering.md",
-        "RELIABILITY.md",
+        "docs/reliability.md",
         "docs/scaling.md",
         "docs/verified.md",
         "docs/versions.md",
-        "BENCHMARKS.md",
+        "docs/benchmarks.md",
         "SECURITY.md",
     ),
     "Project": (
@@ -46,7 +45,7 @@ GROUPS: Final = {
         "docs/decisions.md",
         "docs/endpoints.md",
         "CONTRIBUTING.md",
-        "RELEASING.md",
+        "docs/releasing.md",
     ),
 }
 """The groups of the navigation, named by what a reader wants, and their pages in order."""

@@ -1,1 +1,1 @@
-"""Generators of the files that follow from the declarations: schema.json, RULES.md, tables in documents, the SDK."""
+"""Generators of what follows from the declarations: schema.json, the reference, tables in documents, the SDK."""

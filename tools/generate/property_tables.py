@@ -12,7 +12,6 @@ import attrs
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Type, object_of
 from gcpx.model.values import Path, format_path
 from generate.rule_rows import Row, object_name, rows
-from generate.rules_page import in_code
 from generate.schema_types import description_of
 
 _SENTENCE_END: Final = re.compile(r"(?<=\.) (?=Default: )")
@@ -44,7 +43,7 @@ class Table:
     def rules(self) -> str:
         """List the rules across the object's properties; empty without any."""
         lines = [
-            f"- {in_code(row.words)}{' (warning)' if row.warns else ''}"
+            f"- {_in_code(row.words)}{' (warning)' if row.warns else ''}{f' ({row.source})' if row.source else ''}"
             for row in _rows().get(object_name(self.kind), ())
             if not row.property
         ]
@@ -71,15 +70,23 @@ class Table:
         if prop.traits.deprecated:
             yield f"Deprecated: {prop.traits.deprecated}"
         for label, limits in self._limits(prop).items():
-            yield f"{label}: {in_code('; '.join(limits))}."
+            yield f"{label}: {_in_code('; '.join(limits))}."
+        if prop.traits.enum and prop.traits.closed:
+            yield "Any other value is refused."
         below = sorted(path for path in self.in_place or () if path[0] == prop.name and len(path) > 1)
         if below:
             yield f"Changes in place: {', '.join(f'`{format_path(path)}`' for path in below)}."
+        source = next((row.source for row in self._rows_of(prop) if row.source), "")
+        if source:
+            yield f"Source: {source}."
+
+    def _rows_of(self, prop: Property) -> list[Row]:
+        return [row for row in _rows().get(object_name(self.kind), ()) if row.property == prop.name]
 
     def _limits(self, prop: Property) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
-        for row in _rows().get(object_name(self.kind), ()):
-            if row.property == prop.name and row.kind not in _NO_LIMITS:
+        for row in self._rows_of(prop):
+            if row.kind not in _NO_LIMITS:
                 found.setdefault("Form" if row.kind == "form" else "Limits", []).append(row.words)
         return found
 
@@ -92,6 +99,11 @@ class Table:
         if isinstance(kind, ObjectType):
             return f"[{kind.name}]({self.elsewhere.get(kind.name, '')}#{kind.name.lower()})"
         return kind.name
+
+
+def _in_code(words: str) -> str:
+    """Mark names of properties as code, as far as camel case tells them from English words."""
+    return re.sub(r"(?<![\w/])[a-z][a-z0-9]+[A-Z]\w*(?:\.\w+)*(?![\w/])", r"`\g<0>`", words)
 
 
 def nested_types(*properties: Property) -> list[ObjectType]:

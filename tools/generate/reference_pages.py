@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
 from typing import Final
 
-from gcpx.model.fields import ObjectType, Property, object_type
+from gcpx.compute.reference import rest
+from gcpx.model.fields import Property, object_type
 from gcpx.model.resource import Resource
+from gcpx.model.values import format_path
 from gcpx.provider import FUNCTIONS, RESOURCES, function_class, resource_class
 from generate.example_tabs import tabs
 from generate.examples import example_of
@@ -21,10 +23,31 @@ from generate.verb_permissions import Row, rows_of, verbs_of
 _NO_OPERATIONS: Final = "Google carries these calls out at once, so there is no time limit for an operation."
 _NOWHERE: Final[Mapping[str, str]] = {}
 FOLDER: Final = "docs/reference"
+_TEMPLATE: Final = "gcpx:compute:InstanceTemplate"
+"""The resource whose page describes the types that several resources share."""
+_ROLLING: Final = "[a rolling fleet](../fleets.md#change-a-running-fleet)"
+_GUIDES: Final = {
+    "gcpx:compute:BulkInstances": "[fleets](../fleets.md)",
+    "gcpx:compute:InstanceTemplate": "[instance templates](../templates.md)",
+}
+_REFERENCES: Final = {
+    "gcpx:compute:BulkInstances": f"{rest('regionInstances.bulkInsert')}, {rest('instances')}",
+    "gcpx:compute:DiskAttachment": rest("instances.attachDisk"),
+    "gcpx:compute:InstanceTemplate": f"{rest('instanceTemplates')}, {rest('instances')}",
+    "gcpx:compute:MachineImage": rest("machineImages"),
+    "gcpx:compute:aggregatedListInstanceTemplates": rest("instanceTemplates.aggregatedList"),
+    "gcpx:compute:aggregatedListInstances": rest("instances.aggregatedList"),
+    "gcpx:compute:getOperation": f"{rest('globalOperations')}, {rest('regionOperations')}, {rest('zoneOperations')}",
+    "gcpx:compute:listInstanceTemplates": rest("instanceTemplates.list"),
+    "gcpx:compute:listRegions": rest("regions.list"),
+    "gcpx:oslogin:SshKey": "[users.sshPublicKeys](https://cloud.google.com/compute/docs/oslogin/rest/v1/users.sshPublicKeys)",
+    "gcpx:storage:NotificationConfig": "[notifications](https://cloud.google.com/storage/docs/json_api/v1/notifications)",
+}
+"""Where Google describes what a resource manages or a function calls: the source of limits that name no other one."""
 _READ: Final = "[How to read this page](../resources.md#how-to-read-a-page-of-the-reference)"
 _TIMEOUTS: Final = (
     "`customTimeouts` of the resource limits {verbs}, each as a whole: with all requests, repetitions and waits. "
-    "[RELIABILITY](../../RELIABILITY.md#cancellation-and-time-limits) says what happens then. "
+    "[Reliability](../reliability.md#cancellation-and-time-limits) says what happens then. "
 )
 
 
@@ -47,13 +70,15 @@ def _package() -> Json:
 def _resource(token: str) -> str:
     resource = resource_class(token)
     kind = object_type(resource.model)
-    inputs = Table(kind, resource.in_place)
+    elsewhere = _described_by_resources(except_on=path_of(token))
+    inputs = Table(kind, resource.in_place, elsewhere)
+    opening, more = _opening(kind.description)
     return _page(
-        f"# {_name(token)}\n\n`{token}`\n\n{_paragraphs(kind.description)}\n",
+        f"# {_name(token)}\n\n`{token}`\n\n{opening}\n\n{_overview(resource)}\n{more}\n",
         _example(_package()["resources"][token], example_of(token)),
         f"## Inputs\n\n{_READ}.\n\n{inputs.text(kind.inputs.values())}\n{inputs.rules()}",
-        _outputs(kind),
-        _types(kind.properties.values()),
+        _outputs(Table(kind, elsewhere=elsewhere)),
+        _types(kind.properties.values(), elsewhere),
         _import(resource),
         _timeouts(resource),
         _permissions(token, _name(token)),
@@ -66,7 +91,7 @@ def _function(token: str) -> str:
     arguments, result = object_type(function.arguments), object_type(function.result)
     table, elsewhere = Table(arguments), _described_by_resources()
     return _page(
-        f"# {_name(token)}\n\n`{token}`\n\n{_paragraphs(function.description)}\n",
+        f"# {_name(token)}\n\n`{token}`\n\n{function.description} {_google_says(token)}\n",
         _example(_package()["functions"][token], example_of(token)),
         f"## Arguments\n\n{arguments.description} {_READ}.\n\n{table.text(arguments.inputs.values())}\n{table.rules()}",
         f"## Result\n\n{result.description}\n\n{Table(result, elsewhere=elsewhere).text(result.properties.values())}",
@@ -79,9 +104,28 @@ def _page(*sections: str) -> str:
     return "\n".join(section.rstrip() + "\n" for section in sections if section)
 
 
-def _paragraphs(description: str) -> str:
-    """Begin with the first sentence, which says what something is."""
-    return re.sub(r"(?<=\.) (?=[A-Z`])", "\n\n", description, count=1)
+def _opening(description: str) -> tuple[str, str]:
+    """Return the first two sentences, with which a page opens, and the others, which follow its first table."""
+    sentences = re.split(r"(?<=\.) (?=[A-Z`]|gcpx )", description)
+    return " ".join(sentences[:2]), " ".join(sentences[2:])
+
+
+def _overview(resource: type[Resource]) -> str:
+    """Say in a table what users ask first."""
+    paths = ", ".join(sorted(f"`{format_path(path)}`" for path in resource.in_place))
+    rolling = "updatePolicy" in object_type(resource.model).inputs
+    rows = {
+        "guide": _GUIDES.get(resource.token, ""),
+        "Google's reference": _REFERENCES[resource.token],
+        "changes in place": paths or "nothing",
+        "any other change": f"replaces the resource{f', except in {_ROLLING}' if rolling else ''}",
+        "ID": f"`{resource.id_forms[0]}`, [and other forms](#import)",
+    }
+    return "\n".join(["| | |", "| --- | --- |", *(f"| {name} | {said} |" for name, said in rows.items() if said), ""])
+
+
+def _google_says(token: str) -> str:
+    return f"Google's reference: {_REFERENCES[token]}." if token in _REFERENCES else ""
 
 
 def _name(token: str) -> str:
@@ -94,10 +138,10 @@ def _example(described: Json, folder: str) -> str:
     return f"## Example\n\n{tabs(described['description'])}\nThe whole program, with its settings, is in {program}.\n"
 
 
-def _outputs(kind: ObjectType) -> str:
-    outputs = [prop for prop in kind.properties.values() if prop.traits.output]
-    table = f" In addition, there are:\n\n{Table(kind).text(outputs)}" if outputs else ""
-    return f"## Outputs\n\nAll inputs are also outputs, and so is `id`, the resource's ID at Google.{table}\n"
+def _outputs(table: Table) -> str:
+    outputs = [prop for prop in table.kind.properties.values() if prop.traits.output]
+    words = f" In addition, there are:\n\n{table.text(outputs)}" if outputs else ""
+    return f"## Outputs\n\nAll inputs are also outputs, and so is `id`, the resource's ID at Google.{words}\n"
 
 
 def _types(properties: Iterable[Property], elsewhere: Mapping[str, str] = _NOWHERE) -> str:
@@ -112,13 +156,13 @@ def _type(table: Table) -> str:
 
 
 @cache
-def _described_by_resources() -> dict[str, str]:
-    """Return the page of the first resource that describes a type, by the type's name."""
+def _described_by_resources(except_on: str = "") -> dict[str, str]:
+    """Return the page of the resource that describes a type, by the type's name; without the types of one page."""
     found: dict[str, str] = {}
-    for token in RESOURCES:
+    for token in sorted(RESOURCES, key=lambda token: token != _TEMPLATE):
         for kind in nested_types(*object_type(resource_class(token).model).properties.values()):
-            found.setdefault(kind.name, path_of(token).removeprefix(f"{FOLDER}/"))
-    return found
+            found.setdefault(kind.name, path_of(token))
+    return {name: path.removeprefix(f"{FOLDER}/") for name, path in found.items() if path != except_on}
 
 
 def _import(resource: type[Resource]) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 import attrs
@@ -14,19 +13,8 @@ from gcpx.provider import FUNCTIONS, RESOURCES, function_class, resource_class
 Path = tuple[str, ...]
 _FIRST: Final = "gcpx:compute:InstanceTemplate"
 """If several resources share an object, its rows name their place in this one."""
-
-
-@attrs.frozen
-class Usage:
-    """A property that holds an object.
-
-    Attributes:
-        parent: the name of the object that has the property.
-        path: the property's name, with the marks of lists and maps.
-    """
-
-    parent: str
-    path: Path
+_OF_THE_FIELD: Final = attrs.fields(Traits).source.default
+"""The source of what is declared without one."""
 
 
 @attrs.frozen(kw_only=True)
@@ -37,13 +25,11 @@ class Place:
         token: the resource or function.
         path: from its inputs on, with `[]` for an element of a list and `*` for a key of a map.
         type: the object's declaration.
-        usage: the property that holds it; None for the inputs or arguments themselves.
     """
 
     token: str
     path: Path
     type: ObjectType
-    usage: Usage | None = None
 
     @property
     def object(self) -> str:
@@ -63,9 +49,7 @@ class Row:
         kind: what is limited, such as `length`; the rule's name for a rule across properties.
         words: what must hold.
         warns: whether a value that breaks it is only warned about, and sent.
-        source: where it is documented.
-        module: the Python module that declares it.
-        properties: the properties that it is about, as far as its words name them.
+        source: a link to where it is documented; empty if it follows from the description of its property.
     """
 
     key: str
@@ -77,8 +61,6 @@ class Row:
     words: str
     warns: bool
     source: str
-    module: str
-    properties: tuple[str, ...]
 
 
 @attrs.frozen
@@ -91,7 +73,7 @@ class _Limit:
 def rows() -> Iterator[Row]:
     """Yield every rule once, at the shortest path of its object."""
     shortest: dict[str, Place] = {}
-    for place in places():
+    for place in _places():
         known = shortest.get(place.object)
         if known is None or len(place.path) < len(known.path):
             shortest[place.object] = place
@@ -99,7 +81,7 @@ def rows() -> Iterator[Row]:
         yield from _rows_at(place)
 
 
-def places() -> Iterator[Place]:
+def _places() -> Iterator[Place]:
     """Yield every place of every object that users write: of resources first, then of functions."""
     kinds = {token: object_type(resource_class(token).model) for token in RESOURCES}
     kinds |= {token: object_type(function_class(token).arguments) for token in FUNCTIONS}
@@ -112,9 +94,8 @@ def _nested_places(place: Place) -> Iterator[Place]:
     for name, prop in place.type.inputs.items():
         inner = object_of(prop.type)
         if inner is not None:
-            usage = Usage(place.object, (name, *_element_marks(prop)))
-            path = (*place.path, *usage.path)
-            yield from _nested_places(Place(token=place.token, path=path, type=inner, usage=usage))
+            path = (*place.path, name, *_element_marks(prop))
+            yield from _nested_places(Place(token=place.token, path=path, type=inner))
 
 
 def _element_marks(prop: Property) -> Iterator[str]:
@@ -147,14 +128,11 @@ def _limit_row(place: Place, prop: Property, limit: _Limit) -> Row:
         kind=limit.kind,
         words=limit.words,
         warns=limit.warns,
-        source=prop.traits.source,
-        module=place.type.module,
-        properties=(prop.name,),
+        source=_link(prop.traits.source),
     )
 
 
 def _rule_row(place: Place, rule: Rule) -> Row:
-    module = getattr(rule.find, "__module__", place.type.module)
     return Row(
         key=f"{place.object}: {rule.name}",
         token=place.token,
@@ -164,26 +142,12 @@ def _rule_row(place: Place, rule: Rule) -> Row:
         kind=rule.name,
         words=rule.words,
         warns=rule.warns,
-        source=rule.source,
-        # A rule that `model` makes, such as `exclusive`, is written where the object is declared.
-        module=place.type.module if module == Rule.__module__ else module,
-        properties=_named_in(rule.words, place.type.inputs),
+        source=_link(rule.source),
     )
 
 
-def _named_in(words: str, names: Iterable[str]) -> tuple[str, ...]:
-    """Find the properties that words name: `resourceManagerTags`, or `Resource Manager tags`, which is not `tags`."""
-    spans: dict[str, tuple[int, int]] = {}
-    for name in names:
-        in_english = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
-        found = re.search(rf"\b(?:{name}|(?i:{in_english}))\b", words)
-        if found is not None:
-            spans[name] = found.span()
-    return tuple(name for name, span in spans.items() if not any(_is_within(span, other) for other in spans.values()))
-
-
-def _is_within(span: tuple[int, int], other: tuple[int, int]) -> bool:
-    return span != other and other[0] <= span[0] and span[1] <= other[1]
+def _link(source: str) -> str:
+    return "" if source == _OF_THE_FIELD else source
 
 
 def _limits(traits: Traits) -> Iterator[_Limit]:

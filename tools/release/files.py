@@ -12,7 +12,6 @@ from typing import Final
 from release.notes import SOURCE, declared_version, sections
 from release.problem import Problem
 
-_RECORDING: Final = ("session.jsonl", "program.json", "state.json")
 _NAMED: Final = re.compile(r"\bgcpx(?: |==|@|-)v?(\d+\.\d+\.\d+[\w.-]*?)(?=[`\s.,)'\"-]|$)", re.MULTILINE)
 """A version after the name of gcpx, as in commands and names of files."""
 
@@ -66,13 +65,13 @@ def _changelog(root: Path, version: str) -> Iterator[Problem]:
 
 
 def _recordings(root: Path, version: str) -> Iterator[Problem]:
-    folder = root / "tests" / "recorded" / version
-    missing = [name for name in _RECORDING if not (folder / name).is_file()]
-    if missing:
-        yield Problem(
-            f"tests/recorded/{version} lacks {', '.join(missing)}",
-            "remove the folder if it exists, run `.venv/bin/python tools/record.py` and commit the result",
-        )
+    """Require a state of each earlier version in the changelog; the first release has none."""
+    for earlier in sections(root).keys() - {version, "Unreleased"}:
+        if not (root / "tests" / "recorded" / earlier / "state.json").is_file():
+            yield Problem(
+                f"tests/recorded/{earlier}/state.json is missing, so nothing tests the upgrade from {earlier}",
+                "do what docs/releasing.md says about the states of earlier versions",
+            )
 
 
 def _documents(root: Path, version: str) -> Iterator[Problem]:

@@ -160,10 +160,11 @@ def force_attach_requires_regional_disk(values: DiskAttachmentValues) -> list[Fa
 class DiskAttachmentModel(AttachedDisk):
     """An existing disk, zonal or regional, attached to an existing instance.
 
-    gcpx attaches the disks of one instance one after another, and those of different instances in parallel.
-    `autoDelete`, `diskSizeGb` and `forceAttach` change in place; every other change detaches the disk and attaches it
-    again. What happens to the disk or to the instance, such as another size of the disk, is not a change of the
-    attachment. If the instance or the disk is deleted, the attachment counts as deleted too.
+    A replacement detaches the disk and attaches it again.
+
+    gcpx attaches the disks of one instance one after another, and those of different instances in parallel. What
+    happens to the disk or to the instance, such as another size of the disk, is not a change of the attachment. If the
+    instance or the disk is deleted, the attachment counts as deleted too.
     """
 
     OMIT = frozenset({"initializeParams", "source"})

@@ -167,8 +167,10 @@ class SourceInstanceParams(Record):
 class InstanceTemplateModel(Record):
     """An instance template: the properties that new instances are created with, global or for one region.
 
-    Set either `properties`, or `sourceInstance` to copy the properties of an existing instance. Google Cloud does not
-    allow changes to a template, so every change replaces it; a preview shows which property causes the replacement.
+    Set either `properties`, or `sourceInstance` to copy the properties of an existing instance.
+
+    Google Cloud does not allow changes to a template, so every change replaces it; a preview shows which property
+    causes the replacement.
     """
 
     RULES = (

@@ -132,8 +132,7 @@ class SourceInstanceProperties(Record):
 class MachineImageModel(Record):
     """A machine image: an instance's configuration and metadata, and the data of its disks.
 
-    Creating an image takes minutes. gcpx waits for up to 20 minutes, unless `customTimeouts` sets another time.
-    `labels` change in place; every other change replaces the image.
+    Creating an image takes minutes.
     """
 
     RULES = (labels_are_valid,)

@@ -50,7 +50,7 @@ class Rule:
     Attributes:
         name: unique within the object.
         words: what the rule requires; they are also the reason that is shown if values are secret.
-        source: where the rule is documented: something that a reader can open.
+        source: where the rule is documented, as a link in Markdown from a page of `docs/reference`.
         warns: values that break the rule may still be accepted by Google, so they cause a warning, not a failure.
     """
 
@@ -176,7 +176,7 @@ class Traits:
         normalize: gives values that mean the same one form, for comparisons.
         merge_keys: keys of a map that the server or other tools add; they are never a change.
         environment: environment variables for a provider setting that the configuration leaves out.
-        source: where the limits of the property are documented: something that a reader can open.
+        source: where the limits of the property are documented, as a link in Markdown from a page of `docs/reference`.
     """
 
     description: str

@@ -25,7 +25,7 @@ class TokenInfoQuery(Record):
         "The ID token to inspect, an OpenID Connect JWT. It is a secret.",
         required=True,
         secret=True,
-        source="Token inspection endpoint https://oauth2.googleapis.com/tokeninfo: id_token",
+        source="[Calling the tokeninfo endpoint](https://developers.google.com/identity/sign-in/web/backend-auth#calling-the-tokeninfo-endpoint)",
     )
 
 

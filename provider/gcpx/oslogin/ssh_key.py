@@ -70,9 +70,10 @@ def without_comment(key: Any) -> Any:
 _USER = (re.compile(r"(?:users/)?[^/\s?#%]+"), "an e-mail address or account ID, also as users/USER")
 _EARLIEST_EXPIRATION: Final = 10**15
 """September 2001 in microseconds, long before OS Login; a smaller number counts seconds or milliseconds."""
-_SSH_PUBLIC_KEY: Final = "OS Login REST reference: SshPublicKey, {}"
-_IMPORT: Final = "OS Login REST reference: users.importSshPublicKey, {}"
-_PARENT: Final = "OS Login REST reference: users.sshPublicKeys.create, parent"
+_REST: Final = "https://cloud.google.com/compute/docs/oslogin/rest/v1"
+_SSH_PUBLIC_KEY: Final = f"[SshPublicKey: {{}}]({_REST}/users.sshPublicKeys)"
+_IMPORT: Final = f"[users.importSshPublicKey: {{}}]({_REST}/users/importSshPublicKey)"
+_PARENT: Final = f"[users.sshPublicKeys.create: parent]({_REST}/users.sshPublicKeys/create)"
 
 
 def without_users_prefix(user: Any) -> str:
@@ -115,9 +116,10 @@ def _regions_require_a_project(values: SshKeyValues) -> list[Failure]:
 class SshKeyModel(Record):
     """An SSH public key in a user's OS Login profile.
 
-    Users manage their own keys, so the credentials must be the user's. To manage the keys of a service account, set the
-    provider's `impersonateServiceAccount`. A profile holds a key only once, so two stacks should not manage the same
-    one. `expirationTimeUsec`, `projectId` and `regions` change in place; every other change replaces the key.
+    Users manage their own keys, so the credentials must be the user's.
+
+    To manage the keys of a service account, set the provider's `impersonateServiceAccount`. A profile holds a key only
+    once, so two stacks should not manage the same one.
     """
 
     RULES = (_key_is_an_ssh_public_key, _expiration_time_is_in_microseconds, _regions_require_a_project)

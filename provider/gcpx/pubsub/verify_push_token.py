@@ -18,7 +18,7 @@ from gcpx_push import GOOGLE, IAP, Certificates, CertificatesError, InvalidToken
 if TYPE_CHECKING:
     from gcpx.pubsub.value_types import PushTokenQueryValues
 
-_VERIFIER: Final = "gcpx_push: PushVerifier, {}"
+_VERIFIER: Final = "[PushVerifier: {}](../../provider/gcpx_push/verifier.py)"
 
 
 @record

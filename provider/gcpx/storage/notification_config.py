@@ -56,7 +56,7 @@ _TOPIC = form(
     ),
 )
 _MOST_ATTRIBUTES: Final = 5
-_REFERENCE: Final = "Cloud Storage REST reference: notifications, {}"
+_REFERENCE: Final = "[notifications: {}](https://cloud.google.com/storage/docs/json_api/v1/notifications)"
 
 
 @rule(f"customAttributes must have at most {_MOST_ATTRIBUTES} entries", _REFERENCE.format("custom_attributes"))
@@ -71,8 +71,9 @@ def _custom_attributes_are_at_most_5(values: NotificationConfigValues) -> list[F
 class NotificationConfigModel(Record):
     """A notification configuration of a bucket, which publishes events about its objects to a Pub/Sub topic.
 
-    The project's Cloud Storage service agent needs the role `roles/pubsub.publisher` on the topic. Google Cloud does
-    not allow changes to a configuration, so every change replaces it.
+    The project's Cloud Storage service agent needs the role `roles/pubsub.publisher` on the topic.
+
+    Google Cloud does not allow changes to a configuration, so every change replaces it.
     """
 
     RULES = (_custom_attributes_are_at_most_5,)

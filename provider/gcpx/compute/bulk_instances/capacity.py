@@ -13,7 +13,7 @@ import attrs
 from gcpx.compute.bulk_instances.fleet import FALLBACK_LABEL, Instance
 from gcpx.compute.instance_properties.disks import AttachedDisk
 from gcpx.compute.instance_properties.machines import MACHINE_TYPE, ReservationAffinity
-from gcpx.compute.reference import page, rest
+from gcpx.compute.reference import PLACEMENT_POLICIES, rest
 from gcpx.model.fields import Failure, Record, elements, exclusive, field, nested, record, rule, text, without
 from gcpx.model.links import name_of
 from gcpx.model.numbers import as_integer
@@ -120,8 +120,8 @@ class InstanceFlexibilityPolicy(Record):
     )
 
 
-FALLBACKS: Final = "[fallbacks.py](provider/gcpx/compute/bulk_instances/capacity.py): fallbacks"
-"""The source of rules about fallbacks, which gcpx defines itself, as a link in RULES.md."""
+FALLBACKS: Final = "[Fleets: capacity](../fleets.md#capacity)"
+"""The source of rules about fallbacks, which gcpx defines itself, as a link from `docs/reference`."""
 
 
 @rule(
@@ -226,10 +226,7 @@ def _policies(member: Instance) -> Iterator[str]:
     return (name_of(link) for link in member.get("resourcePolicies") or ())
 
 
-_SOURCE: Final = page("Placement policies overview")
-
-
-@rule("policies must not repeat a policy", _SOURCE)
+@rule("policies must not repeat a policy", PLACEMENT_POLICIES)
 def placement_policies_differ(values: PlacementValues) -> list[Failure]:
     """Refuse a policy that is given twice, because each policy is one group."""
     given = values.get("policies")
@@ -257,11 +254,11 @@ class Placement(Record):
         f"The maximum number of members in one group, such as `22`: at least 1, at most {MOST_INSTANCES:,}. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, {MOST_INSTANCES:,} with 3) and on the machine type. Default: {DEFAULT_SIZE}.",
         minimum=1,
         maximum=MOST_INSTANCES,
-        source=_SOURCE,
+        source=PLACEMENT_POLICIES,
     )
 
 
-@rule("placement must have enough policies for count: each takes at most size members", _SOURCE)
+@rule("placement must have enough policies for count: each takes at most size members", PLACEMENT_POLICIES)
 def placement_has_room_for_all(values: BulkInstancesValues) -> list[Failure]:
     """Refuse a fleet that does not fit into its groups."""
     placement, wanted = nested(values, "placement"), FleetSize.of(values).wanted
@@ -273,7 +270,7 @@ def placement_has_room_for_all(values: BulkInstancesValues) -> list[Failure]:
     return [Failure(("placement", "policies"), words)]
 
 
-@rule("placement requires the targetShape ANY_SINGLE_ZONE and fallbacks without zones", _SOURCE)
+@rule("placement requires the targetShape ANY_SINGLE_ZONE and fallbacks without zones", PLACEMENT_POLICIES)
 def placement_groups_stay_in_one_zone(values: BulkInstancesValues) -> list[Failure]:
     """Refuse what would spread a group over zones."""
     if not nested(values, "placement"):

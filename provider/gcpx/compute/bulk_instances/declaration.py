@@ -253,22 +253,13 @@ class PerInstanceProperties(Record):
 class BulkInstancesModel(Record):
     """A fleet of similar instances in one region, created in one call (`bulkInsert`) and kept at a given number.
 
-    A higher `count` creates the additional instances in one more call; a lower one deletes the instances with the
-    highest numbers, and `0` parks the fleet: it has no instances, and stays in the state. With
-    `perInstanceProperties`, the fleet has exactly the named instances. The inputs that say how gcpx manages the fleet
-    (`count`, `minCount`, `perInstanceProperties`, `locationPolicy`, `fallbacks`, `placement`, `onStopped`,
-    `updatePolicy`) change in place. A change of labels, tags or metadata in `instanceProperties` reaches the running
-    members; `updatePolicy` decides what any other change of the instances' properties does. Every other
-    change replaces the fleet.
+    `updatePolicy` decides how changes of the instances' properties reach the members, and `onStopped` what happens to
+    stopped ones.
 
-    gcpx finds the members by their label `gcpx-bulk`, unless `fleetId` says otherwise. gcpx leaves alone
-    instances that have the label but that this resource has neither created nor imported, and lists them in a warning.
-    `pulumi up` alone compares the program with the state. What happens to the members outside Pulumi, such as a preemption or a deletion, is seen by
-    `pulumi up --refresh`, or by `pulumi refresh` before `pulumi up`: deleted members are created again, and
-    `onStopped` says what happens to stopped ones. If fewer than `count` but at least `minCount` instances can be
-    created, the fleet is created with a warning, and `shortfalls` says why; instances that cannot be created with the
-    fleet's own properties are created with its `fallbacks`, in their order. `createdCount` is the number of instances
-    that exist, and `runningCount` is the number of those that are not stopped.
+    `pulumi up` alone compares the program with the state. What happens to the members outside Pulumi, such as a
+    preemption or a deletion, is seen by `pulumi up --refresh`, or by `pulumi refresh` before `pulumi up`. gcpx finds
+    the members by their label `gcpx-bulk`, unless `fleetId` says otherwise; it leaves alone instances that have the
+    label but that this resource has neither created nor imported, and lists them in a warning.
     """
 
     RULES = (

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 Instance: TypeAlias = "InstanceValues"
 """An instance as the API returns it (REST JSON), whose fields have the names of the declared properties."""
-FLEET_ID_SOURCE: Final = "[fleet_id.py](provider/gcpx/compute/bulk_instances/fleet.py): fleet IDs"
-"""The source of rules about fleet IDs, which gcpx defines itself, as a link in RULES.md."""
+FLEET_ID_SOURCE: Final = "[Fleets: instances that are not members](../fleets.md#instances-that-are-not-members)"
+"""The source of rules about fleet IDs, which gcpx defines itself, as a link from `docs/reference`."""
 TRACKING_LABEL: Final = "gcpx-bulk"
 """The label by which gcpx finds the members of a fleet, unless the fleet ID says otherwise."""
 GENERATION_LABEL: Final = "gcpx-generation"
@@ -508,8 +508,8 @@ def name_order(name: str) -> tuple[str, int, str]:
     return (found[1], int(found[2]), found[3]) if found else (name, -1, "")
 
 
-HEALTH_SOURCE: Final = "[health.py](provider/gcpx/compute/bulk_instances/fleet.py): stopped members"
-"""The source of rules about stopped members, which gcpx defines itself, as a link in RULES.md."""
+HEALTH_SOURCE: Final = "[Fleets: stopped and lost members](../fleets.md#stopped-and-lost-members)"
+"""The source of rules about stopped members, which gcpx defines itself, as a link from `docs/reference`."""
 _STOPPED: Final = frozenset({"STOPPED", "STOPPING", "SUSPENDED", "SUSPENDING", "TERMINATED"})
 _STOP_TIMES: Final = {
     "STOPPED": "lastStopTimestamp",

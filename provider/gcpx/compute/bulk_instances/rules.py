@@ -20,7 +20,7 @@ from gcpx.compute.bulk_instances.names import number_of_names
 from gcpx.compute.bulk_instances.plan import Policy, is_rolling
 from gcpx.compute.instance_properties.disks import no_customer_keys
 from gcpx.compute.instance_properties.properties import InstanceProperties, boot_disk_is_missing
-from gcpx.compute.reference import BULK_CREATION, NAME, NAMES, page, rest
+from gcpx.compute.reference import BULK_CREATION, FLEX_START_VMS, NAME, NAMES, rest
 from gcpx.model.check import check
 from gcpx.model.fields import Failure, elements, nested, number, object_type, rule, text
 from gcpx.model.links import name_of
@@ -226,14 +226,14 @@ def membership_names_are_kept(values: BulkInstancesValues) -> list[Failure]:
     return failures
 
 
-_FLEX_START: Final = page("About Flex-start VMs")
 _INSTANCE: Final = "instanceProperties"
 _MOST_SECONDS: Final = 604_800
 """Seven days."""
 
 
 @rule(
-    "FLEX_START requires maxRunDuration of at most 7 days, and excludes SPECIFIC_RESERVATION and MIGRATE", _FLEX_START
+    "FLEX_START requires maxRunDuration of at most 7 days, and excludes SPECIFIC_RESERVATION and MIGRATE",
+    FLEX_START_VMS,
 )
 def flex_start_has_a_run_limit(values: BulkInstancesValues) -> list[Failure]:
     """Refuse flex start without a run limit, or with what it excludes; also where a fallback uses it."""
@@ -465,8 +465,8 @@ def _zones(fallback: FallbackValues) -> list[Any]:
     return zones if isinstance(zones, list) else []
 
 
-SOURCE: Final = "[declaration.py](provider/gcpx/compute/bulk_instances/declaration.py): rolling updates"
-"""The source of rules about update policies, which gcpx defines itself, as a link in RULES.md."""
+SOURCE: Final = "[Fleets: the settings of updatePolicy](../fleets.md#the-settings-of-updatepolicy)"
+"""The source of rules about update policies, which gcpx defines itself, as a link from `docs/reference`."""
 ACTIONS: Final = ("REFRESH", "RESTART", "REPLACE")
 """What a rollout can do to a member, the least disruptive first."""
 _AT_ONCE: Final = (None, "REPLACE_ALL")

@@ -271,7 +271,7 @@ class DiskAttachmentArgs:
 @pulumi.type_token("gcpx:compute:DiskAttachment")
 class DiskAttachment(pulumi.CustomResource):
     """
-    An existing disk, zonal or regional, attached to an existing instance. gcpx attaches the disks of one instance one after another, and those of different instances in parallel. `autoDelete`, `diskSizeGb` and `forceAttach` change in place; every other change detaches the disk and attaches it again. What happens to the disk or to the instance, such as another size of the disk, is not a change of the attachment. If the instance or the disk is deleted, the attachment counts as deleted too.
+    An existing disk, zonal or regional, attached to an existing instance. A replacement detaches the disk and attaches it again. gcpx attaches the disks of one instance one after another, and those of different instances in parallel. What happens to the disk or to the instance, such as another size of the disk, is not a change of the attachment. If the instance or the disk is deleted, the attachment counts as deleted too.
 
     ## Example Usage
     ```python
@@ -320,7 +320,7 @@ class DiskAttachment(pulumi.CustomResource):
                  zone: pulumi.Input[Optional[_builtins.str]] = None,
                  __props__=None):
         """
-        An existing disk, zonal or regional, attached to an existing instance. gcpx attaches the disks of one instance one after another, and those of different instances in parallel. `autoDelete`, `diskSizeGb` and `forceAttach` change in place; every other change detaches the disk and attaches it again. What happens to the disk or to the instance, such as another size of the disk, is not a change of the attachment. If the instance or the disk is deleted, the attachment counts as deleted too.
+        An existing disk, zonal or regional, attached to an existing instance. A replacement detaches the disk and attaches it again. gcpx attaches the disks of one instance one after another, and those of different instances in parallel. What happens to the disk or to the instance, such as another size of the disk, is not a change of the attachment. If the instance or the disk is deleted, the attachment counts as deleted too.
 
         ## Example Usage
         ```python
@@ -374,7 +374,7 @@ class DiskAttachment(pulumi.CustomResource):
                  args: DiskAttachmentArgs,
                  opts: Optional[pulumi.ResourceOptions] = None):
         """
-        An existing disk, zonal or regional, attached to an existing instance. gcpx attaches the disks of one instance one after another, and those of different instances in parallel. `autoDelete`, `diskSizeGb` and `forceAttach` change in place; every other change detaches the disk and attaches it again. What happens to the disk or to the instance, such as another size of the disk, is not a change of the attachment. If the instance or the disk is deleted, the attachment counts as deleted too.
+        An existing disk, zonal or regional, attached to an existing instance. A replacement detaches the disk and attaches it again. gcpx attaches the disks of one instance one after another, and those of different instances in parallel. What happens to the disk or to the instance, such as another size of the disk, is not a change of the attachment. If the instance or the disk is deleted, the attachment counts as deleted too.
 
         ## Example Usage
         ```python

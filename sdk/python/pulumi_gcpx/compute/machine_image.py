@@ -192,7 +192,7 @@ class MachineImageArgs:
 @pulumi.type_token("gcpx:compute:MachineImage")
 class MachineImage(pulumi.CustomResource):
     """
-    A machine image: an instance's configuration and metadata, and the data of its disks. Creating an image takes minutes. gcpx waits for up to 20 minutes, unless `customTimeouts` sets another time. `labels` change in place; every other change replaces the image.
+    A machine image: an instance's configuration and metadata, and the data of its disks. Creating an image takes minutes.
 
     ## Example Usage
     ```python
@@ -239,7 +239,7 @@ class MachineImage(pulumi.CustomResource):
                  storage_locations: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None,
                  __props__=None):
         """
-        A machine image: an instance's configuration and metadata, and the data of its disks. Creating an image takes minutes. gcpx waits for up to 20 minutes, unless `customTimeouts` sets another time. `labels` change in place; every other change replaces the image.
+        A machine image: an instance's configuration and metadata, and the data of its disks. Creating an image takes minutes.
 
         ## Example Usage
         ```python
@@ -291,7 +291,7 @@ class MachineImage(pulumi.CustomResource):
                  args: MachineImageArgs,
                  opts: Optional[pulumi.ResourceOptions] = None):
         """
-        A machine image: an instance's configuration and metadata, and the data of its disks. Creating an image takes minutes. gcpx waits for up to 20 minutes, unless `customTimeouts` sets another time. `labels` change in place; every other change replaces the image.
+        A machine image: an instance's configuration and metadata, and the data of its disks. Creating an image takes minutes.
 
         ## Example Usage
         ```python

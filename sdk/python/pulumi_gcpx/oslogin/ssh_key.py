@@ -109,7 +109,7 @@ class SshKeyArgs:
 @pulumi.type_token("gcpx:oslogin:SshKey")
 class SshKey(pulumi.CustomResource):
     """
-    An SSH public key in a user's OS Login profile. Users manage their own keys, so the credentials must be the user's. To manage the keys of a service account, set the provider's `impersonateServiceAccount`. A profile holds a key only once, so two stacks should not manage the same one. `expirationTimeUsec`, `projectId` and `regions` change in place; every other change replaces the key.
+    An SSH public key in a user's OS Login profile. Users manage their own keys, so the credentials must be the user's. To manage the keys of a service account, set the provider's `impersonateServiceAccount`. A profile holds a key only once, so two stacks should not manage the same one.
 
     ## Example Usage
     ```python
@@ -151,7 +151,7 @@ class SshKey(pulumi.CustomResource):
                  user: pulumi.Input[_builtins.str],
                  __props__=None):
         """
-        An SSH public key in a user's OS Login profile. Users manage their own keys, so the credentials must be the user's. To manage the keys of a service account, set the provider's `impersonateServiceAccount`. A profile holds a key only once, so two stacks should not manage the same one. `expirationTimeUsec`, `projectId` and `regions` change in place; every other change replaces the key.
+        An SSH public key in a user's OS Login profile. Users manage their own keys, so the credentials must be the user's. To manage the keys of a service account, set the provider's `impersonateServiceAccount`. A profile holds a key only once, so two stacks should not manage the same one.
 
         ## Example Usage
         ```python
@@ -198,7 +198,7 @@ class SshKey(pulumi.CustomResource):
                  args: SshKeyArgs,
                  opts: Optional[pulumi.ResourceOptions] = None):
         """
-        An SSH public key in a user's OS Login profile. Users manage their own keys, so the credentials must be the user's. To manage the keys of a service account, set the provider's `impersonateServiceAccount`. A profile holds a key only once, so two stacks should not manage the same one. `expirationTimeUsec`, `projectId` and `regions` change in place; every other change replaces the key.
+        An SSH public key in a user's OS Login profile. Users manage their own keys, so the credentials must be the user's. To manage the keys of a service account, set the provider's `impersonateServiceAccount`. A profile holds a key only once, so two stacks should not manage the same one.
 
         ## Example Usage
         ```python
