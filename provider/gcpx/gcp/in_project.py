@@ -148,7 +148,7 @@ class InProject(Resource):
 
     def _project(self, values: dict[str, Any]) -> Any:
         """Return the project of inputs or of a query, as it is written, or the provider's."""
-        return place_or_default(self._google.settings, "project", values)
+        return values.get("project") or self._google.settings.project
 
     def _unread(self, resource_id: str, known: dict[str, Any], operation: dict[str, Any]) -> State:
         """Describe what an operation created, or may have created, by its numeric ID, which is never used again.
@@ -171,4 +171,4 @@ class InProjectFunction(Function):
 
     def _project(self, arguments: dict[str, Any]) -> Any:
         """Return the project of arguments, as it is written, or the provider's."""
-        return place_or_default(self._google.settings, "project", arguments)
+        return arguments.get("project") or self._google.settings.project
