@@ -21,9 +21,10 @@ def merged_outputs(
     """
     result = dict(state)
     for name, prop in kind.inputs.items():
-        merged = _merge(prop, prop.type, inputs.get(name), state.get(name), how)
-        if merged is not None:
-            result[name] = merged
+        if inputs.get(name) is not None:
+            merged = _merge(prop, prop.type, inputs[name], state.get(name), how)
+            if merged is not None:
+                result[name] = merged
     return result
 
 
