@@ -28,14 +28,9 @@ def place_or_default(settings: Settings, name: str, values: dict[str, Any]) -> A
     return values.get(name) or getattr(settings, name)
 
 
-def require_place(settings: Settings, name: str, values: dict[str, Any], alternative: str = "") -> list[Failure]:
-    """Require a `project`, `region` or `zone` in inputs, arguments or a query, or in the provider's settings."""
-    return [] if place_or_default(settings, name, values) else [missing_place(name, alternative)]
-
-
 def require_project(settings: Settings, values: dict[str, Any]) -> list[Failure]:
     """Require a project in inputs, arguments or a query, or in the provider's settings."""
-    return require_place(settings, "project", values)
+    return [] if values.get("project") or settings.project else [missing_place("project")]
 
 
 def missing_place(name: str, alternative: str = "") -> Failure:

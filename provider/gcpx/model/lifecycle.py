@@ -14,12 +14,11 @@ import attrs
 
 from gcpx.errors import UserError
 from gcpx.model import naming
-from gcpx.model.check import CheckResult, check
 from gcpx.model.compare import Comparison
 from gcpx.model.diff import Change, diff
-from gcpx.model.fields import Failure, ObjectType
+from gcpx.model.fields import Failure
 from gcpx.model.links import Location
-from gcpx.model.naming import NameRequest, without_hidden
+from gcpx.model.naming import without_hidden
 from gcpx.model.resource import Context, PartialError, Resource, State
 from gcpx.model.secrecy import is_secret_at, mark_secrets, open_path
 from gcpx.model.state import merged_outputs, minimal_inputs, predicted_outputs, refreshed_inputs
@@ -45,32 +44,6 @@ class Plan:
     def paths(self) -> tuple[Path, ...]:
         """The paths that differ."""
         return tuple(change.path for change in self.changes)
-
-    @property
-    def replaces(self) -> bool:
-        """Whether the resource is replaced."""
-        return any(change.replaces for change in self.changes)
-
-
-def name_inputs(
-    resource: Resource, request: NameRequest, olds: dict[str, Any], news: dict[str, Any]
-) -> tuple[dict[str, Any], list[Failure]]:
-    """Add a generated name to inputs that have none; return the inputs, and a failure if no name can be generated.
-
-    Both inputs may hold secrets.
-    """
-    rule = resource.autoname
-    if rule is None:
-        return news, []
-    named, failure = naming.apply(rule, request, olds, news)
-    return named, [Failure((rule.property,), failure)] if failure is not None else []
-
-
-def check_inputs(kind: ObjectType, values: dict[str, Any], failures: list[Failure]) -> CheckResult:
-    """Check values, which may hold secrets, by their declaration, and add what is wrong beyond it."""
-    result = check(kind, values)
-    result.failures.extend(failures)
-    return result
 
 
 def check_online(resource: Resource, context: Context, olds: dict[str, Any], news: dict[str, Any]) -> list[Failure]:
@@ -104,8 +77,8 @@ def plan(resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: 
     if old.get(naming.IMPORTED):
         # The import made up what Google never returns, and recorded what Google chose: neither is a reason to replace.
         changes = [change for change in changes if is_below(change.path, resource.in_place) or not change.unseen]
-    found = Plan(changes, delete_first=False)
-    return attrs.evolve(found, delete_first=found.replaces and resource.must_delete_first(old, new))
+    replaces = any(change.replaces for change in changes)
+    return Plan(changes, delete_first=replaces and resource.must_delete_first(old, new))
 
 
 def shown_changes(plan: Plan, old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
@@ -162,7 +135,8 @@ def read(
 
     Raises what `Resource.settle` and `Resource.read` raise, except PartialError.
     """
-    _settle(resource, context, resource_id)
+    if context.prior.get(naming.UNREAD):
+        resource.settle(context, resource_id)
     try:
         state, unfinished = resource.read(context, resource_id, inputs), ""
     except PartialError as error:
@@ -175,13 +149,9 @@ def delete(resource: Resource, context: Context, resource_id: str) -> None:
 
     Raises what `Resource.settle` and `Resource.delete` raise.
     """
-    _settle(resource, context, resource_id)
-    resource.delete(context, resource_id)
-
-
-def _settle(resource: Resource, context: Context, resource_id: str) -> None:
     if context.prior.get(naming.UNREAD):
         resource.settle(context, resource_id)
+    resource.delete(context, resource_id)
 
 
 def _marked(state: State, prior: dict[str, Any]) -> State:

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 import attrs
 
+from gcpx.model.fields import Failure
 from gcpx.model.values import UNKNOWN, reveal
 
 AUTONAMED: Final = "__autonamed"
@@ -99,25 +100,27 @@ def with_real_name(rule: Autoname | None, inputs: dict[str, Any], outputs: dict[
     return {**inputs, rule.property: outputs[rule.property]}
 
 
-def apply(
-    rule: Autoname, request: NameRequest, olds: dict[str, Any], news: dict[str, Any]
-) -> tuple[dict[str, Any], str | None]:
+def name_inputs(
+    rule: Autoname | None, request: NameRequest, olds: dict[str, Any], news: dict[str, Any]
+) -> tuple[dict[str, Any], list[Failure]]:
     """Name a resource: as its inputs say, as before, or by a generated name.
 
-    Gives the inputs and, if no name can be generated, what is required. Both inputs may hold secrets and unknowns.
+    Gives the inputs, and a failure if no name can be generated. Both inputs may hold secrets and unknowns.
     """
+    if rule is None:
+        return news, []
     key, proposal = rule.property, request.proposal
     if news.get(key) is not None:
         carried = news.get(AUTONAMED) and reveal(news[key]) == reveal(olds.get(key, news[key]))
-        return (news if carried else {k: v for k, v in news.items() if k != AUTONAMED}), None
+        return (news if carried else {k: v for k, v in news.items() if k != AUTONAMED}), []
     if (olds.get(AUTONAMED) or olds.get(IMPORTED)) and olds.get(key) not in (None, UNKNOWN):
-        return news | {key: olds[key], AUTONAMED: True}, None
+        return news | {key: olds[key], AUTONAMED: True}, []
     if proposal is not None and proposal.mode == "disable":
-        return news, "is required, because autonaming is disabled for this resource"
+        return news, [Failure((key,), "is required, because autonaming is disabled for this resource")]
     if proposal is not None and proposal.mode == "enforce":
-        return news | {key: proposal.name, AUTONAMED: True}, None
+        return news | {key: proposal.name, AUTONAMED: True}, []
     name = _fit(rule, proposal.name) if proposal is not None else _generate(rule, request)
-    return news | {key: name, AUTONAMED: True}, None
+    return news | {key: name, AUTONAMED: True}, []
 
 
 def _generate(rule: Autoname, request: NameRequest) -> str:

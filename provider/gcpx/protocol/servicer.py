@@ -12,9 +12,9 @@ from google.protobuf import empty_pb2
 
 from gcpx.errors import ProviderError, UserError
 from gcpx.model import codec, lifecycle
-from gcpx.model.check import CheckResult
+from gcpx.model.check import CheckResult, check
 from gcpx.model.fields import ObjectType
-from gcpx.model.naming import AUTONAMED, without_hidden
+from gcpx.model.naming import AUTONAMED, name_inputs, without_hidden
 from gcpx.model.redaction import redact
 from gcpx.model.resource import Context, PartialError, State
 from gcpx.model.secrecy import mark_secrets
@@ -104,7 +104,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     def Invoke(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Call a function."""
         function, arguments = self.plugin.function(request.tok), decode(request.args)
-        checked = lifecycle.check_inputs(function.type, arguments, function.failures(reveal(arguments)))
+        checked = check(function.type, arguments, function.failures(reveal(arguments)))
         self._raise_if_invalid(f"{request.tok} was not called", function.type, arguments, checked)
         marked = mark_secrets(function.type, without_hidden(arguments))
         with wrapping_unexpected_errors():
@@ -119,7 +119,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         if has_unknown(query):
             yield message(computed=message.Computed())
             return
-        checked = lifecycle.check_inputs(resource.query_type, query, resource.query_failures(reveal(query)))
+        checked = check(resource.query_type, query, resource.query_failures(reveal(query)))
         self._raise_if_invalid(f"{request.token} was not listed", resource.query_type, query, checked)
         context = self._call(request)
         token, left = request.continuation_token, request.limit
@@ -140,8 +140,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         """Name the resource and find everything that is wrong with its inputs."""
         resource, olds = self.plugin.resource(resource_token(request)), decode(request.olds)
         kind = resource.type
-        inputs, unnamed = lifecycle.name_inputs(resource, wire.name_request(request), olds, decode(request.news))
-        checked = lifecycle.check_inputs(kind, inputs, resource.failures(reveal(inputs)))
+        inputs, unnamed = name_inputs(resource.autoname, wire.name_request(request), olds, decode(request.news))
+        checked = check(kind, inputs, resource.failures(reveal(inputs)))
         if not checked.failures:
             inputs = codec.resolved(kind, inputs)
             if self.plugin.validates_online:

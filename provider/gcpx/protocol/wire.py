@@ -112,15 +112,12 @@ def _encode(value: Any, into: struct_pb2.Value) -> None:
 
 def name_request(request: Any) -> naming.NameRequest:
     """Read what a CheckRequest says about the resource's name."""
+    proposal = None
+    if request.HasField("autonaming"):
+        mode = proto.provider.CheckRequest.AutonamingOptions.Mode.Name(request.autonaming.mode).lower()
+        proposal = naming.Proposal(request.autonaming.proposed_name, mode)
     name = request.name or request.urn.rpartition("::")[2]
-    return naming.NameRequest(name, bytes(request.randomSeed), _proposal(request))
-
-
-def _proposal(request: Any) -> naming.Proposal | None:
-    if not request.HasField("autonaming"):
-        return None
-    mode = proto.provider.CheckRequest.AutonamingOptions.Mode.Name(request.autonaming.mode).lower()
-    return naming.Proposal(request.autonaming.proposed_name, mode)
+    return naming.NameRequest(name, bytes(request.randomSeed), proposal)
 
 
 def legacy_variables(variables: dict[str, str]) -> dict[str, Any]:
