@@ -132,22 +132,17 @@ def unreached(page: Mapping[str, Any]) -> list[str]:
 
     Raises MalformedResponse if what says so has another form than its API promises.
     """
+    found = [*_texts(page.get("unreachables", [])), *_texts(page.get("unreachable", []))]
     items = page.get("items")
-    groups = items if isinstance(items, dict) else {}
-    found = [*_texts(page.get("unreachables", [])), *_texts(page.get("unreachable", [])), *_unreached_by_warning(page)]
-    found.extend(name for name, group in groups.items() if _unreached_by_warning(group))
+    for name, group in [("", page), *(items.items() if isinstance(items, dict) else ())]:
+        warning = group.get("warning", {})
+        if not isinstance(warning, dict):
+            raise MalformedResponse("Google's list has a warning that is not an object")
+        if warning.get("code") in _UNREACHED:
+            about = [item.get("value") for item in _objects(warning.get("data", [])) if item.get("key") == "scope"]
+            scopes = _texts(about) or [""]
+            found += [name] if name else scopes  # a scope in an aggregated list is named by its key
     return list(dict.fromkeys(found))
-
-
-def _unreached_by_warning(group: Mapping[str, Any]) -> list[str]:
-    """Return the scopes that the warning of a list, or of a scope in it, says were not reached."""
-    warning = group.get("warning", {})
-    if not isinstance(warning, dict):
-        raise MalformedResponse("Google's list has a warning that is not an object")
-    if warning.get("code") not in _UNREACHED:
-        return []
-    named = [item.get("value") for item in _objects(warning.get("data", [])) if item.get("key") == "scope"]
-    return _texts(named) or [""]
 
 
 def items_of(page: Mapping[str, Any], collection: str = "") -> list[dict[str, Any]]:

@@ -40,11 +40,6 @@ class Plan:
     changes: list[Change]
     delete_first: bool
 
-    @property
-    def paths(self) -> tuple[Path, ...]:
-        """The paths that differ."""
-        return tuple(change.path for change in self.changes)
-
 
 def check_online(resource: Resource, context: Context, olds: dict[str, Any], news: dict[str, Any]) -> list[Failure]:
     """Ask Google whether what inputs name exists; a reason that would reveal a secret is replaced.
@@ -64,9 +59,7 @@ def plan(resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: 
     Without old inputs, as in states of other tools, the outputs stand in for them.
     """
     old = old or {name: value for name, value in outputs.items() if name in resource.type.inputs}
-    if naming.keeps_name(resource.autoname, old, new):
-        new = naming.with_real_name(resource.autoname, new, outputs)
-    old = naming.with_real_name(resource.autoname, old, outputs)
+    old, new = naming.with_real_name(resource.autoname, old, new, outputs)
     locations = (resource.location(old, outputs), resource.location(new, outputs))
     differences = diff(resource.type, old, new, outputs, Comparison(locations, sure=True))
     changes = [

@@ -85,19 +85,18 @@ def mark_of(outputs: dict[str, Any]) -> str:
     return mark if isinstance(mark, str) else ""
 
 
-def keeps_name(rule: Autoname | None, old: dict[str, Any], new: dict[str, Any]) -> bool:
-    """Return whether new inputs have the same generated name as old ones."""
-    return rule is not None and bool(new.get(AUTONAMED)) and new.get(rule.property) == old.get(rule.property)
+def with_real_name(
+    rule: Autoname | None, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return old and new inputs with the name that the resource has, where they have a generated name that stays.
 
-
-def with_real_name(rule: Autoname | None, inputs: dict[str, Any], outputs: dict[str, Any]) -> dict[str, Any]:
-    """Return inputs with the name that the resource has, if their name was generated.
-
-    A resource that an earlier run created keeps the name that was generated then. Neither side may hold secrets.
+    A resource that an earlier run created keeps the name that was generated then. Nothing may hold secrets.
     """
-    if rule is None or not inputs.get(AUTONAMED) or not isinstance(outputs.get(rule.property), str):
-        return inputs
-    return {**inputs, rule.property: outputs[rule.property]}
+    if rule is None or not isinstance(outputs.get(rule.property), str):
+        return old, new
+    real = {rule.property: outputs[rule.property]}
+    stays = new.get(AUTONAMED) and new.get(rule.property) == old.get(rule.property)
+    return {**old, **real} if old.get(AUTONAMED) else old, {**new, **real} if stays else new
 
 
 def name_inputs(

@@ -210,7 +210,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         old, new, prior = decode(request.old_inputs), decode(request.news), decode(request.olds)
         outputs = Outputs(resource, new, old, prior)
         plan, before = lifecycle.plan(resource, reveal(old), reveal(new), reveal(prior)), without_hidden(reveal(old))
-        context = attrs.evolve(self._call(request, prior), changed=plan.paths, autonamed=bool(new.get(AUTONAMED)))
+        changed = tuple(change.path for change in plan.changes)
+        context = attrs.evolve(self._call(request, prior), changed=changed, autonamed=bool(new.get(AUTONAMED)))
         if request.preview:
             with wrapping_unexpected_errors():
                 resource.announce_update(context, before, without_hidden(reveal(new)))
