@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Type
-from gcpx.model.redaction import SHORTEST, is_private_key, texts_of_number
+from gcpx.model.redaction import PRIVATE_KEY, SHORTEST, texts_of_number
 from gcpx.model.values import Path, Secret, conceal, has_secret, leaves
 
 
@@ -72,7 +72,7 @@ def _shows(value: Any, texts: frozenset[str]) -> bool:
     if not isinstance(value, str):
         return False
     quotes = any(value == secret or (len(secret) >= SHORTEST and secret in value) for secret in texts)
-    return quotes or is_private_key(value)
+    return quotes or PRIVATE_KEY.search(value) is not None
 
 
 def secret_texts(kind: Type | None, *values: Any) -> frozenset[str]:
