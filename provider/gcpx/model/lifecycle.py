@@ -22,7 +22,7 @@ from gcpx.model.naming import without_hidden
 from gcpx.model.resource import Context, PartialError, Resource, State
 from gcpx.model.secrecy import is_secret_at, mark_secrets, open_path
 from gcpx.model.state import merged_outputs, minimal_inputs, predicted_outputs, refreshed_inputs
-from gcpx.model.values import Path, is_below, reveal
+from gcpx.model.values import UNKNOWN, Path, is_below, reveal
 
 _PLACES = ("project", "region", "zone")
 _NOT_THERE = "must name something that exists in Google Cloud and fits here; the value is secret and is not shown"
@@ -200,7 +200,8 @@ def hidden_outputs(state: State) -> dict[str, Any]:
 def refresh(resource: Resource, state: State, inputs: dict[str, Any], prior: dict[str, Any]) -> dict[str, Any]:
     """Return the inputs that a refresh writes: the user's properties with Google's values, and what drifted."""
     rule, how = resource.autoname, resource.comparison(inputs, state.properties)
-    fresh = refreshed_inputs(resource.type, inputs, state.properties, prior, how)
+    last = UNKNOWN if prior.get(naming.UNREAD) else prior
+    fresh = refreshed_inputs(resource.type, inputs, state.properties, last, how)
     if rule is not None and inputs.get(naming.AUTONAMED):  # the name that an earlier run generated is no drift
         fresh[rule.property] = inputs[rule.property]
     return fresh
