@@ -13,15 +13,16 @@ from gcpx.errors import CancelledError
 from gcpx.gcp.errors import TimedOut, Unfinished
 from gcpx.gcp.request import COMPUTE, Request
 from gcpx.gcp.retries import RetryableError
-from gcpx.gcp.transport import Attempt
+from gcpx.gcp.transport import Attempt, Response
 
 READ = Request(api=COMPUTE, method="GET", path="v1/projects/p")
 CHANGE = Request(api=COMPUTE, method="DELETE", path="v1/projects/p/zones/z/instances/i")
+ANSWER = Response(200, {}, None)
 
 
 @attrs.define
 class Sending:
-    """The work of an attempt, which goes on when the test says so."""
+    """A sender, which goes on when the test says so."""
 
     attempt: Attempt
     reaches_google: bool = True
@@ -30,27 +31,34 @@ class Sending:
     ended: threading.Event = attrs.Factory(threading.Event)
     outcome: object = None
 
-    def work(self) -> str:
+    def send(self, attempt: Attempt) -> Response:
         try:
             if self.reaches_google:
-                self.attempt.begin()
+                attempt.begin()
             self.begun.set()
             assert self.released.wait(HANGS)
             if not self.reaches_google:
-                self.attempt.begin()
+                attempt.begin()
         except CancelledError as error:
             self.outcome = error
             raise
         finally:
             self.ended.set()
-        return "answer"
+        return ANSWER
 
     def cancel_when_begun(self) -> None:
         def cancel() -> None:
             assert self.begun.wait(HANGS)
-            self.attempt.call.cancelled.set()
+            self.attempt.context.cancelled.set()
 
         threading.Thread(target=cancel).start()
+
+
+class Broken:
+    """A sender that fails."""
+
+    def send(self, attempt: Attempt) -> Response:
+        raise ZeroDivisionError
 
 
 @pytest.fixture
@@ -60,7 +68,7 @@ def sending():
 
     def prepare(request, *, limit=HANGS, grace=0.0, reaches_google=True):
         call = attrs.evolve(Pauses().call(), cancelled=threading.Event())
-        made.append(Sending(Attempt(request, call, limit, grace), reaches_google))
+        made.append(Sending(Attempt(request, call, limit, limit, grace), reaches_google))
         return made[-1]
 
     yield prepare
@@ -72,10 +80,10 @@ def sending():
 def test_the_result_and_the_error_of_the_work_are_passed_on(sending):
     one, other = sending(READ), sending(READ)
     one.released.set()
-    assert one.attempt.result(one.work) == "answer"
+    assert one.attempt.response(one) is ANSWER
     other.ended.set()
     with pytest.raises(ZeroDivisionError):
-        other.attempt.result(lambda: 1 / 0)
+        other.attempt.response(Broken())
 
 
 @pytest.mark.parametrize(
@@ -91,7 +99,7 @@ def test_a_cancellation_does_not_wait_for_the_response(sending, request_, reache
     blocked = sending(request_, reaches_google=reaches_google)
     blocked.cancel_when_begun()
     with pytest.raises(error, match=words):
-        blocked.attempt.result(blocked.work)
+        blocked.attempt.response(blocked)
 
     assert not blocked.released.is_set()
 
@@ -107,10 +115,10 @@ def test_a_request_that_changes_something_gets_a_grace_for_its_response(sending)
                 blocked.released.set()
             return super().is_set()
 
-    blocked.attempt.call = attrs.evolve(blocked.attempt.call, cancelled=Cancelled())
+    blocked.attempt.context = attrs.evolve(blocked.attempt.context, cancelled=Cancelled())
     blocked.cancel_when_begun()
 
-    assert blocked.attempt.result(blocked.work) == "answer"
+    assert blocked.attempt.response(blocked) is ANSWER
 
 
 def test_an_attempt_that_is_abandoned_before_it_is_sent_never_sends(sending):
@@ -118,7 +126,7 @@ def test_an_attempt_that_is_abandoned_before_it_is_sent_never_sends(sending):
     blocked = sending(CHANGE, reaches_google=False)
     blocked.cancel_when_begun()
     with pytest.raises(CancelledError):
-        blocked.attempt.result(blocked.work)
+        blocked.attempt.response(blocked)
     blocked.released.set()
     assert blocked.ended.wait(HANGS)
 
@@ -129,7 +137,7 @@ def test_an_attempt_that_is_abandoned_before_it_is_sent_never_sends(sending):
 def test_an_attempt_ends_when_its_time_is_up_even_if_the_response_trickles(sending, reaches_google):
     blocked = sending(CHANGE, limit=0.0, reaches_google=reaches_google)
     with pytest.raises(RetryableError) as raised:
-        blocked.attempt.result(blocked.work)
+        blocked.attempt.response(blocked)
 
     assert isinstance(raised.value.error, TimedOut)
     assert raised.value.unsent is not reaches_google

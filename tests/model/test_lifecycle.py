@@ -7,7 +7,7 @@ import pytest
 from gcpx.model import lifecycle
 from gcpx.model.fields import Record, field, record
 from gcpx.model.links import Location, name_of
-from gcpx.model.naming import AUTONAMED, IMPORTED, UNREAD, Autoname, NameRequest, Proposal
+from gcpx.model.naming import AUTONAMED, IMPORTED, UNREAD, Autoname, NameRequest, Proposal, name_inputs
 from gcpx.model.patterns import REGION
 from gcpx.model.resource import Page, Resource, State
 from gcpx.model.values import UNKNOWN, Secret
@@ -208,14 +208,14 @@ def test_an_import_returns_the_inputs_that_a_user_would_write():
     ],
 )
 def test_a_name_comes_from_the_program_the_old_inputs_or_the_proposal(news, olds, proposal, name):
-    inputs, failures = lifecycle.name_inputs(SHELF, NameRequest("books", b"", proposal), olds, news)
+    inputs, failures = name_inputs(SHELF.autoname, NameRequest("books", b"", proposal), olds, news)
 
     assert (inputs["name"], failures) == (name, [])
     assert inputs.get(AUTONAMED, False) is ("name" not in news)
 
 
 def test_without_autonaming_a_name_is_required():
-    inputs, failures = lifecycle.name_inputs(SHELF, NameRequest("books", b"", Proposal("", "disable")), {}, {})
+    inputs, failures = name_inputs(SHELF.autoname, NameRequest("books", b"", Proposal("", "disable")), {}, {})
 
     assert inputs == {}
     assert [(finding.path, finding.reason.partition(",")[0]) for finding in failures] == [(("name",), "is required")]

@@ -79,7 +79,7 @@ class FaultyProvider(HurriedProvider):
         transport = Transport(self._settings, self.clock)
         pools = transport._connections._pools  # noqa: SLF001 - httpx's own seam is a transport, which no setting chooses
         pools[True, False] = httpx.Client(transport=self.line, trust_env=False)
-        self._client._connected = transport  # noqa: SLF001 - as above
+        self._client._transport = transport  # noqa: SLF001 - as above
 
     @property
     def waited(self) -> float:

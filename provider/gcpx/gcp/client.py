@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 
@@ -21,14 +21,11 @@ from gcpx.gcp.errors import (
     from_response,
 )
 from gcpx.gcp.permissions import explain_denial
-from gcpx.gcp.request import MOST_AT_ONCE, Api, Request, Timeouts
+from gcpx.gcp.request import MOST_AT_ONCE, Api, Request
 from gcpx.gcp.retries import RateBudget, Retries, RetryableError, is_transient
 from gcpx.gcp.settings import Settings
-from gcpx.gcp.transport import GRACE, Attempt
+from gcpx.gcp.transport import GRACE, Attempt, Response, Transport
 from gcpx.model.resource import Context
-
-if TYPE_CHECKING:
-    from gcpx.gcp.transport import Response, Transport
 
 _OK: Final = range(200, 300)
 
@@ -51,7 +48,9 @@ class GoogleClient:
     _connections: threading.Semaphore = attrs.field(
         factory=lambda: threading.Semaphore(MOST_AT_ONCE), init=False, repr=False
     )
-    _connected: Transport | None = attrs.field(default=None, init=False)
+    _transport: Transport = attrs.field(
+        default=attrs.Factory(lambda self: Transport(self.settings), takes_self=True), init=False
+    )
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
 
     def send(self, request: Request, context: Context) -> dict[str, Any]:
@@ -67,7 +66,9 @@ class GoogleClient:
             Unfinished: a request that changes something may have been carried out: the user cancelled while it was
                 under way, or its response was lost for good.
         """
-        retries = Retries(request, context, self._budget(request.api), self._connections, self.backoff)
+        with self._lock:
+            budget = self._budgets.setdefault(request.api, RateBudget(self.clock))
+        retries = Retries(request, context, budget, self._connections, self.backoff)
         try:
             return self._send_until_answered(request, context, retries)
         except (NotFound, Conflict, PreconditionFailed) as error:
@@ -85,7 +86,7 @@ class GoogleClient:
         while True:
             try:
                 with retries.turn() as sent:
-                    return self._send_once(request, context, sent, renew_token=renew_token)
+                    return self._send_once(request, context, retries.budget, sent, renew_token=renew_token)
             except Unauthenticated as error:
                 # Google may refuse a token before it expires; without a status, no token could be obtained at all.
                 if renew_token or error.status is None or self.settings.emulator_host:
@@ -94,16 +95,22 @@ class GoogleClient:
             except RetryableError as failure:
                 retries.wait_or_raise(failure)
 
-    def _send_once(self, request: Request, context: Context, sent: float, *, renew_token: bool) -> dict[str, Any]:
-        """Send a request, and record in the budget of its API what the response says about the rate."""
-        timeouts = self._timeouts(request, context)
-        attempt, transport = Attempt(request, context, timeouts.longest, self.grace), self._transport
-        response = attempt.result(lambda: transport.send(request, timeouts, attempt.begin, renew_token=renew_token))
+    def _send_once(
+        self, request: Request, context: Context, budget: RateBudget, sent: float, *, renew_token: bool
+    ) -> dict[str, Any]:
+        """Send a request, and record in the budget of its API what the response says about the rate.
+
+        It may take as long as the provider's `requestTimeout`, but not longer than the call's limit.
+        """
+        given, left = self.settings.timeout_seconds, max(0.001, context.seconds_left(reading=request.only_reads))
+        read = min(request.read_timeout or given, left)
+        attempt = Attempt(request, context, min(given, left), read, self.grace, renew_token)
+        response = attempt.response(self._transport)
         error = None if response.status in _OK else self._refusal(request, response)
         if isinstance(error, RateLimited):
-            self._budget(request.api).refused(sent, response.retry_after)
+            budget.refused(sent, response.retry_after)
         else:
-            self._budget(request.api).accepted(sent)
+            budget.accepted(sent)
         if error is not None:
             may_change = is_transient(error) and not request.is_final(error)
             raise RetryableError(error, retry_after=response.retry_after) if may_change else error
@@ -111,31 +118,11 @@ class GoogleClient:
             raise RetryableError(NoResponse(f"{request.description}: the response is not a JSON object"))
         return response.body
 
-    def _timeouts(self, request: Request, context: Context) -> Timeouts:
-        """Return how long a request may take: the provider's `requestTimeout`, but not longer than the call's limit."""
-        given, left = self.settings.timeout_seconds, max(0.001, context.seconds_left(reading=request.only_reads))
-        return Timeouts(min(given, left), read=min(request.read_timeout or given, left))
-
     def _refusal(self, request: Request, response: Response) -> ApiError:
         """Return the error of a response; for a missing permission, name it, the resource and the caller."""
         error = from_response(request.description, response.status, response.body)
         return explain_denial(error, request, self._transport.principal)
 
-    def _budget(self, api: Api) -> RateBudget:
-        with self._lock:
-            return self._budgets.setdefault(api, RateBudget(self.clock))
-
     def close(self) -> None:
         """Close the connections."""
-        with self._lock:
-            if self._connected is not None:
-                self._connected.close()
-
-    @property
-    def _transport(self) -> Transport:
-        from gcpx.gcp.transport import Transport  # noqa: PLC0415 - HTTP is loaded with the first call
-
-        with self._lock:
-            if self._connected is None:
-                self._connected = Transport(self.settings)
-            return self._connected
+        self._transport.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 import logging
 import os
@@ -36,6 +37,7 @@ def is_loopback(host: str | None) -> bool:
     return address is not None and (address.is_loopback or address.is_unspecified)
 
 
+@functools.lru_cache(maxsize=64)  # every request asks, and few hosts are asked about
 def is_nearby(host: str | None) -> bool:
     """Return whether a host is this machine, or the metadata server of the cloud that it runs in.
 
@@ -177,40 +179,8 @@ class UnreadableBodyError(Exception):
     """A body that is too large or is compressed in an unknown way; reading it again would not help."""
 
 
-def read_body(response: httpx.Response, limit: int, is_late: Callable[[], bool]) -> bytes:
-    """Read the body of a response that is being streamed.
-
-    Args:
-        response: the response, of which nothing was read yet.
-        limit: the largest number of bytes, after decompression.
-        is_late: returns whether the time for the response is over.
-
-    Raises:
-        UnreadableBodyError: the body is larger than the limit, or is compressed in an unknown way.
-        httpx.ReadTimeout: the time is over before the end of the body.
-        httpx.RemoteProtocolError: the body ends too early, or is not valid gzip.
-    """
-    body = bytearray()
-    for piece in _decoded(response):
-        body += piece
-        if len(body) > limit:
-            raise UnreadableBodyError(f"the response is larger than {limit:,} bytes")
-        if is_late():
-            raise httpx.ReadTimeout("the response took too long")
-    return bytes(body)
-
-
-def _decoded(response: httpx.Response) -> Iterator[bytes]:
-    """Yield the body in pieces, without its compression."""
-    encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
-    if encoding in {"", "identity"}:
-        return response.iter_raw()
-    if encoding != ACCEPTED_ENCODINGS:
-        raise UnreadableBodyError("the response is compressed in a way that gcpx did not ask for")
-    return _decompressed(response)
-
-
 def _decompressed(response: httpx.Response) -> Iterator[bytes]:
+    """Decompress a body piece by piece; raises httpx.RemoteProtocolError if it ends too early, or is not valid gzip."""
     stream = zlib.decompressobj(_GZIP)
     try:
         for chunk in response.iter_raw():
@@ -268,8 +238,21 @@ class Connections:
         content["headers"] = {"Accept-Encoding": ACCEPTED_ENCODINGS, **(content.get("headers") or {})}
         until = self._clock() + (timeout.read or 0.0)
         with self._pool(url).stream(method, url, timeout=timeout, **content) as response:
-            body = read_body(response, MOST_BYTES, lambda: self._clock() > until)
-            return Received(response.status_code, response.headers, body)
+            return Received(response.status_code, response.headers, self._body(response, until))
+
+    def _body(self, response: httpx.Response, until: float) -> bytes:
+        """Read the body of a response that is being streamed, if it is complete at a time and not too large."""
+        encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
+        if encoding not in {"", "identity", ACCEPTED_ENCODINGS}:
+            raise UnreadableBodyError("the response is compressed in a way that gcpx did not ask for")
+        body = bytearray()
+        for piece in _decompressed(response) if encoding == ACCEPTED_ENCODINGS else response.iter_raw():
+            body += piece
+            if len(body) > MOST_BYTES:
+                raise UnreadableBodyError(f"the response is larger than {MOST_BYTES:,} bytes")
+            if self._clock() > until:
+                raise httpx.ReadTimeout("the response took too long")
+        return bytes(body)
 
     def close(self) -> None:
         """Close the connections."""

@@ -28,14 +28,9 @@ def place_or_default(settings: Settings, name: str, values: dict[str, Any]) -> A
     return values.get(name) or getattr(settings, name)
 
 
-def require_place(settings: Settings, name: str, values: dict[str, Any], alternative: str = "") -> list[Failure]:
-    """Require a `project`, `region` or `zone` in inputs, arguments or a query, or in the provider's settings."""
-    return [] if place_or_default(settings, name, values) else [missing_place(name, alternative)]
-
-
 def require_project(settings: Settings, values: dict[str, Any]) -> list[Failure]:
     """Require a project in inputs, arguments or a query, or in the provider's settings."""
-    return require_place(settings, "project", values)
+    return [] if values.get("project") or settings.project else [missing_place("project")]
 
 
 def missing_place(name: str, alternative: str = "") -> Failure:
@@ -148,7 +143,7 @@ class InProject(Resource):
 
     def _project(self, values: dict[str, Any]) -> Any:
         """Return the project of inputs or of a query, as it is written, or the provider's."""
-        return place_or_default(self._google.settings, "project", values)
+        return values.get("project") or self._google.settings.project
 
 
 class InProjectFunction(Function):
@@ -163,4 +158,4 @@ class InProjectFunction(Function):
 
     def _project(self, arguments: dict[str, Any]) -> Any:
         """Return the project of arguments, as it is written, or the provider's."""
-        return place_or_default(self._google.settings, "project", arguments)
+        return arguments.get("project") or self._google.settings.project

@@ -7,7 +7,7 @@ an error, unless what it lacks does not matter to the caller (`ListMethod.needs`
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import attrs
 
@@ -18,6 +18,7 @@ from gcpx.gcp.request import COMPUTE, PATIENCE, STORAGE, Api, Request
 from gcpx.model.links import name_of, path_of
 from gcpx.model.resource import Context
 
+Item = TypeVar("Item")
 PAGE: Final = 500
 """The largest page of Compute's list methods."""
 _MOST_PAGES: Final = 10_000
@@ -100,7 +101,7 @@ class ListMethod:
         if not self.fields and not is_list:
             raise MalformedResponse(f"{self.path}: Google's response is not a list")
         items = page.get("items", [])
-        _objects(list(items.values()) if isinstance(items, dict) else items)
+        _list_of(dict, list(items.values()) if isinstance(items, dict) else items)
         missing = [scope for scope in unreached(page) if self.needs(scope)]
         if missing:
             names = ", ".join(filter(None, missing)) or "some places"
@@ -132,22 +133,17 @@ def unreached(page: Mapping[str, Any]) -> list[str]:
 
     Raises MalformedResponse if what says so has another form than its API promises.
     """
+    found = [*_list_of(str, page.get("unreachables", [])), *_list_of(str, page.get("unreachable", []))]
     items = page.get("items")
-    groups = items if isinstance(items, dict) else {}
-    found = [*_texts(page.get("unreachables", [])), *_texts(page.get("unreachable", [])), *_unreached_by_warning(page)]
-    found.extend(name for name, group in groups.items() if _unreached_by_warning(group))
+    for name, group in [("", page), *(items.items() if isinstance(items, dict) else ())]:
+        warning = group.get("warning", {})
+        if not isinstance(warning, dict):
+            raise MalformedResponse("Google's list has a warning that is not an object")
+        if warning.get("code") in _UNREACHED:
+            data = _list_of(dict, warning.get("data", []))
+            scopes = _list_of(str, [item.get("value") for item in data if item.get("key") == "scope"]) or [""]
+            found += [name] if name else scopes  # a scope in an aggregated list is named by its key
     return list(dict.fromkeys(found))
-
-
-def _unreached_by_warning(group: Mapping[str, Any]) -> list[str]:
-    """Return the scopes that the warning of a list, or of a scope in it, says were not reached."""
-    warning = group.get("warning", {})
-    if not isinstance(warning, dict):
-        raise MalformedResponse("Google's list has a warning that is not an object")
-    if warning.get("code") not in _UNREACHED:
-        return []
-    named = [item.get("value") for item in _objects(warning.get("data", [])) if item.get("key") == "scope"]
-    return _texts(named) or [""]
 
 
 def items_of(page: Mapping[str, Any], collection: str = "") -> list[dict[str, Any]]:
@@ -156,7 +152,7 @@ def items_of(page: Mapping[str, Any], collection: str = "") -> list[dict[str, An
     Raises MalformedResponse for items that are not objects.
     """
     if not collection:
-        return _objects(page.get("items", []))
+        return _list_of(dict, page.get("items", []))
     return [item for items in scopes_of(page, collection).values() for item in items]
 
 
@@ -168,8 +164,8 @@ def scopes_of(page: Mapping[str, Any], collection: str) -> dict[str, list[dict[s
     scopes = page.get("items") or {}
     if not isinstance(scopes, dict):
         raise MalformedResponse("Google's aggregated list has another form than its API promises")
-    _objects(list(scopes.values()))
-    return {name: _objects(scope.get(collection, [])) for name, scope in scopes.items()}
+    _list_of(dict, list(scopes.values()))
+    return {name: _list_of(dict, scope.get(collection, [])) for name, scope in scopes.items()}
 
 
 def is_id(found: Any) -> bool:
@@ -186,15 +182,12 @@ def link_of(item: Mapping[str, Any]) -> str:
     return path
 
 
-def _objects(found: Any) -> list[dict[str, Any]]:
-    if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
-        raise MalformedResponse("Google's response has another form than its API promises: items must be objects")
-    return found
-
-
-def _texts(found: Any) -> list[str]:
-    if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
+def _list_of(kind: type[Item], found: Any) -> list[Item]:
+    """Return a list from a response; raise MalformedResponse if it is not one of objects, or of texts."""
+    if not isinstance(found, list) or not all(isinstance(item, kind) for item in found):
         raise MalformedResponse(
-            "Google's list gives the places that it did not reach in a form that differs from its API"
+            "Google's response has another form than its API promises: items must be objects"
+            if kind is dict
+            else "Google's list gives the places that it did not reach in a form that differs from its API"
         )
     return found

@@ -51,7 +51,7 @@ class ApiMethod:
 
     def resource(self, request: Request) -> str | None:
         """Return the path of the resource that a request needs the first permission on; None for another method's."""
-        call = f"{request.method} {request.shown.partition('/')[2]}"
+        call = request.description
         found = re.fullmatch(_expression(self.call), call) if request.api.name == self.api.name else None
         return found["on"] if found else None
 

@@ -76,31 +76,13 @@ def segment(text: str) -> str:
     return quote(text, safe="@:")
 
 
-@attrs.frozen
-class Timeouts:
-    """How long one attempt to send a request may take, in seconds.
-
-    Attributes:
-        step: how long each step may take: connecting, sending, waiting for a free connection.
-        read: how long to wait for the response.
-    """
-
-    step: float
-    read: float
-
-    @property
-    def longest(self) -> float:
-        """How long the whole attempt may take."""
-        return max(self.step, self.read)
-
-
 @attrs.frozen(kw_only=True)
 class Request:
     """One REST call.
 
     Attributes:
         path: the path below the API's own, with the version: `v1/projects/p/global/images`.
-        shown: the path in messages, if `path` has a numeric ID in place of a name.
+        shown: the path in messages, if `path` has a numeric ID in place of a name; empty for `path`.
         query: the query parameters; those that are None are left out.
         body: the JSON of the body; None sends no body.
         idempotent: sending it twice has the effect of sending it once, so it may be retried after any failure.
@@ -113,7 +95,7 @@ class Request:
     api: Api
     method: str
     path: str
-    shown: str = attrs.field(default=attrs.Factory(lambda self: self.path, takes_self=True))
+    shown: str = ""
     query: Mapping[str, Any] = attrs.Factory(dict)
     body: Any = None
     idempotent: bool = True
@@ -125,4 +107,4 @@ class Request:
     @property
     def description(self) -> str:
         """The call in messages: `GET projects/p/global/images/i`."""
-        return f"{self.method} {self.shown.partition('/')[2]}"
+        return f"{self.method} {(self.shown or self.path).partition('/')[2]}"

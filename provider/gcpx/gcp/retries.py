@@ -32,7 +32,9 @@ from gcpx.model.resource import Context
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Read the header Retry-After of a response, which gives seconds or a date, in seconds; None without one."""
-    text = headers.get("Retry-After", "")
+    text = headers.get("Retry-After")
+    if not text:
+        return None
     if text.isascii() and text.isdigit():
         return float(text)
     until, now = http_date(text), http_date(headers.get("Date", "")) or datetime.now(UTC)
@@ -62,23 +64,6 @@ _WINDOW: Final = 1.0
 
 
 @attrs.define
-class _Recent:
-    """The times of events in the last second."""
-
-    _times: deque[float] = attrs.Factory(deque)
-
-    def add(self, moment: float, now: float) -> None:
-        self._times.append(moment)
-        self.rate(now)
-
-    def rate(self, now: float) -> float:
-        """Return how many events per second there were."""
-        while self._times and self._times[0] <= now - _WINDOW:
-            self._times.popleft()
-        return len(self._times) / _WINDOW
-
-
-@attrs.define
 class RateBudget:
     """The rate of the requests to one API, for all threads of a process.
 
@@ -96,8 +81,10 @@ class RateBudget:
     _cut_at: float = attrs.field(default=float("-inf"), init=False)
     _accepted_since_cut: bool = attrs.field(default=True, init=False)
     """Whether a request that was sent after the last cut was accepted."""
-    _sent: _Recent = attrs.field(factory=_Recent, init=False)
-    _accepted: _Recent = attrs.field(factory=_Recent, init=False)
+    _sent: deque[float] = attrs.field(factory=deque, init=False)
+    """When requests were sent in the last second."""
+    _accepted: deque[float] = attrs.field(factory=deque, init=False)
+    """When responses came in the last second that were not rate-limited."""
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
 
     def wait(self, request: Request, context: Context) -> float:
@@ -124,7 +111,8 @@ class RateBudget:
             moment = max(now, self._next, self._held_until)
             if self.rate is not None:
                 self._next = moment + 1 / self.rate
-            self._sent.add(moment, now)
+            self._sent.append(moment)
+            _recent_rate(self._sent, now)
             return moment
 
     def seconds_until_next(self) -> float:
@@ -136,9 +124,10 @@ class RateBudget:
         """Record a response that is not rate-limited, to a request that was sent at the time `sent`."""
         with self._lock:
             now = self.clock()
-            self._accepted.add(now, now)
+            self._accepted.append(now)
+            _recent_rate(self._accepted, now)
             self._accepted_since_cut = self._accepted_since_cut or sent > self._cut_at
-            if self.rate is not None and self._sent.rate(now) > _USED * self.rate:
+            if self.rate is not None and _recent_rate(self._sent, now) > _USED * self.rate:
                 self.rate += _INCREASE / self.rate
 
     def refused(self, sent: float, retry_after: float | None) -> None:
@@ -153,11 +142,18 @@ class RateBudget:
     def _cut(self, now: float) -> None:
         """Lower the rate; not below half, because few requests may have been accepted for other reasons."""
         if self.rate is None:
-            self.rate = max(_LEAST, _CUT * self._sent.rate(now))
+            self.rate = max(_LEAST, _CUT * _recent_rate(self._sent, now))
         else:
-            self.rate = max(_LEAST, self.rate / 2, _CUT * min(self.rate, self._accepted.rate(now)))
+            self.rate = max(_LEAST, self.rate / 2, _CUT * min(self.rate, _recent_rate(self._accepted, now)))
         self._cut_at, self._accepted_since_cut = now, False
         self._next = max(self._next, now + 1 / self.rate)
+
+
+def _recent_rate(moments: deque[float], now: float) -> float:
+    """Forget the moments before the last second, and return how many a second the others are."""
+    while moments and moments[0] <= now - _WINDOW:
+        moments.popleft()
+    return len(moments) / _WINDOW
 
 
 _TRANSIENT_STATUSES: Final = frozenset({500, 502, 503, 504})

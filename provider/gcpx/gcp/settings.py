@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 import json
 import os
@@ -296,7 +297,7 @@ class Settings(Record):
         given = {attribute.name: values.get(camel_case(attribute.name)) for attribute in attrs.fields(cls)}
         return cls(**{name: value for name, value in given.items() if value is not None and value is not UNKNOWN})
 
-    @property
+    @functools.cached_property
     def timeout_seconds(self) -> float:
         """`requestTimeout` in seconds."""
         return _seconds(self.request_timeout)
@@ -306,17 +307,12 @@ class Settings(Record):
         """The project whose quota the calls use; None for the credentials' own."""
         return (self.billing_project or self.project) if self.user_project_override else None
 
-    @property
+    @functools.cached_property
     def secrets(self) -> frozenset[str]:
         """Every string in the settings that no message may show."""
         secret = [attribute.name for attribute in attrs.fields(Settings) if attribute.metadata["traits"].secret]
         given = (getattr(self, name) for name in secret)
         return frozenset(filter(None, (*given, *_secret_parts(self.credentials or ""))))
-
-    def endpoint_of(self, api: Api) -> str | None:
-        """Return the base URL that replaces an API's own."""
-        endpoint: str | None = getattr(self, api.setting)
-        return endpoint
 
 
 def _seconds(duration: str) -> float:
@@ -337,7 +333,8 @@ def _secret_parts(credentials: str) -> list[str]:
 
 def base_url(settings: Settings, api: Api) -> str:
     """Return the URL of an API's host, to which the API's path is appended: `https://compute.googleapis.com`."""
-    host, custom = settings.emulator_host, settings.endpoint_of(api)
+    host = settings.emulator_host
+    custom: str | None = getattr(settings, api.setting)
     if host:
         return host.rstrip("/") if "://" in host else f"http://{host}"
     if custom:
@@ -351,6 +348,6 @@ def public_page_url(settings: Settings, url: str) -> str:
 
     A custom endpoint of the OAuth 2.0 API, or an emulator, serves these pages, too.
     """
-    if settings.emulator_host or settings.endpoint_of(OAUTH2):
+    if settings.emulator_host or settings.oauth2_custom_endpoint:
         return f"{base_url(settings, OAUTH2)}/{url.split('/', 3)[3]}"
     return url.replace("googleapis.com", settings.universe_domain)

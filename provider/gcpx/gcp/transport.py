@@ -11,8 +11,8 @@ import queue
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, TypeVar
+from collections.abc import Callable
+from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
 import attrs
@@ -30,17 +30,39 @@ from gcpx.gcp.connections import (
 )
 from gcpx.gcp.credentials import Credentials
 from gcpx.gcp.errors import CannotSendRequest, Redirected, TimedOut, Unfinished, UnreadableResponse
-from gcpx.gcp.request import Request, Timeouts
+from gcpx.gcp.request import Request
 from gcpx.gcp.retries import RetryableError, retry_after
 from gcpx.gcp.settings import Settings, base_url
 from gcpx.model.resource import NOTICED_WITHIN, Context
 
-T = TypeVar("T")
 GRACE: Final = 1.0
 """Seconds that a request which changes something gets for its response after a cancellation."""
 _ALLOWANCE: Final = 0.2
 """Seconds beyond the limit, because the time-outs of the HTTP client say more about what they waited for."""
-_Results = queue.SimpleQueue[tuple[Any, BaseException | None]]
+
+
+@attrs.frozen
+class Response:
+    """A response.
+
+    Attributes:
+        body: parsed JSON; `{}` without a body, and the text of a body that is not JSON.
+        retry_after: the seconds that Google asks to wait; None if it does not.
+    """
+
+    status: int
+    body: Any
+    retry_after: float | None
+
+
+_Outcomes = queue.SimpleQueue[Response | BaseException]
+
+
+class Sender(Protocol):
+    """What sends requests: a `Transport`."""
+
+    def send(self, attempt: Attempt) -> Response:
+        """Send the request of an attempt, after `Attempt.begin`."""
 
 
 @attrs.define
@@ -48,14 +70,18 @@ class Attempt:
     """One attempt to send a request, in a thread of its own.
 
     Attributes:
-        limit: the most seconds from the beginning of the attempt to the end of the response, if the call has more time.
+        step: the seconds that each step may take: connecting, sending, waiting for a free connection.
+        read: the seconds to wait for the response.
         grace: what is usually `GRACE`.
+        renew_token: whether a new access token is needed, as Google has refused the last one.
     """
 
     request: Request
     context: Context
-    limit: float
+    step: float
+    read: float
     grace: float = GRACE
+    renew_token: bool = False
     _sent: bool = attrs.field(default=False, init=False)
     _abandoned: bool = attrs.field(default=False, init=False)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
@@ -67,38 +93,43 @@ class Attempt:
                 raise CancelledError.before(self.request.description)
             self._sent = True
 
-    def result(self, work: Callable[[], T]) -> T:
-        """Do the work of sending, which calls `begin` before anything is sent, and return its result.
+    def response(self, sender: Sender) -> Response:
+        """Let a sender send the request, and return the response.
 
         Raises:
             CancelledError: the user cancelled before the request was sent, or it only reads.
             Unfinished: the user cancelled while the request was under way; it may have been carried out.
-            RetryableError: the limit is over.
-            Exception: whatever the work raises.
+            RetryableError: the time is over.
+            Exception: whatever the sender raises.
         """
-        results: _Results = queue.SimpleQueue()
-        threading.Thread(target=_reported, args=(work, results), daemon=True).start()
-        try:
-            result, error = self._first(results)
-        except queue.Empty:
-            raise self._abandon() from None
-        if error is not None:
-            raise error
-        found: T = result
-        return found
-
-    def _first(self, results: _Results) -> tuple[Any, BaseException | None]:
-        """Wait for the result; raises `queue.Empty` if there is none in time."""
-        end = time.monotonic() + self.limit + _ALLOWANCE
-        while not self.context.cancelled.is_set() and time.monotonic() < end and self._seconds_left > -_ALLOWANCE:
+        outcomes: _Outcomes = queue.SimpleQueue()
+        threading.Thread(target=self._send, args=(sender, outcomes), daemon=True).start()
+        cancelled, only_reads = self.context.cancelled, self.request.only_reads
+        end = time.monotonic() + max(self.step, self.read) + _ALLOWANCE
+        outcome = None
+        while (
+            outcome is None
+            and not cancelled.is_set()
+            and time.monotonic() < end
+            and self.context.seconds_left(reading=only_reads) > -_ALLOWANCE
+        ):
             with contextlib.suppress(queue.Empty):
-                return results.get(timeout=NOTICED_WITHIN)
-        waits_on = self._sent and not self.request.only_reads and self.context.cancelled.is_set()
-        return results.get(timeout=self.grace if waits_on else 0.0)
+                outcome = outcomes.get(timeout=NOTICED_WITHIN)
+        if outcome is None:
+            gets_grace = self._sent and not only_reads and cancelled.is_set()
+            try:
+                outcome = outcomes.get(timeout=self.grace if gets_grace else 0.0)
+            except queue.Empty:
+                raise self._abandon() from None
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
 
-    @property
-    def _seconds_left(self) -> float:
-        return self.context.seconds_left(reading=self.request.only_reads)
+    def _send(self, sender: Sender, outcomes: _Outcomes) -> None:
+        try:
+            outcomes.put(sender.send(self))
+        except BaseException as error:  # noqa: BLE001 - it is raised in the thread that waits
+            outcomes.put(error)
 
     def _abandon(self) -> Exception:
         """Leave the work to itself, and return what the attempt raises."""
@@ -118,13 +149,6 @@ class Attempt:
         )
 
 
-def _reported(work: Callable[[], Any], results: _Results) -> None:
-    try:
-        results.put((work(), None))
-    except BaseException as error:  # noqa: BLE001 - it is raised in the thread that waits
-        results.put((None, error))
-
-
 _HEADER: Final = re.compile(r"[ -~]*")
 _HEADER_SOURCES: Final = {
     "authorization": "gcpx:accessToken, or the token that gcpx:credentials give,",
@@ -140,20 +164,6 @@ _SURROGATE: Final = re.compile(rb"\\u[dD][89abAB]|\\u[dD][c-fC-F]")
 _NOT_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
-@attrs.frozen
-class Response:
-    """A response.
-
-    Attributes:
-        body: parsed JSON; `{}` without a body, and the text of a body that is not JSON.
-        retry_after: the seconds that Google asks to wait; None if it does not.
-    """
-
-    status: int
-    body: Any
-    retry_after: float | None
-
-
 class Transport:
     """One pool of connections for all APIs."""
 
@@ -162,20 +172,35 @@ class Transport:
         self._connections = Connections(clock)
         anonymous = settings.emulator_host is not None
         self._credentials = None if anonymous else Credentials(settings, self._connections)
+        # Google compresses responses only for user agents that contain `gzip`.
+        self._headers = {"User-Agent": f"pulumi-gcpx/{__version__} (gzip)"}
+        if settings.quota_project:
+            self._headers["X-Goog-User-Project"] = settings.quota_project
+        if settings.request_reason:
+            self._headers["X-Goog-Request-Reason"] = settings.request_reason
 
-    def send(self, request: Request, timeouts: Timeouts, begin: Callable[[], None], *, renew_token: bool) -> Response:
-        """Send a request once, with a new access token if `renew_token`; give the response, whatever its status.
+    def send(self, attempt: Attempt) -> Response:
+        """Send the request of an attempt, which begins when there is a token; give the response, whatever its status.
 
-        `begin` is called when there is a token, and the request is about to be sent; it may raise instead.
         Raises RetryableError without a response, Redirected and UnreadableResponse for one that cannot be used, and
         UserError if HTTP cannot express the request.
         """
+        request = attempt.request
         url = f"{base_url(self._settings, request.api)}{request.api.path}/{request.path}"
         try:
             httpx.URL(url)  # raises InvalidURL before any other code reads the URL
-            headers = _checked(self._headers(url, request.api.scope, renew_token=renew_token))
-            begin()
-            received = self._exchange(request, url, timeouts, headers)
+            headers = self._headers_of(attempt, url)
+            attempt.begin()
+            query = {key: value for key, value in request.query.items() if value is not None}
+            received = self._connections.exchange(
+                request.method,
+                url,
+                # Google spells booleans in lower case.
+                params={key: str(value).lower() if isinstance(value, bool) else value for key, value in query.items()},
+                json=request.body,
+                headers=headers,
+                timeout=httpx.Timeout(attempt.step, read=attempt.read),
+            )
         except CONNECTION_EXCEPTIONS as error:
             emulated = self._settings.emulator_host is not None
             failure = connection_error(error, request.method, url, emulated=emulated)
@@ -202,28 +227,20 @@ class Transport:
         """Close the connections."""
         self._connections.close()
 
-    def _exchange(self, request: Request, url: str, timeouts: Timeouts, headers: Mapping[str, str]) -> Received:
-        return self._connections.exchange(
-            request.method,
-            url,
-            params={key: _parameter(value) for key, value in request.query.items() if value is not None},
-            json=request.body,
-            headers=headers,
-            timeout=httpx.Timeout(timeouts.step, read=timeouts.read),
-        )
+    def _headers_of(self, attempt: Attempt, url: str) -> dict[str, str]:
+        """Return the headers of a request, with credentials if its API takes any.
 
-    def _headers(self, url: str, scope: str, *, renew_token: bool) -> dict[str, str]:
-        settings = self._settings
-        # Google compresses responses only for user agents that contain `gzip`.
-        headers = {"User-Agent": f"pulumi-gcpx/{__version__} (gzip)"}
-        if settings.quota_project:
-            headers["X-Goog-User-Project"] = settings.quota_project
-        if settings.request_reason:
-            headers["X-Goog-Request-Reason"] = settings.request_reason
-        if self._credentials is None or not scope:
-            return headers
-        _refuse_plain_http(url)
-        return headers | self._credentials.header(scope, renew=renew_token)
+        Raises UserError for a value that no header can contain, by its setting; HTTP libraries would show the value.
+        """
+        headers, scope = dict(self._headers), attempt.request.api.scope
+        if self._credentials is not None and scope:
+            _refuse_plain_http(url)
+            headers |= self._credentials.header(scope, renew=attempt.renew_token)
+        for name, value in headers.items():
+            if not _HEADER.fullmatch(value):
+                source = _HEADER_SOURCES.get(name.lower(), f"the header {name}")
+                raise UserError(f"{source} must be one line of ASCII characters, because it is sent in an HTTP header")
+        return headers
 
 
 def _refuse_plain_http(url: str) -> None:
@@ -234,15 +251,6 @@ def _refuse_plain_http(url: str) -> None:
             f"gcpx does not send credentials over plain http to {parts.hostname}; "
             "use https, or set emulatorHost to call an emulator"
         )
-
-
-def _checked(headers: Mapping[str, str]) -> Mapping[str, str]:
-    """Refuse values that no header can contain, by their setting; HTTP libraries would show the value."""
-    for name, value in headers.items():
-        if not _HEADER.fullmatch(value):
-            source = _HEADER_SOURCES.get(name.lower(), f"the header {name}")
-            raise UserError(f"{source} must be one line of ASCII characters, because it is sent in an HTTP header")
-    return headers
 
 
 def _redirection(request: Request, url: str, received: Received) -> str:
@@ -260,19 +268,14 @@ def _json(request: Request, body: bytes) -> Any:
     if not body:
         return {}
     try:
-        found = json.loads(_valid_unicode(body), parse_constant=_refuse_constant)
+        if _SURROGATE.search(body):  # half of a pair becomes a question mark; no other program could read it
+            body = json.dumps(json.loads(body), ensure_ascii=False).encode(errors="replace")
+        found = json.loads(body, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         return body.decode(errors="replace")
     if _is_deeper(found, _DEEPEST):
         raise UnreadableResponse(f"{request.description}: the response is nested more than {_DEEPEST} levels deep")
     return found
-
-
-def _valid_unicode(body: bytes) -> bytes:
-    """Replace escaped halves of surrogate pairs in JSON by question marks; no other program could read them."""
-    if not _SURROGATE.search(body):
-        return body
-    return json.dumps(json.loads(body), ensure_ascii=False).encode(errors="replace")
 
 
 def _refuse_constant(name: str) -> Any:
@@ -281,18 +284,10 @@ def _refuse_constant(name: str) -> Any:
 
 def _is_deeper(value: Any, levels: int) -> bool:
     """Return whether objects and lists are nested deeper than a number of levels."""
-    level = [value]
+    level = [item for item in (value,) if isinstance(item, dict | list)]
     for _ in range(levels):
-        level = [item for found in level for item in _children(found)]
         if not level:
             return False
-    return any(isinstance(item, dict | list) for item in level)
-
-
-def _children(value: Any) -> Iterable[Any]:
-    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-
-
-def _parameter(value: Any) -> Any:
-    """Write a query parameter; Google spells booleans in lower case."""
-    return str(value).lower() if isinstance(value, bool) else value
+        parts = (part for item in level for part in (item.values() if isinstance(item, dict) else item))
+        level = [part for part in parts if isinstance(part, dict | list)]
+    return bool(level)

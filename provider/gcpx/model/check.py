@@ -6,7 +6,7 @@ import difflib
 import functools
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import attrs
@@ -200,11 +200,15 @@ class CheckResult:
     warnings: list[Failure] = attrs.Factory(list)
 
 
-def check(kind: ObjectType, inputs: Mapping[str, Any]) -> CheckResult:
-    """Check inputs, which may hold unknowns and secrets, against their declaration."""
+def check(kind: ObjectType, inputs: Mapping[str, Any], others: Iterable[Failure] = ()) -> CheckResult:
+    """Check inputs, which may hold unknowns and secrets, against their declaration.
+
+    `others` is what else is wrong with them; it is added at the end.
+    """
     result = CheckResult()
     known = {key: value for key, value in inputs.items() if not key.startswith("__")}
     _Checker(kind, result, plain=not has_secret(known)).object(kind, known)
+    result.failures.extend(others)
     return result
 
 
@@ -229,11 +233,12 @@ class _Checker:
             prop = properties.get(key)
             if prop is None:
                 self._fail(unknown_property(self.root, kind, tuple(self.path)))
+            elif item is not None and prop.traits.output:
+                self._fail("must be left out: Google Cloud sets it")
             elif item is not None:
-                if prop.traits.output:
-                    self._fail("must be left out: Google Cloud sets it")
-                else:
-                    self._property(prop, item, secret)
+                if prop.traits.deprecated:
+                    self._warn(f"is deprecated: {prop.traits.deprecated}")
+                self._value(prop, prop.type, item, secret or prop.traits.secret)
             self.path.pop()
         for name, prop in kind.required.items():
             if reveal(value.get(name)) is None:
@@ -253,18 +258,17 @@ class _Checker:
                 failures = self.result.warnings if rule.warns else self.result.failures
                 failures.append(Failure((*self.path, *failure.path), reason))
 
-    def _property(self, prop: Property, value: Any, secret: bool) -> None:
-        if prop.traits.deprecated:
-            self._warn(f"is deprecated: {prop.traits.deprecated}")
-        self._value(prop, prop.type, value, secret or prop.traits.secret)
-
     def _value(self, prop: Property, kind: Type, value: Any, secret: bool) -> None:
         if isinstance(value, Secret):
             self._value(prop, kind, value.value, True)
         elif value is None or value is UNKNOWN:
             return
         elif isinstance(kind, Scalar):
-            self._scalar(prop.traits, kind, value, secret)
+            unmet, known = unmet_by_scalar(prop.traits, kind, value), prop.traits.enum
+            for requirement in unmet:
+                self._refuse(requirement, secret)
+            if not unmet and known and value not in known:
+                self._warn(f"is not a value that this version of gcpx knows ({', '.join(known)}); it is sent unchanged")
         elif isinstance(kind, ListOf) and isinstance(value, list):
             self._list(prop, kind, value, secret)
         elif isinstance(kind, MapOf) and isinstance(value, dict):
@@ -287,15 +291,6 @@ class _Checker:
                 self._fail(f"must be {describe(kind.item)}, not null")
             self._value(prop, kind.item, item, secret)
             self.path.pop()
-
-    def _scalar(self, traits: Traits, kind: Scalar, value: Any, secret: bool) -> None:
-        unmet = unmet_by_scalar(traits, kind, value)
-        for requirement in unmet:
-            self._refuse(requirement, secret)
-        if not unmet and traits.enum and value not in traits.enum:
-            self._warn(
-                f"is not a value that this version of gcpx knows ({', '.join(traits.enum)}); it is sent unchanged"
-            )
 
     def _warn(self, reason: str) -> None:
         self.result.warnings.append(Failure(tuple(self.path), reason))

@@ -65,20 +65,17 @@ def from_body(kind: ObjectType, body: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises MalformedResponse for a value of another type than the declared one.
     """
-    return require_types(kind, _from_body(kind, body))
-
-
-def _from_body(kind: ObjectType, body: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: _from_wire(prop.type, body[prop.wire])
-        for name, prop in kind.properties.items()
-        if body.get(prop.wire) is not None
-    }
+    properties: dict[str, Any] = _from_wire(kind, body)
+    return require_types(kind, properties)
 
 
 def _from_wire(kind: Type, value: Any) -> Any:
     if isinstance(kind, ObjectType) and isinstance(value, dict):
-        return _from_body(kind, value)
+        return {
+            name: _from_wire(prop.type, value[prop.wire])
+            for name, prop in kind.properties.items()
+            if value.get(prop.wire) is not None
+        }
     if isinstance(kind, ListOf) and isinstance(value, list):
         return [_from_wire(kind.item, item) for item in value]
     if isinstance(kind, MapOf) and isinstance(value, dict):
@@ -89,20 +86,16 @@ def _from_wire(kind: Type, value: Any) -> Any:
     return value
 
 
-def uses_beta(kind: ObjectType, inputs: dict[str, Any]) -> bool:
-    """Return whether inputs set a property that only the API's beta version accepts."""
-    return any(
-        prop.traits.beta or _uses_beta(prop.type, inputs[name])
-        for name, prop in kind.inputs.items()
-        if not is_absent(prop, inputs.get(name))
-    )
-
-
-def _uses_beta(kind: Type, value: Any) -> bool:
+def uses_beta(kind: Type, value: Any) -> bool:
+    """Return whether a value of inputs sets a property that only the API's beta version accepts."""
     if isinstance(kind, ObjectType) and isinstance(value, dict):
-        return uses_beta(kind, value)
+        return any(
+            prop.traits.beta or uses_beta(prop.type, value[name])
+            for name, prop in kind.inputs.items()
+            if value.get(name) is not None and not is_absent(prop, value[name])
+        )
     if isinstance(kind, ListOf) and isinstance(value, list):
-        return any(_uses_beta(kind.item, item) for item in value)
+        return any(uses_beta(kind.item, item) for item in value)
     if isinstance(kind, MapOf) and isinstance(value, dict):
-        return any(_uses_beta(kind.item, item) for item in value.values())
+        return any(uses_beta(kind.item, item) for item in value.values())
     return False

@@ -144,37 +144,38 @@ class Comparison:
 
     def match(self, prop: Property, one: list[Any], other: list[Any]) -> list[tuple[int | None, int | None]]:
         """Pair the elements of two lists, as indexes, by the property's `identity`; None stands for no partner."""
-        identity = prop.traits.identity
-        if identity == "ordered" or not isinstance(prop.type, ListOf):
-            return _by_position(list(range(len(one))), list(range(len(other))))
+        identity = prop.traits.identity if isinstance(prop.type, ListOf) else "ordered"
         pairs: list[tuple[int | None, int | None]] = []
-        free = list(range(len(other)))
-        unmatched = []
-        for left, value in enumerate(one):
-            right = next((index for index in free if self._same_identity(prop, identity, value, other[index])), None)
-            if right is None:
-                unmatched.append(left)
-            else:
-                free.remove(right)
-                pairs.append((left, right))
-        rest = _by_position(unmatched, free) if isinstance(identity, tuple) else _apart(unmatched, free)
-        return sorted(pairs + rest, key=lambda pair: (pair[0] is None, pair[0] or 0, pair[1] or 0))
+        left, right = list(range(len(one))), list(range(len(other)))  # the elements without a partner
+        for index in [] if identity == "ordered" else list(left):
+            partner = next((free for free in right if self._is_same_element(prop, one[index], other[free])), None)
+            if partner is not None:
+                pairs.append((index, partner))
+                left.remove(index)
+                right.remove(partner)
+        if identity != "set":
+            by_position = list(zip(left, right, strict=False))
+            pairs += by_position
+            left, right = left[len(by_position) :], right[len(by_position) :]
+        return sorted([*pairs, *((index, None) for index in left)]) + [(None, index) for index in right]
 
-    def _same_identity(self, prop: Property, identity: Any, one: Any, other: Any) -> bool:
+    def _is_same_element(self, prop: Property, one: Any, other: Any) -> bool:
+        """Return whether two elements of a set are equal, or those of another list share one of its identities."""
         assert isinstance(prop.type, ListOf)  # noqa: S101 - `match` asked before
-        item = prop.type.item
+        item, identity = prop.type.item, prop.traits.identity
         if identity == "set" or not isinstance(item, ObjectType):
             return self.equal(prop, item, one, other)
-        return any(self._same_at(item, key.split("."), one, other) for key in identity)
-
-    def _same_at(self, kind: Type, path: list[str], one: Any, other: Any) -> bool:
-        if not isinstance(kind, ObjectType) or not isinstance(one, dict) or not isinstance(other, dict):
-            return False
-        prop, head, *rest = kind.properties[path[0]], *path
-        if rest:
-            return self._same_at(prop.type, rest, one.get(head), other.get(head))
-        values = (one.get(head), other.get(head))
-        return None not in values and self.equal(prop, prop.type, *values)
+        for path in identity:
+            at, kind, left, right = prop, prop.type.item, one, other
+            for name in path.split("."):
+                if not isinstance(kind, ObjectType) or not isinstance(left, dict) or not isinstance(right, dict):
+                    left = right = None
+                    break
+                at = kind.properties[name]
+                kind, left, right = at.type, left.get(name), right.get(name)
+            if left is not None and right is not None and self.equal(at, kind, left, right):
+                return True
+        return False
 
 
 ANYWHERE = Comparison()
@@ -186,12 +187,3 @@ def _number(value: Any) -> Any:
         return float(value)
     except (TypeError, ValueError):
         return value
-
-
-def _by_position(left: list[int], right: list[int]) -> list[tuple[int | None, int | None]]:
-    paired: list[tuple[int | None, int | None]] = list(zip(left, right, strict=False))
-    return paired + _apart(left[len(paired) :], right[len(paired) :])
-
-
-def _apart(left: list[int], right: list[int]) -> list[tuple[int | None, int | None]]:
-    return [(index, None) for index in left] + [(None, index) for index in right]

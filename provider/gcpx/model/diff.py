@@ -56,9 +56,6 @@ class _Values:
     new: Any
     state: Any = None
 
-    def change(self, kind: Kind, *, unseen: bool = False) -> Change:
-        return Change(self.path, kind, unseen)
-
 
 @attrs.frozen
 class _Walk:
@@ -92,9 +89,9 @@ class _Walk:
         if self._is_absent(prop, values.old):
             absent = self._is_absent(prop, values.new)
             if not absent and (self.patch or not self.shown.same(prop, values.state, values.new)):
-                yield values.change("add")
+                yield Change(values.path, "add")
         elif self._is_absent(prop, values.new):
-            yield values.change("delete", unseen=prop.traits.computed)
+            yield Change(values.path, "delete", unseen=prop.traits.computed)
         else:
             yield from self._values(prop, prop.type, values)
 
@@ -106,7 +103,7 @@ class _Walk:
     def _values(self, prop: Property, kind: Type, values: _Values) -> Iterator[Change]:
         old, new = values.old, values.new
         if old is UNKNOWN or new is UNKNOWN:
-            yield values.change("update")
+            yield Change(values.path, "update")
         elif isinstance(kind, ObjectType) and isinstance(old, dict) and isinstance(new, dict):
             yield from self.object(kind, values)
         elif isinstance(kind, MapOf) and isinstance(old, dict) and isinstance(new, dict):
@@ -114,7 +111,7 @@ class _Walk:
         elif isinstance(kind, ListOf) and isinstance(old, list) and isinstance(new, list):
             yield from self._list(prop, kind, values)
         elif not self.how.equal(prop, kind, old, new):
-            yield values.change("update")
+            yield Change(values.path, "update")
 
     def _map(self, prop: Property, kind: MapOf, values: _Values) -> Iterator[Change]:
         old, new = values.old, values.new
@@ -123,9 +120,9 @@ class _Walk:
         for key in sorted((old.keys() | new.keys()) - prop.traits.merge_keys):
             here = _Values((*values.path, key), old.get(key), new.get(key))
             if key not in new:
-                yield here.change("delete")
+                yield Change(here.path, "delete")
             elif key not in old:
-                yield here.change("add")
+                yield Change(here.path, "add")
             else:
                 yield from self._values(prop, kind.item, here)
 

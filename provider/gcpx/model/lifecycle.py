@@ -14,16 +14,15 @@ import attrs
 
 from gcpx.errors import UserError
 from gcpx.model import naming
-from gcpx.model.check import CheckResult, check
 from gcpx.model.compare import Comparison
 from gcpx.model.diff import Change, diff
-from gcpx.model.fields import Failure, ObjectType
+from gcpx.model.fields import Failure
 from gcpx.model.links import Location
-from gcpx.model.naming import NameRequest, without_hidden
+from gcpx.model.naming import without_hidden
 from gcpx.model.resource import Context, PartialError, Resource, State
 from gcpx.model.secrecy import is_secret_at, mark_secrets, open_path
 from gcpx.model.state import merged_outputs, minimal_inputs, predicted_outputs, refreshed_inputs
-from gcpx.model.values import Path, is_below, reveal
+from gcpx.model.values import UNKNOWN, Path, is_below, reveal
 
 _PLACES = ("project", "region", "zone")
 _NOT_THERE = "must name something that exists in Google Cloud and fits here; the value is secret and is not shown"
@@ -40,37 +39,6 @@ class Plan:
 
     changes: list[Change]
     delete_first: bool
-
-    @property
-    def paths(self) -> tuple[Path, ...]:
-        """The paths that differ."""
-        return tuple(change.path for change in self.changes)
-
-    @property
-    def replaces(self) -> bool:
-        """Whether the resource is replaced."""
-        return any(change.replaces for change in self.changes)
-
-
-def name_inputs(
-    resource: Resource, request: NameRequest, olds: dict[str, Any], news: dict[str, Any]
-) -> tuple[dict[str, Any], list[Failure]]:
-    """Add a generated name to inputs that have none; return the inputs, and a failure if no name can be generated.
-
-    Both inputs may hold secrets.
-    """
-    rule = resource.autoname
-    if rule is None:
-        return news, []
-    named, failure = naming.apply(rule, request, olds, news)
-    return named, [Failure((rule.property,), failure)] if failure is not None else []
-
-
-def check_inputs(kind: ObjectType, values: dict[str, Any], failures: list[Failure]) -> CheckResult:
-    """Check values, which may hold secrets, by their declaration, and add what is wrong beyond it."""
-    result = check(kind, values)
-    result.failures.extend(failures)
-    return result
 
 
 def check_online(resource: Resource, context: Context, olds: dict[str, Any], news: dict[str, Any]) -> list[Failure]:
@@ -91,9 +59,7 @@ def plan(resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: 
     Without old inputs, as in states of other tools, the outputs stand in for them.
     """
     old = old or {name: value for name, value in outputs.items() if name in resource.type.inputs}
-    if naming.keeps_name(resource.autoname, old, new):
-        new = naming.with_real_name(resource.autoname, new, outputs)
-    old = naming.with_real_name(resource.autoname, old, outputs)
+    old, new = naming.with_real_name(resource.autoname, old, new, outputs)
     locations = (resource.location(old, outputs), resource.location(new, outputs))
     differences = diff(resource.type, old, new, outputs, Comparison(locations, sure=True))
     changes = [
@@ -104,8 +70,8 @@ def plan(resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: 
     if old.get(naming.IMPORTED):
         # The import made up what Google never returns, and recorded what Google chose: neither is a reason to replace.
         changes = [change for change in changes if is_below(change.path, resource.in_place) or not change.unseen]
-    found = Plan(changes, delete_first=False)
-    return attrs.evolve(found, delete_first=found.replaces and resource.must_delete_first(old, new))
+    replaces = any(change.replaces for change in changes)
+    return Plan(changes, delete_first=replaces and resource.must_delete_first(old, new))
 
 
 def shown_changes(plan: Plan, old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
@@ -162,7 +128,8 @@ def read(
 
     Raises what `Resource.settle` and `Resource.read` raise, except PartialError.
     """
-    _settle(resource, context, resource_id)
+    if context.prior.get(naming.UNREAD):
+        resource.settle(context, resource_id)
     try:
         state, unfinished = resource.read(context, resource_id, inputs), ""
     except PartialError as error:
@@ -175,13 +142,9 @@ def delete(resource: Resource, context: Context, resource_id: str) -> None:
 
     Raises what `Resource.settle` and `Resource.delete` raise.
     """
-    _settle(resource, context, resource_id)
-    resource.delete(context, resource_id)
-
-
-def _settle(resource: Resource, context: Context, resource_id: str) -> None:
     if context.prior.get(naming.UNREAD):
         resource.settle(context, resource_id)
+    resource.delete(context, resource_id)
 
 
 def _marked(state: State, prior: dict[str, Any]) -> State:
@@ -237,7 +200,8 @@ def hidden_outputs(state: State) -> dict[str, Any]:
 def refresh(resource: Resource, state: State, inputs: dict[str, Any], prior: dict[str, Any]) -> dict[str, Any]:
     """Return the inputs that a refresh writes: the user's properties with Google's values, and what drifted."""
     rule, how = resource.autoname, resource.comparison(inputs, state.properties)
-    fresh = refreshed_inputs(resource.type, inputs, state.properties, prior, how)
+    last = UNKNOWN if prior.get(naming.UNREAD) else prior
+    fresh = refreshed_inputs(resource.type, inputs, state.properties, last, how)
     if rule is not None and inputs.get(naming.AUTONAMED):  # the name that an earlier run generated is no drift
         fresh[rule.property] = inputs[rule.property]
     return fresh

@@ -12,6 +12,8 @@ _HOST_AND_VERSION = re.compile(r"^https?://[^/]+/(?:compute/)?(?:v1|beta|alpha|v
 _PARTS = re.compile(
     r"(?:projects/(?P<project>[^/]+)/)?(?:(?P<kind>global)/|(?P<scope>regions|zones)/(?P<place>[^/]+)/)?"
 )
+_PLACES = {"regions": "region", "zones": "zone"}
+"""The attribute of a location that belongs after `regions` or `zones` in a link that leaves it out."""
 
 
 @attrs.frozen
@@ -28,10 +30,6 @@ class Location:
         found = {name: next((item for item in (value.get(name) for value in values) if item), settings.get(name))
                  for name in ("project", "region", "zone")}  # fmt: skip
         return cls(**{name: name_of(value) if isinstance(value, str) else None for name, value in found.items()})
-
-    def __getitem__(self, scope: str) -> str | None:
-        """Return the name that belongs after `regions` or `zones` in a link that leaves it out."""
-        return {"regions": self.region, "zones": self.zone}.get(scope)
 
 
 NO_LOCATION = Location()
@@ -90,18 +88,16 @@ def same_link(
     scopes = {left.scope, right.scope} - {""}
     if len(scopes) > 1:
         return False
-    scope = scopes.pop() if scopes else ""
-    places = (left.place or locations[0][scope], right.place or locations[1][scope])
+    place = _PLACES.get(scopes.pop() if scopes else "", "")
+    places = (left.place or getattr(locations[0], place, None), right.place or getattr(locations[1], place, None))
     projects = (left.project or locations[0].project, right.project or locations[1].project)
-    return _agree(*places, sure=sure) and (_agree(*projects, sure=sure) or _perhaps_one_project(*projects, sure=sure))
-
-
-def _agree(one: str | None, other: str | None, *, sure: bool) -> bool:
-    return one == other or (not sure and None in (one, other))
-
-
-def _perhaps_one_project(one: str | None, other: str | None, *, sure: bool) -> bool:
-    return not sure and bool(one and other) and str(one).isdigit() != str(other).isdigit()
+    if sure:
+        return places[0] == places[1] and projects[0] == projects[1]
+    return (places[0] == places[1] or None in places) and (
+        projects[0] == projects[1]
+        or None in projects
+        or (all(projects) and str(projects[0]).isdigit() != str(projects[1]).isdigit())
+    )
 
 
 @functools.lru_cache(maxsize=4096)

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 import attrs
 
+from gcpx.model.fields import Failure
 from gcpx.model.values import UNKNOWN, reveal
 
 AUTONAMED: Final = "__autonamed"
@@ -84,40 +85,41 @@ def mark_of(outputs: dict[str, Any]) -> str:
     return mark if isinstance(mark, str) else ""
 
 
-def keeps_name(rule: Autoname | None, old: dict[str, Any], new: dict[str, Any]) -> bool:
-    """Return whether new inputs have the same generated name as old ones."""
-    return rule is not None and bool(new.get(AUTONAMED)) and new.get(rule.property) == old.get(rule.property)
+def with_real_name(
+    rule: Autoname | None, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return old and new inputs with the name that the resource has, where they have a generated name that stays.
 
-
-def with_real_name(rule: Autoname | None, inputs: dict[str, Any], outputs: dict[str, Any]) -> dict[str, Any]:
-    """Return inputs with the name that the resource has, if their name was generated.
-
-    A resource that an earlier run created keeps the name that was generated then. Neither side may hold secrets.
+    A resource that an earlier run created keeps the name that was generated then. Nothing may hold secrets.
     """
-    if rule is None or not inputs.get(AUTONAMED) or not isinstance(outputs.get(rule.property), str):
-        return inputs
-    return {**inputs, rule.property: outputs[rule.property]}
+    if rule is None or not isinstance(outputs.get(rule.property), str):
+        return old, new
+    real = {rule.property: outputs[rule.property]}
+    stays = new.get(AUTONAMED) and new.get(rule.property) == old.get(rule.property)
+    return {**old, **real} if old.get(AUTONAMED) else old, {**new, **real} if stays else new
 
 
-def apply(
-    rule: Autoname, request: NameRequest, olds: dict[str, Any], news: dict[str, Any]
-) -> tuple[dict[str, Any], str | None]:
+def name_inputs(
+    rule: Autoname | None, request: NameRequest, olds: dict[str, Any], news: dict[str, Any]
+) -> tuple[dict[str, Any], list[Failure]]:
     """Name a resource: as its inputs say, as before, or by a generated name.
 
-    Gives the inputs and, if no name can be generated, what is required. Both inputs may hold secrets and unknowns.
+    Gives the inputs, and a failure if no name can be generated. Both inputs may hold secrets and unknowns.
     """
+    if rule is None:
+        return news, []
     key, proposal = rule.property, request.proposal
     if news.get(key) is not None:
         carried = news.get(AUTONAMED) and reveal(news[key]) == reveal(olds.get(key, news[key]))
-        return (news if carried else {k: v for k, v in news.items() if k != AUTONAMED}), None
+        return (news if carried else {k: v for k, v in news.items() if k != AUTONAMED}), []
     if (olds.get(AUTONAMED) or olds.get(IMPORTED)) and olds.get(key) not in (None, UNKNOWN):
-        return news | {key: olds[key], AUTONAMED: True}, None
+        return news | {key: olds[key], AUTONAMED: True}, []
     if proposal is not None and proposal.mode == "disable":
-        return news, "is required, because autonaming is disabled for this resource"
+        return news, [Failure((key,), "is required, because autonaming is disabled for this resource")]
     if proposal is not None and proposal.mode == "enforce":
-        return news | {key: proposal.name, AUTONAMED: True}, None
+        return news | {key: proposal.name, AUTONAMED: True}, []
     name = _fit(rule, proposal.name) if proposal is not None else _generate(rule, request)
-    return news | {key: name, AUTONAMED: True}, None
+    return news | {key: name, AUTONAMED: True}, []
 
 
 def _generate(rule: Autoname, request: NameRequest) -> str:

@@ -49,7 +49,7 @@ _SEPARATOR: Final = re.compile(r"[\r\n?#]")
 """Between the pieces of a secret: messages may quote one line of it, and the path of a URL ends before ? and #."""
 _LONGEST_LINK: Final = 2048
 _MASK: Final = "[secret]"
-_PRIVATE: Final = re.compile(
+PRIVATE_KEY: Final = re.compile(
     r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|\Z)"
     r"|PuTTY-User-Key-File-.*|b3BlbnNzaC1rZXktdjEA[A-Za-z0-9+/=\s\\]*",
     re.DOTALL,
@@ -68,14 +68,9 @@ _QUOTES: Final = "'\"`"
 _Span = tuple[int, int]
 
 
-def is_private_key(text: str) -> bool:
-    """Return whether a text contains a private key."""
-    return _PRIVATE.search(text) is not None
-
-
 def redact(text: str, secrets: frozenset[str]) -> str:
     """Mask every secret, every private key and every Google credential in a message."""
-    spans = [found.span() for form in (_PRIVATE, _CREDENTIAL) for found in form.finditer(text)]
+    spans = [found.span() for form in (PRIVATE_KEY, _CREDENTIAL) for found in form.finditer(text)]
     spellings = frozenset(spelling for secret in secrets for spelling in _spellings(secret))
     plain = _Reading(text, range(len(text) + 1))
     spans.extend(plain.spans(spellings))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import functools
 import math
 import threading
 import time
@@ -301,7 +302,7 @@ class Resource(abc.ABC):
     def __init__(self, google: Any, lookups: Any) -> None:
         """Take the client of Google's APIs, and the cached lookups of online checks."""
 
-    @property
+    @functools.cached_property
     def type(self) -> ObjectType:
         """The declaration as data."""
         return object_type(self.model)

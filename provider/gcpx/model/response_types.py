@@ -6,8 +6,7 @@ that has one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from gcpx.errors import MalformedResponse
 from gcpx.model.check import PERCENTAGE, describe, describe_value
@@ -15,37 +14,29 @@ from gcpx.model.fields import ListOf, MapOf, ObjectType, Scalar, Type
 from gcpx.model.numbers import as_integer, as_number
 from gcpx.model.values import Path, format_path
 
+V = TypeVar("V")
 
-def require_types(kind: ObjectType, properties: dict[str, Any]) -> dict[str, Any]:
-    """Return properties that were read from a response; raise MalformedResponse if one has not its declared type."""
-    for path, expected, value in _mismatches(kind, properties, ()):
+
+def require_types(kind: Type, value: V, path: Path = ()) -> V:
+    """Return a value that was read from a response; raise MalformedResponse if a part of it has not its declared type.
+
+    Null stands for a missing value, except as an element of a list.
+    """
+    if isinstance(kind, ObjectType) and isinstance(value, dict):
+        for name, item in value.items():
+            require_types(kind.properties[name].type, item, (*path, name))
+    elif isinstance(kind, MapOf) and isinstance(value, dict):
+        for key, item in value.items():
+            require_types(kind.item, item, (*path, key))
+    elif isinstance(kind, ListOf) and isinstance(value, list) and None not in value:
+        for index, item in enumerate(value):
+            require_types(kind.item, item, (*path, index))
+    elif value is not None and not (isinstance(kind, Scalar) and _is_scalar(kind, value)):
         raise MalformedResponse(
             f"Google's response has another form than its API promises: {format_path(path) or 'it'} must be "
-            f"{describe(expected)}, not {describe_value(value)}"
+            f"{describe(kind)}, not {describe_value(value)}"
         )
-    return properties
-
-
-def _mismatches(kind: Type, value: Any, path: Path) -> Iterator[tuple[Path, Type, Any]]:
-    """Yield the values of other types than the declared ones; null stands for a missing value."""
-    if value is None or (isinstance(kind, Scalar) and _is_scalar(kind, value)):
-        return
-    parts = _parts(kind, value)
-    if parts is None:
-        yield path, kind, value
-    for name, inner, item in parts or ():
-        yield from _mismatches(inner, item, (*path, name))
-
-
-def _parts(kind: Type, value: Any) -> list[tuple[str | int, Type, Any]] | None:
-    """Return the parts of a value with their types; None if the value is not of the type."""
-    if isinstance(kind, ObjectType) and isinstance(value, dict):
-        return [(name, kind.properties[name].type, item) for name, item in value.items()]
-    if isinstance(kind, MapOf) and isinstance(value, dict):
-        return [(name, kind.item, item) for name, item in value.items()]
-    if isinstance(kind, ListOf) and isinstance(value, list):
-        return None if None in value else [(index, kind.item, item) for index, item in enumerate(value)]
-    return None
+    return value
 
 
 def _is_scalar(kind: Scalar, value: Any) -> bool:

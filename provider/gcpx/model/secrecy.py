@@ -5,31 +5,74 @@ Which parts of messages are masked is decided in `gcpx.model.redaction`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Type
-from gcpx.model.redaction import SHORTEST, is_private_key, texts_of_number
+from gcpx.model.redaction import PRIVATE_KEY, SHORTEST, texts_of_number
 from gcpx.model.values import Path, Secret, conceal, has_secret, leaves
 
 
-def mark_secrets(kind: ObjectType, values: dict[str, Any], *sources: dict[str, Any]) -> dict[str, Any]:
-    """Mark what is secret by declaration, or anywhere in `sources`, which are the inputs that values come from."""
-    marked: dict[str, Any] = _declared(kind, values)
-    for source in sources:
-        marked = {name: _positional(source.get(name), item) for name, item in marked.items()}
-    return _mark_texts_in(kind, marked, secret_texts(kind, *sources))
-
-
-def mark_former_secrets(
-    kind: ObjectType, values: dict[str, Any], inputs: dict[str, Any], *former: dict[str, Any]
+def mark_secrets(
+    kind: ObjectType, values: dict[str, Any], *inputs: dict[str, Any], former: tuple[dict[str, Any], ...] = ()
 ) -> dict[str, Any]:
-    """Mark what was secret in earlier inputs and outputs, and is not a plain value of the present inputs.
+    """Mark what is secret by declaration, or anywhere in inputs that the values come from, or was secret earlier.
 
-    Google may still show such a value: after an update that failed, or one that could not change it.
+    `former` are earlier inputs and outputs. Google may still show what was secret in them: after an update that failed,
+    or one that could not change it. What the present inputs show plainly is no longer secret.
     """
-    shown = frozenset(map(str, leaves(conceal(inputs))))
-    return _mark_texts_in(kind, values, secret_texts(kind, *former) - shown)
+    texts, earlier = secret_texts(kind, *inputs), secret_texts(kind, *former)
+    if earlier:
+        texts |= earlier - frozenset(map(str, leaves(conceal(list(inputs)))))
+    return _marked_items(kind, values, inputs, texts)
+
+
+def _marked_items(
+    kind: Type | None, values: dict[str, Any], sources: Sequence[Any], texts: frozenset[str]
+) -> dict[str, Any]:
+    """Mark what is secret in the items of an object or a map; `sources` are the inputs at the same place."""
+    properties = kind.properties if isinstance(kind, ObjectType) else {}
+    other = kind.item if isinstance(kind, MapOf) else None
+    marked = {}
+    for key, item in values.items():
+        prop = properties.get(key)
+        if prop is not None and prop.traits.secret and item is not None and not isinstance(item, Secret):
+            marked[key] = Secret(item)
+        else:
+            beside = [source[key] for source in sources if isinstance(source, dict) and key in source]
+            marked[key] = _marked(prop.type if prop is not None else other, item, beside, texts)
+    return marked
+
+
+def _marked(kind: Type | None, value: Any, sources: Sequence[Any], texts: frozenset[str]) -> Any:
+    """Mark a value that is secret in a source or shows a secret text, also as the key of a map; or mark its parts."""
+    if value is None or isinstance(value, Secret):
+        return value
+    if any(isinstance(source, Secret) for source in sources):
+        return Secret(value)
+    if isinstance(value, dict):
+        properties = kind.properties if isinstance(kind, ObjectType) else {}
+        if any(key not in properties and not key.startswith("__") and _shows(key, texts) for key in value):
+            return Secret(value)
+        return _marked_items(kind, value, sources, texts)
+    if isinstance(value, list):
+        lists = [source for source in sources if isinstance(source, list)]
+        if any(len(source) != len(value) and has_secret(source) for source in lists):
+            return Secret(value)  # which of the elements is the secret one is not known
+        item_kind = kind.item if isinstance(kind, ListOf) else None
+        beside = [source for source in lists if len(source) == len(value)]
+        return [_marked(item_kind, item, [source[at] for source in beside], texts) for at, item in enumerate(value)]
+    return Secret(value) if _shows(value, texts) else value
+
+
+def _shows(value: Any, texts: frozenset[str]) -> bool:
+    """Return whether a scalar is one of these texts, or contains one that is long enough, or a private key."""
+    if type(value) is int:
+        return len(str(value)) >= SHORTEST and str(value) in texts
+    if not isinstance(value, str):
+        return False
+    quotes = any(value == secret or (len(secret) >= SHORTEST and secret in value) for secret in texts)
+    return quotes or PRIVATE_KEY.search(value) is not None
 
 
 def secret_texts(kind: Type | None, *values: Any) -> frozenset[str]:
@@ -72,92 +115,20 @@ def _texts(kind: Type | None, value: Any, *, hidden: bool) -> Iterator[str]:
     if isinstance(value, Secret):
         yield from _texts(kind, value.value, hidden=True)
     elif isinstance(value, dict):
+        properties = kind.properties if isinstance(kind, ObjectType) else {}
+        other = kind.item if isinstance(kind, MapOf) else None
         for key, item in value.items():
-            yield from _texts_of_item(kind, key, item, hidden)
+            prop = properties.get(key)
+            if prop is not None:
+                yield from _texts(prop.type, item, hidden=hidden or prop.traits.secret)
+            else:
+                if hidden and key:
+                    yield key
+                yield from _texts(other, item, hidden=hidden)
     elif isinstance(value, list):
         for item in value:
             yield from _texts(kind.item if isinstance(kind, ListOf) else None, item, hidden=hidden)
-    elif hidden:
-        yield from _texts_of_scalar(value)
-
-
-def _texts_of_item(kind: Type | None, key: str, item: Any, hidden: bool) -> Iterator[str]:
-    prop = kind.properties.get(key) if isinstance(kind, ObjectType) else None
-    if prop is not None:
-        yield from _texts(prop.type, item, hidden=hidden or prop.traits.secret)
-        return
-    if hidden and key:
-        yield key
-    yield from _texts(kind.item if isinstance(kind, MapOf) else None, item, hidden=hidden)
-
-
-def _texts_of_scalar(value: Any) -> tuple[str, ...]:
-    if isinstance(value, str):
-        return (value,) if value else ()
-    return texts_of_number(value) if isinstance(value, int | float) and not isinstance(value, bool) else ()
-
-
-def _declared(kind: Type, value: Any) -> Any:
-    if isinstance(value, Secret):
-        return value
-    if isinstance(kind, ObjectType) and isinstance(value, dict):
-        return {name: _mark(kind, name, item) if name in kind.properties else item for name, item in value.items()}
-    if isinstance(kind, ListOf) and isinstance(value, list):
-        return [_declared(kind.item, item) for item in value]
-    if isinstance(kind, MapOf) and isinstance(value, dict):
-        return {key: _declared(kind.item, item) for key, item in value.items()}
-    return value
-
-
-def _mark(kind: ObjectType, name: str, value: Any) -> Any:
-    prop = kind.properties[name]
-    if prop.traits.secret and value is not None and not isinstance(value, Secret):
-        return Secret(value)
-    return _declared(prop.type, value)
-
-
-def _positional(source: Any, value: Any) -> Any:
-    """Mark a value as secret if the source has a secret at the same place."""
-    if isinstance(value, Secret) or value is None:
-        return value
-    if isinstance(source, Secret):
-        return Secret(value)
-    if isinstance(source, dict) and isinstance(value, dict):
-        return {key: _positional(source.get(key), item) for key, item in value.items()}
-    if isinstance(source, list) and isinstance(value, list):
-        if len(source) == len(value):
-            return [_positional(before, item) for before, item in zip(source, value, strict=True)]
-        return Secret(value) if has_secret(source) else value
-    return value
-
-
-def _mark_texts_in(kind: ObjectType, values: dict[str, Any], texts: frozenset[str]) -> dict[str, Any]:
-    types = {name: prop.type for name, prop in kind.properties.items()}
-    return {name: _mark_texts(types.get(name), item, texts) for name, item in values.items()}
-
-
-def _mark_texts(kind: Type | None, value: Any, texts: frozenset[str]) -> Any:
-    """Mark every string and number that shows one of these texts, and every map with a key that does."""
-    if isinstance(value, dict):
-        properties = kind.properties if isinstance(kind, ObjectType) else {}
-        if any(key not in properties and not key.startswith("__") and _shows(key, texts) for key in value):
-            return Secret(value)
-        other = kind.item if isinstance(kind, MapOf) else None
-        return {
-            key: _mark_texts(properties[key].type if key in properties else other, item, texts)
-            for key, item in value.items()
-        }
-    if isinstance(value, list):
-        return [_mark_texts(kind.item if isinstance(kind, ListOf) else None, item, texts) for item in value]
-    return Secret(value) if _is_hidden(value, texts) else value
-
-
-def _is_hidden(value: Any, texts: frozenset[str]) -> bool:
-    if isinstance(value, str):
-        return _shows(value, texts)
-    return type(value) is int and len(str(value)) >= SHORTEST and str(value) in texts
-
-
-def _shows(text: str, texts: frozenset[str]) -> bool:
-    shown = any(text == secret or (len(secret) >= SHORTEST and secret in text) for secret in texts)
-    return shown or is_private_key(text)
+    elif hidden and isinstance(value, str) and value:
+        yield value
+    elif hidden and isinstance(value, int | float) and not isinstance(value, bool):
+        yield from texts_of_number(value)

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
-
 from gcpx.model.compare import ANYWHERE, Comparison, is_absent
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Type, has_outputs
-from gcpx.model.naming import UNREAD
 from gcpx.model.values import UNKNOWN
 
 
@@ -21,9 +18,10 @@ def merged_outputs(
     """
     result = dict(state)
     for name, prop in kind.inputs.items():
-        merged = _merge(prop, prop.type, inputs.get(name), state.get(name), how)
-        if merged is not None:
-            result[name] = merged
+        if inputs.get(name) is not None:
+            merged = _merge(prop, prop.type, inputs[name], state.get(name), how)
+            if merged is not None:
+                result[name] = merged
     return result
 
 
@@ -73,89 +71,72 @@ def predicted_outputs(kind: ObjectType, inputs: dict[str, Any]) -> dict[str, Any
 
 
 def refreshed_inputs(
-    kind: ObjectType, inputs: dict[str, Any], state: dict[str, Any], prior: dict[str, Any], how: Comparison = ANYWHERE
+    kind: ObjectType, inputs: dict[str, Any], state: dict[str, Any], prior: Any, how: Comparison = ANYWHERE
 ) -> dict[str, Any]:
     """Return what a refresh writes into the inputs: the user's properties with Google's values, and what drifted.
 
+    `prior` are the last outputs, or UNKNOWN if they were not read back after the creation.
+
     A property whose value others imply stays as it is in the program. A property that the user left out joins only if
-    its value is not the one in the last outputs, so that the server's defaults never look like drift. After a creation
-    that was not read back there is nothing to compare with, so none joins. Keys of a map, except `merge_keys`, and
-    elements of a list that the user did not write always join.
+    its value is not the one in the last outputs, so that the server's defaults never look like drift. If these are
+    unknown there is nothing to compare with, so none joins. Keys of a map, except `merge_keys`, and elements of a list
+    that the user did not write always join.
     """
-    return _Refresh(how).object(kind, inputs, state, UNKNOWN if prior.get(UNREAD) else prior)
+    result = {key: value for key, value in inputs.items() if key.startswith("__")}
+    implied = kind.implied(state)
+    for name, prop in kind.inputs.items():
+        value, found = inputs.get(name), state.get(name)
+        if is_absent(prop, found) or not how.same(prop, found, implied.get(name)):
+            value = _refreshed_property(prop, value, found, _part(prior, name), how)
+        if value is not None:
+            result[name] = value
+    return result
 
 
-def _part(prior: Any, name: str) -> Any:
-    """Return a property of the last outputs; if these are unknown, so is the property."""
+def _refreshed_property(prop: Property, user: Any, state: Any, prior: Any, how: Comparison) -> Any:
+    if prop.traits.in_url or (state is None and _is_unseen(prop, user)):
+        return user
+    if user is None:
+        # If the last outputs mean the same, Google has not changed the value; at most, it has forgotten it.
+        if (
+            prior is UNKNOWN
+            or is_absent(prop, state)
+            or how.same(prop, _merge(prop, prop.type, prior, state, how), prior)
+        ):
+            return None
+        return minimal_value(prop, prop.type, state, None, how)
+    if state is None:
+        return user if is_absent(prop, user) else None
+    return _refreshed_value(prop, prop.type, user, state, prior, how)
+
+
+def _refreshed_value(prop: Property, kind: Type, user: Any, state: Any, prior: Any, how: Comparison) -> Any:
+    if isinstance(kind, ObjectType) and isinstance(user, dict) and isinstance(state, dict):
+        return refreshed_inputs(kind, user, state, prior, how)
+    if isinstance(kind, ListOf) and isinstance(user, list) and isinstance(state, list):
+        return [
+            minimal_value(prop, kind.item, state[right], None, how)
+            if left is None
+            else _refreshed_value(prop, kind.item, user[left], state[right], _part(prior, left), how)
+            for left, right in how.match(prop, user, state)
+            if right is not None
+        ]
+    if isinstance(kind, MapOf) and isinstance(user, dict) and isinstance(state, dict):
+        return {
+            key: _refreshed_value(prop, kind.item, user[key], item, _part(prior, key), how) if key in user else item
+            for key, item in state.items()
+            if key in user or key not in prop.traits.merge_keys
+        }
+    return user if how.equal(prop, kind, user, state) else state
+
+
+def _part(prior: Any, key: str | int) -> Any:
+    """Return a property or an element of the last outputs; if these are unknown, so is the part."""
     if prior is UNKNOWN:
         return UNKNOWN
-    return prior.get(name) if isinstance(prior, dict) else None
-
-
-def _element(prior: Any, index: int) -> Any:
-    """Return an element of a list in the last outputs; if these are unknown, so is the element."""
-    if prior is UNKNOWN:
-        return UNKNOWN
-    return prior[index] if isinstance(prior, list) and index < len(prior) else None
-
-
-@attrs.frozen
-class _Refresh:
-    """A walk through inputs, Google's values, and the last outputs, which are UNKNOWN if they were never read."""
-
-    how: Comparison
-
-    def object(self, kind: ObjectType, inputs: dict[str, Any], state: dict[str, Any], prior: Any) -> dict[str, Any]:
-        result = {key: value for key, value in inputs.items() if key.startswith("__")}
-        implied = kind.implied(state)
-        for name, prop in kind.inputs.items():
-            value = inputs.get(name)
-            if is_absent(prop, state.get(name)) or not self.how.same(prop, state.get(name), implied.get(name)):
-                value = self._property(prop, value, state.get(name), _part(prior, name))
-            if value is not None:
-                result[name] = value
-        return result
-
-    def _property(self, prop: Property, user: Any, state: Any, prior: Any) -> Any:
-        if prop.traits.in_url or (state is None and _is_unseen(prop, user)):
-            return user
-        if user is None:
-            return (
-                minimal_value(prop, prop.type, state, None, self.how) if self._has_drifted(prop, state, prior) else None
-            )
-        if state is None:
-            return user if is_absent(prop, user) else None
-        return self._value(prop, prop.type, user, state, prior)
-
-    def _has_drifted(self, prop: Property, state: Any, prior: Any) -> bool:
-        """Return whether Google has changed, and not only forgotten, a value that the user left out."""
-        if prior is UNKNOWN or is_absent(prop, state):
-            return False
-        return not self.how.same(prop, _merge(prop, prop.type, prior, state, self.how), prior)
-
-    def _value(self, prop: Property, kind: Type, user: Any, state: Any, prior: Any) -> Any:
-        if isinstance(kind, ObjectType) and isinstance(user, dict) and isinstance(state, dict):
-            return self.object(kind, user, state, prior)
-        if isinstance(kind, ListOf) and isinstance(user, list) and isinstance(state, list):
-            return self._list(prop, kind, user, state, prior)
-        if isinstance(kind, MapOf) and isinstance(user, dict) and isinstance(state, dict):
-            return {
-                key: self._value(prop, kind.item, user[key], item, _part(prior, key)) if key in user else item
-                for key, item in state.items()
-                if key in user or key not in prop.traits.merge_keys
-            }
-        return user if self.how.equal(prop, kind, user, state) else state
-
-    def _list(self, prop: Property, kind: ListOf, user: list[Any], state: list[Any], prior: Any) -> list[Any]:
-        result = []
-        for left, right in self.how.match(prop, user, state):
-            if right is None:
-                continue
-            if left is None:
-                result.append(minimal_value(prop, kind.item, state[right], None, self.how))
-            else:
-                result.append(self._value(prop, kind.item, user[left], state[right], _element(prior, left)))
-        return result
+    if isinstance(key, int):
+        return prior[key] if isinstance(prior, list) and key < len(prior) else None
+    return prior.get(key) if isinstance(prior, dict) else None
 
 
 def minimal_inputs(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 import attrs
@@ -39,23 +39,24 @@ def is_below(path: Path, paths: Collection[Path]) -> bool:
     return any(path[: len(other)] == other for other in paths)
 
 
-def transform(value: Any, leaf: Callable[[Any], Any]) -> Any:
-    """Copy a tree of dicts and lists with `leaf` applied to every other value."""
-    if isinstance(value, dict):
-        return {key: transform(item, leaf) for key, item in value.items()}
-    if isinstance(value, list):
-        return [transform(item, leaf) for item in value]
-    return leaf(value)
-
-
 def reveal(value: Any) -> Any:
     """Copy a tree with every secret replaced by its value."""
-    return transform(value, lambda leaf: reveal(leaf.value) if isinstance(leaf, Secret) else leaf)
+    if isinstance(value, Secret):
+        return reveal(value.value)
+    if isinstance(value, dict):
+        return {key: item if type(item) in _PLAIN else reveal(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [item if type(item) in _PLAIN else reveal(item) for item in value]
+    return value
 
 
 def conceal(value: Any) -> Any:
     """Copy a tree with every secret replaced by an unknown."""
-    return transform(value, lambda leaf: UNKNOWN if isinstance(leaf, Secret) else leaf)
+    if isinstance(value, Secret):
+        return UNKNOWN
+    if isinstance(value, dict):
+        return {key: conceal(item) for key, item in value.items()}
+    return [conceal(item) for item in value] if isinstance(value, list) else value
 
 
 def leaves(value: Any) -> Iterator[Any]:

@@ -9,7 +9,7 @@ import attrs
 from gcpx.model import lifecycle
 from gcpx.model.naming import UNREAD, without_hidden
 from gcpx.model.resource import PartialError, Resource, State
-from gcpx.model.secrecy import mark_former_secrets, mark_secrets
+from gcpx.model.secrecy import mark_secrets
 from gcpx.model.values import reveal
 from gcpx.protocol.failures import InitFailed, NotUnderstood
 from gcpx.protocol.wire import encode
@@ -56,5 +56,4 @@ class Outputs:
         return self._marked(known | lifecycle.hidden_outputs(state))
 
     def _marked(self, values: dict[str, Any]) -> Any:
-        marked = mark_secrets(self.resource.type, values, self.inputs)
-        return encode(mark_former_secrets(self.resource.type, marked, self.inputs, self.old, self.prior))
+        return encode(mark_secrets(self.resource.type, values, self.inputs, former=(self.old, self.prior)))

@@ -12,11 +12,11 @@ from google.protobuf import empty_pb2
 
 from gcpx.errors import ProviderError, UserError
 from gcpx.model import codec, lifecycle
-from gcpx.model.check import CheckResult
+from gcpx.model.check import CheckResult, check
 from gcpx.model.fields import ObjectType
-from gcpx.model.naming import AUTONAMED, without_hidden
+from gcpx.model.naming import AUTONAMED, name_inputs, without_hidden
 from gcpx.model.redaction import redact
-from gcpx.model.resource import Context, PartialError, Resource, State
+from gcpx.model.resource import Context, PartialError, State
 from gcpx.model.secrecy import mark_secrets
 from gcpx.model.values import has_unknown, reveal
 from gcpx.protocol import proto, wire
@@ -104,7 +104,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     def Invoke(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Call a function."""
         function, arguments = self.plugin.function(request.tok), decode(request.args)
-        checked = lifecycle.check_inputs(function.type, arguments, function.failures(reveal(arguments)))
+        checked = check(function.type, arguments, function.failures(reveal(arguments)))
         self._raise_if_invalid(f"{request.tok} was not called", function.type, arguments, checked)
         marked = mark_secrets(function.type, without_hidden(arguments))
         with wrapping_unexpected_errors():
@@ -119,7 +119,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         if has_unknown(query):
             yield message(computed=message.Computed())
             return
-        checked = lifecycle.check_inputs(resource.query_type, query, resource.query_failures(reveal(query)))
+        checked = check(resource.query_type, query, resource.query_failures(reveal(query)))
         self._raise_if_invalid(f"{request.token} was not listed", resource.query_type, query, checked)
         context = self._call(request)
         token, left = request.continuation_token, request.limit
@@ -138,10 +138,10 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     @guarded
     def Check(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Name the resource and find everything that is wrong with its inputs."""
-        resource, olds = self._resource(request), decode(request.olds)
+        resource, olds = self.plugin.resource(resource_token(request)), decode(request.olds)
         kind = resource.type
-        inputs, unnamed = lifecycle.name_inputs(resource, wire.name_request(request), olds, decode(request.news))
-        checked = lifecycle.check_inputs(kind, inputs, resource.failures(reveal(inputs)))
+        inputs, unnamed = name_inputs(resource.autoname, wire.name_request(request), olds, decode(request.news))
+        checked = check(kind, inputs, resource.failures(reveal(inputs)))
         if not checked.failures:
             inputs = codec.resolved(kind, inputs)
             if self.plugin.validates_online:
@@ -158,7 +158,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     def Diff(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Compare inputs by meaning; offline and without effects."""
         old, new, outputs = decode(request.old_inputs), decode(request.news), decode(request.olds)
-        resource, plain = self._resource(request), reveal(outputs)
+        resource, plain = self.plugin.resource(resource_token(request)), reveal(outputs)
         plan = lifecycle.plan(resource, reveal(old), reveal(new), plain)
         self._memory.show(request.urn, request.id, plain)
         self._memory.keep(Entry.of(resource, request.urn, request.id, plain))
@@ -167,7 +167,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     @guarded
     def Create(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Create the resource or, in a preview, predict its outputs."""
-        resource, inputs = self._resource(request), decode(request.properties)
+        resource, inputs = self.plugin.resource(resource_token(request)), decode(request.properties)
         outputs = Outputs(resource, inputs)
         if request.preview:
             return proto.provider.CreateResponse(properties=outputs.predicted())
@@ -179,7 +179,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     @guarded
     def Read(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Refresh or import a resource; an empty ID in the response says that it is gone."""
-        resource, inputs, prior = self._resource(request), decode(request.inputs), decode(request.properties)
+        resource = self.plugin.resource(resource_token(request))
+        inputs, prior = decode(request.inputs), decode(request.properties)
         importing = not inputs and not prior
         self._memory.show(request.urn, request.id, prior)
         plain = reveal(inputs)
@@ -205,11 +206,12 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     @guarded
     def Update(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Change the resource in place, or finish what an earlier run left undone."""
-        resource, old, new = self._resource(request), decode(request.old_inputs), decode(request.news)
-        prior = decode(request.olds)
+        resource = self.plugin.resource(resource_token(request))
+        old, new, prior = decode(request.old_inputs), decode(request.news), decode(request.olds)
         outputs = Outputs(resource, new, old, prior)
         plan, before = lifecycle.plan(resource, reveal(old), reveal(new), reveal(prior)), without_hidden(reveal(old))
-        context = attrs.evolve(self._call(request, prior), changed=plan.paths, autonamed=bool(new.get(AUTONAMED)))
+        changed = tuple(change.path for change in plan.changes)
+        context = attrs.evolve(self._call(request, prior), changed=changed, autonamed=bool(new.get(AUTONAMED)))
         if request.preview:
             with wrapping_unexpected_errors():
                 resource.announce_update(context, before, without_hidden(reveal(new)))
@@ -221,7 +223,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     @guarded
     def Delete(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Delete the resource."""
-        resource, prior = self._resource(request), decode(request.properties)
+        resource, prior = self.plugin.resource(resource_token(request)), decode(request.properties)
         context = self._call(request, prior)
         kept_because = self._memory.release(Entry.of(resource, request.urn, request.id, context.prior))
         if kept_because is None:
@@ -236,24 +238,17 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         self.plugin.cancel()
         return empty_pb2.Empty()
 
-    def _resource(self, request: Any) -> Resource:
-        return self.plugin.resource(resource_token(request))
-
     def _call(self, request: Any, prior: dict[str, Any] | None = None) -> Context:
         """Describe the call for the resource; nothing secret in the request gets into its messages."""
         urn = getattr(request, "urn", "")
-        texts = cache(lambda: secrets_in(request, self.plugin))
-
-        def redacted(send: Callable[[str, str], None]) -> Callable[[str], None]:
-            return lambda message: send(urn, redact(message, texts()))
-
+        redacted = partial(_send_redacted, urn, cache(partial(secrets_in, request, self.plugin)))
         return Context(
             urn=urn,
             timeout=getattr(request, "timeout", None) or None,
             cancelled=self.plugin.cancelled,
-            progress=redacted(self._log.progress),
-            inform=redacted(self._log.inform),
-            warn=redacted(self._log.warn),
+            progress=partial(redacted, self._log.progress),
+            inform=partial(redacted, self._log.inform),
+            warn=partial(redacted, self._log.warn),
             prior=reveal(prior or {}),
             clock=self.plugin.clock,
             parallel=self.plugin.parallel,
@@ -283,6 +278,13 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         self._reported("", checked, lambda: self._writer(kind, values))
         if checked.failures:
             raise self._writer(kind, values).refusal(what, checked.failures)
+
+
+def _send_redacted(
+    urn: str, secrets: Callable[[], frozenset[str]], send: Callable[[str, str], None], message: str
+) -> None:
+    """Send a message of a call to the engine; the secrets in the request are found with the first message."""
+    send(urn, redact(message, secrets()))
 
 
 def _create_or_update(

@@ -30,31 +30,26 @@ class Entry:
 
     Attributes:
         identity: what all IDs of the thing that it describes have in common.
-        mark: the mark of its creation; empty after an import.
+        key: what no other entry of the same thing has: the mark of its creation or, after an import, the URN.
         adopted: whether its creation found what exists, or may have.
     """
 
     urn: str
     id: str
     identity: str
-    mark: str
+    key: str
     adopted: bool
 
     @classmethod
     def of(cls, resource: Resource, urn: str, resource_id: str, outputs: dict[str, Any]) -> Entry:
         """Describe an entry that the engine shows, by its outputs without secrets."""
         identity = resource.identity(resource_id, outputs)
-        return cls(urn, resource_id, identity, mark_of(outputs), adopted=ADOPTED in outputs)
+        return cls(urn, resource_id, identity, mark_of(outputs) or urn, adopted=ADOPTED in outputs)
 
     @classmethod
     def created(cls, resource: Resource, urn: str, state: State) -> Entry:
         """Describe the entry of what was created."""
-        return cls(urn, state.id, resource.identity(state.id, state.properties), state.mark, state.adopted)
-
-    @property
-    def key(self) -> str:
-        """What no other entry of the same thing has."""
-        return self.mark or self.urn
+        return cls(urn, state.id, resource.identity(state.id, state.properties), state.mark or urn, state.adopted)
 
 
 @attrs.define
@@ -78,7 +73,7 @@ class StackMemory:
     """By identity and key, the entries that this run leaves in the state, as far as the engine has shown."""
     _identities: dict[str, set[str]] = attrs.Factory(dict)
     """The identities of the entries, by URN."""
-    _lock: threading.Lock = attrs.field(factory=threading.Lock, eq=False)
+    _lock: threading.RLock = attrs.field(factory=threading.RLock, eq=False)
 
     def urn_of(self, resource_id: str) -> str | None:
         """Return the URN of the resource that has an ID; None if none was shown or created."""
@@ -113,14 +108,15 @@ class StackMemory:
     def keep(self, entry: Entry) -> None:
         """Remember an entry that this run leaves in the state, unless the engine announces something else later."""
         with self._lock:
-            self._add(entry)
+            self._entries.setdefault(entry.identity, {})[entry.key] = entry
+            self._identities.setdefault(entry.urn, set()).add(entry.identity)
 
     def created(self, entry: Entry) -> None:
         """Remember what was created, or may have been; the former entries of the resource are about to be deleted."""
         with self._lock:
             self._urns[entry.id] = entry.urn
             self._leave(entry.urn)
-            self._add(entry)
+            self.keep(entry)
 
     def forget(self, entry: Entry) -> None:
         """Forget an entry that leaves the state, because what it describes is gone."""
@@ -144,10 +140,6 @@ class StackMemory:
             is_found = any(other.adopted for other in own)
             return _KEPT.format(id=entry.id, urn=shlex.quote(entry.urn)) if is_found else ""
         return _HELD.format(id=entry.id, holder=name_in_urn(others[0].urn)) if others else None
-
-    def _add(self, entry: Entry) -> None:
-        self._entries.setdefault(entry.identity, {})[entry.key] = entry
-        self._identities.setdefault(entry.urn, set()).add(entry.identity)
 
     def _leave(self, urn: str) -> None:
         """Forget the entries of a resource, because another one is about to be made."""

@@ -54,27 +54,23 @@ def _decode(value: struct_pb2.Value) -> Any:
         return value.bool_value
     if kind == "list_value":
         return [_decode(item) for item in value.list_value.values]
-    if kind == "struct_value":
-        return _decode_object(value.struct_value)
-    return None
+    if kind != "struct_value":
+        return None
+    fields = value.struct_value.fields
+    return _decode_special(fields) if SIGNATURE in fields else {key: _decode(fields[key]) for key in sorted(fields)}
 
 
-def _decode_object(struct: struct_pb2.Struct) -> Any:
-    if SIGNATURE not in struct.fields:
-        return decode(struct)
-    signature = struct.fields[SIGNATURE].string_value
+def _decode_special(fields: Any) -> Any:
+    """Read an object with a signature: a secret, an output or a reference to a resource."""
+    signature = fields[SIGNATURE].string_value
     if signature == SECRET:
-        return Secret(_decode(struct.fields["value"]))
+        return Secret(_decode(fields["value"]))
     if signature == OUTPUT:
-        return _decode_output(struct)
+        value = _decode(fields["value"]) if "value" in fields else UNKNOWN
+        return Secret(value) if "secret" in fields and fields["secret"].bool_value else value
     if signature == RESOURCE:
-        return _decode(struct.fields["id"]) if "id" in struct.fields else struct.fields["urn"].string_value
+        return _decode(fields["id"]) if "id" in fields else fields["urn"].string_value
     raise UserError(f"gcpx accepts only plain values, not {_UNSUPPORTED.get(signature, 'a special value')}")
-
-
-def _decode_output(struct: struct_pb2.Struct) -> Any:
-    value = _decode(struct.fields["value"]) if "value" in struct.fields else UNKNOWN
-    return Secret(value) if "secret" in struct.fields and struct.fields["secret"].bool_value else value
 
 
 def encode(values: dict[str, Any]) -> struct_pb2.Struct:
@@ -100,21 +96,12 @@ def _encode(value: Any, into: struct_pb2.Value) -> None:
     elif isinstance(value, int | float):
         into.number_value = value
     elif isinstance(value, str):
-        into.string_value = _text(value)
-    else:
-        _encode_tree(value, into)
-
-
-def _text(value: str) -> str:
-    """Replace lone surrogates, which JSON can hold and UTF-8 cannot, with question marks."""
-    return value if value.isascii() else value.encode("utf-8", "replace").decode()
-
-
-def _encode_tree(value: Any, into: struct_pb2.Value) -> None:
-    if isinstance(value, dict):
+        # JSON can hold halves of surrogate pairs, and UTF-8 cannot; they become question marks.
+        into.string_value = value.encode("utf-8", "replace").decode()
+    elif isinstance(value, dict):
         into.struct_value.SetInParent()
         for key, item in value.items():
-            _encode(item, into.struct_value.fields[_text(key)])
+            _encode(item, into.struct_value.fields[key.encode("utf-8", "replace").decode()])
     elif isinstance(value, list):
         into.list_value.SetInParent()
         for item in value:
@@ -125,15 +112,12 @@ def _encode_tree(value: Any, into: struct_pb2.Value) -> None:
 
 def name_request(request: Any) -> naming.NameRequest:
     """Read what a CheckRequest says about the resource's name."""
+    proposal = None
+    if request.HasField("autonaming"):
+        mode = proto.provider.CheckRequest.AutonamingOptions.Mode.Name(request.autonaming.mode).lower()
+        proposal = naming.Proposal(request.autonaming.proposed_name, mode)
     name = request.name or request.urn.rpartition("::")[2]
-    return naming.NameRequest(name, bytes(request.randomSeed), _proposal(request))
-
-
-def _proposal(request: Any) -> naming.Proposal | None:
-    if not request.HasField("autonaming"):
-        return None
-    mode = proto.provider.CheckRequest.AutonamingOptions.Mode.Name(request.autonaming.mode).lower()
-    return naming.Proposal(request.autonaming.proposed_name, mode)
+    return naming.NameRequest(name, bytes(request.randomSeed), proposal)
 
 
 def legacy_variables(variables: dict[str, str]) -> dict[str, Any]:
