@@ -6,8 +6,8 @@ import threading
 
 import attrs
 import pytest
-from pauses import Pauses
-from steered import HANGS
+from clock import HANGS, FakeClock
+from clocked import context
 
 from gcpx.errors import CancelledError
 from gcpx.gcp.errors import TimedOut, Unfinished
@@ -48,7 +48,7 @@ class Sending:
     def cancel_when_begun(self) -> None:
         def cancel() -> None:
             assert self.begun.wait(HANGS)
-            self.attempt.call.cancelled.set()
+            self.attempt.context.cancelled.set()
 
         threading.Thread(target=cancel).start()
 
@@ -59,7 +59,7 @@ def sending():
     made = []
 
     def prepare(request, *, limit=HANGS, grace=0.0, reaches_google=True):
-        call = attrs.evolve(Pauses().call(), cancelled=threading.Event())
+        call = attrs.evolve(context(FakeClock()), cancelled=threading.Event())
         made.append(Sending(Attempt(request, call, limit, grace), reaches_google))
         return made[-1]
 
@@ -107,7 +107,7 @@ def test_a_request_that_changes_something_gets_a_grace_for_its_response(sending)
                 blocked.released.set()
             return super().is_set()
 
-    blocked.attempt.call = attrs.evolve(blocked.attempt.call, cancelled=Cancelled())
+    blocked.attempt.context = attrs.evolve(blocked.attempt.context, cancelled=Cancelled())
     blocked.cancel_when_begun()
 
     assert blocked.attempt.result(blocked.work) == "answer"

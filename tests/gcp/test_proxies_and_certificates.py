@@ -6,10 +6,10 @@ import json
 
 import driver
 import pytest
+from clocked import ClockedProvider
 from driver import failing
-from hurried import HurriedProvider
 from programs import PROJECT, TEMPLATE, template
-from proxied import proxied
+from tls_proxy import proxied
 from token_server import ROBOT, Answer
 
 VARIABLES = (
@@ -35,7 +35,7 @@ def proxy(cloud, tmp_path, monkeypatch):
 
 
 def _engine(**config):
-    return driver.engine(HurriedProvider(), project=PROJECT, **config)
+    return driver.engine(ClockedProvider(), project=PROJECT, **config)
 
 
 @pytest.mark.parametrize("variable", ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"])

@@ -10,6 +10,7 @@ import driver
 import grpc
 import httpx
 import pytest
+from clock import HANGS
 from driver import UNKNOWN, failing
 from programs import (
     ATTACHMENT,
@@ -26,7 +27,6 @@ from programs import (
     properties,
     template,
 )
-from steered import HANGS
 
 IMAGE_ = "gcpx:compute:MachineImage"
 IMAGE = "projects/debian-cloud/global/images/family/debian-12"

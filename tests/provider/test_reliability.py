@@ -9,9 +9,9 @@ import attrs
 import driver
 import grpc
 import pytest
+from clock import HOUR
 from driver import failing
 from programs import ATTACHMENT, FLEET, IMAGE, PROJECT, TEMPLATE, attachment, fleet, image, template
-from steered import HOUR
 
 from gcpx.model.naming import ADOPTED
 

@@ -12,11 +12,11 @@ import sys
 import demo
 import driver
 import pytest
+from clock import HANGS
 from generate import package_schema
 from programs import PROJECT
 from release.frozen_plugin import NAME, PACKAGES
 from replay import SESSIONS, replay
-from steered import HANGS
 from workspace import ROOT
 
 from gcpx import __version__

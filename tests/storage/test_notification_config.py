@@ -6,8 +6,8 @@ import json
 
 import driver
 import pytest
+from clocked import ClockedProvider
 from driver import failing
-from hurried import HurriedProvider
 from programs import BUCKET, NOTIFICATION, PROJECT, notification
 from rollouts import left_by
 
@@ -21,7 +21,7 @@ NUMBERS = ["7", "abc-7", "0b5e.XY_z", "two words", "50%", "what?x=1#y", "Gr\u00f
 @pytest.fixture
 def hurried(cloud):
     """An engine whose plugin's pauses end at once."""
-    with driver.engine(HurriedProvider(), project=PROJECT, emulatorHost=cloud.host) as made:
+    with driver.engine(ClockedProvider(), project=PROJECT, emulatorHost=cloud.host) as made:
         yield made
 
 

@@ -21,7 +21,7 @@ class Line(Protocol):
     def send(self, request: httpx.Request) -> httpx.Response:
         """Exchange the request for its response, which is read to its end."""
 
-    def wait_for_response(self) -> None:
+    def wait_for_response(self, request: httpx.Request) -> None:
         """Let the time pass after which the client gives up waiting for a response."""
 
     def send_late(self, request: httpx.Request) -> None:
@@ -61,7 +61,7 @@ def _cut(line: Line, request: httpx.Request) -> httpx.Response:
 
 
 def _lose(line: Line, request: httpx.Request) -> httpx.Response:
-    line.wait_for_response()
+    line.wait_for_response(request)
     raise httpx.ReadTimeout("no response", request=request)
 
 

@@ -1,14 +1,13 @@
-"""A provider whose connection to the emulator has the faults of a plan, with a clock that only pauses move."""
+"""A plugin's connection to the emulator, which has the faults of a plan."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import httpx
+from clock import FakeClock
 from fault_plan import FaultPlan
-from hurried import HurriedProvider, Pauses
 
-from gcpx.gcp.transport import Transport
 from gcpx_emulator.core.discovery import route
 
 _LATENESS: Final = 20.0
@@ -16,17 +15,20 @@ _LATENESS: Final = 20.0
 
 
 class FaultyLine(httpx.BaseTransport):
-    """The connection to the emulator."""
+    """The connection of one plugin.
 
-    def __init__(self, plan: FaultPlan, pauses: Pauses, patience: float) -> None:
+    Attributes:
+        clock: the plugin's clock.
+    """
+
+    def __init__(self, plan: FaultPlan, clock: FakeClock) -> None:
         self._plan = plan
-        self._pauses = pauses
-        self._patience = patience
+        self.clock = clock
         self._late: list[tuple[float, httpx.Request]] = []
         self._inner = httpx.HTTPTransport(verify=False)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        self.deliver(self._pauses.now())
+        self.deliver(self.clock.now())
         path = request.url.raw_path.partition(b"?")[0].decode("latin-1")
         kind = self._plan.on_line(route(request.method, path)[0].id)
         if kind is None or kind.on_line is None:
@@ -40,11 +42,11 @@ class FaultyLine(httpx.BaseTransport):
         response.close()
         return response
 
-    def wait_for_response(self) -> None:
-        self._pauses.wait(self._patience)
+    def wait_for_response(self, request: httpx.Request) -> None:
+        self.clock.pause(_patience(request))
 
     def send_late(self, request: httpx.Request) -> None:
-        self._late.append((self._pauses.now() + self._patience + _LATENESS, request))
+        self._late.append((self.clock.now() + _patience(request) + _LATENESS, request))
 
     def deliver(self, until: float = float("inf")) -> None:
         """Let the late requests arrive that are due by a time of the clock."""
@@ -57,32 +59,6 @@ class FaultyLine(httpx.BaseTransport):
         self._inner.close()
 
 
-class FaultyProvider(HurriedProvider):
-    """A provider with such a connection.
-
-    Attributes:
-        line: the connection, once the provider is configured.
-    """
-
-    line: FaultyLine
-
-    def __init__(self, plan: FaultPlan) -> None:
-        super().__init__()
-        self._plan = plan
-
-    def configure(self, args: dict[str, Any]) -> None:
-        super().configure(args)
-        assert self._settings is not None
-        assert self._client is not None
-        assert isinstance(self.cancelled, Pauses)
-        self.line = FaultyLine(self._plan, self.cancelled, self._settings.timeout_seconds)
-        transport = Transport(self._settings, self.clock)
-        pools = transport._connections._pools  # noqa: SLF001 - httpx's own seam is a transport, which no setting chooses
-        pools[True, False] = httpx.Client(transport=self.line, trust_env=False)
-        self._client._connected = transport  # noqa: SLF001 - as above
-
-    @property
-    def waited(self) -> float:
-        """Seconds of the clock that have passed."""
-        assert isinstance(self.cancelled, Pauses)
-        return self.cancelled.now()
+def _patience(request: httpx.Request) -> float:
+    """Return the seconds after which the client gives up waiting for a response."""
+    return float(request.extensions["timeout"]["read"])

@@ -7,8 +7,8 @@ from collections import Counter
 from typing import Any, Final
 
 import attrs
+from clock import HOUR
 from fault_kinds import FaultKind
-from steered import HOUR
 
 from gcpx_emulator.core.faults import Fault, Faults
 from gcpx_emulator.core.operations import Operations

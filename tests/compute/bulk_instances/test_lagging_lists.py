@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from crashing_stack import PROVIDER_ID, counted_requests
+from crashing_stack import PROVIDER_ID
 from driver import failing
 from fleets import instance_path, member_names, set_limits
 from programs import FLEET, PROJECT, fleet
@@ -101,7 +101,7 @@ def test_members_that_are_deleted_at_once_do_not_keep_an_update_waiting(hurried,
         if request.startswith("GET") and cloud.get(instance_path("web-004")):
             cloud.delete(instance_path("web-004"))
 
-    with counted_requests(cloud, delete):
+    with cloud.interceptor.observed(delete):
         grown = hurried.update(created, program(4, minCount=1))
 
     assert member_names(grown) == ["web-001", "web-002", "web-003"]

@@ -13,11 +13,11 @@ import grpc
 import httpx
 import matrix
 import pytest
+from clock import FakeClock
+from clocked import ClockedProvider, client, context
 from driver import Resource, failing
-from hurried import HurriedProvider
-from misbehaving import misbehaving, response
-from pauses import Pauses
 from programs import ATTACHMENT, FLEET, IMAGE, KEY, NOTIFICATION, PROJECT, TEMPLATE, USER
+from raw_server import misbehaving, response
 
 from gcpx.gcp.connections import Connections
 from gcpx.gcp.errors import ApiError
@@ -40,7 +40,7 @@ HTML = b"<html><title>404 Not Found</title></html>"
 
 def _read(host, token):
     """Refresh a resource of the state; return the error."""
-    with driver.engine(HurriedProvider(), project=PROJECT, emulatorHost=host) as engine, failing() as failed:
+    with driver.engine(ClockedProvider(), project=PROJECT, emulatorHost=host) as engine, failing() as failed:
         engine.refresh(Resource(engine.urn(token, "r"), IDS[token], {}, {"disk": "d", "deviceName": "data"}))
     return failed[0]
 
@@ -48,10 +48,10 @@ def _read(host, token):
 def _send(answer):
     """Send one request; return the error and the number of requests."""
     with misbehaving(answer) as server:
-        pauses = Pauses()
-        google = pauses.google(Settings(project=PROJECT, emulator_host=server.host))
+        clock = FakeClock()
+        google = client(clock, Settings(project=PROJECT, emulator_host=server.host))
         with pytest.raises(ApiError) as raised:
-            google.send(READ, pauses.call())
+            google.send(READ, context(clock))
         google.close()
     return raised.value, len(server.requests)
 
@@ -82,7 +82,7 @@ def test_only_googles_form_of_not_found_means_that_a_resource_is_gone(body):
 def test_a_page_of_a_proxy_does_not_mean_that_a_resource_was_deleted(token):
     with (
         misbehaving(lambda _: [response(HTML, "404 Not Found", "Connection: close")]) as server,
-        driver.engine(HurriedProvider(), project=PROJECT, emulatorHost=server.host) as engine,
+        driver.engine(ClockedProvider(), project=PROJECT, emulatorHost=server.host) as engine,
         failing() as failed,
     ):
         engine.delete(Resource(engine.urn(token, "r"), IDS[token], {}, {}))
