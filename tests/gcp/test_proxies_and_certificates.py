@@ -6,10 +6,10 @@ import json
 
 import driver
 import pytest
+import tls_proxy
 from clocked import ClockedProvider
 from driver import failing
 from programs import PROJECT, TEMPLATE, template
-from tls_proxy import proxied
 from token_server import ROBOT, Answer
 
 VARIABLES = (
@@ -29,7 +29,7 @@ def proxy(cloud, tmp_path, monkeypatch):
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
-    with proxied(tmp_path, cloud.host) as found:
+    with tls_proxy.running(tmp_path, cloud.host) as found:
         monkeypatch.setenv("HTTPS_PROXY", found.url)
         yield found
 

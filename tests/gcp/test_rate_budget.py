@@ -10,7 +10,7 @@ import pytest
 from clock import FakeClock
 from clocked import client, context
 from programs import PROJECT
-from shared_quota import Bucket, Outage, Simulation, Window
+from quota_simulation import Bucket, Outage, Simulation, Window
 
 from gcpx.gcp.request import COMPUTE, PATIENCE, STORAGE, Request
 from gcpx.gcp.settings import Settings
