@@ -17,9 +17,9 @@ from driver import Engine, rpc
 from emulated import Emulated
 from fault_inventory import Inventory, make_surroundings
 from fault_kinds import FaultKind
-from fault_line import FaultyLine
 from fault_plan import ApiCall, FaultPlan
 from fault_scenarios import DISK_KEY, MARKER, Scenario
+from faulty_connection import FaultyConnection
 from programs import PROJECT
 from stack_state import StackState
 
@@ -91,13 +91,13 @@ class FaultyStack(StackState):
     plan: FaultPlan = attrs.Factory(FaultPlan)
     messages: list[str] = attrs.Factory(list)
     """What the failed runs said."""
-    _line: FaultyLine | None = None
+    _connection: FaultyConnection | None = None
 
     @property
     def engine(self) -> Engine:
         if self._engine is None:
-            self._line = FaultyLine(self.plan, FakeClock())
-            self.provider = ClockedProvider(self._line.clock, self._line)
+            self._connection = FaultyConnection(self.plan, FakeClock())
+            self.provider = ClockedProvider(self._connection.clock, self._connection)
             made = self._plugin.enter_context(driver.engine(self.provider, **self.config))
             made.provider_id = PROVIDER_ID
             made.configure(**self.config)
@@ -105,11 +105,11 @@ class FaultyStack(StackState):
         return self._engine
 
     @property
-    def line(self) -> FaultyLine:
+    def connection(self) -> FaultyConnection:
         """The connection of the plugin, which is started if none runs."""
         assert self.engine
-        assert self._line is not None
-        return self._line
+        assert self._connection is not None
+        return self._connection
 
     def limit(self, seconds: float) -> None:
         """Give calls a custom timeout."""
@@ -180,7 +180,7 @@ class CaseRun:
 
     def verb(self) -> None:
         """Do what the scenario is about."""
-        start = self.stack.line.clock.now()
+        start = self.stack.connection.clock.now()
         match self.scenario.verb:
             case "read":
                 self.stack.refresh()
@@ -190,7 +190,7 @@ class CaseRun:
                 self.stack.import_(self._imported)
             case _:
                 self.stack.up(self.scenario.changed)
-        self.waited = max(self.waited, self.stack.line.clock.now() - start)
+        self.waited = max(self.waited, self.stack.connection.clock.now() - start)
 
     def recover(self, recovery: Recovery) -> None:
         """Do what the user does next; it must succeed."""
@@ -278,7 +278,7 @@ def _have_fault(run: CaseRun, case: Case) -> None:
     if not plan.happened:
         run.note("broken", "the call of the fault was not made")
     plan.clear()
-    run.stack.line.deliver()
+    run.stack.connection.deliver()
     run.cloud.clock.advance(10_000 * 3600)
     untracked = run.added() - before
     if run.stack.state is None and untracked:

@@ -14,7 +14,7 @@ _LATENESS: Final = 20.0
 """Seconds between the end of the client's patience and the arrival of a late request."""
 
 
-class FaultyLine(httpx.BaseTransport):
+class FaultyConnection(httpx.BaseTransport):
     """The connection of one plugin.
 
     Attributes:
@@ -30,10 +30,10 @@ class FaultyLine(httpx.BaseTransport):
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         self.deliver(self.clock.now())
         path = request.url.raw_path.partition(b"?")[0].decode("latin-1")
-        kind = self._plan.on_line(route(request.method, path)[0].id)
-        if kind is None or kind.on_line is None:
+        kind = self._plan.on_its_way(route(request.method, path)[0].id)
+        if kind is None or kind.on_its_way is None:
             return self._inner.handle_request(request)
-        return kind.on_line(self, request)
+        return kind.on_its_way(self, request)
 
     def send(self, request: httpx.Request) -> httpx.Response:
         response = self._inner.handle_request(request)
