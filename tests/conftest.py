@@ -63,7 +63,7 @@ def engine(cloud: emulated.Emulated) -> Iterator[driver.Engine]:
 
 
 @pytest.fixture
-def hurried(cloud: emulated.Emulated) -> Iterator[driver.Engine]:
+def clocked_engine(cloud: emulated.Emulated) -> Iterator[driver.Engine]:
     """An engine whose plugin does not wait between retries, so that permanent faults take no time."""
     with driver.engine(ClockedProvider(), project=PROJECT, emulatorHost=cloud.host) as made:
         yield made

@@ -292,12 +292,12 @@ def test_a_failed_operation_leaves_no_partial_resource(engine, cloud):
 def test_the_next_up_finishes_a_creation_that_timed_out(engine, cloud):
     provider = ClockedProvider()
     with (
-        driver.engine(provider, project="demo-project", emulatorHost=cloud.host) as hurried,
+        driver.engine(provider, project="demo-project", emulatorHost=cloud.host) as clocked_engine,
         ThreadPoolExecutor() as pool,
         failing() as failed,
     ):
         cloud.hold_operations()
-        creation = pool.submit(hurried.create, TEMPLATE, "web", {"name": "web", **template()}, timeout=60)
+        creation = pool.submit(clocked_engine.create, TEMPLATE, "web", {"name": "web", **template()}, timeout=60)
         cloud.clock.wait_for_waiting()
         provider.time.advance(70)
         creation.result()

@@ -105,9 +105,9 @@ def test_a_cancelled_wait_says_what_to_do_next(engine, cloud):
 def test_a_creation_that_takes_too_long_is_kept_in_the_state(engine, cloud):
     inputs, provider = engine.checked(FLEET, "workers", fleet()), ClockedProvider()
     request = driver.rpc.CreateRequest(urn=engine.urn(FLEET, "workers"), properties=driver.struct(inputs), timeout=60)
-    with driver.engine(provider, project=PROJECT, emulatorHost=cloud.host) as hurried, failing() as failed:
+    with driver.engine(provider, project=PROJECT, emulatorHost=cloud.host) as clocked_engine, failing() as failed:
         cloud.hold_operations()
-        creation = hurried.stub.Create.future(request)
+        creation = clocked_engine.stub.Create.future(request)
         cloud.clock.wait_for_waiting()
         provider.time.advance(70)
         creation.result()
