@@ -8,7 +8,7 @@ import driver
 import emulated
 import pytest
 import search
-from hurried import HurriedProvider
+from clocked import ClockedProvider
 from hypothesis import settings
 from programs import PROJECT
 from workspace import ROOT, Workspace
@@ -63,9 +63,9 @@ def engine(cloud: emulated.Emulated) -> Iterator[driver.Engine]:
 
 
 @pytest.fixture
-def hurried(cloud: emulated.Emulated) -> Iterator[driver.Engine]:
+def clocked_engine(cloud: emulated.Emulated) -> Iterator[driver.Engine]:
     """An engine whose plugin does not wait between retries, so that permanent faults take no time."""
-    with driver.engine(HurriedProvider(), project=PROJECT, emulatorHost=cloud.host) as made:
+    with driver.engine(ClockedProvider(), project=PROJECT, emulatorHost=cloud.host) as made:
         yield made
 
 

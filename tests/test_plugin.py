@@ -11,8 +11,8 @@ import subprocess
 import driver
 import grpc
 import pytest
+from clock import HANGS
 from google.protobuf import empty_pb2
-from steered import HANGS
 from workspace import ROOT, SCRIPTS
 
 from gcpx import __version__

@@ -11,9 +11,8 @@ import sys
 from contextlib import contextmanager
 
 import pytest
-from held_creations import held_creations
+from clock import HANGS
 from programs import PROJECT
-from steered import HANGS
 from workspace import ROOT, environment, pulumi_folder
 
 pytestmark = [pytest.mark.backends, pytest.mark.pulumi]
@@ -118,7 +117,7 @@ def test_a_region_that_fails_leaves_the_others_and_is_repeated_alone(run, cloud,
 )
 def test_a_cancelled_run_begins_no_further_stack_and_is_finished_later(begin, run, cloud, database, send, number):
     regions = ("us-east1", "us-west1", "us-east1", *COUNT, "--at-once", "1")
-    with held_creations(cloud, 1) as created, begin("up", *regions) as process:
+    with cloud.held_creations(1) as created, begin("up", *regions) as process:
         assert created()
         send(process.pid, number)
         said, _ = process.communicate(timeout=HANGS)
@@ -139,7 +138,7 @@ def test_a_cancelled_run_begins_no_further_stack_and_is_finished_later(begin, ru
 
 def test_a_run_that_is_killed_leaves_its_results(begin, run, cloud, tmp_path):
     cloud.post("/_emulator/faults", {"method": "compute.regionInstances.bulkInsert", "status": 403})  # the first
-    with held_creations(cloud, 1) as created, begin("up", "us-east1", "us-west1", *COUNT, "--at-once", "1") as process:
+    with cloud.held_creations(1) as created, begin("up", "us-east1", "us-west1", *COUNT, "--at-once", "1") as process:
         while not (line := process.stdout.readline()).startswith("us-east1"):
             assert line
         assert created()

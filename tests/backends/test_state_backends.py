@@ -6,10 +6,9 @@ import re
 
 import postgres
 import pytest
-from held_creations import held_creations
+from clock import HANGS
 from killed_cli import kill_cli
 from programs import KEY, TEMPLATE, key, template
-from steered import HANGS
 from workspace import ROOT
 
 pytestmark = [pytest.mark.backends, pytest.mark.pulumi]
@@ -28,7 +27,7 @@ def test_two_stacks_are_updated_at_once(stacks, backend, cloud, begin):
     one, two = stacks.make(backend, "one"), stacks.make(backend, "two")
     _write(one, "web-one")
     _write(two, "web-two")
-    with held_creations(cloud, 2) as both_create, begin(one) as first, begin(two) as second:
+    with cloud.held_creations(2) as both_create, begin(one) as first, begin(two) as second:
         assert both_create()
         cloud.finish_operations()
         codes = [process.wait(HANGS) for process in (first, second)]
@@ -43,7 +42,7 @@ def test_two_stacks_are_updated_at_once(stacks, backend, cloud, begin):
 def test_a_second_update_of_a_stack_says_who_holds_the_lock(stacks, backend, cloud, begin):
     stack = stacks.make(backend, "dev")
     _write(stack, "web")
-    with held_creations(cloud, 1) as creates, begin(stack) as process:
+    with cloud.held_creations(1) as creates, begin(stack) as process:
         assert creates()
         said = stack.up_fails()
         cloud.finish_operations()
@@ -58,7 +57,7 @@ def test_a_second_update_of_a_stack_says_who_holds_the_lock(stacks, backend, clo
 def test_the_update_after_a_crash_finishes_what_was_begun(stacks, backend, cloud, begin):
     stack = stacks.make(backend, "dev")
     _write(stack, "web")
-    with held_creations(cloud, 1) as creates, begin(stack) as process:
+    with cloud.held_creations(1) as creates, begin(stack) as process:
         assert creates()
         kill_cli(process)
     cloud.finish_operations()
@@ -102,7 +101,7 @@ def test_without_checkpoints_a_crash_loses_what_was_created(stacks, database, cl
     login = {"type": KEY, "properties": key()}
     web = {"type": TEMPLATE, "properties": {"name": "web", **template()}, "options": {"dependsOn": ["${login}"]}}
     stack.write(login=login, web=web)
-    with held_creations(cloud, 1) as created, begin(stack) as process:
+    with cloud.held_creations(1) as created, begin(stack) as process:
         assert created()
         kill_cli(process)
     cloud.finish_operations()

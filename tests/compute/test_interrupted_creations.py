@@ -7,12 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
+from clock import HANGS
 from crash_scenarios import SCENARIOS, existing, prepare
-from crashing_stack import CrashingStack, counted_requests
+from crashing_stack import CrashingStack
 from driver import failing
 from google.protobuf import empty_pb2
 from programs import FLEET, PROJECT, VM, fleet
-from steered import HANGS
 
 CREATIONS = {
     "template": ("compute.instanceTemplates.insert", "compute.instanceTemplates.get", "compute.globalOperations.list"),
@@ -101,7 +101,7 @@ def _cancel_at_wait(stack):
         if request.endswith("/wait"):
             engine.stub.Cancel(empty_pb2.Empty())
 
-    return counted_requests(stack.cloud, observe)
+    return stack.cloud.interceptor.observed(observe)
 
 
 def test_a_destroy_deletes_what_is_still_being_created(cloud, stack, before):
@@ -220,7 +220,7 @@ def test_a_destroy_deletes_what_a_growth_that_took_too_long_is_still_creating(cl
         cloud.hold_operations()
         growth = pool.submit(stack.up, {**LARGE, "updatePolicy": policy} if policy else LARGE)
         cloud.clock.wait_for_waiting()
-        stack.provider.let_pass(seconds + 0.5)
+        stack.provider.time.advance(seconds + 0.5)
         cloud.clock.advance(1)  # Google responds before the operation is done, as it does after two minutes
         growth.result()
     assert "did not finish in time" in stack.failed.message

@@ -9,7 +9,7 @@ import attrs
 import httpx
 import pytest
 from crash_scenarios import SCENARIOS, existing, prepare
-from crashing_stack import CrashingStack, counted_requests
+from crashing_stack import CrashingStack
 from google.protobuf import empty_pb2
 from programs import PROJECT, VM
 
@@ -201,7 +201,7 @@ def test_a_cancellation_ends_the_wait_for_what_is_not_visible(cloud, case):
             reads.append(request)
             engine.stub.Cancel(empty_pb2.Empty())
 
-    with counted_requests(cloud, cancel):
+    with cloud.interceptor.observed(cancel):
         case.stack.up(case.inputs)
     assert case.stack.failed.partial is not None
     assert len(reads) <= case.looks
@@ -218,7 +218,7 @@ def test_a_custom_timeout_limits_the_wait_for_what_is_not_visible(cloud, case):
     case.stack.engine.timeout = 5.0
     case.stack.up(case.inputs)
     assert case.stack.failed.partial is not None
-    assert case.stack.provider.cancelled.now() <= 6.0
+    assert case.stack.provider.clock() <= 6.0
     cloud.emulator.faults.queue.clear()
     case.up()
 
@@ -249,7 +249,7 @@ def _detach_when_attached(case, other):
             case.stack.cloud.clock.advance(1.0)
             case.stack.cloud.detach(VM, other)
 
-    with counted_requests(case.stack.cloud, detach):
+    with case.stack.cloud.interceptor.observed(detach):
         case.up()
     assert seen
 
@@ -286,7 +286,7 @@ def test_a_disk_that_this_resource_detached_is_attached_again_without_a_wait(clo
     case.stack.up(case.inputs)
 
     assert case.stack.failed is None
-    assert case.stack.provider.cancelled.now() < 1.0
+    assert case.stack.provider.clock() < 1.0
     case.assert_settled()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import httpx
 import pytest
-from crashing_stack import counted_requests
 from driver import failing
 from fleets import instance_path
 from programs import FLEET, IMAGE, PROJECT, TEMPLATE, VM, fleet, image, template
@@ -42,7 +41,7 @@ def test_labels_of_a_namesake_that_comes_after_the_read_stay_as_they_are(engine,
             body = {"name": "golden", "sourceInstance": VM, "labels": {"team": "theirs"}}
             cloud.emulator.store.put(IMAGE_PATH, cloud.get(IMAGE_PATH) | body | {"id": cloud.emulator.store.new_id()})
 
-    with counted_requests(cloud, replace), failing() as failed:
+    with cloud.interceptor.observed(replace), failing() as failed:
         engine.update(ours, image(name="golden", labels={"team": "new"}))
 
     assert "machineImages/golden: the resource in the state no longer exists" in failed[0].message
@@ -109,7 +108,7 @@ def test_an_instance_that_replaces_a_member_before_its_deletion_is_left(engine, 
         if request.startswith("DELETE "):
             cloud.emulator.store.put(path, theirs)
 
-    with counted_requests(cloud, replace):
+    with cloud.interceptor.observed(replace):
         engine.delete(ours)
 
     assert cloud.get(path)["id"] == "77"
@@ -144,7 +143,7 @@ def _warnings(engine):
 def test_a_deletion_by_name_that_reaches_a_namesake_is_told(engine, cloud, vm):
     ours = engine.create(IMAGE, "golden", image(name="golden"))
     cloud.fail("compute.machineImages.delete", status=403)
-    with counted_requests(cloud, _is_robbed_between(cloud, lambda request: request.startswith("DELETE"))):
+    with cloud.interceptor.observed(_is_robbed_between(cloud, lambda request: request.startswith("DELETE"))):
         engine.delete(ours)
 
     assert len(_warnings(engine)) == 1
@@ -155,7 +154,7 @@ def test_a_change_by_name_that_reaches_a_namesake_is_told(engine, cloud, vm):
     ours = engine.create(IMAGE, "golden", image(name="golden"))
     cloud.fail("compute.machineImages.setLabels", status=403)
     with (
-        counted_requests(cloud, _is_robbed_between(cloud, lambda request: request.endswith("setLabels"))),
+        cloud.interceptor.observed(_is_robbed_between(cloud, lambda request: request.endswith("setLabels"))),
         failing() as failed,
     ):
         engine.update(ours, image(name="golden", labels={"team": "ours"}))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import httpx
 import pytest
-from steered import HANGS
+from clock import HANGS
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from importlib.metadata import version
 
 import httpx
 import pytest
-from steered import HANGS
+from clock import HANGS
 from workspace import ROOT, emulator
 
 

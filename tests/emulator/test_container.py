@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import httpx
-from steered import HANGS
+from clock import HANGS
 from workspace import ROOT
 
 TEXT = (ROOT / "provider" / "gcpx_emulator" / "Containerfile").read_text()

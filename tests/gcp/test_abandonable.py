@@ -6,8 +6,8 @@ import threading
 
 import attrs
 import pytest
-from pauses import Pauses
-from steered import HANGS
+from clock import HANGS, FakeClock
+from clocked import context
 
 from gcpx.errors import CancelledError
 from gcpx.gcp.errors import TimedOut, Unfinished
@@ -67,7 +67,7 @@ def sending():
     made = []
 
     def prepare(request, *, limit=HANGS, grace=0.0, reaches_google=True):
-        call = attrs.evolve(Pauses().call(), cancelled=threading.Event())
+        call = attrs.evolve(context(FakeClock()), cancelled=threading.Event())
         made.append(Sending(Attempt(request, call, limit, limit, grace), reaches_google))
         return made[-1]
 

@@ -9,8 +9,9 @@ import threading
 import driver
 import httpx
 import pytest
+from clock import FakeClock
+from clocked import client, context
 from driver import failing
-from pauses import Pauses
 from programs import PROJECT, TEMPLATE, template
 
 from gcpx.errors import ProviderError
@@ -23,13 +24,13 @@ READ = Request(api=COMPUTE, method="GET", path=PATH)
 
 
 def _fail(**settings):
-    """Send a request that fails; return the pauses between the attempts, and the error."""
-    pauses = Pauses()
-    google = pauses.google(Settings(project=PROJECT, **settings))
+    """Send a request that fails; return the clock, which has the pauses between the attempts, and the error."""
+    clock = FakeClock()
+    google = client(clock, Settings(project=PROJECT, **settings))
     with pytest.raises(ProviderError) as raised:
-        google.send(READ, pauses.call())
+        google.send(READ, context(clock))
     google.close()
-    return pauses, raised.value
+    return clock, raised.value
 
 
 @pytest.fixture
@@ -43,12 +44,12 @@ def closed_port():
 @pytest.mark.parametrize("form", ["127.0.0.1:{}", "localhost:{}", "http://127.0.0.1:{}"])
 def test_a_missing_emulator_is_reported_within_two_seconds(closed_port, form):
     host = form.format(closed_port)
-    pauses, error = _fail(emulator_host=host)
+    clock, error = _fail(emulator_host=host)
 
     words = f"no emulator at {host.removeprefix('http://')}; start it with `gcpx-emulator --port {closed_port}`"
     assert str(error).startswith(words)
-    assert 1 <= len(pauses.seconds) <= 2
-    assert sum(pauses.seconds) < 2
+    assert 1 <= len(clock.pauses) <= 2
+    assert sum(clock.pauses) < 2
 
 
 def test_a_missing_emulator_is_reported_to_the_user(closed_port):
@@ -60,11 +61,11 @@ def test_a_missing_emulator_is_reported_to_the_user(closed_port):
 
 
 def test_a_missing_local_endpoint_is_reported_as_quickly(closed_port):
-    pauses, error = _fail(access_token="t", compute_custom_endpoint=f"http://127.0.0.1:{closed_port}")
+    clock, error = _fail(access_token="t", compute_custom_endpoint=f"http://127.0.0.1:{closed_port}")
 
     assert f"nothing listens at 127.0.0.1:{closed_port}" in str(error)
     assert "CustomEndpoint" in str(error)
-    assert sum(pauses.seconds) < 2
+    assert sum(clock.pauses) < 2
 
 
 @pytest.mark.parametrize(
@@ -85,10 +86,10 @@ def test_a_missing_local_endpoint_is_reported_as_quickly(closed_port):
 )
 def test_a_request_that_cannot_be_sent_is_not_retried(cloud, settings, words):
     given = {name: cloud.host if value == "EMULATOR" else value for name, value in settings.items()}
-    pauses, error = _fail(**given)
+    clock, error = _fail(**given)
 
     assert words in str(error)
-    assert pauses.seconds == []
+    assert clock.pauses == []
     assert "hunter" not in str(error)
 
 

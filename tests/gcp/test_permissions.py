@@ -7,8 +7,8 @@ import json
 import driver
 import grpc
 import pytest
+from clocked import ClockedProvider
 from driver import failing
-from hurried import HurriedProvider
 from programs import FLEET, PROJECT, TEMPLATE, fleet, template
 
 from gcpx.gcp.errors import from_response
@@ -148,7 +148,7 @@ def test_an_unknown_account_comes_with_how_to_find_it(cloud):
     base = f"http://{cloud.host}"
     cloud.fail("compute.instanceTemplates.insert", status=403, message="Forbidden")
     config = {"project": PROJECT, "computeCustomEndpoint": base, "accessToken": "t"}
-    with driver.engine(HurriedProvider(), **config) as made, failing() as failed:
+    with driver.engine(ClockedProvider(), **config) as made, failing() as failed:
         made.create(TEMPLATE, "web", template())
 
     assert f"the permission compute.instanceTemplates.create on {PLACE}" in failed[0].message

@@ -6,10 +6,10 @@ import json
 
 import driver
 import pytest
+import tls_proxy
+from clocked import ClockedProvider
 from driver import failing
-from hurried import HurriedProvider
 from programs import PROJECT, TEMPLATE, template
-from proxied import proxied
 from token_server import ROBOT, Answer
 
 VARIABLES = (
@@ -29,13 +29,13 @@ def proxy(cloud, tmp_path, monkeypatch):
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
-    with proxied(tmp_path, cloud.host) as found:
+    with tls_proxy.running(tmp_path, cloud.host) as found:
         monkeypatch.setenv("HTTPS_PROXY", found.url)
         yield found
 
 
 def _engine(**config):
-    return driver.engine(HurriedProvider(), project=PROJECT, **config)
+    return driver.engine(ClockedProvider(), project=PROJECT, **config)
 
 
 @pytest.mark.parametrize("variable", ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"])

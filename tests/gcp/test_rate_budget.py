@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from pauses import Pauses
+from clock import FakeClock
+from clocked import client, context
 from programs import PROJECT
-from shared_quota import Quota, Simulation
+from quota_simulation import Quota, Simulation
 
 from gcpx.gcp.request import COMPUTE, PATIENCE, STORAGE, Request
 from gcpx.gcp.settings import Settings
@@ -31,8 +32,8 @@ def test_two_programs_share_a_quota(second_start):
 
 
 @contextmanager
-def _server(pauses, allowed, headers=None):
-    """Run a server that allows some requests in each second of the clock of `pauses`; yield its host and a counter."""
+def _server(clock, allowed, headers=None):
+    """Run a server that allows some requests in each second of the clock; yield its host and a counter."""
     quota, counts = Quota(rate=allowed, burst=allowed), {200: 0, 403: 0}
 
     class Handler(BaseHTTPRequestHandler):
@@ -40,7 +41,7 @@ def _server(pauses, allowed, headers=None):
         wbufsize = -1  # head and body in one packet, so that no acknowledgement is waited for
 
         def do_GET(self):
-            accepted = "storage" in self.path or quota.accepts(pauses.now)
+            accepted = "storage" in self.path or quota.accepts(clock.now())
             status, body = (
                 (200, b"{}")
                 if accepted
@@ -71,43 +72,43 @@ def _server(pauses, allowed, headers=None):
 
 
 def test_a_client_finishes_a_thousand_changes_in_the_time_that_the_quota_allows():
-    pauses = Pauses()
-    with _server(pauses, allowed=20) as (host, counts):
-        google = pauses.google(Settings(project=PROJECT, emulator_host=host))
+    clock = FakeClock()
+    with _server(clock, allowed=20) as (host, counts):
+        google = client(clock, Settings(project=PROJECT, emulator_host=host))
         for _ in range(1000):
-            assert google.send(DELETE, pauses.call()) == {}
+            assert google.send(DELETE, context(clock)) == {}
         google.close()
 
     assert counts[200] == 1000
-    assert pauses.now <= 1.2 * 1000 / 20
+    assert clock.now() <= 1.2 * 1000 / 20
 
 
 @pytest.mark.parametrize("asked", ["7", "Wed, 21 Oct 2015 07:28:07 GMT"])
 def test_the_pause_that_a_server_asks_for_does_not_depend_on_the_local_clock(asked):
     """The server's clock differs from the local one by years; a date counts from the date of its response."""
-    pauses = Pauses()
-    with _server(pauses, allowed=1, headers={"Date": "Wed, 21 Oct 2015 07:28:00 GMT", "Retry-After": asked}) as (
+    clock = FakeClock()
+    with _server(clock, allowed=1, headers={"Date": "Wed, 21 Oct 2015 07:28:00 GMT", "Retry-After": asked}) as (
         host,
         _,
     ):
-        google = pauses.google(Settings(project=PROJECT, emulator_host=host))
+        google = client(clock, Settings(project=PROJECT, emulator_host=host))
         for _ in range(2):
-            google.send(READ, pauses.call())
+            google.send(READ, context(clock))
         google.close()
 
-    assert pauses.seconds == [7.0]
+    assert clock.pauses == [7.0]
 
 
 def test_the_quota_of_one_api_does_not_slow_down_another():
-    pauses = Pauses()
-    with _server(pauses, allowed=1) as (host, counts):
-        google = pauses.google(Settings(project=PROJECT, emulator_host=host))
+    clock = FakeClock()
+    with _server(clock, allowed=1) as (host, counts):
+        google = client(clock, Settings(project=PROJECT, emulator_host=host))
         for _ in range(3):
-            google.send(READ, pauses.call())
-        before = pauses.now
+            google.send(READ, context(clock))
+        before = clock.now()
         for _ in range(50):
-            google.send(Request(api=STORAGE, method="GET", path="v1/b/bucket"), pauses.call())
+            google.send(Request(api=STORAGE, method="GET", path="v1/b/bucket"), context(clock))
         google.close()
 
     assert counts[403] > 0
-    assert pauses.now == before > 0
+    assert clock.now() == before > 0

@@ -7,7 +7,8 @@ import threading
 import attrs
 import httpx
 import pytest
-from pauses import Pauses
+from clock import FakeClock
+from clocked import client, context
 from programs import PROJECT
 
 from gcpx.errors import CancelledError, ProviderError
@@ -24,45 +25,46 @@ CREATE = Request(api=COMPUTE, method="POST", path=TEMPLATES, body={"name": "web"
 
 
 @pytest.fixture
-def pauses():
-    return Pauses()
+def clock():
+    return FakeClock()
 
 
 @pytest.fixture
-def google(cloud, pauses):
+def google(cloud, clock):
     """A client of the emulator, whose pauses pass at once."""
-    found = pauses.google(Settings(project=PROJECT, emulator_host=cloud.host))
+    found = client(clock, Settings(project=PROJECT, emulator_host=cloud.host))
     yield found
     found.close()
 
 
 @pytest.mark.parametrize("fault", [{"status": 503}, {"drop": "before"}, {"body": "<html>"}], ids=str)
-def test_every_retry_is_reported_until_patience_is_over(cloud, google, pauses, fault):
+def test_every_retry_is_reported_until_patience_is_over(cloud, google, clock, fault):
+    lines = []
     cloud.fail(GET, times=1000, **fault)
     with pytest.raises(ProviderError) as raised:
-        google.send(READ, pauses.call())
+        google.send(READ, context(clock, say=lines.append))
 
-    assert len(pauses.lines) == len(pauses.seconds) > 5
-    assert "trying again in" in pauses.lines[0]
-    assert pauses.lines[0].startswith(raised.value.message.partition(" (")[0])
-    assert 90 < sum(pauses.seconds) <= READ.patience
+    assert len(lines) == len(clock.pauses) > 5
+    assert "trying again in" in lines[0]
+    assert lines[0].startswith(raised.value.message.partition(" (")[0])
+    assert 90 < sum(clock.pauses) <= READ.patience
 
 
-def test_the_users_timeout_ends_retries(cloud, google, pauses):
+def test_the_users_timeout_ends_retries(cloud, google, clock):
     cloud.fail(GET, times=1000, status=503)
     with pytest.raises(ProviderError):
-        google.send(READ, pauses.call(timeout=5))
+        google.send(READ, context(clock, timeout=5))
 
-    assert 0 < sum(pauses.seconds) <= 5
+    assert 0 < sum(clock.pauses) <= 5
 
 
 @pytest.mark.parametrize(("asked", "kept"), [(7, 7), (3600, 30)])
-def test_the_pause_that_google_asks_for_is_kept_up_to_30_seconds(cloud, google, pauses, asked, kept):
+def test_the_pause_that_google_asks_for_is_kept_up_to_30_seconds(cloud, google, clock, asked, kept):
     cloud.fail(GET, status=429, retry_after=asked)
     cloud.fail(GET, body='{"name": "web"}')
 
-    assert google.send(READ, pauses.call()) == {"name": "web"}
-    assert pauses.seconds == [kept]
+    assert google.send(READ, context(clock)) == {"name": "web"}
+    assert clock.pauses == [kept]
 
 
 @pytest.mark.parametrize(
@@ -71,33 +73,32 @@ def test_the_pause_that_google_asks_for_is_kept_up_to_30_seconds(cloud, google, 
      ({"drop": "after"}, 1), ({"status": 400}, 1)],
     ids=str,
 )  # fmt: skip
-def test_a_request_that_is_not_idempotent_is_sent_again_only_after_a_rate_limit(cloud, google, pauses, fault, calls):
+def test_a_request_that_is_not_idempotent_is_sent_again_only_after_a_rate_limit(cloud, google, clock, fault, calls):
     cloud.fail(INSERT, **fault)
     cloud.fail(INSERT, status=400, message="stop here")
     with pytest.raises(ProviderError):
-        google.send(CREATE, pauses.call())
+        google.send(CREATE, context(clock))
 
     assert len(cloud.requests(INSERT)) == calls
-    assert len(pauses.seconds) == calls - 1
+    assert len(clock.pauses) == calls - 1
 
 
-def test_a_rate_limit_holds_back_every_request_of_the_client(cloud, google, pauses):
+def test_a_rate_limit_holds_back_every_request_of_the_client(cloud, google, clock):
     cloud.fail(GET, status=429, retry_after=7)
     cloud.fail(GET, body='{"name": "web"}')
-    interrupted = Pauses(cancel=True)
     with pytest.raises(RateLimited):
-        google.send(READ, interrupted.call())
-    assert google.send(attrs.evolve(READ, query={"fields": "name"}), pauses.call()) == {"name": "web"}
+        google.send(READ, context(FakeClock(), cancelled_at_first_pause=True))
+    assert google.send(attrs.evolve(READ, query={"fields": "name"}), context(clock)) == {"name": "web"}
 
-    assert pauses.seconds == [7]
+    assert clock.pauses == [7]
 
 
 @pytest.mark.parametrize("request_", [READ, CREATE])
-def test_nothing_is_sent_after_a_cancellation(cloud, google, pauses, request_):
+def test_nothing_is_sent_after_a_cancellation(cloud, google, clock, request_):
     cancelled = threading.Event()
     cancelled.set()
     with pytest.raises(CancelledError, match="it changed nothing"):
-        google.send(request_, attrs.evolve(pauses.call(), cancelled=cancelled))
+        google.send(request_, attrs.evolve(context(clock), cancelled=cancelled))
 
     assert cloud.calls() == []
 
@@ -108,25 +109,25 @@ def test_a_cancellation_between_retries_does_not_hide_that_the_first_attempt_may
     with pytest.raises(
         Unfinished, match=r"[a-zA-Z)]\. Google may have carried the request out\. Run the command again"
     ):
-        google.send(change, Pauses(cancel=True).call())
+        google.send(change, context(FakeClock(), cancelled_at_first_pause=True))
 
     assert len(cloud.requests(INSERT)) == 1
 
 
-def test_a_rate_limit_between_retries_does_not_hide_that_either(cloud, google, pauses):
+def test_a_rate_limit_between_retries_does_not_hide_that_either(cloud, google, clock):
     cloud.fail(INSERT, drop="before")
     cloud.fail(INSERT, status=429, times=1000)
     with pytest.raises(
         Unfinished, match=r"[a-zA-Z)]\. Google may have carried the request out\. Run the command again"
     ):
-        google.send(attrs.evolve(CREATE, idempotent=True), pauses.call())
+        google.send(attrs.evolve(CREATE, idempotent=True), context(clock))
 
 
 def test_a_call_that_is_cancelled_while_it_is_held_back_sends_nothing(cloud, google):
     cloud.fail(GET, status=429, retry_after=7)
     for expected in (RateLimited, CancelledError):
         with pytest.raises(expected):
-            google.send(READ, Pauses(cancel=True).call())
+            google.send(READ, context(FakeClock(), cancelled_at_first_pause=True))
 
     assert len(cloud.requests(GET)) == 1
 

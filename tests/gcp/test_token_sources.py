@@ -8,10 +8,10 @@ from base64 import urlsafe_b64decode
 
 import driver
 import pytest
+from clocked import ClockedProvider
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from driver import failing, rpc, struct
-from hurried import HurriedProvider
 from programs import KEY, NOTIFICATION, PROJECT, TEMPLATE, key, notification, template
 from token_server import ROBOT, Answer, token_server
 
@@ -51,7 +51,7 @@ def _engine(cloud, credentials, **more):
     base = f"http://{cloud.host}"
     endpoints = {"computeCustomEndpoint": base, "osLoginCustomEndpoint": base, "storageCustomEndpoint": base}
     given = {"credentials": json.dumps(credentials)} if credentials else {}
-    return driver.engine(HurriedProvider(), project=PROJECT, **endpoints, **given, **more)
+    return driver.engine(ClockedProvider(), project=PROJECT, **endpoints, **given, **more)
 
 
 def _scope(asked):

@@ -9,9 +9,9 @@ import attrs
 import driver
 import grpc
 import pytest
+from clocked import ClockedProvider
 from driver import UNKNOWN, failing, plain, rpc, secret, struct
 from google.protobuf import empty_pb2
-from hurried import HurriedProvider
 from programs import (
     ATTACHMENT,
     FLEET,
@@ -290,16 +290,16 @@ def test_a_failed_operation_leaves_no_partial_resource(engine, cloud):
 
 
 def test_the_next_up_finishes_a_creation_that_timed_out(engine, cloud):
-    provider = HurriedProvider()
+    provider = ClockedProvider()
     with (
-        driver.engine(provider, project="demo-project", emulatorHost=cloud.host) as hurried,
+        driver.engine(provider, project="demo-project", emulatorHost=cloud.host) as clocked_engine,
         ThreadPoolExecutor() as pool,
         failing() as failed,
     ):
         cloud.hold_operations()
-        creation = pool.submit(hurried.create, TEMPLATE, "web", {"name": "web", **template()}, timeout=60)
+        creation = pool.submit(clocked_engine.create, TEMPLATE, "web", {"name": "web", **template()}, timeout=60)
         cloud.clock.wait_for_waiting()
-        provider.let_pass(70)
+        provider.time.advance(70)
         creation.result()
     partial = failed[0].partial
 

@@ -216,17 +216,17 @@ def test_a_forced_replacement_of_what_was_made_partially_keeps_it(engine, cloud)
     assert ["was not replaced" in text for text in _warnings(engine)] == [True]
 
 
-def test_a_forced_replacement_of_a_notification_whose_creation_came_to_nothing_keeps_the_new_one(hurried, cloud):
+def test_a_forced_replacement_of_a_notification_whose_creation_came_to_nothing_keeps_the_new_one(clocked_engine, cloud):
     """The old entry has a provisional ID, under which its deletion looks for an equal configuration."""
     cloud.fail("storage.notifications.insert", drop="before", times=1000)
     with failing() as failed:
-        hurried.create(NOTIFICATION, "x", notification())
+        clocked_engine.create(NOTIFICATION, "x", notification())
     cloud.emulator.faults.queue.clear()
-    old = _kept(hurried, NOTIFICATION, failed[0].partial)
-    new = hurried.create(NOTIFICATION, "x", notification())
-    hurried.delete(old)
+    old = _kept(clocked_engine, NOTIFICATION, failed[0].partial)
+    new = clocked_engine.create(NOTIFICATION, "x", notification())
+    clocked_engine.delete(old)
 
-    assert hurried.refresh(new) == new
+    assert clocked_engine.refresh(new) == new
 
 
 @IN_EITHER_ORDER
@@ -293,21 +293,21 @@ def _lose_the_number_of_a_notification(cloud):
     ],
 )
 def test_what_another_resource_has_under_another_form_of_the_id_is_kept(
-    hurried, cloud, token, inputs, trouble, imported
+    clocked_engine, cloud, token, inputs, trouble, imported
 ):
     trouble(cloud)
     with failing() as failed:
-        hurried.create(token, "first", inputs)
+        clocked_engine.create(token, "first", inputs)
     cloud.emulator.faults.queue.clear()
     left = driver.Resource(
-        hurried.urn(token, "first"), failed[0].partial.id, inputs, driver.plain(failed[0].partial.properties)
+        clocked_engine.urn(token, "first"), failed[0].partial.id, inputs, driver.plain(failed[0].partial.properties)
     )
-    first = hurried.update(left, inputs)
-    second = hurried.import_(token, "second", imported)
+    first = clocked_engine.update(left, inputs)
+    second = clocked_engine.import_(token, "second", imported)
     assert first.id != second.id
-    hurried.next_run()
-    hurried.diff_checked(second, second.inputs)
-    hurried.delete(first)
+    clocked_engine.next_run()
+    clocked_engine.diff_checked(second, second.inputs)
+    clocked_engine.delete(first)
 
-    assert hurried.refresh(second) is not None
-    assert [said for _, _, said in hurried.log.messages if "the resource second of this stack has it" in said]
+    assert clocked_engine.refresh(second) is not None
+    assert [said for _, _, said in clocked_engine.log.messages if "the resource second of this stack has it" in said]

@@ -53,9 +53,9 @@ CASES = [
 
 
 @pytest.fixture
-def engine(hurried):
+def engine(clocked_engine):
     """An engine whose plugin does not wait between retries."""
-    return hurried
+    return clocked_engine
 
 
 def _create_partially(engine, token, inputs, meanwhile=lambda: None):

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import http.server
-import threading
-from contextlib import contextmanager
-
 import driver
 import grpc
 import httpx
 import pytest
+from clock import HANGS
 from driver import UNKNOWN, failing
 from programs import (
     ATTACHMENT,
@@ -26,7 +23,6 @@ from programs import (
     properties,
     template,
 )
-from steered import HANGS
 
 IMAGE_ = "gcpx:compute:MachineImage"
 IMAGE = "projects/debian-cloud/global/images/family/debian-12"
@@ -215,13 +211,19 @@ def test_missing_resources_are_looked_up_again_after_configure(online, cloud):
 
 
 def test_different_names_are_looked_up_concurrently_and_once(cloud):
-    """Hold every response until all requests have arrived, which sequential requests never would."""
+    """Hold the requests until all have arrived, which sequential requests never would."""
     asked = ("networks/one", "networks/two", "images/family/debian-12", "aggregated/machineTypes")
+
+    def release_the_last(number, _):
+        if number == 1 + len(asked):
+            cloud.interceptor.release()
+
     with (
-        _gate(cloud.host, asked) as host,
-        driver.engine(project=PROJECT, emulatorHost=host, validateOnline="true") as engine,
+        cloud.interceptor.observed(release_the_last),
+        driver.engine(project=PROJECT, emulatorHost=cloud.host, validateOnline="true") as engine,
     ):
         nics = [{"network": f"global/networks/{name}"} for name in ("one", "two", "one")]
+        cloud.interceptor.hold(first=2)  # the first one reads the project
         refused = engine.failures(TEMPLATE, template(networkInterfaces=nics))
 
     assert [path for path in refused if path.endswith("network")] == [
@@ -229,35 +231,7 @@ def test_different_names_are_looked_up_concurrently_and_once(cloud):
     ]
     names = [entry["path"] for entry in cloud.emulator.requests.kept]
     assert len(names) == len(set(names)) == len(asked) + 1
-
-
-@contextmanager
-def _gate(target, asked):
-    """Proxy the emulator, and hold requests for these names until all of them have arrived."""
-    barrier = threading.Barrier(len(asked))
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            if any(name in self.path for name in asked):
-                barrier.wait()
-            answer = httpx.get(f"http://{target}{self.path}", trust_env=False)
-            self.send_response(answer.status_code)
-            self.send_header("Content-Length", str(len(answer.content)))
-            self.end_headers()
-            self.wfile.write(answer.content)
-
-        def log_message(self, *_):
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    assert all(any(name in path for path in names) for name in asked)
 
 
 def test_a_response_of_an_unknown_form_is_not_an_internal_error(online, cloud, caplog):

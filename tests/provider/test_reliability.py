@@ -9,9 +9,9 @@ import attrs
 import driver
 import grpc
 import pytest
+from clock import HOUR
 from driver import failing
 from programs import ATTACHMENT, FLEET, IMAGE, PROJECT, TEMPLATE, attachment, fleet, image, template
-from steered import HOUR
 
 from gcpx.model.naming import ADOPTED
 
@@ -85,12 +85,12 @@ def test_a_deleted_template_can_be_created_again(engine, cloud):
     assert len(set(_request_ids(cloud))) == 3
 
 
-def test_faults_while_waiting_do_not_fail_the_operation(hurried, cloud):
+def test_faults_while_waiting_do_not_fail_the_operation(clocked_engine, cloud):
     cloud.emulator.operations.latency = HOUR
     cloud.fail("compute.globalOperations.wait", status=503, times=2)
     cloud.fail("compute.globalOperations.wait", drop="before")
 
-    assert hurried.create(TEMPLATE, "web", WEB).id == PATH
+    assert clocked_engine.create(TEMPLATE, "web", WEB).id == PATH
     assert cloud.emulator.faults.queue == []
 
 
@@ -176,8 +176,8 @@ def test_a_failed_operation_names_the_field_that_caused_it(engine, cloud, vm, to
 
 
 @pytest.mark.parametrize("status", [401, 403, 500])
-def test_a_failed_read_does_not_mean_deleted(hurried, cloud, status):
-    engine = hurried
+def test_a_failed_read_does_not_mean_deleted(clocked_engine, cloud, status):
+    engine = clocked_engine
     created = engine.create(TEMPLATE, "web", WEB)
     cloud.fail("compute.instanceTemplates.get", status=status, times=1000)
     with failing() as failed:

@@ -16,10 +16,10 @@ CHANGES = ("compute.instances.delete", "compute.instances.setLabels", "compute.r
 
 
 @pytest.fixture(params=["first list of a process", "later lists"])
-def deployed(request, cloud, engine, hurried):
+def deployed(request, cloud, engine, clocked_engine):
     """A fleet, and an engine whose next list is an aggregated one, or lists each zone."""
     created = engine.create(FLEET, "workers", fleet(3))
-    made = hurried if request.param.startswith("first") else engine
+    made = clocked_engine if request.param.startswith("first") else engine
     cloud.emulator.requests.kept.clear()
     return made, created
 
@@ -114,22 +114,22 @@ def test_an_outage_elsewhere_does_not_stop_a_fleet(deployed, cloud, scopes):
     '{"warning": {"code": "PARTIAL_SUCCESS"}}',
     '{"items": {"zones/us-east1-c": {"warning": {"code": "LIST_OVERHEAD_QUOTA_EXCEED"}}}}',
 ])  # fmt: skip
-def test_every_mark_of_a_partial_list_is_seen(hurried, engine, cloud, body):
+def test_every_mark_of_a_partial_list_is_seen(clocked_engine, engine, cloud, body):
     created = engine.create(FLEET, "workers", fleet(3))
     zones = '"items": {"zones/us-east1-b": {}, "zones/us-east1-c": {}, "zones/us-east1-d": {}}'
     head = '{"kind": "compute#instanceAggregatedList", ' + ("" if '"items"' in body else f"{zones}, ")
     cloud.fail(FIRST_LIST, status=200, body=head + body.removeprefix("{"))
 
-    assert "it does not cover" in said_of(lambda: hurried.refresh(created))
-    assert hurried.refresh(created).outputs == created.outputs
+    assert "it does not cover" in said_of(lambda: clocked_engine.refresh(created))
+    assert clocked_engine.refresh(created).outputs == created.outputs
 
 
-def test_an_empty_page_is_no_trouble(hurried, engine, cloud):
+def test_an_empty_page_is_no_trouble(clocked_engine, engine, cloud):
     created = engine.create(FLEET, "workers", fleet(3))
     for name, member in zip(member_names(created), created.outputs["members"], strict=True):
         cloud.emulator.store.delete(instance_path(name, member["zone"]))
 
-    assert hurried.refresh(created) is None
+    assert clocked_engine.refresh(created) is None
 
 
 def test_members_that_appear_to_be_missing_after_a_creation_keep_its_state(engine, cloud):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import httpx
 import pytest
+from clock import HANGS
 from driver import failing, secret
-from steered import HANGS
 from tokens import AUDIENCE, EMAIL, issue_token
 
 VERIFY = "gcpx:pubsub:verifyPushToken"

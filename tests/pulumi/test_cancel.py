@@ -8,8 +8,8 @@ import subprocess
 from contextlib import contextmanager
 
 import pytest
+from clock import HANGS
 from programs import PROJECT, TEMPLATE, template
-from steered import HANGS
 
 from gcpx.gcp.request import MOST_AT_ONCE
 
@@ -21,15 +21,15 @@ PATH = f"projects/{PROJECT}/global/instanceTemplates/web"
 @contextmanager
 def _running_up(stack, cloud, held=1, *options):
     """Run `pulumi up` until the server has done so many requests and holds their answers."""
-    cloud.gate.watch(1, "after the work")
+    cloud.interceptor.hold(1, "after the work")
     command = ["pulumi", "up", "--yes", "--skip-preview", "--non-interactive", *options]
     environment = {**os.environ, **stack.workspace.variables}
     with subprocess.Popen(
         command, cwd=stack.workspace.program, env=environment, stdout=subprocess.PIPE, text=True
     ) as up:
-        cloud.gate.wait_until_held(held)
+        cloud.interceptor.wait_until_held(held)
         yield up
-    cloud.gate.drain()
+    cloud.interceptor.drain()
 
 
 def _assert_goes_on(stack, cloud):

@@ -10,11 +10,10 @@ import threading
 
 import driver
 import pytest
-from crashing_stack import counted_requests
+from clock import HANGS
 from import_commands import import_commands
 from killed_cli import kill_cli
 from programs import FLEET, KEY, PROJECT, TEMPLATE, fleet, key, template
-from steered import HANGS
 
 pytestmark = pytest.mark.pulumi
 TEMPLATES = f"projects/{PROJECT}/global/instanceTemplates"
@@ -58,16 +57,14 @@ def test_a_killed_up_is_finished_by_the_next_one(stack, cloud, case):
         if request.endswith("/wait"):  # so the insertion was accepted
             begun.set()
 
-    with counted_requests(cloud, observe) as log, _running(stack):
+    with cloud.interceptor.observed(observe), _running(stack):
         assert begun.wait(HANGS)
     cloud.finish_operations()
     stack.workspace.run("cancel", "--yes")  # the killed CLI has left its lock
     said = stack.up()
     name = stack.resource("web")["outputs"]["fleetId" if token == FLEET else "name"]
 
-    assert _request_ids([*log.kept, *cloud.emulator.requests.kept]) == 1, (
-        "the second run repeats the request of the first"
-    )
+    assert _request_ids(cloud.emulator.requests.kept) == 1, "the second run repeats the request of the first"
     assert "interrupted while creating" in said
     assert len(_names(cloud, collections)) == count
     assert name not in stack.resource("web")["inputs"].values(), "the name of the interrupted run"

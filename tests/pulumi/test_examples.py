@@ -10,6 +10,7 @@ import sys
 
 import httpx
 import pytest
+from clock import HANGS
 from generate.examples import SOURCE, names
 from google.auth.credentials import AnonymousCredentials
 from google.cloud import storage
@@ -31,7 +32,6 @@ from programs import (
     template,
 )  # fmt: skip
 from receiving import endpoint
-from steered import HANGS
 from workspace import ROOT, Workspace, language_of
 
 pytestmark = [pytest.mark.pulumi, pytest.mark.languages]

@@ -11,10 +11,10 @@ import sys
 
 import httpx
 import pytest
+from clock import HANGS
 from fleets import set_limits
 from programs import PROJECT
 from rollouts import fail_after
-from steered import HANGS
 from workspace import ROOT, Workspace
 
 pytestmark = pytest.mark.pulumi

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 
 import pytest
 import yaml
-from steered import HANGS
+from clock import HANGS
 from workspace import ROOT, Workspace, environment, pulumi_folder
 
 pytestmark = [pytest.mark.pulumi, pytest.mark.languages]

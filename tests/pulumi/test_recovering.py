@@ -13,10 +13,9 @@ from pathlib import Path
 import driver
 import httpx
 import pytest
-from crashing_stack import counted_requests
+from clock import HANGS
 from documented import commands, messages, run_commands
 from programs import FLEET, KEY, PROJECT, TEMPLATE, fleet, key, template
-from steered import HANGS
 from workspace import ROOT
 
 pytestmark = [pytest.mark.pulumi, pytest.mark.languages]
@@ -77,7 +76,7 @@ def _creating(stack, cloud):
     begun = threading.Event()
     cloud.hold_operations()
     with (
-        counted_requests(cloud, lambda _, request: begun.set() if request.endswith("/wait") else None),
+        cloud.interceptor.observed(lambda _, request: begun.set() if request.endswith("/wait") else None),
         _up(stack) as up,
     ):
         assert begun.wait(HANGS)
@@ -93,10 +92,10 @@ def _count(cloud):
 def test_a_command_failed(stack, cloud):
     heading = "A command failed"
     stack.write(web={**WEB, "options": {"customTimeouts": {"create": "3s"}}})
-    cloud.gate.watch(1, "after the work")
+    cloud.interceptor.hold(1, "after the work")
     with _up(stack) as up:
         _assert_quoted(heading, up.communicate(timeout=HANGS)[0])
-    cloud.gate.drain()
+    cloud.interceptor.drain()
 
     assert "~ 1 updated" in _recover(stack, heading)
     assert _count(cloud) == 1

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from steered import HANGS
+from clock import HANGS
 from workspace import ROOT
 
 CI = ROOT / "examples" / "ci"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from planted import shown
+from planted_secrets import shown
 from programs import NOTIFICATION, TEMPLATE, notification, template
 
 pytestmark = pytest.mark.pulumi

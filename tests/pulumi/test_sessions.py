@@ -7,8 +7,8 @@ import signal
 import subprocess
 
 import pytest
+from clock import HANGS
 from programs import FLEET, PROJECT, TEMPLATE, fleet, template
-from steered import HANGS
 from workspace import SCRIPTS
 
 pytestmark = pytest.mark.pulumi

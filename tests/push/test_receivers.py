@@ -10,7 +10,7 @@ import sys
 
 import httpx
 import pytest
-from steered import HANGS
+from clock import HANGS
 from workspace import ROOT
 
 from gcpx_push import Certificates

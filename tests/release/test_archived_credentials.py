@@ -7,10 +7,10 @@ from contextlib import contextmanager
 
 import driver
 import pytest
+from clock import HANGS
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from programs import PROJECT, TEMPLATE, template
-from steered import HANGS
 from token_server import ROBOT, token_server
 from tokens import AUDIENCE, EMAIL, issue_token
 

@@ -19,8 +19,8 @@ import driver
 import grpc
 import httpx
 import pytest
+from clock import HANGS
 from pushing import AUDIENCE, EMAIL, NOW, PEM, token
-from steered import HANGS
 from workspace import ROOT
 
 from gcpx import __version__

@@ -10,9 +10,9 @@ import subprocess
 import sys
 
 import pytest
+from clock import HANGS
 from generate import package_schema
 from release.frozen_plugin import NAME, PACKAGES
-from steered import HANGS
 from workspace import ROOT
 
 from gcpx import __version__

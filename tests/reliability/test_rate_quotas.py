@@ -12,11 +12,11 @@ import attrs
 import driver
 import httpx
 import matrix
+from clock import HANGS, FakeClock
+from clocked import ClockedProvider
 from driver import Engine
 from emulated import Emulated
 from programs import PROJECT, TEMPLATE, template
-from steered import HANGS
-from virtual_time import VirtualProvider, VirtualTime
 
 PER_SECOND = 20
 NUMBER = 1000 if matrix.FULL else 100
@@ -30,22 +30,23 @@ class Stack:
     """A stack that creates templates, with a plugin of its own.
 
     Attributes:
-        made: when its templates were created.
+        made: when its templates were created, in seconds since the beginning.
     """
 
     engine: Engine
     name: str
     left: int
-    time: VirtualTime
+    clock: FakeClock
     made: list[float] = attrs.Factory(list)
+    _begun: float = attrs.field(default=attrs.Factory(lambda stack: stack.clock.now(), takes_self=True))
     _lock: threading.Lock = attrs.Factory(threading.Lock)
 
     def work(self) -> None:
         """Create templates one after the other, until none is left."""
-        with self.time.call():
+        with self.clock.call():
             while self._take():
                 self._create(f"{self.name}-{self.left}-{threading.get_ident()}")
-                self.made.append(self.time.now())
+                self.made.append(self.clock.now() - self._begun)
 
     def _take(self) -> bool:
         with self._lock:
@@ -60,15 +61,14 @@ class Stack:
 
 def _run(cloud: Emulated, each: int, *names: str) -> list[Stack]:
     """Let stacks create templates side by side."""
-    time = VirtualTime(cloud.clock.advance)
     rates = {"perSecond": {"mutations": PER_SECOND}, "burst": PER_SECOND}
     httpx.post(f"http://{cloud.host}/_emulator/rates", json=rates, trust_env=False, timeout=HANGS).raise_for_status()
     with ExitStack() as plugins:
         config = {"project": PROJECT, "emulatorHost": cloud.host}
-        engines = [plugins.enter_context(driver.engine(VirtualProvider(time), **config)) for _ in names]
-        stacks = [Stack(engine, name, each, time) for engine, name in zip(engines, names, strict=True)]
+        engines = [plugins.enter_context(driver.engine(ClockedProvider(cloud.clock), **config)) for _ in names]
+        stacks = [Stack(engine, name, each, cloud.clock) for engine, name in zip(engines, names, strict=True)]
         threads = [threading.Thread(target=stack.work) for stack in stacks for _ in range(AT_ONCE)]
-        with time.call():  # the clock stands still until all have begun
+        with cloud.clock.call():  # the clock stands still until all have begun
             for thread in threads:
                 thread.start()
         for thread in threads:

@@ -7,7 +7,6 @@ import json
 import driver
 import pytest
 from driver import failing
-from hurried import HurriedProvider
 from programs import BUCKET, NOTIFICATION, PROJECT, notification
 from rollouts import left_by
 
@@ -16,13 +15,6 @@ from gcpx.storage.notification_config import known_before, provisional_number
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
 INSERT = "storage.notifications.insert"
 NUMBERS = ["7", "abc-7", "0b5e.XY_z", "two words", "50%", "what?x=1#y", "Gr\u00fc\u00dfe", "a%2Fb"]
-
-
-@pytest.fixture
-def hurried(cloud):
-    """An engine whose plugin's pauses end at once."""
-    with driver.engine(HurriedProvider(), project=PROJECT, emulatorHost=cloud.host) as made:
-        yield made
 
 
 def _create_with_number(engine, cloud, number):
@@ -40,28 +32,30 @@ def _create_with_number(engine, cloud, number):
 
 
 @pytest.mark.parametrize("fault", [{"drop": "after"}, {"drop": "before"}, {"status": 503}], ids=str)
-def test_a_lost_response_leads_to_one_configuration(hurried, cloud, fault):
+def test_a_lost_response_leads_to_one_configuration(clocked_engine, cloud, fault):
     cloud.fail(INSERT, **fault)
-    created = hurried.create(NOTIFICATION, "n", notification())
+    created = clocked_engine.create(NOTIFICATION, "n", notification())
 
     assert created.id == f"{BUCKET}/notificationConfigs/1"
     assert cloud.emulator.store.counts()["notificationConfigs"] == 1
 
 
 @pytest.mark.parametrize("body", ["{}", "[]", '{"kind": "storage#notification"}'])
-def test_a_response_without_an_id_leads_to_one_configuration(hurried, cloud, body):
+def test_a_response_without_an_id_leads_to_one_configuration(clocked_engine, cloud, body):
     cloud.fail(INSERT, body=body)
-    created = hurried.create(NOTIFICATION, "n", notification())
+    created = clocked_engine.create(NOTIFICATION, "n", notification())
 
     assert cloud.emulator.store.counts()["notificationConfigs"] == 1
-    assert hurried.drift(created) == set()
+    assert clocked_engine.drift(created) == set()
 
 
-def test_equal_configurations_created_at_once_are_told_apart_though_every_response_is_lost(hurried, cloud):
+def test_equal_configurations_created_at_once_are_told_apart_though_every_response_is_lost(clocked_engine, cloud):
     cloud.fail(INSERT, times=8, drop="after")
-    inputs = driver.struct(hurried.checked(NOTIFICATION, "n", notification()))
-    requests = [driver.rpc.CreateRequest(urn=hurried.urn(NOTIFICATION, f"n-{n}"), properties=inputs) for n in range(8)]
-    created = {call.result().id for call in [hurried.stub.Create.future(request) for request in requests]}
+    inputs = driver.struct(clocked_engine.checked(NOTIFICATION, "n", notification()))
+    requests = [
+        driver.rpc.CreateRequest(urn=clocked_engine.urn(NOTIFICATION, f"n-{n}"), properties=inputs) for n in range(8)
+    ]
+    created = {call.result().id for call in [clocked_engine.stub.Create.future(request) for request in requests]}
 
     assert created == {f"{BUCKET}/notificationConfigs/{number}" for number in range(1, 9)}
 

@@ -135,19 +135,19 @@ def test_a_state_that_a_program_gives_is_not_compared(engine, cloud):
     assert engine.refresh(driver.Resource(engine.urn(NOTIFICATION, "n"), ID, given, given)).id == ID
 
 
-def test_a_configuration_whose_creation_was_not_read_is_compared_with_what_was_sent(hurried, cloud):
+def test_a_configuration_whose_creation_was_not_read_is_compared_with_what_was_sent(clocked_engine, cloud):
     cloud.fail("storage.notifications.insert", body='{"id": "1", "topic": 3}')
     with failing() as failed:
-        hurried.create(NOTIFICATION, "n", notification())
-    state = left_by(failed[0], driver.Resource(hurried.urn(NOTIFICATION, "n"), "", {}, {}))
+        clocked_engine.create(NOTIFICATION, "n", notification())
+    state = left_by(failed[0], driver.Resource(clocked_engine.urn(NOTIFICATION, "n"), "", {}, {}))
     assert state.id == ID
 
     strangers = _make_anew(cloud, **FULL_AT_GOOGLE)
-    assert hurried.refresh(state) is None
-    hurried.delete(state)
+    assert clocked_engine.refresh(state) is None
+    clocked_engine.delete(state)
     assert cloud.get(f"{CONFIGS}/1") == strangers
     _make_anew(cloud, **OURS)
-    assert hurried.refresh(state).id == ID
+    assert clocked_engine.refresh(state).id == ID
 
 
 @pytest.mark.parametrize(

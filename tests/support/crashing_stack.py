@@ -2,50 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any
 
 import attrs
 from driver import Engine, Resource
 from emulated import Emulated
 from google.protobuf import empty_pb2
+from interception import Loss
 from stack_state import StackState
 
-from gcpx_emulator.core.json_data import Json
-from gcpx_emulator.core.request_log import RequestLog
-
-Moment = Literal["before", "after"]
 PROVIDER_ID = "3f6c0c0e-5a0b-4d51-9d0e-3f1f7f0e5a11"
-
-
-@attrs.define
-class _CountingLog(RequestLog):
-    """A log that counts requests.
-
-    Attributes:
-        observer: called at each request, before it has any effect, with its number, and its HTTP method and path.
-    """
-
-    observer: Callable[[int, str], None] = lambda _number, _request: None
-    count: int = 0
-
-    def add(self, http_method: str, path: str, query: Mapping[str, str], headers: Mapping[str, str]) -> Json:
-        self.count += 1
-        self.observer(self.count, f"{http_method} {path}")
-        return super().add(http_method, path, query, headers)
-
-
-@contextmanager
-def counted_requests(cloud: Emulated, observer: Callable[[int, str], None]) -> Iterator[_CountingLog]:
-    """Observe the requests during the block."""
-    emulator = cloud.emulator
-    kept, log = emulator.requests, _CountingLog(observer=observer)
-    emulator.requests = log
-    try:
-        yield log
-    finally:
-        emulator.requests = kept
 
 
 @attrs.define
@@ -75,33 +41,31 @@ class CrashingStack(StackState):
     def run(self, verb: str, inputs: dict[str, Any]) -> int:
         """Run `up` or `destroy` with a new plugin; return the number of its requests."""
         self.end_plugin()
-        with counted_requests(self.cloud, lambda _number, _request: None) as log:
+        with self.cloud.interceptor.observed() as requests:
             self._do(verb, inputs)
-        return log.count
+        return len(requests)
 
-    def crash(self, verb: str, inputs: dict[str, Any], number: int | None, moment: Moment) -> None:
+    def crash(self, verb: str, inputs: dict[str, Any], number: int | None, moment: Loss) -> None:
         """Run `up` or `destroy` with a new plugin, which is killed at the request of this number.
 
         None stands for the first request that changes something.
         """
         self.end_plugin()
         before = self.state, self.init_errors
-        engine = self.engine
+        engine, interceptor = self.engine, self.cloud.interceptor
 
         def kill(count: int, request: str) -> None:
             is_it = count == number if number is not None else _changes_something(request)
-            if not is_it or self.cloud.emulator.faults.queue:
+            if not is_it or interceptor.is_lost or self.cloud.emulator.faults.queue:
                 return
-            if moment == "after":
-                self.cloud.fail("*", drop="after")
-            self.cloud.fail("*", drop="before", times=10**9)
+            interceptor.lose(moment)
             engine.stub.Cancel(empty_pb2.Empty())
 
-        with counted_requests(self.cloud, kill):
+        with interceptor.observed(kill):
             self._attempt(lambda: self._do(verb, inputs))
         self.state, self.init_errors, self.failed = *before, None
         self.end_plugin()
-        self.cloud.gate.drain()  # the last request of the killed plugin may still be under way
+        interceptor.drain()  # the last request of the killed plugin may still be under way
         self.cloud.emulator.faults.queue.clear()
 
     def cancel(self, inputs: dict[str, Any]) -> None:
@@ -113,7 +77,7 @@ class CrashingStack(StackState):
             if request.endswith("/wait"):
                 engine.stub.Cancel(empty_pb2.Empty())
 
-        with counted_requests(self.cloud, cancel):
+        with self.cloud.interceptor.observed(cancel):
             self.up(inputs)
         self.end_plugin()
 

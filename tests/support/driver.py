@@ -15,9 +15,9 @@ from typing import Any
 
 import attrs
 import grpc
+from clock import HANGS
 from google.protobuf import empty_pb2, json_format, struct_pb2
 from google.rpc import status_pb2
-from steered import HANGS
 
 from gcpx.protocol import proto
 from gcpx.protocol.engine import EngineLog as Sender

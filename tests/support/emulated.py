@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import attrs
 import httpx
-from gate import Gate
+from clock import HANGS, HOUR, FakeClock
+from interception import Interceptor
 from programs import BUCKET, PROJECT, TOPICS, ZONE
-from steered import HANGS, HOUR, Steered
 
 from gcpx_emulator.app import application
 from gcpx_emulator.compute.instance_lifecycle import SystemEvent, record_deletion, record_event
@@ -28,13 +30,14 @@ class Emulated:
     """A running emulator in this process.
 
     Attributes:
-        gate: holds requests before they reach the emulator.
+        clock: the clock of operations and rates.
+        interceptor: sees requests before they reach the emulator, and can interfere with them.
     """
 
     host: str
     emulator: Emulator
-    clock: Steered
-    gate: Gate
+    clock: FakeClock
+    interceptor: Interceptor
 
     def hold_operations(self) -> None:
         """Make operations take an hour on the emulator's clock, which a test advances."""
@@ -58,6 +61,21 @@ class Emulated:
             yield
         finally:
             self.finish_operations()
+
+    @contextmanager
+    def held_creations(self, count: int) -> Iterator[Callable[[], bool]]:
+        """Let no operation end; gives a function that waits until so many operations are waited for."""
+        begun, waited = threading.Event(), set()
+
+        def observe(_: int, request: str) -> None:
+            if request.endswith("/wait"):
+                waited.add(request)
+                if len(waited) >= count:
+                    begun.set()
+
+        self.hold_operations()
+        with self.interceptor.observed(observe):
+            yield lambda: begun.wait(HANGS)
 
     def fail(self, method: str, **fault: Any) -> None:
         """Inject a fault into the next call of a method."""
@@ -185,7 +203,7 @@ class Emulated:
 
     def reset(self) -> None:
         """Restore the initial state."""
-        self.gate.open()
+        self.interceptor.reset()
         self.emulator.reset()
         self.emulator.clock = Clock()
         self.emulator.operations.latency = 0.0
@@ -194,18 +212,14 @@ class Emulated:
         self.clock.reset()
 
 
-def _unchanged(app: Any) -> Any:
-    return app
-
-
 @contextmanager
-def running(wrap: Callable[[Any], Any] = _unchanged) -> Iterator[Emulated]:
-    """Run an emulator in a thread; `wrap` may put another ASGI application before it."""
-    emulator, clock = Emulator(), Steered()
+def running() -> Iterator[Emulated]:
+    """Run an emulator in a thread."""
+    emulator, clock = Emulator(), FakeClock(time.time())
     emulator.operations.clock = clock
-    gate = Gate(wrap(application(emulator)))
-    with serving(gate, listen()) as host:
+    interceptor = Interceptor(application(emulator))
+    with serving(interceptor, listen()) as host:
         try:
-            yield Emulated(host, emulator, clock, gate)
+            yield Emulated(host, emulator, clock, interceptor)
         finally:
             clock.reset()

@@ -10,14 +10,16 @@ from typing import Any, Final, Literal
 import attrs
 import driver
 import grpc
+from clock import FakeClock
+from clocked import ClockedProvider
 from crashing_stack import PROVIDER_ID
 from driver import Engine, rpc
 from emulated import Emulated
 from fault_inventory import Inventory, make_surroundings
 from fault_kinds import FaultKind
-from fault_line import FaultyProvider
 from fault_plan import ApiCall, FaultPlan
 from fault_scenarios import DISK_KEY, MARKER, Scenario
+from faulty_connection import FaultyConnection
 from programs import PROJECT
 from stack_state import StackState
 
@@ -89,11 +91,13 @@ class FaultyStack(StackState):
     plan: FaultPlan = attrs.Factory(FaultPlan)
     messages: list[str] = attrs.Factory(list)
     """What the failed runs said."""
+    _connection: FaultyConnection | None = None
 
     @property
     def engine(self) -> Engine:
         if self._engine is None:
-            self.provider = FaultyProvider(self.plan)
+            self._connection = FaultyConnection(self.plan, FakeClock())
+            self.provider = ClockedProvider(self._connection.clock, self._connection)
             made = self._plugin.enter_context(driver.engine(self.provider, **self.config))
             made.provider_id = PROVIDER_ID
             made.configure(**self.config)
@@ -101,11 +105,11 @@ class FaultyStack(StackState):
         return self._engine
 
     @property
-    def faulty(self) -> FaultyProvider:
-        """The provider of the plugin, which is started if none runs."""
+    def connection(self) -> FaultyConnection:
+        """The connection of the plugin, which is started if none runs."""
         assert self.engine
-        assert isinstance(self.provider, FaultyProvider)
-        return self.provider
+        assert self._connection is not None
+        return self._connection
 
     def limit(self, seconds: float) -> None:
         """Give calls a custom timeout."""
@@ -176,7 +180,7 @@ class CaseRun:
 
     def verb(self) -> None:
         """Do what the scenario is about."""
-        start = self.stack.faulty.waited
+        start = self.stack.connection.clock.now()
         match self.scenario.verb:
             case "read":
                 self.stack.refresh()
@@ -186,7 +190,7 @@ class CaseRun:
                 self.stack.import_(self._imported)
             case _:
                 self.stack.up(self.scenario.changed)
-        self.waited = max(self.waited, self.stack.faulty.waited - start)
+        self.waited = max(self.waited, self.stack.connection.clock.now() - start)
 
     def recover(self, recovery: Recovery) -> None:
         """Do what the user does next; it must succeed."""
@@ -274,7 +278,7 @@ def _have_fault(run: CaseRun, case: Case) -> None:
     if not plan.happened:
         run.note("broken", "the call of the fault was not made")
     plan.clear()
-    run.stack.faulty.line.deliver()
+    run.stack.connection.deliver()
     run.cloud.clock.advance(10_000 * 3600)
     untracked = run.added() - before
     if run.stack.state is None and untracked:

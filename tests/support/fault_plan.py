@@ -7,8 +7,8 @@ from collections import Counter
 from typing import Any, Final
 
 import attrs
+from clock import HOUR
 from fault_kinds import FaultKind
-from steered import HOUR
 
 from gcpx_emulator.core.faults import Fault, Faults
 from gcpx_emulator.core.operations import Operations
@@ -52,13 +52,13 @@ class FaultPlan(Faults):
     kind: FaultKind | None = None
     lasts: bool = False
     happened: bool = False
-    _on_line: Counter[str] = attrs.Factory(Counter)
+    _on_its_way: Counter[str] = attrs.Factory(Counter)
     _at_emulator: Counter[str] = attrs.Factory(Counter)
 
     def begin(self, call: ApiCall, kind: FaultKind, *, lasts: bool) -> None:
         """Plan a fault; calls are counted from here."""
         self.call, self.kind, self.lasts, self.happened = call, kind, lasts, False
-        self._on_line.clear()
+        self._on_its_way.clear()
         self._at_emulator.clear()
 
     def clear(self) -> None:
@@ -67,15 +67,15 @@ class FaultPlan(Faults):
         assert self.operations is not None
         self.operations.latency = 0.0
 
-    def on_line(self, method: str) -> FaultKind | None:
+    def on_its_way(self, method: str) -> FaultKind | None:
         """Return the fault of the next call of a method, if it happens on the way to the emulator."""
-        if self.kind is None or self.kind.on_line is None:
+        if self.kind is None or self.kind.on_its_way is None:
             return None
-        return self.kind if self._is_hit(self._on_line, method) else None
+        return self.kind if self._is_hit(self._on_its_way, method) else None
 
     def take(self, method: str) -> Fault | None:
         """Return the fault of the next call of a method, if the emulator injects it."""
-        if self.call is None or self.kind is None or self.kind.on_line is not None:
+        if self.call is None or self.kind is None or self.kind.on_its_way is not None:
             return None
         hidden = self._operation_read(method)
         if hidden is not None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-from proxied import certificates
+from tls_proxy import certificates
 
 HOST = "git.example.com"
 

@@ -9,10 +9,11 @@ from typing import Any, Final
 
 import attrs
 import grpc
+from clock import HANGS
 from driver import Failed, failing
 from emulated import Emulated
-from gate import Hold
 from google.protobuf import empty_pb2
+from interception import Hold
 from programs import (
     ATTACHMENT,
     BUCKET,
@@ -32,7 +33,6 @@ from programs import (
     template,
 )
 from stack_state import StackState
-from steered import HANGS
 
 Inputs = dict[str, Any]
 _ROLLING: Final = {"strategy": "ROLLING", "maxUnavailable": 2}
@@ -180,7 +180,7 @@ def cancel(stack: StackState) -> None:
 
 def let_time_pass(stack: StackState) -> None:
     """Let the custom timeout of what a plugin does be over."""
-    stack.provider.let_pass(2 * TIMEOUT)
+    stack.provider.time.advance(2 * TIMEOUT)
 
 
 @attrs.frozen
@@ -223,18 +223,18 @@ class World:
 
         The call has ended before the server answers, so nothing waited for the server.
         """
-        gate, engine = self.cloud.gate, stack.engine
+        interceptor, engine = self.cloud.interceptor, stack.engine
         engine.timeout = TIMEOUT
-        gate.watch(hold.number, hold.how)
+        interceptor.hold(hold.number, hold.how)
         run = threading.Thread(target=scenario.run, args=(stack,))
         run.start()
-        assert gate.arrived.wait(HANGS), "the request has not been sent"
+        interceptor.wait_until_held()
         begun = time.monotonic()
         stop(stack)
         run.join(HANGS)
         seconds = time.monotonic() - begun
         assert not run.is_alive(), "the call waits for the server"
-        gate.drain()
+        interceptor.drain()
         stack.end_plugin()
         assert stack.failed is not None, "the call succeeded"
         return Ended(seconds, stack.failed)

@@ -9,7 +9,7 @@ import signal
 import subprocess
 from pathlib import Path
 
-from steered import HANGS
+from clock import HANGS
 
 
 def kill_cli(process: subprocess.Popen[bytes]) -> None:

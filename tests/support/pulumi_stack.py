@@ -14,9 +14,9 @@ from typing import Any
 import attrs
 import driver
 import grpc
+from clocked import ClockedProvider
 from driver import Engine, Failed, Resource, failing, rpc
 from google.protobuf import empty_pb2
-from hurried import HurriedProvider, Pauses
 from promises import require
 
 UNCLEAR = frozenset({grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN, grpc.StatusCode.DATA_LOSS})
@@ -108,7 +108,7 @@ class PulumiStack:
     continues: bool = False
     _plugin: ExitStack = attrs.Factory(ExitStack)
     _engine: Engine | None = None
-    _provider: HurriedProvider | None = None
+    _provider: ClockedProvider | None = None
     _runs: int = 0
     _has_crashed: bool = False
     _is_cancelled: bool = False
@@ -118,15 +118,15 @@ class PulumiStack:
         """The engine with a plugin, which is started if none runs."""
         if self._engine is None:
             self._engine = self._plugin.enter_context(
-                self.start_plugin() if self.start_plugin else self._start_hurried()
+                self.start_plugin() if self.start_plugin else self._start_clocked()
             )
             self._engine.stack, self._engine.run = self.name, self._runs
             self._engine.provider_id = str(uuid.uuid5(uuid.NAMESPACE_DNS, self.name))
             self._engine.configure(**self.config)
         return self._engine
 
-    def _start_hurried(self) -> AbstractContextManager[Engine]:
-        self._provider = HurriedProvider()
+    def _start_clocked(self) -> AbstractContextManager[Engine]:
+        self._provider = ClockedProvider()
         return driver.engine(self._provider, **self.config)
 
     def end_plugin(self) -> None:
@@ -236,8 +236,7 @@ class PulumiStack:
 
     def _now(self) -> float:
         """Return the time by the clock of the plugin in this process; 0 for another one."""
-        pauses = self._provider.cancelled if self._provider is not None else None
-        return pauses.now() if isinstance(pauses, Pauses) else 0.0
+        return self._provider.clock() if self._provider is not None else 0.0
 
     def _fail(self, failure: Failure) -> None:
         self.failures.append(failure)

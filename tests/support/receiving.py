@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 import uvicorn
-from steered import HANGS
+from clock import HANGS
 
 from gcpx_emulator.server import listen
 

@@ -11,7 +11,7 @@ import driver
 import grpc
 from driver import Engine, Resource, failing, plain, rpc, struct
 from emulated import Emulated
-from planted import without_secrets
+from planted_secrets import without_secrets
 
 _LONG: Final = "x" * 280
 """Makes a body so long that its quotation is cut inside the secret."""

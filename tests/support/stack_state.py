@@ -8,8 +8,8 @@ from typing import Any
 import attrs
 import driver
 import grpc
+from clocked import ClockedProvider
 from driver import Engine, Failed, Resource, failing, rpc
-from hurried import HurriedProvider
 
 from gcpx.model.resource import PARALLEL
 
@@ -33,7 +33,7 @@ class StackState:
     init_errors: list[str] = attrs.Factory(list)
     failed: Failed | None = None
     parallel: int = PARALLEL
-    provider: HurriedProvider = attrs.Factory(HurriedProvider)
+    provider: ClockedProvider = attrs.Factory(ClockedProvider)
     _plugin: ExitStack = attrs.Factory(ExitStack)
     _engine: Engine | None = None
 
@@ -41,7 +41,7 @@ class StackState:
     def engine(self) -> Engine:
         """The engine with a plugin, which is started if none runs."""
         if self._engine is None:
-            self.provider = HurriedProvider()
+            self.provider = ClockedProvider()
             self.provider.parallel = self.parallel
             self._engine = self._plugin.enter_context(driver.engine(self.provider, **self.config))
         return self._engine

@@ -18,7 +18,6 @@ from fleets import set_limits
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from import_commands import import_commands
-from observed_log import observed_requests
 from programs import ATTACHMENT, FLEET, KEY, PROJECT
 from promises import require
 from pulumi_stack import Declared, Entry, Program, PulumiStack
@@ -211,17 +210,17 @@ class StacksMachine(RuleBasedStateMachine):
         others = {name: before.things[name] for name in self.strangers | self._owned(1 - number)}
         self.figures["runs"] += 1
         self.cloud.clock.advance(60)
-        with observed_requests(self.cloud, lambda: self._observe(number, trouble)):
+        with self.cloud.interceptor.observed(lambda count, _: self._observe(number, count, trouble)):
             act(stack)
-        self.cloud.gate.drain()  # a cancelled request may still be under way
+        self.cloud.interceptor.drain()  # a cancelled request may still be under way
         self.cloud.emulator.faults.queue.clear()
         require(not calm or not stack.failures, "not reached", stack.failures)
         self._check(number, others, trouble)
 
-    def _observe(self, number: int, trouble: Any) -> None:
+    def _observe(self, number: int, count: int, trouble: Any) -> None:
         """Make trouble at its request, in the emulator's thread."""
-        self._requests += 1
-        if trouble is None or self._requests != trouble[0]:
+        self._requests = count
+        if trouble is None or count != trouble[0]:
             return
         what = trouble[1]
         self.figures["faults" if isinstance(what, dict) else what] += 1
@@ -236,9 +235,7 @@ class StacksMachine(RuleBasedStateMachine):
 
     def _crash(self, number: int, what: str) -> None:
         """Crash before or after the work of a request. No later request of the plugin arrives."""
-        if what == "crash after":
-            self.cloud.fail("*", drop="after")
-        self.cloud.fail("*", drop="before", times=10**9)
+        self.cloud.interceptor.lose("after" if what == "crash after" else "before")
         self.stacks[number].crash()
 
     def _interfere_with_own(self, number: int, how: str) -> None:

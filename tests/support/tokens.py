@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import httpx
-from steered import HANGS
+from clock import HANGS
 
 EMAIL = "pusher@example.com"
 AUDIENCE = "me"

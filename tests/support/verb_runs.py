@@ -10,13 +10,13 @@ import attrs
 import driver
 import grpc
 import httpx
+from clock import HANGS
+from clocked import ClockedProvider
 from driver import Engine, Resource, failing, plain
 from emulated import Emulated
 from fault_inventory import make_surroundings
 from google.protobuf import empty_pb2
-from hurried import HurriedProvider
 from programs import PROJECT
-from steered import HANGS
 
 Inputs = dict[str, Any]
 ONLINE: Final = "validateOnline"
@@ -95,7 +95,7 @@ def run(
     item.world(cloud)
     config = {"project": PROJECT, "emulatorHost": cloud.host}
     more = {"validateOnline": "true"} if item.verb == ONLINE else {}
-    with driver.engine(HurriedProvider(), **config, **more) as engine:
+    with driver.engine(ClockedProvider(), **config, **more) as engine:
         engine.provider_id = _PROVIDER_ID
         engine.configure(**config, **more)
         before = _before(engine, cloud, item)
@@ -124,7 +124,7 @@ def _before(engine: Engine, cloud: Emulated, item: VerbRun) -> Resource | None:
 def _interrupted(cloud: Emulated, item: VerbRun) -> Resource:
     """Cancel a creation; what waits for its operation then lets the time pass."""
     config = {"project": PROJECT, "emulatorHost": cloud.host}
-    with driver.engine(HurriedProvider(), **config) as engine, ThreadPoolExecutor() as pool, failing() as failed:
+    with driver.engine(ClockedProvider(), **config) as engine, ThreadPoolExecutor() as pool, failing() as failed:
         engine.provider_id = _PROVIDER_ID
         engine.configure(**config)
         cloud.hold_operations()

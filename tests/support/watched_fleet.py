@@ -8,7 +8,6 @@ from typing import Final
 
 import attrs
 from emulated import Emulated
-from observed_log import observed_requests
 from programs import PROJECT
 from rolling_program import FLEET_ID, Program
 
@@ -115,7 +114,7 @@ class WatchedFleet:
         self.wasted.clear()
         self._deleted.clear()
         try:
-            with observed_requests(self.cloud, self._observe):
+            with self.cloud.interceptor.observed(self._observe):
                 yield
         finally:
             self.interruption = None
@@ -183,10 +182,10 @@ class WatchedFleet:
         ours = [item for item in labelled if item["name"] != _COPY]
         return Look(ours, [item for item in found if item not in ours])
 
-    def _observe(self) -> None:
-        self._requests += 1
+    def _observe(self, number: int, _: str) -> None:
+        self._requests = number
         self._check()
-        if self.interruption is not None and self._requests == self.interruption[0]:
+        if self.interruption is not None and number == self.interruption[0]:
             self.interruption[1]()
             before, self._last = self._last, self._look()
             self._unknown += before.running - self._last.running

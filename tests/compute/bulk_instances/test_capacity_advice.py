@@ -5,9 +5,9 @@ from __future__ import annotations
 import driver
 import httpx
 import pytest
+from clock import HANGS
 from driver import UNKNOWN
 from programs import FLEET, PROJECT, fleet
-from steered import HANGS
 
 ADVICE = "compute.advice.capacity"
 SPOT = {"scheduling": {"provisioningModel": "SPOT"}}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import driver
 import pytest
+from clocked import ClockedProvider
 from driver import failing
 from fleets import instance_path, member_names
 from google.protobuf import empty_pb2
-from hurried import HurriedProvider
 from programs import FLEET, PROJECT, TEMPLATE, fleet, template
 
 BULK = "compute.regionInstances.bulkInsert"
@@ -103,13 +103,13 @@ def test_a_cancelled_wait_says_what_to_do_next(engine, cloud):
 
 
 def test_a_creation_that_takes_too_long_is_kept_in_the_state(engine, cloud):
-    inputs, provider = engine.checked(FLEET, "workers", fleet()), HurriedProvider()
+    inputs, provider = engine.checked(FLEET, "workers", fleet()), ClockedProvider()
     request = driver.rpc.CreateRequest(urn=engine.urn(FLEET, "workers"), properties=driver.struct(inputs), timeout=60)
-    with driver.engine(provider, project=PROJECT, emulatorHost=cloud.host) as hurried, failing() as failed:
+    with driver.engine(provider, project=PROJECT, emulatorHost=cloud.host) as clocked_engine, failing() as failed:
         cloud.hold_operations()
-        creation = hurried.stub.Create.future(request)
+        creation = clocked_engine.stub.Create.future(request)
         cloud.clock.wait_for_waiting()
-        provider.let_pass(70)
+        provider.time.advance(70)
         creation.result()
 
     assert "did not finish in time" in failed[0].message

@@ -175,13 +175,13 @@ def _request_ids(cloud):
     return {entry["query"]["requestId"] for entry in cloud.requests(BULK)}
 
 
-def test_a_creation_that_ended_at_its_first_request_is_continued_by_the_next_run(hurried, engine, cloud):
+def test_a_creation_that_ended_at_its_first_request_is_continued_by_the_next_run(clocked_engine, engine, cloud):
     set_limits(cloud, **ROOM_IN_C)
     request = driver.rpc.CreateRequest(urn=engine.urn(FLEET, "workers"))
     request.properties.CopyFrom(driver.struct(engine.checked(FLEET, "workers", fleet(count=10, fleetId="crew", **THEN_C))))  # fmt: skip
     cloud.fail(BULK, drop="after", times=100)
     with failing():
-        hurried.stub.Create(request)
+        clocked_engine.stub.Create(request)
     cloud.emulator.faults.queue.clear()
     created = engine.create(FLEET, "workers", fleet(count=10, fleetId="crew", **THEN_C))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from crashing_stack import PROVIDER_ID, counted_requests
+from crashing_stack import PROVIDER_ID
 from driver import failing
 from fleets import instance_path, member_names, set_limits
 from programs import FLEET, PROJECT, fleet
@@ -35,10 +35,10 @@ def _names(cloud):
 
 @pytest.mark.usefixtures("_done")
 @pytest.mark.parametrize("program", [fleet, rolling], ids=["fleet", "rolling fleet"])
-def test_a_fleet_that_grows_waits_until_the_new_members_are_listed(hurried, cloud, program):
-    created = hurried.create(FLEET, "workers", program(2))
+def test_a_fleet_that_grows_waits_until_the_new_members_are_listed(clocked_engine, cloud, program):
+    created = clocked_engine.create(FLEET, "workers", program(2))
     _lag(cloud, looks=3, after=1)
-    grown = hurried.update(created, program(4))
+    grown = clocked_engine.update(created, program(4))
 
     assert member_names(grown) == _names(cloud) == ["web-001", "web-002", "web-003", "web-004"]
     assert len(cloud.requests(BULK)) == 2
@@ -46,25 +46,25 @@ def test_a_fleet_that_grows_waits_until_the_new_members_are_listed(hurried, clou
 
 @pytest.mark.usefixtures("_done")
 @pytest.mark.parametrize("program", [fleet, rolling], ids=["fleet", "rolling fleet"])
-def test_a_fleet_whose_new_members_are_not_listed_is_kept_and_finished_by_the_next_run(hurried, cloud, program):
-    hurried.provider_id = PROVIDER_ID
-    hurried.configure(project=PROJECT, emulatorHost=cloud.host)
-    created = hurried.create(FLEET, "workers", program(2))
+def test_a_fleet_whose_new_members_are_not_listed_is_kept_and_finished_by_the_next_run(clocked_engine, cloud, program):
+    clocked_engine.provider_id = PROVIDER_ID
+    clocked_engine.configure(project=PROJECT, emulatorHost=cloud.host)
+    created = clocked_engine.create(FLEET, "workers", program(2))
     _lag(cloud, looks=FOR_GOOD, after=1)
     with failing() as failed:
-        hurried.update(created, program(4))
+        clocked_engine.update(created, program(4))
     cloud.emulator.faults.queue.clear()
-    grown = hurried.update(left_by(failed[0], created), program(4))
+    grown = clocked_engine.update(left_by(failed[0], created), program(4))
 
     assert member_names(grown) == _names(cloud) == ["web-001", "web-002", "web-003", "web-004"]
     assert len(cloud.requests(BULK)) == 2
 
 
 @pytest.mark.usefixtures("_done")
-def test_members_that_replace_others_are_not_created_twice(hurried, cloud):
-    created = hurried.create(FLEET, "workers", rolling(2, {"maxUnavailable": 2}))
+def test_members_that_replace_others_are_not_created_twice(clocked_engine, cloud):
+    created = clocked_engine.create(FLEET, "workers", rolling(2, {"maxUnavailable": 2}))
     _lag(cloud, looks=3, after=1)
-    replaced = hurried.update(created, rolling(2, {"maxUnavailable": 2}, **BIGGER_DISK))
+    replaced = clocked_engine.update(created, rolling(2, {"maxUnavailable": 2}, **BIGGER_DISK))
 
     assert member_names(replaced) == _names(cloud)
     assert len(replaced.outputs["members"]) == 2
@@ -72,46 +72,46 @@ def test_members_that_replace_others_are_not_created_twice(hurried, cloud):
 
 
 @pytest.mark.usefixtures("_done")
-def test_a_fallback_does_not_create_named_instances_again_that_are_not_listed_yet(hurried, cloud):
+def test_a_fallback_does_not_create_named_instances_again_that_are_not_listed_yet(clocked_engine, cloud):
     set_limits(cloud, zones={"us-east1-b": 4, "us-east1-d": 0})
     names = {name: {} for name in ("a", "b", "c", "d", "e", "f")}
     _lag(cloud, looks=3)
     inputs = {**fleet(count=None, **THEN_C), "namePattern": None, "perInstanceProperties": names}
-    created = hurried.create(FLEET, "workers", inputs)
+    created = clocked_engine.create(FLEET, "workers", inputs)
 
     assert member_names(created) == _names(cloud) == list(names)
     assert len(cloud.requests(BULK)) == 2
 
 
 @pytest.mark.usefixtures("_done")
-def test_a_fallback_does_not_give_the_names_of_members_again_that_are_not_listed_yet(hurried, cloud):
+def test_a_fallback_does_not_give_the_names_of_members_again_that_are_not_listed_yet(clocked_engine, cloud):
     set_limits(cloud, zones={"us-east1-b": 4, "us-east1-d": 0})
     _lag(cloud, looks=3)
-    created = hurried.create(FLEET, "workers", fleet(count=6, **THEN_C))
+    created = clocked_engine.create(FLEET, "workers", fleet(count=6, **THEN_C))
 
     assert member_names(created) == _names(cloud) == [f"web-{number:03}" for number in range(1, 7)]
 
 
 @pytest.mark.usefixtures("_done")
 @pytest.mark.parametrize("program", [fleet, rolling], ids=["fleet", "rolling fleet"])
-def test_members_that_are_deleted_at_once_do_not_keep_an_update_waiting(hurried, cloud, program):
-    created = hurried.create(FLEET, "workers", program(2))
+def test_members_that_are_deleted_at_once_do_not_keep_an_update_waiting(clocked_engine, cloud, program):
+    created = clocked_engine.create(FLEET, "workers", program(2))
 
     def delete(_, request):
         if request.startswith("GET") and cloud.get(instance_path("web-004")):
             cloud.delete(instance_path("web-004"))
 
-    with counted_requests(cloud, delete):
-        grown = hurried.update(created, program(4, minCount=1))
+    with cloud.interceptor.observed(delete):
+        grown = clocked_engine.update(created, program(4, minCount=1))
 
     assert member_names(grown) == ["web-001", "web-002", "web-003"]
 
 
-def test_a_fleet_whose_members_are_elsewhere_is_not_lost_if_google_does_not_list_operations(hurried, cloud):
+def test_a_fleet_whose_members_are_elsewhere_is_not_lost_if_google_does_not_list_operations(clocked_engine, cloud):
     _lag(cloud, looks=FOR_GOOD)
     cloud.fail("compute.zoneOperations.list", times=FOR_GOOD, status=403)
     with failing() as failed:
-        hurried.create(FLEET, "workers", fleet(2))
+        clocked_engine.create(FLEET, "workers", fleet(2))
     cloud.emulator.faults.queue.clear()
 
     assert failed[0].partial is not None

@@ -210,12 +210,12 @@ def test_a_fleet_of_another_resource_is_not_shared(engine):
 
 
 @pytest.mark.parametrize("own", IDS.values(), ids=IDS.keys())
-def test_a_creation_whose_response_was_lost_is_continued(hurried, engine, cloud, own):
+def test_a_creation_whose_response_was_lost_is_continued(clocked_engine, engine, cloud, own):
     cloud.fail("compute.regionInstances.bulkInsert", drop="after")
     cloud.fail("compute.regionInstances.bulkInsert", times=1000, status=503)
     inputs = engine.checked(FLEET, "workers", fleet(2, **own))
     with failing() as failed:
-        hurried.stub.Create(
+        clocked_engine.stub.Create(
             driver.rpc.CreateRequest(urn=engine.urn(FLEET, "workers"), properties=driver.struct(inputs))
         )
     assert failed[0].partial is not None

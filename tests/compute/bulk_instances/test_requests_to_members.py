@@ -8,9 +8,10 @@ from contextlib import suppress
 import driver
 import grpc
 import pytest
+from clock import FakeClock
+from clocked import client, context
 from driver import failing
 from fleets import instance_path, member_names
-from pauses import Pauses
 from programs import FLEET, PROJECT, ZONE, fleet
 
 from gcpx.compute.bulk_instances.fleet import Fleet, MemberRequest
@@ -25,24 +26,24 @@ GET = "compute.zoneOperations.get"
 
 
 @pytest.fixture
-def pauses(cloud):
-    """Pauses that pass at once, for the operations of the emulator too."""
-    return Pauses(passes=cloud.clock.advance)
+def clock(cloud):
+    """One clock for the client and for the operations of the emulator."""
+    return cloud.clock
 
 
 @pytest.fixture
-def crew(engine, cloud, pauses):
+def crew(engine, cloud, clock):
     """A fleet of five members in one zone, through a client whose pauses pass at once."""
     created = engine.create(FLEET, "workers", fleet(count=5))
-    google = pauses.google(Settings(project=PROJECT, emulator_host=cloud.host))
+    google = client(clock, Settings(project=PROJECT, emulator_host=cloud.host))
     yield Fleet(google, PROJECT, "us-east1", created.outputs["fleetId"])
     google.close()
 
 
 @pytest.fixture
-def members(crew, cloud, pauses):
+def members(crew, cloud, clock):
     """The members of the fleet, listed."""
-    found = crew.matching(pauses.call())
+    found = crew.matching(context(clock))
     cloud.emulator.requests.kept.clear()
     return found
 
@@ -68,18 +69,18 @@ def test_a_fleet_in_three_zones_is_deleted_with_one_list_of_operations_each(engi
     assert engine.refresh(created) is None
 
 
-def test_slow_operations_are_read_in_rounds_with_growing_pauses(crew, members, cloud, pauses):
+def test_slow_operations_are_read_in_rounds_with_growing_pauses(crew, members, cloud, clock):
     _slow(cloud, 60.0)
-    crew.delete(pauses.call(), members)
+    crew.delete(context(clock), members)
 
-    assert pauses.seconds == [1.0, 2.0, 4.0, 8.0, 15.0, 15.0, 15.0]
-    assert len(cloud.requests(LISTS)) == len(pauses.seconds) + 1
+    assert clock.pauses == [1.0, 2.0, 4.0, 8.0, 15.0, 15.0, 15.0]
+    assert len(cloud.requests(LISTS)) == len(clock.pauses) + 1
     assert cloud.calls("compute.zoneOperations.get", "compute.zoneOperations.wait") == []
-    assert crew.matching(pauses.call()) == []
+    assert crew.matching(context(clock)) == []
 
 
-def test_a_list_of_operations_names_its_fields_and_has_no_filter(crew, members, cloud, pauses):
-    crew.delete(pauses.call(), members)
+def test_a_list_of_operations_names_its_fields_and_has_no_filter(crew, members, cloud, clock):
+    crew.delete(context(clock), members)
     (query,) = (entry["query"] for entry in cloud.requests(LISTS))
 
     assert query["orderBy"] == "creationTimestamp desc"
@@ -87,15 +88,15 @@ def test_a_list_of_operations_names_its_fields_and_has_no_filter(crew, members, 
     assert "filter" not in query, "filters have a quota of their own"
 
 
-def test_a_single_operation_is_read_by_its_name(crew, members, cloud, pauses):
-    crew.delete(pauses.call(), members[:1])
+def test_a_single_operation_is_read_by_its_name(crew, members, cloud, clock):
+    crew.delete(context(clock), members[:1])
 
     assert cloud.calls() == [DELETE, GET]
 
 
-def test_an_operation_that_lists_do_not_show_twice_is_read_by_its_name(crew, members, cloud, pauses):
+def test_an_operation_that_lists_do_not_show_twice_is_read_by_its_name(crew, members, cloud, clock):
     cloud.fail(LISTS, times=2, body='{"items": []}')
-    crew.delete(pauses.call(), members)
+    crew.delete(context(clock), members)
 
     assert Counter(cloud.calls("compute.zoneOperations")) == {LISTS: 2, GET: 5}
 
@@ -103,19 +104,20 @@ def test_an_operation_that_lists_do_not_show_twice_is_read_by_its_name(crew, mem
 @pytest.mark.parametrize(
     "fault", [{"status": 403}, {"status": 404}, {"body": '{"items": 5}'}, {"body": '{"items": [5]}'}]
 )
-def test_without_lists_operations_are_read_by_their_names(crew, members, cloud, pauses, fault):
+def test_without_lists_operations_are_read_by_their_names(crew, members, cloud, clock, fault):
     cloud.fail(LISTS, **fault)
-    crew.delete(pauses.call(), members)
+    crew.delete(context(clock), members)
 
     assert Counter(cloud.calls("compute.zoneOperations")) == {LISTS: 1, GET: 5}
 
 
-def test_a_list_that_fails_for_a_moment_is_asked_for_again(crew, members, cloud, pauses):
+def test_a_list_that_fails_for_a_moment_is_asked_for_again(crew, members, cloud, clock):
     cloud.fail(LISTS, times=20, status=503)
-    crew.delete(pauses.call(), members)
+    lines = []
+    crew.delete(context(clock, say=lines.append), members)
 
     assert GET not in cloud.calls()
-    assert any("asking again" in line for line in pauses.lines)
+    assert any("asking again" in line for line in lines)
 
 
 def test_all_are_tried_before_the_first_error_is_raised(engine, cloud):
@@ -128,12 +130,12 @@ def test_all_are_tried_before_the_first_error_is_raised(engine, cloud):
     assert len(member_names(engine.refresh(created))) == 1
 
 
-def test_each_failure_names_its_request(crew, members, cloud, pauses):
+def test_each_failure_names_its_request(crew, members, cloud, clock):
     error = {"code": "RESOURCE_IN_USE", "message": "it is busy"}
     cloud.fail(DELETE, status=412)
     cloud.fail(DELETE, operation={"errors": [error], "httpErrorStatusCode": 400})
-    failures = crew.try_all(pauses.call(), _deletions(members), "deleted")
-    left = {member["name"] for member in crew.matching(pauses.call())}
+    failures = crew.try_all(context(clock), _deletions(members), "deleted")
+    left = {member["name"] for member in crew.matching(context(clock))}
 
     assert {type(failure.error) for failure in failures} == {PreconditionFailed, OperationFailed}
     assert {failure.request.member["name"] for failure in failures} == left
@@ -141,27 +143,28 @@ def test_each_failure_names_its_request(crew, members, cloud, pauses):
     assert f"zones/{ZONE}/instances/{failed.request.member['name']}: it is busy" in str(failed.error)
 
 
-def test_a_member_that_is_gone_counts_as_deleted_but_not_as_changed(crew, members, cloud, pauses):
+def test_a_member_that_is_gone_counts_as_deleted_but_not_as_changed(crew, members, cloud, clock):
     cloud.emulator.store.delete(instance_path("web-002"))
     requests = [
         MemberRequest(member, "setLabels", {"labelFingerprint": member["labelFingerprint"]}) for member in members
     ]
-    (failure,) = crew.try_all(pauses.call(), requests, "changed")
+    (failure,) = crew.try_all(context(clock), requests, "changed")
     assert isinstance(failure.error, NotFound)
-    crew.send_all(pauses.call(), _deletions(members), "deleted")
+    crew.send_all(context(clock), _deletions(members), "deleted")
 
-    assert crew.matching(pauses.call()) == []
+    assert crew.matching(context(clock)) == []
 
 
 def test_a_cancellation_ends_the_wait_and_sends_nothing_more(crew, members, cloud):
     cloud.hold_operations()
-    interrupted = Pauses(cancel=True)
-    accepted = crew.try_all(interrupted.call(), _deletions(members[:3]), "deleted")
-    rest = crew.try_all(interrupted.call(), _deletions(members[3:]), "deleted")
+    clock = FakeClock()
+    interrupted = context(clock, cancelled_at_first_pause=True)
+    accepted = crew.try_all(interrupted, _deletions(members[:3]), "deleted")
+    rest = crew.try_all(interrupted, _deletions(members[3:]), "deleted")
 
     assert [type(failure.error) for failure in (*accepted, *rest)] == [Unfinished] * 3 + [CancelledError] * 2
     assert "cancelled while Google was still working on it" in str(accepted[0].error)
-    assert len(interrupted.seconds) == 1
+    assert len(clock.pauses) == 1
     assert len(cloud.requests(DELETE)) == 3
 
 
@@ -186,28 +189,28 @@ def test_a_cancellation_by_the_engine_ends_a_deletion(engine, cloud):
     assert "cancelled while Google was still working on it" in failed[0].message
 
 
-def test_operations_that_take_too_long_are_unfinished(crew, members, cloud, pauses):
+def test_operations_that_take_too_long_are_unfinished(crew, members, cloud, clock):
     _slow(cloud, 1e9)
-    failures = crew.try_all(pauses.call(timeout=300), _deletions(members), "deleted")
+    failures = crew.try_all(context(clock, timeout=300), _deletions(members), "deleted")
 
     assert {type(failure.error) for failure in failures} == {Unfinished}
     assert "did not finish in time" in str(failures[0].error)
-    assert 300 <= sum(pauses.seconds) <= 315
+    assert 300 <= sum(clock.pauses) <= 315
 
 
-def test_an_operation_that_cannot_be_read_is_unfinished(crew, members, cloud, pauses):
+def test_an_operation_that_cannot_be_read_is_unfinished(crew, members, cloud, clock):
     cloud.fail(LISTS, status=403)
     cloud.fail(GET, status=403, message="no permission to see operations")
-    (failure,) = crew.try_all(pauses.call(), _deletions(members), "deleted")
+    (failure,) = crew.try_all(context(clock), _deletions(members), "deleted")
 
     assert isinstance(failure.error, Unfinished)
     assert "no permission to see operations" in str(failure.error)
 
 
 @pytest.mark.parametrize("body", ["{}", '{"name": 5}', '{"name": "operation-1"}'])
-def test_a_response_that_names_no_operation_is_unfinished(crew, members, cloud, pauses, body):
+def test_a_response_that_names_no_operation_is_unfinished(crew, members, cloud, clock, body):
     cloud.fail(DELETE, body=body)
-    (failure,) = crew.try_all(pauses.call(), _deletions(members), "deleted")
+    (failure,) = crew.try_all(context(clock), _deletions(members), "deleted")
 
     assert isinstance(failure.error, Unfinished)
 

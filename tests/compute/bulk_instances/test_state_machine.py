@@ -163,7 +163,7 @@ class FleetMachine(RuleBasedStateMachine):
         crashes = self._arrange(trouble, position)
         with self.fleet.watched():
             self.stack.up(self.program.inputs, refresh=refresh, crashes=crashes)
-        self.cloud.gate.drain()  # a cancelled request may still be under way
+        self.cloud.interceptor.drain()  # a cancelled request may still be under way
         self.cloud.emulator.faults.queue.clear()
         if isinstance(trouble, tuple):  # it may be cancelled for good
             self.stack.end_plugin()
@@ -186,10 +186,8 @@ class FleetMachine(RuleBasedStateMachine):
 
     def _interrupt(self, what: str, position: int) -> None:
         """Interrupt a run, in the emulator's thread. After a crash, no request of the plugin arrives any more."""
-        if what == "crash after":
-            self.cloud.fail("*", drop="after")
         if what.startswith("crash"):
-            self.cloud.fail("*", drop="before", times=10**9)
+            self.cloud.interceptor.lose("after" if what == "crash after" else "before")
         if what.startswith("c"):
             self.stack.engine.stub.Cancel(empty_pb2.Empty())
         else:

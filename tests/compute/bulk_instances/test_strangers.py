@@ -6,7 +6,7 @@ import json
 
 import pytest
 from crash_scenarios import prepare
-from crashing_stack import CrashingStack, counted_requests
+from crashing_stack import CrashingStack
 from fleets import instance_path, member_names, stop
 from import_commands import import_commands
 from programs import FLEET, PROJECT, fleet
@@ -394,7 +394,7 @@ def _with_stranger_at(cloud, wanted, labels_of, run):
             body["selfLink"] = body["selfLink"].replace("web-stranger", "a-copy")
             cloud.emulator.store.put(path, {**body, "labels": labels_of()})
 
-    with counted_requests(cloud, join):
+    with cloud.interceptor.observed(join):
         run()
     assert made, "the request was not sent"
     return "4711"
@@ -472,7 +472,7 @@ def test_the_members_that_a_failed_rollout_created_are_in_the_state_although_the
             cloud.fail(BULK, operation=BROKEN)
             cloud.fail("compute.instances.list", times=10**9, status=403)
 
-    with counted_requests(cloud, break_at_the_second_batch):
+    with cloud.interceptor.observed(break_at_the_second_batch):
         stack.up(changed)
     assert stack.failed.partial is not None
     cloud.emulator.faults.queue.clear()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import driver
 import httpx
 import pytest
+from clock import HANGS
 from driver import failing
 from programs import FLEET, PROJECT, TEMPLATE, ZONE, fleet, template
-from steered import HANGS
 
 INSTANCES = "gcpx:compute:aggregatedListInstances"
 TEMPLATES = "gcpx:compute:listInstanceTemplates"

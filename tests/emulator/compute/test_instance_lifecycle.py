@@ -5,10 +5,10 @@ from __future__ import annotations
 import base64
 
 import pytest
+from clock import HOUR
 from google.api_core import exceptions
 from google_clients import insert_instance
 from programs import DEBIAN, PROJECT, ZONE
-from steered import HOUR
 
 WHERE = {"project": PROJECT, "zone": ZONE, "instance": "vm"}
 PATH = f"projects/{PROJECT}/zones/{ZONE}/instances/vm"

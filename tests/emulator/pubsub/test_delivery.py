@@ -8,6 +8,7 @@ import socket
 
 import httpx
 import pytest
+from clock import HANGS
 from google.oauth2 import id_token
 from google.protobuf import field_mask_pb2
 from google.pubsub_v1 import PublisherClient, SubscriberClient, types
@@ -18,7 +19,6 @@ from starlette.applications import Starlette
 from starlette.background import BackgroundTask
 from starlette.responses import Response
 from starlette.routing import Route
-from steered import HANGS
 from workspace import emulator
 
 TOPIC = f"projects/{PROJECT}/topics/uploads"

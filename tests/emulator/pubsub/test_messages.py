@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from clock import FakeClock
 from google.pubsub_v1 import PublisherClient, SubscriberClient, types
 from google_clients import connect
 from programs import PROJECT, TOPICS
-from steered import Fixed
 
 TOPIC = f"projects/{PROJECT}/topics/uploads"
 SUBSCRIPTION = f"projects/{PROJECT}/subscriptions/worker"
@@ -30,7 +30,7 @@ def _publish(publisher, data):
 
 
 def test_messages_are_pulled_leased_and_acknowledged(cloud, publisher, subscriber):
-    cloud.emulator.clock = Fixed(1_000.0)
+    cloud.emulator.clock = FakeClock(1_000.0)
     subscriber.create_subscription(request={"name": SUBSCRIPTION, "topic": TOPIC})
     messages = [types.PubsubMessage(data=b"one", attributes={"a": "b"}), types.PubsubMessage(data=b"two")]
     made = publisher.publish(topic=TOPIC, messages=messages).message_ids
@@ -47,12 +47,12 @@ def test_messages_are_pulled_leased_and_acknowledged(cloud, publisher, subscribe
 
 
 def test_a_message_that_is_not_acknowledged_in_time_is_pulled_again(cloud, publisher, subscriber):
-    cloud.emulator.clock = Fixed(1_000.0)
+    cloud.emulator.clock = FakeClock(1_000.0)
     subscriber.create_subscription(request={"name": SUBSCRIPTION, "topic": TOPIC, "ack_deadline_seconds": 20})
     _publish(publisher, b"x")
     first = subscriber.pull(subscription=SUBSCRIPTION, max_messages=1).received_messages
     for moment, received in ((1_019.9, 0), (1_020.0, 1), (1_030.0, 0)):
-        cloud.emulator.clock = Fixed(moment)
+        cloud.emulator.clock = FakeClock(moment)
         again = subscriber.pull(subscription=SUBSCRIPTION, max_messages=1).received_messages
         assert len(again) == received
     subscriber.modify_ack_deadline(subscription=SUBSCRIPTION, ack_ids=[first[0].ack_id], ack_deadline_seconds=0)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import grpc
 import matrix
 import pytest
-from gate import HOLDS
+from interception import HOLDS
 from interrupted import SCENARIOS, Held, World, cancel, destroy, let_time_pass
 from programs import BUCKET
 

@@ -6,10 +6,10 @@ import queue
 
 import driver
 import pytest
+from clock import HANGS
 from driver import failed, failing
 from google.protobuf import empty_pb2
 from programs import NOTIFICATION, PROJECT, TEMPLATE, notification, template
-from steered import HANGS
 
 from gcpx.gcp.request import MOST_AT_ONCE
 from gcpx.provider import Provider
@@ -25,7 +25,7 @@ def patient(cloud):
     with driver.engine(provider, project=PROJECT, emulatorHost=cloud.host) as made:
         vars(provider.resource(TEMPLATE))["_google"].grace = HANGS
         yield made
-        cloud.gate.drain()
+        cloud.interceptor.drain()
 
 
 def _begin(engine, token, name, inputs):
@@ -36,9 +36,9 @@ def _begin(engine, token, name, inputs):
 
 def _begin_creations(engine, cloud):
     """Begin creations of which none can end, because the server holds all requests that have a connection."""
-    cloud.gate.watch(1, "before the work")
+    cloud.interceptor.hold(1, "before the work")
     begun = [_begin(engine, TEMPLATE, f"web-{number}", template()) for number in range(CALLS)]
-    cloud.gate.wait_until_held(MOST_AT_ONCE)
+    cloud.interceptor.wait_until_held(MOST_AT_ONCE)
     return begun
 
 
@@ -46,7 +46,7 @@ def test_a_cancellation_is_heard_although_no_creation_can_end(engine, cloud):
     begun = _begin_creations(engine, cloud)
     engine.stub.Cancel(empty_pb2.Empty())
     said = [failed(creation.exception()).message for creation in begun]
-    cloud.gate.drain()
+    cloud.interceptor.drain()
 
     assert [text for text in said if "cancelled" not in text] == []
 
@@ -62,9 +62,9 @@ def test_a_cancellation_ends_the_wait_for_a_connection_although_none_becomes_fre
 
 
 def test_a_cancellation_ends_the_wait_for_an_equal_notification_although_that_one_does_not_end(patient, cloud):
-    cloud.gate.watch(2, "before the work")  # the first request lists the configurations of the bucket
+    cloud.interceptor.hold(2, "before the work")  # the first request lists the configurations of the bucket
     first = _begin(patient, NOTIFICATION, "one", notification())
-    assert cloud.gate.arrived.wait(HANGS)
+    cloud.interceptor.wait_until_held()
     second = _begin(patient, NOTIFICATION, "two", notification())
     patient.stub.Cancel(empty_pb2.Empty())
     with failing() as failures:

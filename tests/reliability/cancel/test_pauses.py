@@ -62,9 +62,9 @@ def test_a_cancellation_ends_the_wait_for_another_change_of_the_same_instance(en
         driver.rpc.CreateRequest(urn=engine.urn(ATTACHMENT, f"a-{number}"), properties=driver.struct(item))
         for number, item in enumerate(checked)
     ]
-    cloud.gate.watch(1, "before the work")
+    cloud.interceptor.hold(1, "before the work")
     first = engine.stub.Create.future(requests[0])
-    assert cloud.gate.arrived.wait(driver.HANGS)
+    cloud.interceptor.wait_until_held()
     second = engine.stub.Create.future(requests[1])
     engine.stub.Cancel(empty_pb2.Empty())
     for call, kept in ((first, True), (second, False)):
@@ -72,7 +72,7 @@ def test_a_cancellation_ends_the_wait_for_another_change_of_the_same_instance(en
             call.result()
         assert (failed[0].partial is not None) == kept
         assert "cancelled" in failed[0].message
-    cloud.gate.drain()
+    cloud.interceptor.drain()
 
 
 def test_a_pause_for_the_rate_of_another_request_ends(engine, cloud):

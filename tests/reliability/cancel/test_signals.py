@@ -10,9 +10,9 @@ import time
 import driver
 import grpc
 import pytest
+from clock import HANGS
 from driver import failing
 from programs import PROJECT, TEMPLATE, template
-from steered import HANGS
 from workspace import SCRIPTS
 
 WEB = {"name": "web", **template()}
@@ -24,7 +24,7 @@ WEB = {"name": "web", **template()}
     [(signal.SIGTERM, 1), (signal.SIGINT, 1), (signal.SIGTERM, 2), (signal.SIGTERM, 3)],
 )
 def test_a_signal_ends_the_plugin_without_waiting_for_the_server(cloud, number, request_):
-    cloud.gate.watch(request_, "after the work")
+    cloud.interceptor.hold(request_, "after the work")
     environment = {**os.environ, "GCPX_EMULATOR_HOST": cloud.host, "GOOGLE_PROJECT": PROJECT}
     command = [str(SCRIPTS / "pulumi-resource-gcpx")]
     with subprocess.Popen(
@@ -35,14 +35,14 @@ def test_a_signal_ends_the_plugin_without_waiting_for_the_server(cloud, number, 
             urn = f"urn:pulumi:dev::test::{TEMPLATE}::web"
             request = driver.rpc.CreateRequest(urn=urn, properties=driver.struct(WEB), name="web", type=TEMPLATE)
             creation = stub.Create.future(request, wait_for_ready=True)
-            assert cloud.gate.arrived.wait(HANGS)
+            cloud.interceptor.wait_until_held()
             begun = time.monotonic()
             plugin.send_signal(number)
             creation.result()
         code, said = plugin.wait(HANGS), plugin.stderr.read()
         seconds = time.monotonic() - begun
         print(f"{number.name}, request {request_}: the plugin ended after {seconds:.2f} s")  # noqa: T201 - a figure
-        cloud.gate.drain()
+        cloud.interceptor.drain()
 
     assert code == 0
     assert said == ""

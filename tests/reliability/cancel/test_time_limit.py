@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import driver
 import pytest
+from clock import FakeClock
+from clocked import ClockedProvider, client, context
 from driver import failing
-from hurried import HurriedProvider
 from interrupted import SCENARIOS, World, is_read
-from pauses import Pauses
 from programs import PROJECT, TEMPLATE, template
 from stack_state import StackState
 
@@ -15,7 +15,6 @@ from gcpx.errors import OutOfTimeError, ProviderError
 from gcpx.gcp.request import COMPUTE, Request
 from gcpx.gcp.settings import Settings
 from gcpx.model.resource import READING_TIME
-from gcpx_emulator.core.request_log import RequestLog
 
 WEB = {"name": "web", **template()}
 INSERT = "compute.instanceTemplates.insert"
@@ -28,50 +27,26 @@ ONE_AT_A_TIME = [item for item in SCENARIOS if "fleet" not in item.name and not 
 """The scenarios whose requests are sent one after the other."""
 
 
-class SlowLog(RequestLog):
-    """Lets time pass with each request, and notes when it was sent; its time begins when it is made."""
-
-    def __init__(self, provider):
-        super().__init__()
-        self.provider, self.begun, self.sent = provider, provider.clock(), []
-
-    def add(self, *request):
-        self.sent.append(self.seconds)
-        self.provider.let_pass(SLOW)
-        return super().add(*request)
-
-    @property
-    def seconds(self):
-        return self.provider.clock() - self.begun
-
-
-@pytest.fixture
-def slowly(cloud):
-    """Return a function that makes requests slow, until the end of the test."""
-    before = cloud.emulator.requests
-
-    def make(provider):
-        cloud.emulator.requests = SlowLog(provider)
-        return cloud.emulator.requests
-
-    yield make
-    cloud.emulator.requests = before
-
-
 @pytest.mark.parametrize("scenario", ONE_AT_A_TIME, ids=str)
-def test_a_call_ends_a_second_after_its_timeout_and_changes_nothing_after_it(cloud, scenario, slowly):
+def test_a_call_ends_a_second_after_its_timeout_and_changes_nothing_after_it(cloud, scenario):
     world = World(cloud)
     for timeout in range(1, len(world.learn(scenario).calls)):
         stack = world.begin(scenario)
         stack.engine.timeout = timeout
-        log = slowly(stack.provider)
-        scenario.run(stack)
+        clock, begun, sent = stack.provider.time, stack.provider.clock(), []
+
+        def take_time(*_, clock=clock, begun=begun, sent=sent):
+            sent.append(clock.now() - begun)
+            clock.advance(SLOW)
+
+        with cloud.interceptor.observed(take_time):
+            scenario.run(stack)
         stack.end_plugin()
 
         # The emulator's requests take a second at once, so that the last one may end that much later.
-        assert log.seconds <= timeout + READING_TIME + SLOW
-        for entry, sent in zip(log.kept, log.sent, strict=True):
-            assert sent < timeout + (READING_TIME if is_read(entry["method"]) else 0), entry
+        assert clock.now() - begun <= timeout + READING_TIME + SLOW
+        for entry, seconds in zip(cloud.emulator.requests.kept, sent, strict=True):
+            assert seconds < timeout + (READING_TIME if is_read(entry["method"]) else 0), entry
 
 
 def test_what_was_created_just_before_the_limit_is_still_read(cloud):
@@ -92,44 +67,39 @@ def test_what_was_created_after_the_limit_is_kept_in_the_state(cloud):
 
 def _create_with(cloud, passing):
     """Create a template with a timeout of a minute; let time pass while its operation is being waited for."""
-    provider = HurriedProvider()
+    provider = ClockedProvider()
 
-    class Log(RequestLog):
-        def add(self, *request):
-            entry = super().add(*request)
-            if entry["path"].endswith("/wait"):
-                provider.let_pass(passing)
-            return entry
+    def let_pass(_, request):
+        if request.endswith("/wait"):
+            provider.time.advance(passing)
 
-    before, cloud.emulator.requests = cloud.emulator.requests, Log()
-    try:
-        with driver.engine(provider, project=PROJECT, emulatorHost=cloud.host) as engine:
-            return engine, engine.create(TEMPLATE, "web", WEB, timeout=60)
-    finally:
-        before.kept.extend(cloud.emulator.requests.kept)
-        cloud.emulator.requests = before
+    with (
+        cloud.interceptor.observed(let_pass),
+        driver.engine(provider, project=PROJECT, emulatorHost=cloud.host) as engine,
+    ):
+        return engine, engine.create(TEMPLATE, "web", WEB, timeout=60)
 
 
 def test_the_limit_is_shared_by_all_requests_of_a_call(cloud):
-    pauses = Pauses()
-    google, call = pauses.google(Settings(project=PROJECT, emulator_host=cloud.host)), pauses.call(timeout=5)
+    clock = FakeClock()
+    google, call = client(clock, Settings(project=PROJECT, emulator_host=cloud.host)), context(clock, timeout=5)
     cloud.fail(GET, times=1000, status=503)
     for _ in range(5):
         with pytest.raises(ProviderError):
             google.send(READ, call)
     google.close()
 
-    assert 0 < sum(pauses.seconds) <= 5
+    assert 0 < sum(clock.pauses) <= 5
 
 
 def test_nothing_is_sent_after_the_limit(cloud):
-    pauses = Pauses()
-    google, call = pauses.google(Settings(project=PROJECT, emulator_host=cloud.host)), pauses.call(timeout=5)
-    pauses.wait(5.0)
+    clock = FakeClock()
+    google, call = client(clock, Settings(project=PROJECT, emulator_host=cloud.host)), context(clock, timeout=5)
+    clock.pause(5.0)
     change = Request(api=COMPUTE, method="DELETE", path=READ.path)
     with pytest.raises(OutOfTimeError, match="not sent, because the custom timeout of 5 s was over"):
         google.send(change, call)
-    pauses.wait(READING_TIME)
+    clock.pause(READING_TIME)
     with pytest.raises(OutOfTimeError):
         google.send(READ, call)
     google.close()
@@ -138,16 +108,16 @@ def test_nothing_is_sent_after_the_limit(cloud):
 
 
 def test_a_wait_for_the_rate_that_would_take_longer_than_the_limit_is_not_begun(cloud):
-    pauses = Pauses()
-    google = pauses.google(Settings(project=PROJECT, emulator_host=cloud.host))
+    clock = FakeClock()
+    google = client(clock, Settings(project=PROJECT, emulator_host=cloud.host))
     cloud.fail(GET, status=429, retry_after=20)
     with pytest.raises(ProviderError):
-        google.send(READ, pauses.call(timeout=5))
+        google.send(READ, context(clock, timeout=5))
     with pytest.raises(OutOfTimeError):
-        google.send(READ, pauses.call(timeout=5))
+        google.send(READ, context(clock, timeout=5))
     google.close()
 
-    assert pauses.seconds == []
+    assert clock.pauses == []
     assert cloud.calls() == [GET]
 
 

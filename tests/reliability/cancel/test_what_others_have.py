@@ -7,7 +7,6 @@ import threading
 import pytest
 from programs import ATTACHMENT, PROJECT, attachment
 from pulumi_stack import Declared, PulumiStack
-from steered import HANGS
 
 PROGRAM = {"data": Declared(ATTACHMENT, attachment())}
 
@@ -22,13 +21,13 @@ def stacks(cloud):
     )
     first.up(PROGRAM)
     second.up({})
-    cloud.gate.watch(1)
+    cloud.interceptor.hold(1)
     running = threading.Thread(target=lambda: second.up(PROGRAM))
     running.start()
-    assert cloud.gate.arrived.wait(HANGS)
+    cloud.interceptor.wait_until_held()
     second.cancel()
     running.join()
-    cloud.gate.drain()
+    cloud.interceptor.drain()
     yield first, second
     first.end_plugin()
     second.end_plugin()

@@ -13,11 +13,11 @@ import grpc
 import httpx
 import matrix
 import pytest
+from clock import FakeClock
+from clocked import ClockedProvider, client, context
 from driver import Resource, failing
-from hurried import HurriedProvider
-from misbehaving import misbehaving, response
-from pauses import Pauses
 from programs import ATTACHMENT, FLEET, IMAGE, KEY, NOTIFICATION, PROJECT, TEMPLATE, USER
+from raw_server import answering, response
 
 from gcpx.gcp.connections import Connections
 from gcpx.gcp.errors import ApiError
@@ -40,18 +40,18 @@ HTML = b"<html><title>404 Not Found</title></html>"
 
 def _read(host, token):
     """Refresh a resource of the state; return the error."""
-    with driver.engine(HurriedProvider(), project=PROJECT, emulatorHost=host) as engine, failing() as failed:
+    with driver.engine(ClockedProvider(), project=PROJECT, emulatorHost=host) as engine, failing() as failed:
         engine.refresh(Resource(engine.urn(token, "r"), IDS[token], {}, {"disk": "d", "deviceName": "data"}))
     return failed[0]
 
 
 def _send(answer):
     """Send one request; return the error and the number of requests."""
-    with misbehaving(answer) as server:
-        pauses = Pauses()
-        google = pauses.google(Settings(project=PROJECT, emulator_host=server.host))
+    with answering(answer) as server:
+        clock = FakeClock()
+        google = client(clock, Settings(project=PROJECT, emulator_host=server.host))
         with pytest.raises(ApiError) as raised:
-            google.send(READ, pauses.call())
+            google.send(READ, context(clock))
         google.close()
     return raised.value, len(server.requests)
 
@@ -59,7 +59,7 @@ def _send(answer):
 @pytest.mark.parametrize("status", ["404 Not Found", "409 Conflict", "412 Precondition Failed", "403 Forbidden"])
 @pytest.mark.parametrize("token", IDS)
 def test_a_page_of_a_proxy_does_not_mean_that_a_resource_is_gone(token, status):
-    with misbehaving(lambda _: [response(HTML, status, "Connection: close")]) as server:
+    with answering(lambda _: [response(HTML, status, "Connection: close")]) as server:
         error = _read(server.host, token)
 
     assert error.code == grpc.StatusCode.ABORTED
@@ -74,15 +74,15 @@ def test_a_page_of_a_proxy_does_not_mean_that_a_resource_is_gone(token, status):
     ],
 )  # fmt: skip
 def test_only_googles_form_of_not_found_means_that_a_resource_is_gone(body):
-    with misbehaving(lambda _: [response(body, "404 Not Found", "Connection: close")]) as server:
+    with answering(lambda _: [response(body, "404 Not Found", "Connection: close")]) as server:
         assert _read(server.host, TEMPLATE).code == grpc.StatusCode.ABORTED
 
 
 @pytest.mark.parametrize("token", [TEMPLATE, IMAGE, NOTIFICATION, KEY])
 def test_a_page_of_a_proxy_does_not_mean_that_a_resource_was_deleted(token):
     with (
-        misbehaving(lambda _: [response(HTML, "404 Not Found", "Connection: close")]) as server,
-        driver.engine(HurriedProvider(), project=PROJECT, emulatorHost=server.host) as engine,
+        answering(lambda _: [response(HTML, "404 Not Found", "Connection: close")]) as server,
+        driver.engine(ClockedProvider(), project=PROJECT, emulatorHost=server.host) as engine,
         failing() as failed,
     ):
         engine.delete(Resource(engine.urn(token, "r"), IDS[token], {}, {}))
@@ -93,13 +93,13 @@ def test_a_page_of_a_proxy_does_not_mean_that_a_resource_was_deleted(token):
 @pytest.mark.parametrize("token", IDS)
 def test_the_response_for_another_request_does_not_mean_that_a_resource_is_gone(token):
     other = {"id": "99", "name": "other", "fingerprint": "other", "key": "ssh-rsa x", "kind": "compute#instance"}
-    with misbehaving(lambda _: [response(json.dumps(other).encode(), "200 OK", "Connection: close")]) as server:
+    with answering(lambda _: [response(json.dumps(other).encode(), "200 OK", "Connection: close")]) as server:
         assert _read(server.host, token).code == grpc.StatusCode.ABORTED
 
 
 @pytest.mark.parametrize("token", IDS)
 def test_an_empty_object_does_not_mean_that_a_resource_is_gone(token):
-    with misbehaving(lambda _: [response(b"{}", "200 OK", "Connection: close")]) as server:
+    with answering(lambda _: [response(b"{}", "200 OK", "Connection: close")]) as server:
         assert _read(server.host, token).code == grpc.StatusCode.ABORTED
 
 
@@ -183,7 +183,7 @@ def test_a_response_that_drips_ends_at_the_request_timeout():
             now += 1.0
             yield b" "
 
-    with misbehaving(drip) as server:
+    with answering(drip) as server:
         connections = Connections(lambda: now)
         with pytest.raises(httpx.ReadTimeout):
             connections.exchange("GET", f"http://{server.host}/", timeout=httpx.Timeout(30.0))
@@ -205,7 +205,7 @@ def _pages(tokens):
 
 @pytest.mark.parametrize("tokens", [["a", "a"], ["a", "b", "a"], ["a", "b", "c", "b"]], ids=",".join)
 def test_a_list_whose_page_tokens_repeat_is_an_error(tokens):
-    with misbehaving(_pages(tokens)) as server:
+    with answering(_pages(tokens)) as server:
         error = _read(server.host, FLEET)
 
     assert "page token" in error.message
@@ -214,14 +214,14 @@ def test_a_list_whose_page_tokens_repeat_is_an_error(tokens):
 
 @pytest.mark.parametrize("token", [7, {"a": 1}, ["a"], True])
 def test_a_page_token_of_another_type_is_an_error(token):
-    with misbehaving(_pages([token])) as server:
+    with answering(_pages([token])) as server:
         assert "page token that leads nowhere" in _read(server.host, FLEET).message
 
 
 def test_texts_of_a_server_cannot_steer_the_terminal():
     tricks = "\x1b]0;owned\x07\x1b[2J\u202egnp.exe\u2066\x00\x9b31m\u200f"
     body = json.dumps({"error": {"code": 400, "message": tricks + "x" * 100_000}}).encode()
-    with misbehaving(lambda _: [response(body, "400 Bad Request", "Connection: close")]) as server:
+    with answering(lambda _: [response(body, "400 Bad Request", "Connection: close")]) as server:
         message = _read(server.host, TEMPLATE).message
 
     assert "\\x1b]0;owned\\x07" in message

@@ -13,8 +13,7 @@ import emulated
 import grpc
 import matrix
 import pytest
-from hurried import HurriedProvider
-from mangled import MISSING, TRICKS, Mangler, Wrong, wrongs
+from clocked import ClockedProvider
 from programs import (
     ATTACHMENT,
     BUCKET,
@@ -34,6 +33,7 @@ from programs import (
     notification,
     template,
 )
+from wrong_values import MISSING, TRICKS, ResponseBodies, Wrong, wrongs
 
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Scalar, object_type
 from gcpx.provider import resource_class
@@ -62,7 +62,7 @@ class Hostile:
     """
 
     cloud: emulated.Emulated
-    mangler: Mangler
+    responses: ResponseBodies
     processes: ExitStack
     engine: driver.Engine = attrs.field(init=False)
     before: dict[str, int] = attrs.Factory(dict)
@@ -72,11 +72,11 @@ class Hostile:
         """Let a new plugin do what follows, which has learned nothing yet."""
         self.processes.close()
         settings = {"project": PROJECT, "emulatorHost": self.cloud.host, "zone": ZONE}
-        self.engine = self.processes.enter_context(driver.engine(HurriedProvider(), **settings))
+        self.engine = self.processes.enter_context(driver.engine(ClockedProvider(), **settings))
 
     def prepare(self) -> None:
-        self.mangler.begin()
         self.cloud.reset()
+        self.responses.begin()
         self.cloud.emulator.store.put(f"b/{BUCKET}", {"kind": "storage#bucket", "name": BUCKET, "_project": PROJECT})
         self.cloud.make_topics()
         self.cloud.make_disk()
@@ -100,9 +100,8 @@ class Hostile:
 
 @pytest.fixture(scope="module")
 def hostile():
-    mangler = Mangler()
-    with emulated.running(mangler.before) as cloud, ExitStack() as processes:
-        hostile = Hostile(cloud, mangler, processes)
+    with emulated.running() as cloud, ExitStack() as processes:
+        hostile = Hostile(cloud, ResponseBodies(cloud.interceptor), processes)
         hostile.begin_process()
         yield hostile
 
@@ -165,7 +164,7 @@ def _create(hostile: Hostile, token: str, made: None) -> None:
         partial = driver.failed(error).partial
         assert partial is None or partial.id, "the partial state has no ID"
         if partial is None:
-            hostile.mangler.wrong = None
+            hostile.responses.wrong = None
             hostile.state_of(token, hostile.create(token))
             assert hostile.census() == hostile.created, "something was made twice, or not at all"
         raise
@@ -206,7 +205,7 @@ READING = ("refresh", "import", "list")
 
 def _attempt(hostile: Hostile, token: str, verb: str, made: Any, wrong: Wrong | None) -> str:
     """Call a verb with a wrong value; return what is not allowed about the outcome, empty if nothing is."""
-    hostile.mangler.begin(wrong)
+    hostile.responses.begin(wrong)
     try:
         VERBS[verb](hostile, token, made)
     except grpc.RpcError as error:
@@ -240,7 +239,7 @@ def _cases(hostile: Hostile, token: str, verb: str, process: str) -> list[Wrong]
     _begin(hostile, process)
     assert _attempt(hostile, token, verb, made, None) == ""
     hostile.created = hostile.census()
-    return sorted(wrongs(hostile.mangler.bodies), key=str)  # requests are sent side by side
+    return sorted(wrongs(hostile.responses.bodies), key=str)  # requests are sent side by side
 
 
 def _failures(hostile: Hostile, token: str, verb: str, process: str, chosen: list[Wrong]) -> list[str]:
@@ -252,7 +251,7 @@ def _failures(hostile: Hostile, token: str, verb: str, process: str, chosen: lis
             made = _made(hostile, token, verb)
         _begin(hostile, process)
         outcome = _attempt(hostile, token, verb, made, wrong)
-        if not hostile.mangler.replaced:
+        if not hostile.responses.replaced:
             outcome = "no response had it"
         if outcome:
             found.append(f"{wrong}: {outcome}")
@@ -301,7 +300,7 @@ def test_a_name_in_an_operation_that_cannot_be_one_is_not_used(hostile, caplog, 
     hostile.before = hostile.census()
 
     assert _attempt(hostile, TEMPLATE, "create", None, Wrong(response, ("targetLink",), trick)) == ""
-    assert hostile.mangler.replaced
+    assert hostile.responses.replaced
     caplog.clear()
 
 
@@ -316,11 +315,11 @@ def test_a_name_in_an_operation_that_cannot_be_one_is_not_used(hostile, caplog, 
 )
 def test_a_member_that_a_list_shows_elsewhere_or_without_its_label_is_not_forgotten(hostile, caplog, path, value):
     made = _made(hostile, FLEET, "delete")
-    hostile.mangler.begin(Wrong(LIST, path, value))
+    hostile.responses.begin(Wrong(LIST, path, value))
 
     with pytest.raises(grpc.RpcError, match="Google's list has an instance"):
         hostile.engine.delete(made)
-    hostile.mangler.begin()
+    hostile.responses.begin()
     hostile.engine.delete(made)
     assert hostile.census() == hostile.before
     caplog.clear()
@@ -329,15 +328,15 @@ def test_a_member_that_a_list_shows_elsewhere_or_without_its_label_is_not_forgot
 def test_instances_in_a_zone_that_a_list_left_out_are_found_after_their_creation(hostile):
     hostile.prepare()
     hostile.begin_process()
-    hostile.mangler.begin(Wrong(AGGREGATED, ("items", f"zones/{ZONE}"), MISSING))
+    hostile.responses.begin(Wrong(AGGREGATED, ("items", f"zones/{ZONE}"), MISSING))
 
     assert len(hostile.create(FLEET).outputs["members"]) == 2
-    assert hostile.mangler.replaced
+    assert hostile.responses.replaced
 
 
 def test_a_creation_without_an_operation_group_has_no_such_output(hostile):
     hostile.prepare()
-    hostile.mangler.begin(Wrong(BULK_WAIT, ("operationGroupId",), None))
+    hostile.responses.begin(Wrong(BULK_WAIT, ("operationGroupId",), None))
 
     assert "operationGroupId" not in hostile.create(FLEET).outputs
-    assert hostile.mangler.replaced
+    assert hostile.responses.replaced

@@ -6,9 +6,9 @@ import itertools
 
 import driver
 import pytest
+from clocked import ClockedProvider
 from driver import rpc, secret, struct
-from hurried import HurriedProvider
-from planted import SHAPES, SPELLINGS, shown
+from planted_secrets import SHAPES, SPELLINGS, shown
 from programs import PROJECT
 from samples import SAMPLES
 from secret_calls import FAULTS, Observer
@@ -29,7 +29,7 @@ LISTS = {sample.token: sample.query for sample in SAMPLES.values()}
 
 @pytest.fixture
 def observer(cloud):
-    with driver.engine(HurriedProvider(), **PLACE, emulatorHost=cloud.host) as engine:
+    with driver.engine(ClockedProvider(), **PLACE, emulatorHost=cloud.host) as engine:
         yield Observer(engine, cloud)
 
 

@@ -14,8 +14,8 @@ import attrs
 import driver
 import matrix
 import pytest
-from hurried import HurriedProvider
-from planted import SHAPES, SPELLINGS, shown
+from clocked import ClockedProvider
+from planted_secrets import SHAPES, SPELLINGS, shown
 from programs import PROJECT
 from samples import INPUTS
 from secret_calls import FAULTS, VERBS, Observer, Planting
@@ -77,7 +77,7 @@ def _cases(kind) -> Iterator[Case]:
 def observer(cloud):
     cloud.make_disk()
     cloud.make_instance()
-    with driver.engine(HurriedProvider(), **PLACE, emulatorHost=cloud.host, validateOnline="true") as engine:
+    with driver.engine(ClockedProvider(), **PLACE, emulatorHost=cloud.host, validateOnline="true") as engine:
         yield Observer(engine, cloud)
 
 

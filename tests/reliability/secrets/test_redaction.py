@@ -8,7 +8,7 @@ import json
 import driver
 import pytest
 from driver import failing, rpc, secret, struct
-from planted import without_secrets
+from planted_secrets import without_secrets
 from programs import ATTACHMENT, IMAGE, PROJECT, TEMPLATE, attachment, image, template
 
 HIDDEN = "mQ7xV9tZ3Lp0Wd2K"

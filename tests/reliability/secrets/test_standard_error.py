@@ -9,10 +9,10 @@ import sys
 
 import driver
 import grpc
+from clock import HANGS
 from driver import secret, struct
-from planted import shown
+from planted_secrets import shown
 from programs import TEMPLATE, template
-from steered import HANGS
 
 from gcpx import __version__
 

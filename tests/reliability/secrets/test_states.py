@@ -9,9 +9,9 @@ from typing import Any
 import driver
 import grpc
 import pytest
+from clocked import ClockedProvider
 from driver import failing, secret
-from hurried import HurriedProvider
-from planted import without_secrets
+from planted_secrets import without_secrets
 from programs import PROJECT
 from samples import SAMPLES
 from secret_calls import Observer
@@ -44,7 +44,7 @@ def observer(cloud):
     cloud.make_disk()
     cloud.make_regional_disk()
     cloud.make_instance()
-    with driver.engine(HurriedProvider(), **PLACE, emulatorHost=cloud.host) as engine:
+    with driver.engine(ClockedProvider(), **PLACE, emulatorHost=cloud.host) as engine:
         yield Observer(engine, cloud)
 
 

@@ -24,7 +24,7 @@ _PASSED_ON = ("authorization", "content-type", "user-agent")
 
 
 @attrs.define
-class Proxied:
+class TlsProxy:
     """A running proxy.
 
     Attributes:
@@ -64,7 +64,7 @@ def certificates(folder: Path, *hosts: str) -> tuple[Path, Path]:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    found: Proxied
+    found: TlsProxy
     secure: ssl.SSLContext
     emulator: str
     protocol_version = "HTTP/1.1"
@@ -120,12 +120,12 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def proxied(folder: Path, emulator: str) -> Iterator[Proxied]:
+def running(folder: Path, emulator: str) -> Iterator[TlsProxy]:
     """Run a proxy that answers for hosts of tokens itself, and for all others through an emulator."""
     trusted, own = certificates(folder, "*.googleapis.com", "*.example.invalid")
     secure = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     secure.load_cert_chain(own)
-    found = Proxied("", trusted, TokenServer(""))
+    found = TlsProxy("", trusted, TokenServer(""))
 
     handler = type("Handler", (_Handler,), {"found": found, "secure": secure, "emulator": emulator})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:

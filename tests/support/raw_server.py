@@ -11,7 +11,7 @@ import attrs
 
 
 @attrs.define
-class Misbehaving:
+class RawServer:
     """A running server.
 
     Attributes:
@@ -30,10 +30,10 @@ def response(body: bytes, status: str = "200 OK", *headers: str) -> bytes:
 
 
 @contextmanager
-def misbehaving(answer: Callable[[str], Iterable[bytes]]) -> Iterator[Misbehaving]:
+def answering(answer: Callable[[str], Iterable[bytes]]) -> Iterator[RawServer]:
     """Run a server; `answer` gives the pieces of a response for the first line of a request."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        found, ended = Misbehaving(f"127.0.0.1:{listening.getsockname()[1]}"), threading.Event()
+        found, ended = RawServer(f"127.0.0.1:{listening.getsockname()[1]}"), threading.Event()
 
         def serve() -> None:
             while not ended.is_set():
@@ -52,7 +52,7 @@ def misbehaving(answer: Callable[[str], Iterable[bytes]]) -> Iterator[Misbehavin
             thread.join()
 
 
-def _answer_once(connection: socket.socket, found: Misbehaving, answer: Callable[[str], Iterable[bytes]]) -> None:
+def _answer_once(connection: socket.socket, found: RawServer, answer: Callable[[str], Iterable[bytes]]) -> None:
     received = b""
     while b"\r\n\r\n" not in received:
         more = connection.recv(65536)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import attrs
+from interception import Interceptor
 
 MISSING = object()
 """Stands for a value that is left out."""
@@ -26,7 +27,7 @@ class Wrong:
     """One wrong value in one response.
 
     Attributes:
-        response: which response, as `Mangler.bodies` names it.
+        response: which response, as `ResponseBodies.bodies` names it.
         path: where the value is in the body; empty for the body itself.
         value: what stands there instead.
     """
@@ -79,8 +80,8 @@ def _nodes(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 
 @attrs.define
-class Mangler:
-    """Stands before an emulator: records the bodies of its responses, and replaces one of them.
+class ResponseBodies:
+    """The bodies of an emulator's responses: they are recorded, and one has a wrong value.
 
     Attributes:
         bodies: the bodies of the responses since `begin`, as the emulator gave them, by the request and how often it
@@ -88,41 +89,25 @@ class Mangler:
         replaced: whether the wrong value was in a response.
     """
 
+    interceptor: Interceptor
     wrong: Wrong | None = None
     bodies: dict[str, Any] = attrs.Factory(dict)
     replaced: bool = False
 
     def begin(self, wrong: Wrong | None = None) -> None:
-        """Begin to count responses, and to replace a value in one of them."""
+        """Begin to record responses, and to replace a value in one of them."""
         self.wrong, self.bodies, self.replaced = wrong, {}, False
+        self.interceptor.rewrite = self._rewrite
 
-    def before(self, app: Any) -> Any:
-        """Return an ASGI application that stands before another."""
-
-        async def mangled(scope: Any, receive: Any, send: Any) -> None:
-            parts: list[dict[str, Any]] = []
-
-            async def keep(message: dict[str, Any]) -> None:
-                parts.append(message)
-
-            await app(scope, receive, keep)
-            body = b"".join(part.get("body", b"") for part in parts)
-            body = self._replaced(self._name(f"{scope['method']} {scope['path']}"), body)
-            headers = [(name, value) for name, value in parts[0]["headers"] if name != b"content-length"]
-            length = (b"content-length", str(len(body)).encode())
-            await send({**parts[0], "headers": [*headers, length]})
-            await send({"type": "http.response.body", "body": body})
-
-        return mangled
-
-    def _name(self, request: str) -> str:
-        """Name the response to a request; names of operations are random."""
-        sent = _OPERATION.sub("OPERATION", request)
-        return next(name for number in itertools.count() if (name := f"{sent} #{number}") not in self.bodies)
-
-    def _replaced(self, name: str, body: bytes) -> bytes:
+    def _rewrite(self, request: str, body: bytes) -> bytes:
+        name = self._name(request)
         self.bodies[name] = json.loads(body) if body else {}
         if self.wrong is None or self.wrong.response != name:
             return body
         changed, self.replaced = self.wrong.apply(self.bodies[name]), True
         return b"" if changed == "" else json.dumps(changed).encode()
+
+    def _name(self, request: str) -> str:
+        """Name the response to a request; names of operations are random."""
+        sent = _OPERATION.sub("OPERATION", request)
+        return next(name for number in itertools.count() if (name := f"{sent} #{number}") not in self.bodies)

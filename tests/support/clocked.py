@@ -1,0 +1,62 @@
+"""What takes the time from a test's clock: a provider, a client of Google's APIs, and the context of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+from clock import FakeClock
+
+from gcpx.gcp.client import GoogleClient
+from gcpx.gcp.in_project import Lookups
+from gcpx.gcp.settings import Settings
+from gcpx.gcp.transport import Transport
+from gcpx.model.resource import Context
+from gcpx.provider import Provider
+
+
+class ClockedProvider(Provider):
+    """A provider whose time is a test's clock, so that retries and waits take no time.
+
+    Attributes:
+        time: the clock.
+    """
+
+    def __init__(self, time: FakeClock | None = None, connection: httpx.BaseTransport | None = None) -> None:
+        """Take a clock, by default one of its own, and what carries requests, by default the usual connections."""
+        super().__init__()
+        self.time = time or FakeClock()
+        self.clock = self.time.now
+        self._connection = connection
+
+    def configure(self, args: dict[str, Any]) -> None:
+        super().configure(args)
+        self.cancelled = self.time.cancellation()
+        if self._client is not None:
+            return
+        assert self._settings is not None
+        self._client = GoogleClient(self._settings, clock=self.clock, grace=0.0)
+        self._lookups = Lookups(self._client)
+        if self._connection is not None:
+            transport = Transport(self._settings, self.clock)
+            pools = transport._connections._pools  # noqa: SLF001 - httpx's own seam is a transport, which no setting chooses
+            pools[True, False] = httpx.Client(transport=self._connection, trust_env=False)
+            self._client._transport = transport  # noqa: SLF001 - as above
+
+
+def client(clock: FakeClock, settings: Settings) -> GoogleClient:
+    """Return a client of Google's APIs whose time is a clock."""
+    return GoogleClient(settings, clock=clock.now)
+
+
+def context(
+    clock: FakeClock,
+    timeout: float | None = None,
+    *,
+    say: Callable[[str], None] = lambda _: None,
+    cancelled_at_first_pause: bool = False,
+) -> Context:
+    """Return the context of a call whose time is a clock; `say` takes its messages."""
+    cancelled = clock.cancellation(at_first_pause=cancelled_at_first_pause)
+    return Context(urn="", timeout=timeout, cancelled=cancelled, progress=say, inform=say, warn=say, clock=clock.now)
