@@ -171,7 +171,7 @@ class Fallback(Record):
 
 
 @attrs.frozen(kw_only=True)
-class Wanted:
+class Demand:
     """Instances to create.
 
     Attributes:
@@ -314,13 +314,13 @@ class Alternative:
         return int(self.labels.get(FALLBACK_LABEL, _OWN))
 
 
-def alternatives(inputs: BulkInstancesValues, wanted: Wanted) -> list[Alternative]:
+def alternatives(inputs: BulkInstancesValues, demand: Demand) -> list[Alternative]:
     """List the alternatives to create instances in their order; fallbacks without the wanted zone are left out."""
     own = Alternative(inputs=inputs, is_last=False)
     found = [own, *(
         Alternative(name=f"fallbacks[{index}]", inputs=with_fallback(inputs, fallback), labels={FALLBACK_LABEL: str(index)}, is_last=False)
         for index, fallback in enumerate(inputs.get("fallbacks") or ())
-        if wanted.zone is None or not fallback.get("zones") or wanted.zone in map(name_of, fallback["zones"])
+        if demand.zone is None or not fallback.get("zones") or demand.zone in map(name_of, fallback["zones"])
     )]  # fmt: skip
     return [*found[:-1], attrs.evolve(found[-1], is_last=True)]
 

@@ -14,9 +14,9 @@ import attrs
 from gcpx.compute.bulk_instances.capacity import (
     Alternative,
     Batch,
+    Demand,
     FleetSize,
     PlacementGroup,
-    Wanted,
     alternative_of,
     alternatives,
     batches,
@@ -477,11 +477,11 @@ def _location_outputs(outcomes: Iterable[Outcome]) -> dict[str, LocationStatusVa
 
 
 def create_instances(
-    context: Context, fleet: Fleet, inputs: BulkInstancesValues, existing: list[Instance], wanted: Wanted
+    context: Context, fleet: Fleet, inputs: BulkInstancesValues, existing: list[Instance], demand: Demand
 ) -> Creation:
     """Create instances with the fleet's own properties, then with those of its fallbacks for what is still missing.
 
-    The request IDs are derived from the fleet, its inputs, `existing` and `wanted`, so another run with the same
+    The request IDs are derived from the fleet, its inputs, `existing` and `demand`, so another run with the same
     arguments finds what an earlier one created.
 
     Args:
@@ -489,7 +489,7 @@ def create_instances(
         fleet: the fleet that the instances join.
         inputs: its inputs, without secrets and unknowns.
         existing: its members.
-        wanted: the instances to create.
+        demand: the instances to create.
 
     Returns:
         How the creation ended, whether all instances were created or not; with Google's error, if there was one.
@@ -499,9 +499,9 @@ def create_instances(
         EarlierFleetError: an interrupted run created the first of them for a fleet with another generated ID.
         ProviderError: nothing was created, because the user cancelled or a request could not be sent.
     """
-    run = _Run(context, fleet, existing, wanted, FleetSize.of(inputs), placement_groups(inputs, existing))
+    run = _Run(context, fleet, existing, demand, FleetSize.of(inputs), placement_groups(inputs, existing))
     try:
-        run.make(alternatives(inputs, wanted))
+        run.make(alternatives(inputs, demand))
     except (Unfinished, EarlierFleetError):
         raise
     except Exception as error:
@@ -512,14 +512,14 @@ def create_instances(
 
 
 def created_earlier(
-    context: Context, fleet: Fleet, inputs: BulkInstancesValues, wanted: Wanted, instances: list[Instance]
+    context: Context, fleet: Fleet, inputs: BulkInstancesValues, demand: Demand, instances: list[Instance]
 ) -> list[Instance]:
     """Return those instances with which an earlier run began to create the same new fleet; raises `ApiError`.
 
     An alternative that left no instance is followed by the next one, which asks for the same number.
     """
-    run = _Run(context, fleet, [], wanted, FleetSize.of(inputs), placement_groups(inputs, []))
-    inserts = run.first_inserts(alternatives(inputs, wanted))
+    run = _Run(context, fleet, [], demand, FleetSize.of(inputs), placement_groups(inputs, []))
+    inserts = run.first_inserts(alternatives(inputs, demand))
     return [instance for insert in inserts for instance in insert.created_earlier(instances)]
 
 
@@ -539,10 +539,10 @@ class _Run:
     context: Context
     fleet: Fleet
     existing: list[Instance]
-    wanted: Wanted
+    demand: Demand
     size: FleetSize
     groups: list[PlacementGroup]
-    names: list[str] = attrs.Factory(lambda run: run.wanted.names, takes_self=True)
+    names: list[str] = attrs.Factory(lambda run: run.demand.names, takes_self=True)
     created: int = 0
     shortfalls: Counter[Reason] = attrs.Factory(Counter)
     error: ApiError | None = None
@@ -559,7 +559,7 @@ class _Run:
                 return
             self._try(alternative, tried[number + 1 :])
             if alternative.name:
-                self.context.progress(f"{self.created:,}/{self.wanted.count:,} instances created")
+                self.context.progress(f"{self.created:,}/{self.demand.count:,} instances created")
             if self.stopped:
                 return
 
@@ -594,7 +594,7 @@ class _Run:
 
     @property
     def _missing(self) -> int:
-        return self.wanted.count - self.created
+        return self.demand.count - self.created
 
     def _leave_out_existing_names(self) -> None:
         """Keep those of the names that no member has, and count the others as created."""
@@ -602,7 +602,7 @@ class _Run:
             return
         taken = {member["name"] for member in self._members()}
         self.names = [name for name in self.names if name not in taken]
-        self.created = self.wanted.count - len(self.names)
+        self.created = self.demand.count - len(self.names)
 
     def _try(self, alternative: Alternative, following: list[Alternative]) -> None:
         """Send the requests of one alternative, until one creates fewer instances than it asks for."""
@@ -650,7 +650,7 @@ class _Run:
             minimum=self._minimum(alternative, batch),
             names=batch.names,
             zone=zone,
-            labels={**self.wanted.labels, **alternative.labels},
+            labels={**self.demand.labels, **alternative.labels},
             placement_policy=batch.group.policy if batch.group else "",
         )
         written = body.write(self.fleet, alternative.inputs)
@@ -663,13 +663,13 @@ class _Run:
             existing=self.existing,
             created=self.created,
             number=number,
-            begun=self.wanted.begun,
+            begun=self.demand.begun,
         )
 
     def _zone(self, batch: Batch, used: list[str]) -> str | None:
         """Return the zone that a request has to use: the wanted one, its group's, or that of the request before it."""
         of_group = batch.group.zone if batch.group else next(iter(used), None)
-        return self.wanted.zone or of_group
+        return self.demand.zone or of_group
 
     def _minimum(self, alternative: Alternative, batch: Batch) -> int:
         """Return the fewest instances that a request may create.

@@ -157,12 +157,12 @@ class Target:
     """The properties that members should have.
 
     Attributes:
-        wanted: the instance properties, those of the template included (REST JSON).
+        properties: the instance properties, those of the template included (REST JSON).
         removed: by the name of a setting, the keys that the fleet had set before and no longer wants.
         labels: the labels that gcpx sets.
     """
 
-    wanted: InstancePropertiesValues
+    properties: InstancePropertiesValues
     removed: Mapping[str, frozenset[str]] = attrs.Factory(dict)
     labels: Mapping[str, str] = attrs.Factory(dict)
 
@@ -191,11 +191,11 @@ class Target:
 
     def _merged(self, setting: Setting, instance: Instance) -> dict[str, Any]:
         """Merge three ways: remove what is no longer wanted, set what is wanted, and keep what others added."""
-        nulls = {key for key, value in setting.read(self.wanted).items() if value is None}
+        nulls = {key for key, value in setting.read(self.properties).items() if value is None}
         removed = self.removed.get(setting.name, frozenset()) | nulls
         kept = {key: value for key, value in setting.read(instance).items() if key not in removed}
         defaults = {key: value for key, value in setting.defaults.items() if key in removed}
-        own = _wanted(setting, self.wanted)
+        own = _wanted(setting, self.properties)
         return {**kept, **defaults, **own, **(self.labels if setting is LABELS else {})}
 
 
@@ -301,10 +301,10 @@ class Goal:
 
     def reversed(self, old: BulkInstancesValues) -> Goal:
         """Return the goal of a rollback: it gives the old inputs to members that have reached this goal."""
-        added = {item.name: frozenset(item.read(self.target.wanted)) for item in (LABELS, *ON_STOPPED)}
+        added = {item.name: frozenset(item.read(self.target.properties)) for item in (LABELS, *ON_STOPPED)}
         before = self.before
         labels = {**self.target.labels, GENERATION_LABEL: self.base}
-        target = Target.after(self.target.wanted, before, labels, added)
+        target = Target.after(self.target.properties, before, labels, added)
         return attrs.evolve(
             self,
             inputs=old,
@@ -323,7 +323,7 @@ class Goal:
         if not self.policy.rolling:
             return self.target
         used = inputs_of_member(self.inputs, instance)
-        return attrs.evolve(self.target, wanted=_without_choices(self.target.wanted, self.inputs, used))
+        return attrs.evolve(self.target, properties=_without_choices(self.target.properties, self.inputs, used))
 
     @property
     def settings(self) -> tuple[Setting, ...]:

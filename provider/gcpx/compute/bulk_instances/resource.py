@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 
 import attrs
 
-from gcpx.compute.bulk_instances.capacity import FleetSize, Wanted, is_parked
+from gcpx.compute.bulk_instances.capacity import Demand, FleetSize, is_parked
 from gcpx.compute.bulk_instances.creation import (
     EarlierFleetError,
     create_instances,
@@ -448,14 +448,14 @@ class BulkInstances(InProject):
     def _create(self, context: Context, fleet: Fleet, inputs: BulkInstancesValues) -> State:
         size, names = FleetSize.of(inputs), list(inputs.get("perInstanceProperties") or {})
         generation = creation_generation(context, fleet, inputs)
-        wanted = Wanted(count=size.wanted, names=names, labels=generation_label(generation))
+        demand = Demand(count=size.wanted, names=names, labels=generation_label(generation))
         with self._reserve(context, fleet):
-            adopted = self._has_own_instances(context, fleet, inputs, wanted)
+            adopted = self._has_own_instances(context, fleet, inputs, demand)
             if is_parked(inputs):
                 return live_fleet(context, fleet, [], inputs, generation_output(generation))
-            wanted = attrs.evolve(wanted, begun=adopted)
+            demand = attrs.evolve(demand, begun=adopted)
             with naming_strangers(context, fleet):
-                return attrs.evolve(self._grow(context, fleet, inputs, wanted), adopted=adopted)
+                return attrs.evolve(self._grow(context, fleet, inputs, demand), adopted=adopted)
 
     def settle(self, context: Context, resource_id: str) -> None:
         """Wait for what interrupted creations and updates are still creating."""
@@ -550,27 +550,27 @@ class BulkInstances(InProject):
         finally:
             self._creating.pop(fleet.resource_id, None)
 
-    def _has_own_instances(self, context: Context, fleet: Fleet, inputs: BulkInstancesValues, wanted: Wanted) -> bool:
+    def _has_own_instances(self, context: Context, fleet: Fleet, inputs: BulkInstancesValues, demand: Demand) -> bool:
         """Return whether an earlier run whose response was lost created instances; refuse those of anyone else."""
         found = fleet.matching(context)
         if not found:
             return False
-        own = created_earlier(context, fleet, inputs, wanted, found)
+        own = created_earlier(context, fleet, inputs, demand, found)
         fleet.membership.take_in(own)
-        if not own or len(found) > wanted.count or fleet.members_among(context, found) != found:
+        if not own or len(found) > demand.count or fleet.members_among(context, found) != found:
             raise FleetIdTakenError(
                 fleet, what_matches(found, own), how_to_manage(context, fleet.resource_id, "choose another ID")
             )
         return True
 
-    def _grow(self, context: Context, fleet: Fleet, inputs: BulkInstancesValues, wanted: Wanted) -> State:
+    def _grow(self, context: Context, fleet: Fleet, inputs: BulkInstancesValues, demand: Demand) -> State:
         """Create the instances of a new fleet, and read it back."""
         unread = partial(unread_fleet, fleet, inputs, last_outputs(context))
         with keeping_state(unread) as progress:
-            creation = create_instances(context, fleet, inputs, [], wanted)
+            creation = create_instances(context, fleet, inputs, [], demand)
             if creation.refusal is not None:
                 warn_of_earlier_fleets(context, fleet, self._earlier)
-                raise explained_refusal(context, fleet, inputs, wanted.count, creation.refusal)
+                raise explained_refusal(context, fleet, inputs, demand.count, creation.refusal)
             progress.created(creation.last_operation, outcome=creation.error or "it was created")
             members = fleet.members(context)
             may_be_elsewhere = creation.created and not members and context.autonamed
@@ -582,10 +582,10 @@ class BulkInstances(InProject):
             progress.created(creation.last_operation, outcome=creation.error or "it was created")
             if len(members) < creation.created:
                 members = members_after(context, fleet, [], creation.created, creation.outcomes)
-            creation = creation.completed() if len(members) >= wanted.count else creation
+            creation = creation.completed() if len(members) >= demand.count else creation
             outputs: BulkInstancesValues = {
                 **creation.outputs,
-                **generation_output(wanted.labels.get(GENERATION_LABEL, "")),
+                **generation_output(demand.labels.get(GENERATION_LABEL, "")),
             }
             state = live_fleet(context, fleet, members, inputs, outputs)
         report_shortfall(context, inputs, state, creation)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from gcpx.compute.bulk_instances.capacity import FleetSize, Wanted, with_members
+from gcpx.compute.bulk_instances.capacity import Demand, FleetSize, with_members
 from gcpx.compute.bulk_instances.creation import Creation, create_instances, members_after, report_shortfall
 from gcpx.compute.bulk_instances.fleet import (
     GENERATION_LABEL,
@@ -281,7 +281,7 @@ def lost_members(
 
 def instances_to_create(
     context: Context, goal: Goal, kept: list[Instance], deleted: list[Instance], count: int
-) -> list[Wanted]:
+) -> list[Demand]:
     """Return what to create, one element for each bulk creation.
 
     Args:
@@ -301,7 +301,7 @@ def instances_to_create(
     rest = count - len(slots)
     in_use = {*(member["name"] for member in kept), *slots}
     names = names_after_the_highest(goal.inputs["namePattern"], in_use, rest)
-    return [*_grouped(slots, labels), *([Wanted(count=rest, names=names, labels=labels)] if rest else [])]
+    return [*_grouped(slots, labels), *([Demand(count=rest, names=names, labels=labels)] if rest else [])]
 
 
 def _zones_by_name(
@@ -317,12 +317,12 @@ def _zones_by_name(
     return {name: zone for name, zone in found.items() if name not in existing}
 
 
-def _grouped(zones: dict[str, str | None], labels: dict[str, str]) -> list[Wanted]:
+def _grouped(zones: dict[str, str | None], labels: dict[str, str]) -> list[Demand]:
     """Put the names of one zone into one bulk creation."""
     groups: dict[str | None, list[str]] = {}
     for name, zone in zones.items():
         groups.setdefault(zone, []).append(name)
-    return [Wanted(count=len(names), names=names, zone=zone, labels=labels) for zone, names in groups.items()]
+    return [Demand(count=len(names), names=names, zone=zone, labels=labels) for zone, names in groups.items()]
 
 
 _MOST_STARTS: Final = 3
@@ -497,24 +497,24 @@ class Rollout:
         """Create what the step asks for; if there is no room, fail during a replacement, and otherwise accept fewer."""
         gone = {member["id"] for member in deleted}
         kept = [member for member in self.members if member["id"] not in gone]
-        for wanted in instances_to_create(self.context, self.goal, kept, deleted, step.create):
+        for demand in instances_to_create(self.context, self.goal, kept, deleted, step.create):
             try:
-                self.creation = create_instances(self.context, self.fleet, self.goal.inputs, kept, wanted)
+                self.creation = create_instances(self.context, self.fleet, self.goal.inputs, kept, demand)
             except Unfinished:
                 self.touched = self.creating = True
                 raise
             if self.creation.refusal is not None:
                 inputs, refusal = self.goal.inputs, self.creation.refusal
-                raise explained_refusal(self.context, self.fleet, inputs, wanted.count, refusal)
+                raise explained_refusal(self.context, self.fleet, inputs, demand.count, refusal)
             self.touched = True
             before, known, creation = len(kept), [*kept, *deleted], self.creation
             kept = members_after(self.context, self.fleet, known, creation.created, creation.outcomes)
             self.members = kept
-            if len(kept) - before >= wanted.count:
+            if len(kept) - before >= demand.count:
                 self.creation = self.creation.completed()
-                self.context.progress(f"{wanted.count:,}/{wanted.count:,} instances created")
+                self.context.progress(f"{demand.count:,}/{demand.count:,} instances created")
             else:
-                self._accept_less(step, len(kept) - before, wanted.count)
+                self._accept_less(step, len(kept) - before, demand.count)
 
     def _accept_less(self, step: Step, created: int, wanted: int) -> None:
         replaces = any(member.need is Level.REPLACE for member in self._planned()) or any(

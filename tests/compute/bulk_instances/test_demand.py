@@ -8,7 +8,7 @@ import pytest
 from fleets import set_limits
 from programs import PROJECT, fleet
 
-from gcpx.compute.bulk_instances.capacity import Wanted
+from gcpx.compute.bulk_instances.capacity import Demand
 from gcpx.compute.bulk_instances.creation import create_instances
 from gcpx.compute.bulk_instances.fleet import Fleet
 from gcpx.gcp.client import GoogleClient
@@ -26,7 +26,7 @@ def create(cloud):
     call = Context(urn="urn", timeout=None, cancelled=threading.Event(), progress=print, inform=print, warn=print)
 
     def created(inputs, existing=(), **wanted):
-        creation = create_instances(call, crew, inputs, list(existing), Wanted(**wanted))
+        creation = create_instances(call, crew, inputs, list(existing), Demand(**wanted))
         return creation, crew.members(call)
 
     yield created
