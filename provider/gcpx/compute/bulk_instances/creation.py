@@ -570,7 +570,7 @@ class _Run:
     def first_inserts(self, tried: list[Alternative]) -> Iterator[BulkInsert]:
         """Yield the first request of each alternative, if the alternatives before it create nothing."""
         firsts = ((alternative, next(self._batches(alternative), None)) for alternative in tried)
-        return (self._insert(alternative, batch, 0, self._zone(batch, [])) for alternative, batch in firsts if batch)
+        return (self._insert(alternative, batch, 0, []) for alternative, batch in firsts if batch)
 
     def result(self) -> Creation:
         """Describe how the run ended, and what it fell short of."""
@@ -611,7 +611,7 @@ class _Run:
         in_one_zone = text(nested(alternative.inputs, "locationPolicy"), "targetShape") in {"", "ANY_SINGLE_ZONE"}
         zones: list[str] = []
         for number, batch in enumerate(self._batches(alternative)):
-            insert = self._insert(alternative, batch, number, self._zone(batch, zones))
+            insert = self._insert(alternative, batch, number, zones)
             outcome = self._send(attrs.evolve(insert, was_followed=was_followed))
             created = insert.created_by(outcome) if outcome else 0
             if outcome is not None:
@@ -626,7 +626,8 @@ class _Run:
 
     def _batches(self, alternative: Alternative) -> Iterator[Batch]:
         """Divide what is missing into requests, with names where Google would give some of them twice."""
-        names = self.names or names_across_zones(alternative.inputs, self._members_before(alternative), self._missing)
+        members = self._members_before(alternative) if self.created else self.existing
+        names = self.names or names_across_zones(alternative.inputs, members, self._missing)
         return batches(self._missing, names, self.groups)
 
     def _members_before(self, alternative: Alternative) -> list[Instance]:
@@ -634,8 +635,6 @@ class _Run:
 
         An earlier run may have created these. The request ID depends on the names, so these must not depend on them.
         """
-        if not self.created:
-            return self.existing
         existing = {member["id"] for member in self.existing}
         members = self._members()
         return [member for member in members if member["id"] in existing or alternative_of(member) < alternative.index]
@@ -644,12 +643,14 @@ class _Run:
         """List the members, with all that this run has created."""
         return members_after(self.context, self.fleet, self.existing, self.created, self.outcomes)
 
-    def _insert(self, alternative: Alternative, batch: Batch, number: int, zone: str | None) -> BulkInsert:
+    def _insert(self, alternative: Alternative, batch: Batch, number: int, used: list[str]) -> BulkInsert:
+        """Write a request; `used` are the zones of the request before it, if it has to use the same."""
+        zone = batch.group.zone if batch.group else next(iter(used), None)
         body = BulkInsertBody(
             count=batch.count,
             minimum=self._minimum(alternative, batch),
             names=batch.names,
-            zone=zone,
+            zone=self.demand.zone or zone,
             labels={**self.demand.labels, **alternative.labels},
             placement_policy=batch.group.policy if batch.group else "",
         )
@@ -665,11 +666,6 @@ class _Run:
             number=number,
             begun=self.demand.begun,
         )
-
-    def _zone(self, batch: Batch, used: list[str]) -> str | None:
-        """Return the zone that a request has to use: the wanted one, its group's, or that of the request before it."""
-        of_group = batch.group.zone if batch.group else next(iter(used), None)
-        return self.demand.zone or of_group
 
     def _minimum(self, alternative: Alternative, batch: Batch) -> int:
         """Return the fewest instances that a request may create.
@@ -730,11 +726,11 @@ def report_shortfall(context: Context, inputs: BulkInstancesValues, state: State
             minimum.
     """
     size, existing = FleetSize.of(inputs), state.properties["createdCount"]
-    below = _below(creation.explanation)
     if not existing:
         raise creation.explained_error or NoInstanceCreatedError(size.wanted, creation.explanation)
     if existing >= size.wanted:
         return
+    below = _below(creation.explanation)
     if creation.error is not None and (creation.stopped or existing < size.minimum):
         words = f"{creation.error} {existing:,} of {size.wanted:,} instances exist; run `pulumi up` to try again{below}"
         raise PartialError(state, words)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import attrs
 
-from gcpx.compute.bulk_instances.capacity import FleetSize, inputs_of_member
+from gcpx.compute.bulk_instances.capacity import inputs_of_member
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
 from gcpx.compute.bulk_instances.fleet import GENERATION_LABEL, Fleet, Instance, is_stopped, last_outputs, name_order
 from gcpx.compute.bulk_instances.generation import (
@@ -338,11 +338,6 @@ class Goal:
         """Return whether a member has reached the generation, by its label."""
         return not self.generation or need_of(self.generation_of(instance), self.generation) is Level.NONE
 
-    @property
-    def wanted(self) -> int:
-        """The number of members that the fleet should have."""
-        return FleetSize.of(self.inputs).wanted
-
     def member(self, instance: Instance, *, ready: bool) -> PlannedMember:
         """Describe an instance for the plan; raises TooDisruptiveError, and ApiError if it takes the unreadable template."""
         names, stopped = nested(self.inputs, "perInstanceProperties"), is_stopped(instance)
@@ -353,7 +348,7 @@ class Goal:
             available=ready and instance.get("status") == _RUNNING,
             stopped=stopped,
             rests=self.rests(instance),
-            unwanted=bool(names) and (instance["name"] not in names or not self.wanted),
+            unwanted=bool(names) and (instance["name"] not in names or not self.policy.wanted),
             id=str(instance["id"]),
         )
 

@@ -98,7 +98,9 @@ class MemberChanges:
         ]
         failures = self.fleet.try_all(self.context, requests, "started") if requests else []
         short = [item for item in failures if isinstance(item.error, ApiError) and is_shortage(item.error)]
-        _raise_first(item for item in failures if item not in short and not isinstance(item.error, NotFound))
+        for item in failures:
+            if item not in short and not isinstance(item.error, NotFound):
+                raise item.error
         return short
 
     def _begun(self, member: Instance) -> Target:
@@ -118,7 +120,9 @@ class MemberChanges:
         behind = [member for member in members if target_of(member).differs(setting, member)]
         failures = self.fleet.try_all(self.context, [request(member) for member in behind], done)
         stale = [item.request.member for item in failures if isinstance(item.error, PreconditionFailed)]
-        _raise_first(item for item in failures if not isinstance(item.error, PreconditionFailed | NotFound))
+        for item in failures:
+            if not isinstance(item.error, PreconditionFailed | NotFound):
+                raise item.error
         if stale:
             current = self.fleet.read_again(self.context, stale)
             self._send([request(member) for member in current], done)
@@ -126,12 +130,9 @@ class MemberChanges:
     def _send(self, requests: list[MemberRequest], done: str) -> None:
         if requests:
             failures = self.fleet.try_all(self.context, requests, done)
-            _raise_first(item for item in failures if not isinstance(item.error, NotFound))
-
-
-def _raise_first(failures: Iterable[FailedRequest]) -> None:
-    for failure in failures:
-        raise failure.error
+            for item in failures:
+                if not isinstance(item.error, NotFound):
+                    raise item.error
 
 
 _FIRST_PAUSE: Final = 0.2
@@ -292,7 +293,7 @@ def instances_to_create(
         count: the number of instances.
     """
     labels = generation_label(goal.generation)
-    zones = _zones_by_name(context, goal, kept, deleted)
+    zones = _zones_by_name(context, kept, deleted) if goal.policy.keep_names else {}
     if goal.inputs.get("perInstanceProperties"):
         existing = {member["name"] for member in kept}
         names = [name for name in goal.inputs["perInstanceProperties"] if name not in existing][:count]
@@ -301,15 +302,12 @@ def instances_to_create(
     rest = count - len(slots)
     in_use = {*(member["name"] for member in kept), *slots}
     names = names_after_the_highest(goal.inputs["namePattern"], in_use, rest)
-    return [*_grouped(slots, labels), *([Demand(count=rest, names=names, labels=labels)] if rest else [])]
+    others = [Demand(count=rest, names=names, labels=labels)] if rest else []
+    return [*_grouped(slots, labels), *others] if slots else others
 
 
-def _zones_by_name(
-    context: Context, goal: Goal, kept: list[Instance], deleted: list[Instance]
-) -> dict[str, str | None]:
-    """Return the names that new members take over, with their zones; empty unless the policy keeps names."""
-    if not goal.policy.keep_names:
-        return {}
+def _zones_by_name(context: Context, kept: list[Instance], deleted: list[Instance]) -> dict[str, str | None]:
+    """Return the names that new members take over, with their zones."""
     prior = last_outputs(context)
     lost: list[MemberValues | LostMemberValues] = [*(prior.get("lostMembers") or ()), *(prior.get("members") or ())]
     existing = {member["name"] for member in kept}
@@ -393,7 +391,7 @@ class Rollout:
             if not goal.is_current(member) and not is_changing(recorded_generation(member))
         ])  # fmt: skip
         changes = MemberChanges(context, fleet, goal.target_of, goal.settings, goal.rests)
-        return cls(context, fleet, goal, members, goal.wanted, changes, readiness, progress)
+        return cls(context, fleet, goal, members, goal.policy.wanted, changes, readiness, progress)
 
     def run(self) -> None:
         """Bring the members to the goal, or to the pause of the policy.
@@ -454,10 +452,12 @@ class Rollout:
         def instances(members: list[PlannedMember]) -> list[Instance]:
             return [by_id[member.id] for member in members]
 
-        self.readiness.forget(instances([*step.restart, *step.start]))
+        if step.restart or step.start:
+            self.readiness.forget(instances([*step.restart, *step.start]))
         self.changes.refresh(instances(step.refresh))
         self._refreshed |= {member.id for member in step.refresh}
-        self._start(instances(step.start))
+        if step.start:
+            self._start(instances(step.start))
         if step.restart:
             self.changes.restart(instances(step.restart))
         if step.delete:
@@ -483,8 +483,6 @@ class Rollout:
         return {**member, "labels": {**member.get("labels", {}), **self.goal.target.labels}}
 
     def _start(self, members: list[Instance]) -> None:
-        if not members:
-            return
         self._starts.update(str(member["id"]) for member in members)
         restless = [member["name"] for member in members if self._starts[str(member["id"])] > _MOST_STARTS]
         if restless:
@@ -625,10 +623,10 @@ class FleetUpdate:
         except ProviderError:
             members = rollout.members
         if not rollout.goal.generation:
-            return f"{len(members):,} of {rollout.goal.wanted:,} instances exist; run `pulumi up` to go on"
+            return f"{len(members):,} of {rollout.goal.policy.wanted:,} instances exist; run `pulumi up` to go on"
         current = sum(rollout.goal.is_current(member) for member in members)
         return (
-            f"{len(members):,} of {rollout.goal.wanted:,} members exist, and {current:,} of them "
+            f"{len(members):,} of {rollout.goal.policy.wanted:,} members exist, and {current:,} of them "
             f"{'has' if current == 1 else 'have'} the new properties; run `pulumi up` to go on from there"
         )
 
