@@ -26,11 +26,11 @@ def token_and_life(request):
 
 
 @pytest.fixture
-def engine(engine, cloud):
+def engine(hurried, cloud):
     """An engine that names the provider, as the CLI does, so that operations show what belongs to the stack."""
-    engine.provider_id = PROVIDER_ID
-    engine.configure(project=PROJECT, emulatorHost=cloud.host)
-    return engine
+    hurried.provider_id = PROVIDER_ID
+    hurried.configure(project=PROJECT, emulatorHost=cloud.host)
+    return hurried
 
 
 def _replaced(engine, cloud, token, life):
