@@ -8,7 +8,7 @@ import pytest
 from programs import ATTACHMENT, KEY, TEMPLATE, template
 from samples import SAMPLES
 
-pytestmark = pytest.mark.pulumi
+pytestmark = [pytest.mark.pulumi, pytest.mark.usefixtures("no_pauses")]
 TOKENS = {"attachment": ATTACHMENT, "key": KEY}
 LIVES = {name: life for sample in SAMPLES.values() for name, life in sample.lives.items() if name in TOKENS}
 PROGRAM = {name: {"type": TOKENS[name], "properties": life.inputs} for name, life in LIVES.items()}
