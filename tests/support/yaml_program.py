@@ -90,8 +90,12 @@ class Stack:
 
     def resource(self, name: str) -> dict[str, Any]:
         """Return a resource from the state."""
-        resources = self.workspace.state()["deployment"]["resources"]
-        return next(item for item in resources if item["urn"].endswith(f"::{name}") and item.get("custom"))
+        return next(item for item in self.resources() if item["urn"].endswith(f"::{name}") and item.get("custom"))
+
+    def resources(self) -> list[dict[str, Any]]:
+        """Return everything in the state, as it is stored on disk; to export it, the CLI would have to start."""
+        found: list[dict[str, Any]] = json.loads(self.state_file())["checkpoint"]["latest"].get("resources", [])
+        return found
 
     def state_file(self) -> str:
         """Return the state as it is stored on disk; the CLI may mask what it prints."""
