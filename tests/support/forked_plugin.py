@@ -2,8 +2,8 @@
 
 The CLI starts a plugin several times for each command, and loading the modules takes most of that. Here, the plugin that
 is installed is a small script, which hands its arguments, environment and output over to a fork. The fork serves in the
-same way as `gcpx.__main__`; signals, and the end of the script, reach it. `tests/test_plugin.py`, `tests/pulumi/test_installation.py` and
-others start the plugin as users have it.
+same way as `gcpx.__main__`; signals, and the end of the script, reach it. `tests/test_plugin.py`, `tests/release`,
+`tests/pulumi/test_installation.py` and others start the plugin as users have it.
 """
 
 from __future__ import annotations
