@@ -10,6 +10,8 @@ DISTRIBUTIONS := $(patsubst %/pyproject.toml,%,$(wildcard provider/*/pyproject.t
 PORT ?= 8095
 # gRPC logs a line for each connection that a stopped plugin closes, which buries the failures of tests.
 export GRPC_VERBOSITY = NONE
+# Compiled modules are kept, also where the environment forbids it: tests start Python several hundred times.
+export PYTHONDONTWRITEBYTECODE =
 RANDOM_ORDER = -p randomly --randomly-seed=$(or $(SEED),$(shell echo $$RANDOM))
 
 .PHONY: help demo picture test test-backends test-languages coverage search matrix soak shuffle repeat check lint types check-generated format permissions schema sdk setup env emulator bench docs docs-links build dist release-check clean

@@ -6,6 +6,7 @@ from pathlib import Path
 import coverage
 import driver
 import emulated
+import forked_plugin
 import pytest
 import search
 from clocked import ClockedProvider
@@ -41,11 +42,14 @@ def cloud(_emulator: emulated.Emulated) -> emulated.Emulated:
 
 
 @pytest.fixture(scope="session")
-def pulumi_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def pulumi_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A PULUMI_HOME with the plugin installed, which all tests share."""
     folder = tmp_path_factory.mktemp("home")
     made = Workspace.make(ROOT / "examples" / "quickstart", folder, "127.0.0.1:1")
-    return Path(made.variables["PULUMI_HOME"])
+    home = Path(made.variables["PULUMI_HOME"])
+    (plugin,) = home.glob("plugins/*/pulumi-resource-gcpx")
+    with forked_plugin.forking(plugin):
+        yield home
 
 
 @pytest.fixture

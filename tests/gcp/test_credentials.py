@@ -44,7 +44,7 @@ def tokens():
             pass
 
     server = HTTPServer(("127.0.0.1", 0), Handler)
-    Thread(target=server.serve_forever).start()
+    Thread(target=server.serve_forever, args=(0.01,)).start()
     yield f"http://127.0.0.1:{server.server_port}/token", asked
     server.shutdown()
     server.server_close()

@@ -62,7 +62,7 @@ def _server(clock, allowed, headers=None):
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         try:
             yield f"127.0.0.1:{server.server_address[1]}", counts

@@ -26,11 +26,11 @@ def token_and_life(request):
 
 
 @pytest.fixture
-def engine(engine, cloud):
+def engine(clocked_engine, cloud):
     """An engine that names the provider, as the CLI does, so that operations show what belongs to the stack."""
-    engine.provider_id = PROVIDER_ID
-    engine.configure(project=PROJECT, emulatorHost=cloud.host)
-    return engine
+    clocked_engine.provider_id = PROVIDER_ID
+    clocked_engine.configure(project=PROJECT, emulatorHost=cloud.host)
+    return clocked_engine
 
 
 def _replaced(engine, cloud, token, life):

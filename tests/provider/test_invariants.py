@@ -109,8 +109,9 @@ def _inputs_with(path, value, inputs=None):
 
 @pytest.mark.parametrize("token", RESOURCES)
 def test_junk_at_any_path_causes_no_internal_error(offline, token):
-    for path in _input_paths(object_type(resource_class(token).model)):
-        for value in JUNK:
+    for index, path in enumerate(_input_paths(object_type(resource_class(token).model))):
+        # A third of the values at each path: properties of instances are in three resources, at other indexes.
+        for value in JUNK if search.SEARCHING else JUNK[index % 3 :: 3]:
             _assert_checked(offline, token, _inputs_with(path, value))
 
 

@@ -7,6 +7,7 @@ import json
 import driver
 import pytest
 import search
+from clocked import ClockedProvider
 from driver import SIGNATURE, UNKNOWN, rpc, struct
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,7 +24,7 @@ pytestmark = pytest.mark.search
 
 @pytest.fixture(scope="module")
 def engine_and_cloud(_emulator):
-    """An engine, and an emulator that contains everything the inputs refer to."""
+    """An engine whose plugin does not wait, and an emulator that contains everything the inputs refer to."""
     _emulator.reset()
     bucket = {"kind": "storage#bucket", "name": BUCKET, "id": BUCKET, "_project": PROJECT}
     _emulator.emulator.store.put(f"b/{BUCKET}", bucket)
@@ -33,7 +34,7 @@ def engine_and_cloud(_emulator):
     _emulator.make_instance()
     for policy in ("rack", "shelf"):
         _emulator.make_placement_policy(policy)
-    with driver.engine(project=PROJECT, emulatorHost=_emulator.host) as made:
+    with driver.engine(ClockedProvider(), project=PROJECT, emulatorHost=_emulator.host) as made:
         yield made, _emulator
 
 

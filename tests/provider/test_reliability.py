@@ -38,9 +38,9 @@ def _request_ids(cloud):
     ],
     ids=str,
 )
-def test_a_retry_after_a_transient_fault_reuses_the_request_id(engine, cloud, fault):
+def test_a_retry_after_a_transient_fault_reuses_the_request_id(clocked_engine, cloud, fault):
     cloud.fail(INSERT, **fault)
-    created = engine.create(TEMPLATE, "web", WEB)
+    created = clocked_engine.create(TEMPLATE, "web", WEB)
     ids = _request_ids(cloud)
 
     assert created.id == PATH
@@ -48,11 +48,11 @@ def test_a_retry_after_a_transient_fault_reuses_the_request_id(engine, cloud, fa
     assert cloud.emulator.store.counts()["instanceTemplates"] == 1
 
 
-def test_a_conflict_after_a_lost_response_finds_the_created_template(engine, cloud):
+def test_a_conflict_after_a_lost_response_finds_the_created_template(clocked_engine, cloud):
     cloud.fail(INSERT, drop="after")
     cloud.fail(INSERT, status=409, message="already exists", reason="alreadyExists")
 
-    assert engine.create(TEMPLATE, "web", WEB).id == PATH
+    assert clocked_engine.create(TEMPLATE, "web", WEB).id == PATH
 
 
 def test_a_template_that_someone_else_created_is_a_conflict(engine, cloud):
@@ -188,21 +188,21 @@ def test_a_failed_read_does_not_mean_deleted(clocked_engine, cloud, status):
     assert failed[0].code != grpc.StatusCode.NOT_FOUND
 
 
-def test_deleting_a_template_in_use_is_retried_and_then_reported(engine, cloud):
-    created = engine.create(TEMPLATE, "web", WEB)
+def test_deleting_a_template_in_use_is_retried_and_then_reported(clocked_engine, cloud):
+    created = clocked_engine.create(TEMPLATE, "web", WEB)
     in_use = {
         "status": 400,
         "reason": "resourceInUseByAnotherResource",
         "message": "web is already being used by group-1",
     }
     cloud.fail("compute.instanceTemplates.delete", **in_use)
-    engine.delete(created)
+    clocked_engine.delete(created)
 
     assert cloud.get(PATH) is None
-    again = engine.create(TEMPLATE, "other", {**WEB, "name": "other"})
+    again = clocked_engine.create(TEMPLATE, "other", {**WEB, "name": "other"})
     cloud.fail("compute.instanceTemplates.delete", times=9, **in_use)
     with failing() as failed:
-        engine.delete(again)
+        clocked_engine.delete(again)
     assert "group-1" in failed[0].message
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from emulated import Emulated
+from forked_plugin import HURRIED
 from yaml_program import Stack
 
 
@@ -19,10 +20,21 @@ def _no_coverage_of_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)
 
 
+@pytest.fixture(scope="session")
+def _new_stack(tmp_path_factory: pytest.TempPathFactory, pulumi_home: Path) -> Stack:
+    return Stack.make(tmp_path_factory.mktemp("stack"), "127.0.0.1:1", pulumi_home)
+
+
 @pytest.fixture
-def stack(tmp_path: Path, cloud: Emulated, pulumi_home: Path) -> Iterator[Any]:
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the pauses of the plugins that the CLI starts end at once."""
+    monkeypatch.setenv(HURRIED, "1")
+
+
+@pytest.fixture
+def stack(tmp_path: Path, cloud: Emulated, _new_stack: Stack) -> Iterator[Any]:
     """A stack whose program is data. A test fails if it leaves an injected fault unused."""
-    made = Stack.make(tmp_path, cloud.host, pulumi_home)
+    made = _new_stack.copied(tmp_path, cloud.host)
     yield made
     for call in cloud.emulator.faults.queue:
         pytest.fail(f"an injected fault was never used: {call}")

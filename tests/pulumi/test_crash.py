@@ -119,9 +119,7 @@ def test_the_command_in_the_error_about_a_lost_creation_can_be_copied(stack, clo
 
 def _assert_request_ids_belong_to_the_provider(stack, cloud):
     """Assert that the first digits of request IDs follow from the ID of the provider's resource in the state."""
-    providers = [
-        item for item in stack.workspace.state()["deployment"]["resources"] if "pulumi:providers" in item["type"]
-    ]
+    providers = [item for item in stack.resources() if "pulumi:providers" in item["type"]]
     marks = {hashlib.sha256(item["id"].encode()).hexdigest()[:8] for item in providers}
     sent = {entry["query"]["requestId"][:8] for entry in cloud.requests("compute.instanceTemplates.insert")}
     assert sent == marks

@@ -1,48 +1,85 @@
-"""The example of a fleet under the real CLI: rolled, short of capacity, healed, parked, and interrupted on the way."""
+"""The fleet of the example under the real CLI: rolled, short of capacity, healed, parked, and interrupted on the way."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
 import subprocess
 import sys
+from typing import Any
 
+import attrs
 import httpx
 import pytest
 from clock import HANGS
 from fleets import set_limits
-from programs import PROJECT
+from programs import FLEET, PROJECT
 from rollouts import fail_after
 from workspace import ROOT, Workspace
+from yaml_program import Stack
 
 pytestmark = pytest.mark.pulumi
 BULK, DELETE = "compute.regionInstances.bulkInsert", "compute.instances.delete"
 STOP, START = "compute.instances.stop", "compute.instances.start"
 
 
+@attrs.define
+class Fleet:
+    """The fleet of the example in Python, as a program that is data, with the example's settings."""
+
+    stack: Stack
+    settings: dict[str, Any] = attrs.Factory(lambda: {"count": 6})
+
+    def configure(self, **settings):
+        """Change settings, and write the program; None removes a setting."""
+        self.settings |= settings
+        self.stack.write(workers={"type": FLEET, "properties": self._inputs(**self.settings)})
+
+    def run(self, *arguments, **more):
+        return self.stack.workspace.run(*arguments, **more)
+
+    def up(self, *options, check=True, **settings):
+        """Change settings, and run `pulumi up` with its preview; return what it prints."""
+        self.configure(**settings)
+        done = self.run("up", "--yes", *options, check=check)
+        assert check or done.returncode
+        return done.stdout + done.stderr
+
+    @staticmethod
+    def _inputs(*, count, release="one", image="debian-12", pauseAfter=None):  # noqa: N803 - as in the program
+        policy = {"strategy": "ROLLING", "maxUnavailable": "20%", "keepNames": True, "minimalAction": "RESTART"}
+        ready = {"guestAttribute": "worker/state=ready", "within": 300}
+        boot = {"boot": True, "autoDelete": True, "initializeParams": {"sourceImage": f"family/{image}"}}
+        items = {"release": release, "enable-guest-attributes": "TRUE"}
+        return {
+            "region": "us-east1",
+            "namePattern": "worker-####",
+            "count": count,
+            "minCount": 1,
+            "locationPolicy": {"zones": [{"zone": "zones/us-east1-b"}]},
+            "fallbacks": [{"zones": ["us-east1-c"]}, {"zones": ["us-east1-c"], "provisioningModel": "STANDARD"}],
+            "onStopped": "START",
+            "instanceProperties": {
+                "machineType": "e2-small",
+                "disks": [boot],
+                "networkInterfaces": [{"network": "global/networks/default"}],
+                "scheduling": {"provisioningModel": "SPOT", "instanceTerminationAction": "STOP"},
+                "metadata": {"items": [{"key": key, "value": value} for key, value in items.items()]},
+            },
+            "updatePolicy": {**policy, "ready": ready, **({"pauseAfter": pauseAfter} if pauseAfter else {})},
+        }
+
+
 @pytest.fixture
-def fleet(cloud, tmp_path, pulumi_home):
-    """The example with 6 workers, which report that they are ready when they boot."""
+def fleet(cloud, stack):
+    """The fleet with 6 workers, which report that they are ready when they boot."""
     cloud.emulator.store.put("guest-attributes/all", {"onBoot": {"worker/state": "ready"}})
-    made = Workspace.make(ROOT / "examples" / "fleet", tmp_path, cloud.host, pulumi_home)
-    up(made, count=6)
+    made = Fleet(stack)
+    made.configure()
+    stack.up()
     cloud.emulator.requests.kept.clear()
     return made
-
-
-def configure(workspace, **settings):
-    for name, value in settings.items():
-        workspace.run("config", *(("rm", name) if value is None else ("set", name, str(value))))
-
-
-def up(workspace, *options, check=True, **settings):
-    """Change settings of the program, and run `pulumi up` with its preview; return what it prints."""
-    configure(workspace, **settings)
-    done = workspace.run("up", "--yes", *options, check=check)
-    assert check or done.returncode
-    return done.stdout + done.stderr
 
 
 def workers(cloud):
@@ -112,14 +149,14 @@ def test_the_script_plays_the_life_of_the_fleet(cloud, tmp_path, pulumi_home):
 
 def test_a_release_is_rolled_to_a_canary_and_then_to_the_others_in_batches(fleet, cloud):
     before = ids(cloud)
-    said = up(fleet, release="two", pauseAfter=1)
+    said = fleet.up(release="two", pauseAfter=1)
     assert "- 1 member is restarted: worker-0001" in said
     assert "- the rollout pauses when 1 of 6 members has the new properties" in said
     assert [name for name, release in releases(cloud).items() if release == "two"] == ["worker-0001"]
     assert cloud.calls(STOP, START) == [STOP, START]
     fleet.run("preview", "--expect-no-changes")
 
-    said = up(fleet, pauseAfter=None)
+    said = fleet.up(pauseAfter=None)
     assert "- 5 members are restarted: worker-0002, worker-0003, worker-0004 and 2 more" in said
     assert "- 5 batches; at least 5 of 6 members run at any time" in said
     assert batches(said) == [f"{number}/5 restarting worker-000{number + 1}" for number in range(1, 6)]
@@ -130,9 +167,9 @@ def test_a_release_is_rolled_to_a_canary_and_then_to_the_others_in_batches(fleet
 
 def test_an_image_is_rolled_by_replacing_workers_under_their_names(fleet, cloud):
     before = ids(cloud)
-    said = up(fleet, count=10)
+    said = fleet.up(count=10)
     cloud.emulator.requests.kept.clear()
-    said = up(fleet, image="debian-13")
+    said = fleet.up(image="debian-13")
 
     assert "- 10 members are replaced: worker-0001, worker-0002, worker-0003 and 7 more" in said
     assert "- 5 batches; at least 8 of 10 members run at any time" in said
@@ -146,7 +183,7 @@ def test_an_image_is_rolled_by_replacing_workers_under_their_names(fleet, cloud)
 
 def test_a_stock_out_is_filled_by_fallbacks_and_what_is_short_is_explained(fleet, cloud):
     set_limits(cloud, zones={"us-east1-b": 6, "us-east1-c": 3})
-    said = up(fleet, count=8)
+    said = fleet.up(count=8)
     assert "warning" not in said
     assert members_in(cloud, "us-east1-c") == ["worker-0007", "worker-0008"]
     assert {workers(cloud)[name]["labels"].get("gcpx-fallback") for name in ("worker-0006", "worker-0007")} == {
@@ -154,7 +191,7 @@ def test_a_stock_out_is_filled_by_fallbacks_and_what_is_short_is_explained(fleet
         "0",
     }
 
-    said = up(fleet, count=12)
+    said = fleet.up(count=12)
     warning = said[said.index("warning: 9 of 12 instances exist; to create the others, run `pulumi up --refresh`") :]
     assert (
         "- 4 instances in us-east1-b: no capacity for e2-small, but Google has room in us-east1-c, us-east1-d"
@@ -164,7 +201,7 @@ def test_a_stock_out_is_filled_by_fallbacks_and_what_is_short_is_explained(fleet
     fleet.run("preview", "--expect-no-changes")
 
     set_limits(cloud)
-    said = up(fleet, "--refresh")
+    said = fleet.up("--refresh")
     assert "what this update does: 3 instances are created" in said
     assert sorted(workers(cloud)) == [f"worker-{number:04}" for number in range(1, 13)]
     fleet.run("preview", "--expect-no-changes")
@@ -174,7 +211,7 @@ def test_preempted_workers_are_seen_with_refresh_and_started(fleet, cloud):
     before = ids(cloud)
     preempt(cloud, "worker-000[23]")
     fleet.run("preview", "--expect-no-changes")
-    said = up(fleet, "--refresh")
+    said = fleet.up("--refresh")
 
     assert "2 members are started: worker-0002 (preempted), worker-0003 (preempted)" in said
     assert ids(cloud) == before
@@ -183,22 +220,16 @@ def test_preempted_workers_are_seen_with_refresh_and_started(fleet, cloud):
     fleet.run("preview", "--refresh", "--expect-no-changes")
 
 
-def state(workspace):
-    """Return the resources in the state, by type, with their outputs."""
-    exported = json.loads(workspace.run("stack", "export").stdout)
-    return {item["type"]: item["outputs"] for item in exported["deployment"]["resources"] if "outputs" in item}
-
-
 def test_nothing_is_forgotten_while_a_zone_is_not_reached(fleet, cloud):
     zone = members_zone(cloud)
-    before, created = ids(cloud), state(fleet)["gcpx:compute:BulkInstances"]
+    before, created = ids(cloud), fleet.stack.resource("workers")["outputs"]
     cloud.post("/_emulator/outages", {"scopes": [zone], "alwaysPartial": True})
     for command in (["refresh", "--yes"], ["up", "--yes", "--refresh"], ["destroy", "--yes"]):
         failed = fleet.run(*command, check=False)
 
         assert failed.returncode, command
         assert f"it does not cover {zone}, so gcpx does not know" in failed.stdout + failed.stderr
-        assert state(fleet)["gcpx:compute:BulkInstances"] == created
+        assert fleet.stack.resource("workers")["outputs"] == created
         assert ids(cloud) == before
 
     cloud.post("/_emulator/outages", {})
@@ -213,16 +244,15 @@ def members_zone(cloud):
 
 
 def test_a_fleet_is_parked_and_comes_back(fleet, cloud):
-    assert "6 members are deleted: worker-0006, worker-0005, worker-0004 and 3 more" in up(fleet, count=0)
+    assert "6 members are deleted: worker-0006, worker-0005, worker-0004 and 3 more" in fleet.up(count=0)
     assert workers(cloud) == {}
     fleet.run("preview", "--refresh", "--expect-no-changes")
-    assert "6 instances are created" in up(fleet, count=6)
+    assert "6 instances are created" in fleet.up(count=6)
     assert len(workers(cloud)) == 6
 
 
 def test_a_rollout_can_be_targeted(fleet, cloud):
-    urn = "urn:pulumi:dev::fleet::gcpx:compute:BulkInstances::workers"
-    said = up(fleet, "--target", urn, release="two")
+    said = fleet.up("--target", fleet.stack.resource("workers")["urn"], release="two")
 
     assert len(batches(said)) == 6
     assert set(releases(cloud).values()) == {"two"}
@@ -232,14 +262,14 @@ def test_a_rollout_can_be_targeted(fleet, cloud):
 def test_a_failed_batch_tells_why_and_the_next_up_goes_on(fleet, cloud):
     before = ids(cloud)
     set_limits(cloud, zones={"us-east1-b": 5})
-    said = up(fleet, check=False, image="debian-13")
+    said = fleet.up(check=False, image="debian-13")
     assert "0 of 1 instances could be created:" in said
     assert "- 1 instance in us-east1-b: no capacity for e2-small" in said
     assert "5 of 6 members exist, and 0 of them have the new properties; run `pulumi up` to go on from there" in said
     assert ids(cloud).items() < before.items(), "only the first batch was touched"
 
     set_limits(cloud)
-    said = up(fleet)
+    said = fleet.up()
     assert "- 5 members are replaced" in said
     assert "- 1 instance is created" in said
     assert sorted(ids(cloud)) == sorted(before)
@@ -249,12 +279,14 @@ def test_a_failed_batch_tells_why_and_the_next_up_goes_on(fleet, cloud):
 
 def test_an_interrupted_rollout_is_continued_by_the_next_up(fleet, cloud):
     before = ids(cloud)
-    up(fleet, release="two", pauseAfter=1)
-    configure(fleet, pauseAfter=None)
+    fleet.up(release="two", pauseAfter=1)
+    fleet.configure(pauseAfter=None)
     cloud.hold_operations()
     command = ["pulumi", "up", "--yes", "--skip-preview", "--non-interactive", "--color", "never"]
-    environment = {**os.environ, **fleet.variables}
-    with subprocess.Popen(command, cwd=fleet.program, env=environment, stdout=subprocess.PIPE, text=True) as rollout:
+    environment = {**os.environ, **fleet.stack.workspace.variables}
+    with subprocess.Popen(
+        command, cwd=fleet.stack.workspace.program, env=environment, stdout=subprocess.PIPE, text=True
+    ) as rollout:
         assert rollout.stdout is not None
         lines = iter(rollout.stdout)
         begun = next(line for line in lines if "batch 1 of 5: restarting worker-0002" in line)
@@ -265,7 +297,7 @@ def test_an_interrupted_rollout_is_continued_by_the_next_up(fleet, cloud):
     assert "run `pulumi up` to go on" in said
     cloud.finish_operations()
 
-    said = up(fleet)
+    said = fleet.up()
     assert "5 members are restarted" in said
     assert set(releases(cloud).values()) == {"two"}
     assert {instance["status"] for instance in workers(cloud).values()} == {"RUNNING"}
@@ -276,8 +308,8 @@ def test_an_interrupted_rollout_is_continued_by_the_next_up(fleet, cloud):
 def test_a_failed_rollout_is_taken_back_by_setting_the_properties_back(fleet, cloud):
     before = ids(cloud)
     fail_after(cloud, BULK, 1)
-    up(fleet, check=False, image="debian-13")
-    said = up(fleet, image="debian-12")
+    fleet.up(check=False, image="debian-13")
+    said = fleet.up(image="debian-12")
 
     assert "- 1 member is replaced: worker-0001" in said
     assert "- 1 instance is created" in said
@@ -292,10 +324,10 @@ def test_a_machine_with_copied_labels_is_named_and_left_alone(fleet, cloud):
     labels = workers(cloud)["worker-0001"]["labels"]
     cloud.change(cloud.make_instance("a-copy"), lambda body: body.update(labels=labels))
     copied = workers(cloud)["a-copy"]
-    configure(fleet, count=4)
+    fleet.configure(count=4)
     previewed = fleet.run("preview")
     assert "2 members are deleted: worker-0006, worker-0005" in previewed.stdout + previewed.stderr
-    said = up(fleet)
+    said = fleet.up()
     assert "1 instance matches the label gcpx-bulk=" in said
     assert "is not a member of this fleet" in said
     assert "a-copy" in said

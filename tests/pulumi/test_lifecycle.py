@@ -10,7 +10,7 @@ from samples import SAMPLES
 
 from gcpx.provider import RESOURCES
 
-pytestmark = pytest.mark.pulumi
+pytestmark = [pytest.mark.pulumi, pytest.mark.usefixtures("no_pauses")]
 
 
 TOKENS = {name: sample.token for sample in SAMPLES.values() for name in sample.lives}

@@ -55,4 +55,4 @@ def test_destroying_leaves_a_strangers_notification_and_names_it(stack, cloud, v
 
     assert cloud.get(f"{CONFIGS}/1") == strangers
     assert f"{BUCKET}/notificationConfigs/1 was not deleted" in done.stdout + done.stderr
-    assert stack.workspace.state()["deployment"].get("resources", [])[1:] == []
+    assert stack.resources()[1:] == []

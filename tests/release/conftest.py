@@ -51,7 +51,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Release]:
     """A release that names the server which it is on."""
     folder, asked = tmp_path_factory.mktemp("release"), []
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, asked, directory=str(folder))) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         url = f"http://127.0.0.1:{server.server_port}"
         dist.dist(folder, url)

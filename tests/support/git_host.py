@@ -111,7 +111,7 @@ def git_host(folder: Path, source: Path, version: str) -> Iterator[GitHost]:
     handler = partial(_Handler, secure, folder / "served", asked)
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         server.daemon_threads = True
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         try:
             yield GitHost(

@@ -130,7 +130,7 @@ def running(folder: Path, emulator: str) -> Iterator[TlsProxy]:
     handler = type("Handler", (_Handler,), {"found": found, "secure": secure, "emulator": emulator})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         server.daemon_threads = True
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         found.url = f"http://127.0.0.1:{server.server_address[1]}"
         try:

@@ -103,7 +103,7 @@ def _serving(server: Callable[[], TokenServer]) -> Iterator[int]:
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
-        thread = threading.Thread(target=listening.serve_forever)
+        thread = threading.Thread(target=listening.serve_forever, args=(0.01,))
         thread.start()
         try:
             yield listening.server_address[1]
