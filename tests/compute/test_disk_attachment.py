@@ -6,11 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import driver
 import pytest
-from crash_scenarios import prepare
 from crashing_stack import CrashingStack
 from driver import UNKNOWN, failing
 from programs import ATTACHMENT, PROJECT, VM, ZONE, attachment
 from steered import HOUR
+from surroundings import prepare
 
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
 

@@ -7,12 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
-from crash_scenarios import SCENARIOS, existing, prepare
+from crash_scenarios import SCENARIOS
 from crashing_stack import CrashingStack, counted_requests
 from driver import failing
 from google.protobuf import empty_pb2
+from inventory import Inventory
 from programs import FLEET, PROJECT, VM, fleet
 from steered import HANGS
+from surroundings import prepare
 
 CREATIONS = {
     "template": ("compute.instanceTemplates.insert", "compute.instanceTemplates.get", "compute.globalOperations.list"),
@@ -89,7 +91,7 @@ def stack(cloud, name, before):
 def _assert_only(cloud, before):
     """Assert that nothing else exists once Google has finished everything."""
     cloud.finish_operations()
-    assert existing(cloud) == before
+    assert Inventory.of(cloud) == before
 
 
 def _cancel_at_wait(stack):

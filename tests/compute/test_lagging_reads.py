@@ -8,10 +8,12 @@ from typing import Any
 import attrs
 import httpx
 import pytest
-from crash_scenarios import SCENARIOS, existing, prepare
+from crash_scenarios import SCENARIOS
 from crashing_stack import CrashingStack, counted_requests
 from google.protobuf import empty_pb2
+from inventory import Inventory
 from programs import PROJECT, VM
+from surroundings import prepare
 
 FOR_GOOD = 10**9
 EMPTY = json.dumps({"kind": "compute#instanceList"})
@@ -33,7 +35,7 @@ class Case:
     """
 
     stack: CrashingStack
-    before: dict[str, Any]
+    before: Inventory
     inputs: dict[str, Any]
     reads: str
     stale: dict[str, Any]
@@ -62,7 +64,7 @@ class Case:
         self.stack.refresh()
         assert not self.stack.preview(self.inputs)
         self.stack.run("destroy", {})
-        assert existing(self.stack.cloud) == self.before
+        assert Inventory.of(self.stack.cloud) == self.before
 
 
 def _case(cloud, name):
@@ -115,13 +117,13 @@ def test_what_does_not_become_visible_stays_in_the_state_and_is_found_by_the_nex
     case.up()
     assert "un `pulumi up` again" in case.stack.failed.message
     assert case.stack.state is not None
-    made = existing(cloud)
+    made = Inventory.of(cloud)
     cloud.emulator.faults.queue.clear()
     case.up()
 
     assert case.stack.failed is None
     assert case.insertions == 1
-    assert existing(cloud) == made
+    assert Inventory.of(cloud) == made
     case.assert_settled()
 
 
@@ -134,7 +136,7 @@ def test_what_was_deleted_is_created_again_within_the_hour(cloud, case):
         cloud.clock.advance(1.0)
         case.stack.run("destroy", {})
 
-    assert existing(cloud) == case.before
+    assert Inventory.of(cloud) == case.before
 
 
 @pytest.mark.parametrize("case", [*NAMES, *FLEETS], indirect=True)
@@ -176,7 +178,7 @@ def test_what_was_deleted_is_created_again_by_a_later_run_if_operations_may_not_
 def test_a_creation_that_crashed_is_not_repeated_by_a_run_whose_reads_lag(cloud, name):
     case = _case(cloud, name)
     case.stack.crash("up", case.inputs, None, "after")
-    made = existing(cloud)
+    made = Inventory.of(cloud)
     case.lag()
     case.up()
     assert case.stack.failed.partial is not None
@@ -187,7 +189,7 @@ def test_a_creation_that_crashed_is_not_repeated_by_a_run_whose_reads_lag(cloud,
         case.up(refresh=True)
 
     assert case.stack.failed is None
-    assert existing(cloud) == made
+    assert Inventory.of(cloud) == made
     case.assert_settled()
 
 
@@ -231,8 +233,8 @@ def beside(cloud):
     """The creation of an attachment to an instance that has another disk; and this disk."""
     made = _case(cloud, "attachment")
     other = cloud.make_disk("other")
+    before = Inventory.of(cloud)
     cloud.post(f"/compute/v1/{VM}/attachDisk", {"source": other})
-    before = made.before | {other: ""}
     made = attrs.evolve(made, before=before, stale={"body": json.dumps(cloud.get(VM))})
     yield made, other
     cloud.emulator.faults.queue.clear()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from crash_scenarios import SCENARIOS, existing, prepare
+from crash_scenarios import SCENARIOS
 from crashing_stack import CrashingStack
+from inventory import Inventory
 from programs import PROJECT
+from surroundings import prepare
 
 INSERTIONS = {
     "template": ("compute.instanceTemplates.insert", "compute.globalOperations.list"),
@@ -46,12 +48,12 @@ def lost(request, cloud):
 
 def test_a_refresh_keeps_what_an_operation_of_the_stack_created(cloud, lost):
     stack, _ = lost
-    made = existing(cloud)
+    made = Inventory.of(cloud)
     stack.refresh()
 
     assert (stack.failed, stack.warnings) == (None, [])
     assert stack.state is not None
-    assert existing(cloud) == made
+    assert Inventory.of(cloud) == made
 
 
 def test_a_destroy_deletes_what_an_operation_of_the_stack_created(cloud, lost):
@@ -59,7 +61,7 @@ def test_a_destroy_deletes_what_an_operation_of_the_stack_created(cloud, lost):
     stack.destroy()
 
     assert stack.warnings == []
-    assert existing(cloud) == before
+    assert Inventory.of(cloud) == before
 
 
 def test_operations_are_known_by_the_end_of_their_type(cloud, lost):
@@ -69,7 +71,7 @@ def test_operations_are_known_by_the_end_of_their_type(cloud, lost):
     assert (stack.failed, stack.warnings) == (None, [])
     stack.destroy()
 
-    assert existing(cloud) == before
+    assert Inventory.of(cloud) == before
 
 
 @pytest.mark.parametrize("name", INSERTIONS)
@@ -85,5 +87,5 @@ def test_what_was_created_after_many_failures_is_ours_too(cloud, name):
     assert (stack.failed, stack.warnings) == (None, [])
     stack.destroy()
 
-    assert existing(cloud) == before
+    assert Inventory.of(cloud) == before
     stack.end_plugin()

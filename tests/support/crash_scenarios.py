@@ -1,39 +1,24 @@
-"""The programs of the crash matrix, and what exists beside them in the emulator."""
+"""The programs of the crash matrix."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import attrs
-from emulated import Emulated
 from programs import (
     ATTACHMENT,
-    BUCKET,
     EXPIRY,
     FLEET,
     IMAGE,
     KEY,
     NOTIFICATION,
-    PROJECT,
     TEMPLATE,
-    USER,
-    VM,
     attachment,
     fleet,
     image,
     key,
     notification,
     template,
-)
-
-_ZONES = [f"projects/{PROJECT}/zones/us-east1-{letter}" for letter in "bcd"]
-_COLLECTIONS = (
-    f"projects/{PROJECT}/global/instanceTemplates",
-    f"projects/{PROJECT}/regions/us-east1/instanceTemplates",
-    f"projects/{PROJECT}/global/machineImages",
-    f"b/{BUCKET}/notificationConfigs",
-    f"users/{USER}/sshPublicKeys",
-    *(f"{zone}/{kind}" for zone in _ZONES for kind in ("instances", "disks")),
 )
 
 
@@ -82,30 +67,3 @@ SCENARIOS = {
     "generated fleet with fallbacks": Scenario(FLEET, fleet(2, **_FALLBACK), (fleet(3, **_FALLBACK),), number=4),
 }  # fmt: skip
 """The resources, by what is special about them."""
-
-
-def prepare(cloud: Emulated) -> dict[str, Any]:
-    """Create what the scenarios need and what is not theirs; return everything that exists."""
-    cloud.reset()
-    cloud.emulator.store.put(
-        f"b/{BUCKET}", {"kind": "storage#bucket", "name": BUCKET, "id": BUCKET, "_project": PROJECT}
-    )
-    cloud.make_topics()
-    cloud.make_disk()
-    cloud.make_instance()
-    cloud.make_instance("web-stranger")
-    cloud.post(f"/compute/v1/projects/{PROJECT}/global/instanceTemplates", {"name": "stranger", **template()})
-    return existing(cloud)
-
-
-def existing(cloud: Emulated) -> dict[str, Any]:
-    """Return everything that exists, by path; the disks that are attached to the instance are part of it."""
-    cloud.emulator.operations.settle()
-    store = cloud.emulator.store
-    found = {
-        f"{path}/{item.get('name') or item.get('id') or item.get('fingerprint')}": ""
-        for path in _COLLECTIONS
-        for item in store.list(path)
-    }
-    instance = cloud.get(VM) or {}
-    return found | {f"{VM} {disk['deviceName']}": disk["source"] for disk in instance.get("disks", ())}

@@ -13,13 +13,14 @@ import grpc
 from crashing_stack import PROVIDER_ID
 from driver import Engine, rpc
 from emulated import Emulated
-from fault_inventory import Inventory, make_surroundings
 from fault_kinds import FaultKind
 from fault_line import FaultyProvider
 from fault_plan import ApiCall, FaultPlan
 from fault_scenarios import DISK_KEY, MARKER, Scenario
+from inventory import Inventory
 from programs import PROJECT
 from stack_state import StackState
+from surroundings import make_surroundings
 
 from gcpx_emulator.core.faults import Faults
 

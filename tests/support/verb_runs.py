@@ -12,11 +12,11 @@ import grpc
 import httpx
 from driver import Engine, Resource, failing, plain
 from emulated import Emulated
-from fault_inventory import make_surroundings
 from google.protobuf import empty_pb2
 from hurried import HurriedProvider
 from programs import PROJECT
 from steered import HANGS
+from surroundings import make_surroundings
 
 Inputs = dict[str, Any]
 ONLINE: Final = "validateOnline"

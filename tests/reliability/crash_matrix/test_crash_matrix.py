@@ -10,10 +10,12 @@ from __future__ import annotations
 import attrs
 import matrix
 import pytest
-from crash_scenarios import SCENARIOS, Scenario, existing, prepare
+from crash_scenarios import SCENARIOS, Scenario
 from crashing_stack import CrashingStack
 from import_commands import import_commands
+from inventory import Inventory
 from programs import PROJECT
+from surroundings import prepare
 
 VERBS = [
     (name, verb)
@@ -31,7 +33,7 @@ class Case:
     cloud: object
     scenario: Scenario
     verb: str
-    before: dict[str, object]
+    before: Inventory
     stack: CrashingStack
 
     @classmethod
@@ -82,13 +84,13 @@ class Case:
         if self.verb != "delete":
             self.assert_program_is_reached()
             self.stack.run("destroy", {})
-        assert existing(self.cloud) == self.before
+        assert Inventory.of(self.cloud) == self.before
         self.stack.end_plugin()
 
     def assert_program_is_reached(self):
         stack, inputs = self.stack, self.programs[-1]
         assert stack.state is not None
-        things = existing(self.cloud)
+        made = Inventory.of(self.cloud).added_since(self.before)
         assert not stack.preview(inputs)
         stack.refresh()
         assert stack.failed is None
@@ -96,8 +98,7 @@ class Case:
         assert not stack.preview(inputs)
         count = int(inputs.get("count") or len(inputs.get("perInstanceProperties", ())) or 1)
         number = count * self.scenario.number // 2 if self.scenario.number > 1 else 1
-        new = {path: "" for path in things if path not in self.before}
-        assert len(new) == number, new
+        assert made.total() == number, made
 
 
 def points(cloud, name, verb):

@@ -7,10 +7,12 @@ from datetime import datetime, timedelta
 
 import attrs
 import pytest
-from crash_scenarios import SCENARIOS, existing, prepare
+from crash_scenarios import SCENARIOS
 from crashing_stack import CrashingStack
 from import_commands import import_commands
+from inventory import Inventory
 from programs import PROJECT
+from surroundings import prepare
 
 from gcpx_emulator.core.listing import _token as page_token
 
@@ -32,7 +34,7 @@ def lose_creation(cloud, name):
     stack = stack_of(cloud, name)
     stack.crash("up", inputs, None, "after")
     assert stack.state is None
-    assert len(existing(cloud)) > len(before)
+    assert Inventory.of(cloud).added_since(before)
     return stack, before
 
 
@@ -44,17 +46,17 @@ def assert_settled(stack, inputs, before):
     assert stack.failed is None
     assert not stack.preview(inputs)
     stack.run("destroy", {})
-    assert existing(stack.cloud) == before
+    assert Inventory.of(stack.cloud) == before
     stack.end_plugin()
 
 
 @pytest.mark.parametrize("name", GENERATED)
 def test_an_interrupted_creation_under_a_generated_name_is_adopted(cloud, name):
     stack, before = lose_creation(cloud, name)
-    made = existing(cloud)
+    made = Inventory.of(cloud)
     stack.run("up", SCENARIOS[name].inputs)
 
-    assert existing(cloud) == made, "nothing is created twice"
+    assert Inventory.of(cloud) == made, "nothing is created twice"
     assert stack.warnings == []
     assert_settled(stack, SCENARIOS[name].inputs, before)
 
@@ -63,41 +65,41 @@ def test_an_interrupted_creation_under_a_generated_name_is_adopted(cloud, name):
 def test_an_interrupted_fleet_is_adopted_although_its_instances_seem_older_than_its_operation(cloud, name):
     stack, before = lose_creation(cloud, name)
     for path, instance in cloud.emulator.store.of_kind("instances"):
-        if path not in before:
+        if path not in before.items:
             earlier = datetime.fromisoformat(instance["creationTimestamp"]) - timedelta(milliseconds=1)
             cloud.emulator.store.put(path, {**instance, "creationTimestamp": earlier.isoformat()})
-    made = existing(cloud)
+    made = Inventory.of(cloud)
     stack.run("up", SCENARIOS[name].inputs)
 
-    assert existing(cloud) == made
+    assert Inventory.of(cloud) == made
     assert_settled(stack, SCENARIOS[name].inputs, before)
 
 
 @pytest.mark.parametrize("name", TWO)
 def test_an_interrupted_creation_is_adopted_if_google_refuses_its_request_id_with_another_name(cloud, name):
     stack, before = lose_creation(cloud, name)
-    made = existing(cloud)
+    made = Inventory.of(cloud)
     cloud.emulator.operations.compares_bodies = True
     stack.run("up", SCENARIOS[name].inputs)
 
-    assert existing(cloud) == made
+    assert Inventory.of(cloud) == made
     assert_settled(stack, SCENARIOS[name].inputs, before)
 
 
 @pytest.mark.parametrize("name", ["fleet", "generated fleet of given names", "template", "image"])
 def test_an_interrupted_creation_under_a_given_name_is_adopted_after_google_has_forgotten_its_request_id(cloud, name):
     stack, before = lose_creation(cloud, name)
-    made = existing(cloud)
+    made = Inventory.of(cloud)
     cloud.emulator.operations.forget_requests()
     stack.run("up", SCENARIOS[name].inputs)
 
-    assert existing(cloud) == made, "nothing is created twice"
+    assert Inventory.of(cloud) == made, "nothing is created twice"
     assert_settled(stack, SCENARIOS[name].inputs, before)
 
 
 def test_an_interrupted_creation_is_adopted_if_its_operation_is_on_a_later_page(cloud):
     stack, before = lose_creation(cloud, "fleet")
-    made = existing(cloud)
+    made = Inventory.of(cloud)
     ((request_id,),) = cloud.emulator.store.run("select request from operations where scope = 'regions/us-east1'")
     cloud.emulator.operations.forget_requests()
     token = page_token(("",), {"filter": f'clientOperationId = "{request_id}"'})
@@ -105,7 +107,7 @@ def test_an_interrupted_creation_is_adopted_if_its_operation_is_on_a_later_page(
     stack.run("up", SCENARIOS["fleet"].inputs)
 
     assert stack.failed is None
-    assert existing(cloud) == made, "nothing is created twice"
+    assert Inventory.of(cloud) == made, "nothing is created twice"
     assert_settled(stack, SCENARIOS["fleet"].inputs, before)
 
 
@@ -125,7 +127,7 @@ def test_a_creation_that_is_still_running_is_adopted(cloud, name):
 @pytest.mark.parametrize("name", GENERATED)
 def test_after_a_change_of_the_program_the_lost_resource_is_named(cloud, name):
     stack, before = lose_creation(cloud, name)
-    lost = existing(cloud)
+    lost = Inventory.of(cloud)
     changed = SCENARIOS[name].changed
     stack.run("up", changed)
     (warning,) = stack.warnings
@@ -136,23 +138,24 @@ def test_after_a_change_of_the_program_the_lost_resource_is_named(cloud, name):
     again = stack_of(cloud, name)
     again.import_(command.id)
     again.run("destroy", {})
-    assert not lost.keys() - before.keys() & existing(cloud).keys(), "the named one was the lost one"
+    named = lost.items.keys() - before.items.keys()
+    assert not named & Inventory.of(cloud).items.keys(), "the named one was the lost one"
     assert_settled(stack, changed, before)
 
 
 @pytest.mark.parametrize("name", [*WRITTEN, "generated fleet of given names"])
 def test_after_a_change_of_the_program_a_written_name_is_a_conflict_with_an_import_command(cloud, name):
     stack, before = lose_creation(cloud, name)
-    lost = existing(cloud)
+    lost = Inventory.of(cloud)
     stack.run("up", SCENARIOS[name].changed)
     told = "\n".join([stack.failed.message, *stack.warnings])
 
     assert stack.state is None
-    assert existing(cloud) == lost
+    assert Inventory.of(cloud) == lost
     command = import_commands(told)[0]
     stack.import_(command.id)
     stack.run("destroy", {})
-    assert existing(cloud) == before
+    assert Inventory.of(cloud) == before
     stack.end_plugin()
 
 
@@ -161,7 +164,7 @@ def test_stacks_of_one_name_do_not_adopt_from_each_other(cloud, name):
     before, inputs = prepare(cloud), SCENARIOS[name].inputs
     one, other = stack_of(cloud, name), stack_of(cloud, name, provider_id=OTHER_PROVIDER)
     one.run("up", inputs)
-    first = existing(cloud)
+    first = Inventory.of(cloud)
     other.run("up", inputs)
 
     assert one.state.id != other.state.id
@@ -196,13 +199,13 @@ def test_what_another_stack_attached_after_our_detachment_is_not_adopted(cloud, 
     cloud.clock.advance(1.0)
     one.run("destroy", {})
     other.run("up", inputs)
-    made = existing(cloud)
+    made = Inventory.of(cloud)
     cloud.name_operations(prefix)
     one.run("up", inputs)
 
     assert one.state is None
     assert "is attached already, and not by this resource" in one.failed.message
-    assert existing(cloud) == made
+    assert Inventory.of(cloud) == made
     one.end_plugin()
     other.end_plugin()
 
@@ -212,10 +215,10 @@ def test_a_forced_replacement_keeps_what_the_creation_found(cloud, name):
     before, inputs = prepare(cloud), SCENARIOS[name].inputs
     stack = stack_of(cloud, name)
     stack.run("up", inputs)
-    made, state = existing(cloud), stack.state
+    made, state = Inventory.of(cloud), stack.state
     stack.replace(inputs)
 
-    assert existing(cloud) == made
+    assert Inventory.of(cloud) == made
     assert stack.state.id == state.id
     assert "was not replaced" in stack.warnings[0]
     assert_settled(stack, inputs, before)
@@ -226,11 +229,11 @@ def test_a_second_forced_replacement_also_keeps_what_the_creation_found(cloud, n
     before, inputs = prepare(cloud), SCENARIOS[name].inputs
     stack = stack_of(cloud, name)
     stack.run("up", inputs)
-    made = existing(cloud)
+    made = Inventory.of(cloud)
     stack.replace(inputs)
     stack.replace(inputs)
 
-    assert existing(cloud) == made
+    assert Inventory.of(cloud) == made
     assert "was not replaced" in stack.warnings[0]
     assert_settled(stack, inputs, before)
 
@@ -238,11 +241,11 @@ def test_a_second_forced_replacement_also_keeps_what_the_creation_found(cloud, n
 @pytest.mark.parametrize("name", [*TWO, *WRITTEN])
 def test_a_forced_replacement_of_an_adopted_resource_keeps_it(cloud, name):
     stack, before = lose_creation(cloud, name)
-    made, inputs = existing(cloud), SCENARIOS[name].inputs
+    made, inputs = Inventory.of(cloud), SCENARIOS[name].inputs
     stack.run("up", inputs)
     stack.replace(inputs)
 
-    assert existing(cloud) == made
+    assert Inventory.of(cloud) == made
     assert_settled(stack, inputs, before)
 
 
@@ -250,7 +253,7 @@ def test_a_forced_replacement_that_found_the_old_resource_but_could_not_read_it_
     before, inputs = prepare(cloud), SCENARIOS["template"].inputs
     stack = stack_of(cloud, "template")
     stack.run("up", inputs)
-    made, old = existing(cloud), stack.state
+    made, old = Inventory.of(cloud), stack.state
     stack.end_plugin()
     stack.state = None
     cloud.fail("compute.instanceTemplates.get", status=403, times=100)
@@ -261,7 +264,7 @@ def test_a_forced_replacement_that_found_the_old_resource_but_could_not_read_it_
     stack.up(inputs)
     stack.engine.delete(old)
 
-    assert existing(cloud) == made
+    assert Inventory.of(cloud) == made
     assert "was not replaced" in stack.warnings[0]
     assert_settled(stack, inputs, before)
 

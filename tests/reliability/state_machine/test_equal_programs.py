@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from cloud_inventory import Inventory
+from inventory import Inventory
 from programs import (
     ATTACHMENT,
     FLEET,

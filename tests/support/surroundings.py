@@ -1,20 +1,28 @@
-"""What exists in the emulator: what others made, and what a program made beside it."""
+"""What exists in the emulator beside the resources that a test makes: what they need, and what others have."""
 
 from __future__ import annotations
 
 import functools
-import json
-from collections import Counter
 from typing import Any, Final
 
-import attrs
 from emulated import Emulated, running
 from fault_scenarios import DISK_KEY
+from inventory import Inventory
 from programs import BUCKET, OTHER_BLOB, PROJECT, TOPICS, USER, VM, ZONE, template
 
 _TABLES: Final = ("resources", "counters")
-_CHANGED_BY_OTHERS: Final = ("disks", "fingerprint", "users", "lastAttachTimestamp", "lastDetachTimestamp")
-"""What an attachment changes of the instance and the disk that others made."""
+
+
+def prepare(cloud: Emulated) -> Inventory:
+    """Make what single resources need beside a few of others, whose names no fleet's pattern gives; return all."""
+    cloud.reset()
+    cloud.make_bucket()
+    cloud.make_topics()
+    cloud.make_disk()
+    cloud.make_instance()
+    cloud.make_instance("web-stranger")
+    cloud.post(f"/compute/v1/projects/{PROJECT}/global/instanceTemplates", {"name": "stranger", **template()})
+    return Inventory.of(cloud)
 
 
 def make_surroundings(cloud: Emulated) -> None:
@@ -31,7 +39,7 @@ def _surroundings() -> dict[str, list[tuple[Any, ...]]]:
     """Make the surroundings once, by requests; return them as rows of the emulator's tables."""
     with running() as cloud:
         store = cloud.emulator.store
-        store.put(f"b/{BUCKET}", {"kind": "storage#bucket", "name": BUCKET, "id": BUCKET, "_project": PROJECT})
+        cloud.make_bucket()
         cloud.make_topics()
         cloud.make_disk()
         locked = {"name": "locked", "sizeGb": "50", "diskEncryptionKey": {"rawKey": DISK_KEY}}
@@ -53,36 +61,3 @@ def _make_strangers(cloud: Emulated) -> None:
     topic = {"topic": f"//pubsub.googleapis.com/{TOPICS[0]}", "payload_format": "NONE"}
     cloud.post(f"/storage/v1/b/{BUCKET}/notificationConfigs", topic)
     cloud.post(f"/v1/users/{USER}:importSshPublicKey", {"key": f"ssh-ed25519 {OTHER_BLOB}"})
-
-
-@attrs.frozen
-class Inventory:
-    """All that exists at a moment, by path; disks on instances are items of their own."""
-
-    items: dict[str, Any]
-
-    @classmethod
-    def of(cls, cloud: Emulated) -> Inventory:
-        """Take the inventory of an emulator, when all operations have ended."""
-        cloud.emulator.operations.settle()
-        rows = cloud.emulator.store.run("select path, body from resources")
-        found = {row["path"]: json.loads(row["body"]) for row in rows}
-        attached = {
-            f"{path}/attachedDisks/{disk['deviceName']}": disk
-            for path, body in found.items()
-            if "/instances/" in path
-            for disk in body.get("disks", ())[1:]
-        }
-        return cls({path: _steady(body) for path, body in found.items()} | attached)
-
-    def added_since(self, before: Inventory) -> Counter[str]:
-        """Count what is new, by kind."""
-        return Counter(path.split("/")[-2] for path in self.items.keys() - before.items.keys())
-
-    def changed_since(self, before: Inventory) -> list[str]:
-        """Name what existed before, and is gone or different."""
-        return sorted(path for path, body in before.items.items() if self.items.get(path) != body)
-
-
-def _steady(body: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in body.items() if key not in _CHANGED_BY_OTHERS}
