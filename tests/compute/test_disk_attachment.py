@@ -206,6 +206,7 @@ def test_an_attachment_of_a_crashed_run_is_taken_over_although_another_disk_was_
     assert crashed.failed is None
     assert _devices(cloud) == ["boot", "persistent-disk-0"]
     crashed.destroy()
+    assert crashed.failed is None
     assert _devices(cloud) == ["boot"]
 
 
@@ -238,6 +239,7 @@ def test_a_disk_is_attached_and_detached_without_the_permission_to_list_operatio
     assert stack.failed is None
     stack.destroy()
 
+    assert stack.failed is None
     assert _devices(cloud) == ["boot"]
 
 

@@ -8,19 +8,19 @@ from typing import Any
 import attrs
 import httpx
 import pytest
-from crash_scenarios import SCENARIOS
 from crashing_stack import CrashingStack, counted_requests
 from google.protobuf import empty_pb2
 from inventory import Inventory
 from programs import PROJECT, VM
+from scenarios import CREATIONS
 from surroundings import prepare
 
 FOR_GOOD = 10**9
 EMPTY = json.dumps({"kind": "compute#instanceList"})
 NO_OPERATIONS = json.dumps({"kind": "compute#operationList"})
 MISSING = {"status": 404, "message": "not there yet"}
-NAMES = ["template", "generated template", "generated regional template", "image", "generated image", "attachment"]
-FLEETS = ["fleet", "generated fleet", "generated fleet of given names"]
+NAMES = ["template_named", "template", "template_regional_generated", "image_named", "image", "attachment"]
+FLEETS = ["fleet_with_id", "fleet_generated", "fleet_of_names"]
 
 
 @attrs.frozen
@@ -69,7 +69,7 @@ class Case:
 
 def _case(cloud, name):
     before = prepare(cloud)
-    scenario = SCENARIOS[name]
+    scenario = CREATIONS[name]
     stack = CrashingStack(scenario.token, "web", {"project": PROJECT, "emulatorHost": cloud.host}, cloud=cloud)
     cloud.emulator.operations.done_at_once = True
     if "template" in name:
@@ -154,7 +154,7 @@ def test_what_was_deleted_is_created_again_although_its_deletion_is_not_listed_a
     case.assert_settled()
 
 
-@pytest.mark.parametrize("case", [*NAMES, "fleet"], indirect=True)
+@pytest.mark.parametrize("case", [*NAMES, "fleet_with_id"], indirect=True)
 def test_what_was_deleted_is_created_again_by_a_later_run_if_operations_may_not_be_listed(cloud, case):
     case.up()
     cloud.clock.advance(1.0)
@@ -193,7 +193,7 @@ def test_a_creation_that_crashed_is_not_repeated_by_a_run_whose_reads_lag(cloud,
     case.assert_settled()
 
 
-@pytest.mark.parametrize("case", ["template", "attachment", "fleet"], indirect=True)
+@pytest.mark.parametrize("case", ["template_named", "attachment", "fleet_with_id"], indirect=True)
 def test_a_cancellation_ends_the_wait_for_what_is_not_visible(cloud, case):
     case.lag()
     engine, reads = case.stack.engine, []
@@ -214,7 +214,7 @@ def test_a_cancellation_ends_the_wait_for_what_is_not_visible(cloud, case):
     case.assert_settled()
 
 
-@pytest.mark.parametrize("case", ["template", "attachment", "fleet"], indirect=True)
+@pytest.mark.parametrize("case", ["template_named", "attachment", "fleet_with_id"], indirect=True)
 def test_a_custom_timeout_limits_the_wait_for_what_is_not_visible(cloud, case):
     case.lag()
     case.stack.engine.timeout = 5.0
@@ -292,7 +292,7 @@ def test_a_disk_that_this_resource_detached_is_attached_again_without_a_wait(clo
     case.assert_settled()
 
 
-@pytest.fixture(params=["template", "image"])
+@pytest.fixture(params=["template_named", "image_named"])
 def replaced(request, cloud):
     """The second half of a replacement that deletes first; and what reads showed before it."""
     made = _case(cloud, request.param)
@@ -301,7 +301,7 @@ def replaced(request, cloud):
     cloud.clock.advance(1.0)
     made.stack.run("destroy", {})
     cloud.clock.advance(1.0)
-    yield attrs.evolve(made, inputs=SCENARIOS[request.param].changed, stale=stale)
+    yield attrs.evolve(made, inputs=CREATIONS[request.param].other, stale=stale)
     cloud.emulator.faults.queue.clear()
     made.stack.end_plugin()
 

@@ -73,10 +73,11 @@ class CrashingStack(StackState):
         return [text for severity, _, text in self.engine.log.messages if severity == "WARNING"]
 
     def run(self, verb: str, inputs: dict[str, Any]) -> int:
-        """Run `up` or `destroy` with a new plugin; return the number of its requests."""
+        """Run `up`, or `destroy`, which must succeed, with a new plugin; return the number of its requests."""
         self.end_plugin()
         with counted_requests(self.cloud, lambda _number, _request: None) as log:
             self._do(verb, inputs)
+        assert verb == "up" or self.failed is None, self.failed
         return log.count
 
     def crash(self, verb: str, inputs: dict[str, Any], number: int | None, moment: Moment) -> None:

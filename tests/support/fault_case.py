@@ -16,9 +16,9 @@ from emulated import Emulated
 from fault_kinds import FaultKind
 from fault_line import FaultyProvider
 from fault_plan import ApiCall, FaultPlan
-from fault_scenarios import DISK_KEY, MARKER, Scenario
 from inventory import Inventory
-from programs import PROJECT
+from programs import DISK_KEY, MARKER, PROJECT
+from scenarios import Scenario
 from stack_state import StackState
 from surroundings import make_surroundings
 
@@ -119,11 +119,6 @@ class FaultyStack(StackState):
         if found is not None:
             self.state = found[0]
 
-    def destroy(self) -> None:
-        self.failed, state = None, self.state
-        if state is None or self._attempt(lambda: (self.engine.delete(state),)) is not None:
-            self.state = None
-
     def _up(self, inputs: dict[str, Any]) -> None:
         self.engine.stub.run += 1
         super()._up(inputs)
@@ -167,8 +162,8 @@ class CaseRun:
 
     def prepare(self) -> None:
         """Create what the verb changes."""
-        if self.scenario.verb != "create":
-            self.stack.up(self.scenario.inputs)
+        for program in self.scenario.before:
+            self.stack.up(program)
             assert self.stack.failed is None, self.stack.failed
         if self.scenario.verb == "import":
             assert self.stack.state is not None
@@ -178,15 +173,10 @@ class CaseRun:
     def verb(self) -> None:
         """Do what the scenario is about."""
         start = self.stack.faulty.waited
-        match self.scenario.verb:
-            case "read":
-                self.stack.refresh()
-            case "delete":
-                self.stack.destroy()
-            case "import":
-                self.stack.import_(self._imported)
-            case _:
-                self.stack.up(self.scenario.changed)
+        if self.scenario.verb == "import":
+            self.stack.import_(self._imported)
+        else:
+            self.scenario.run(self.stack)
         self.waited = max(self.waited, self.stack.faulty.waited - start)
 
     def recover(self, recovery: Recovery) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import functools
-import hashlib
 import json
 from collections import Counter
 from typing import Any, Final
@@ -12,7 +10,7 @@ from typing import Any, Final
 import attrs
 from driver import Resource
 from emulated import Emulated
-from programs import ATTACHMENT, FLEET, IMAGE, KEY, NOTIFICATION, PROJECT, TEMPLATE, USER, VM, ZONE
+from samples import BY_TOKEN
 
 from gcpx_emulator.core.json_data import Json
 
@@ -22,8 +20,6 @@ _CHANGED_BY_OTHERS: Final = frozenset(
     {"disks", "fingerprint", "labelFingerprint", "users", "lastAttachTimestamp", "lastDetachTimestamp", "_due"}
 )
 """What Google computes, and what an attachment changes of the instance and the disk that others made."""
-_KINDS: Final = {TEMPLATE: "instanceTemplates", IMAGE: "machineImages"}
-_REGION: Final = ZONE.rpartition("-")[0]
 
 
 @attrs.frozen
@@ -85,27 +81,8 @@ class Inventory:
 
 
 def identity(resource: Resource) -> str:
-    """Return the identity of a resource in the state."""
-    token = resource.urn.split("::")[2]
-    if token == ATTACHMENT:
-        return declared_identity(token, {**resource.outputs, **resource.inputs}) or resource.id
-    return f"b/{resource.id}" if token == NOTIFICATION else resource.id
-
-
-def declared_identity(token: str, inputs: dict[str, Any]) -> str | None:
-    """Return the identity that follows from inputs; None if Google or gcpx chooses it."""
-    if token == ATTACHMENT:
-        return f"{VM} projects/{PROJECT}/zones/{ZONE}/disks/{inputs['disk'].rpartition('/')[2]}"
-    if token == KEY:
-        digest = hashlib.sha256(base64.b64decode(inputs["key"].split()[1])).hexdigest()
-        return f"users/{USER}/sshPublicKeys/{digest}"
-    if token == FLEET:
-        fleet = inputs.get("fleetId")
-        return f"projects/{PROJECT}/regions/{_REGION}/bulkInstances/{fleet}" if fleet else None
-    if token == NOTIFICATION or not inputs.get("name"):
-        return None
-    scope = f"regions/{_REGION}" if inputs.get("region") else "global"
-    return f"projects/{PROJECT}/{scope}/{_KINDS[token]}/{inputs['name'].rpartition('/')[2]}"
+    """Return the identity of a resource in the state: its path, except for fleets and attachments."""
+    return BY_TOKEN[resource.urn.split("::")[2]].identity_of(resource)
 
 
 def _content(item: Json) -> Json:

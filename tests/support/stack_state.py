@@ -115,9 +115,9 @@ class StackState:
 
     def destroy(self) -> None:
         """Delete the resource."""
-        if self.state is not None:
-            self.engine.delete(self.state)
-        self.state = None
+        self.failed, state = None, self.state
+        if state is None or self._attempt(lambda: (self.engine.delete(state),)) is not None:
+            self.state = None
 
     def _keep(self, partial: Any) -> None:
         """Keep what a failed call says about the resource."""

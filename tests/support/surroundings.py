@@ -6,9 +6,9 @@ import functools
 from typing import Any, Final
 
 from emulated import Emulated, running
-from fault_scenarios import DISK_KEY
 from inventory import Inventory
-from programs import BUCKET, OTHER_BLOB, PROJECT, TOPICS, USER, VM, ZONE, template
+from programs import PROJECT, template
+from samples import SAMPLES
 
 _TABLES: Final = ("resources", "counters")
 
@@ -36,28 +36,9 @@ def make_surroundings(cloud: Emulated) -> None:
 
 @functools.cache
 def _surroundings() -> dict[str, list[tuple[Any, ...]]]:
-    """Make the surroundings once, by requests; return them as rows of the emulator's tables."""
+    """Let each sample make its surroundings once, by requests; return them as rows of the emulator's tables."""
     with running() as cloud:
+        for sample in SAMPLES.values():
+            sample.surround(cloud)
         store = cloud.emulator.store
-        cloud.make_bucket()
-        cloud.make_topics()
-        cloud.make_disk()
-        locked = {"name": "locked", "sizeGb": "50", "diskEncryptionKey": {"rawKey": DISK_KEY}}
-        cloud.post(f"/compute/v1/projects/{PROJECT}/zones/{ZONE}/disks", locked)
-        cloud.make_disk("other-data")
-        cloud.make_instance()
-        _make_strangers(cloud)
         return {table: [tuple(row) for row in store.run(f"select * from {table}")] for table in _TABLES}
-
-
-def _make_strangers(cloud: Emulated) -> None:
-    """Make a resource of each kind that is not the program's, as similar to it as it can be."""
-    compute = f"/compute/v1/projects/{PROJECT}"
-    cloud.change(cloud.make_instance("web-900"), lambda body: body.update(labels={"gcpx-bulk": "stranger"}))
-    source = f"projects/{PROJECT}/zones/{ZONE}/disks/other-data"
-    cloud.post(f"{compute}/zones/{ZONE}/instances/example-vm/attachDisk", {"source": source, "deviceName": "other"})
-    cloud.post(f"{compute}/global/instanceTemplates", {"name": "stranger", **template()})
-    cloud.post(f"/compute/beta/projects/{PROJECT}/global/machineImages?sourceInstance={VM}", {"name": "stranger"})
-    topic = {"topic": f"//pubsub.googleapis.com/{TOPICS[0]}", "payload_format": "NONE"}
-    cloud.post(f"/storage/v1/b/{BUCKET}/notificationConfigs", topic)
-    cloud.post(f"/v1/users/{USER}:importSshPublicKey", {"key": f"ssh-ed25519 {OTHER_BLOB}"})

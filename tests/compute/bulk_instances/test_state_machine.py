@@ -145,6 +145,7 @@ class FleetMachine(RuleBasedStateMachine):
 
     def _destroy(self) -> None:
         self.stack.destroy()
+        assert self.stack.failed is None, self.stack.failed
         assert self.fleet.is_gone()
 
     def _changed(self, change: dict[str, Any]) -> Program:
