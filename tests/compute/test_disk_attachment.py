@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import driver
 import pytest
-from crashing_stack import CrashingStack
 from driver import UNKNOWN, failing
 from programs import ATTACHMENT, PROJECT, VM, ZONE, attachment
+from stack import Stack
 from steered import HOUR
 from surroundings import prepare
 
@@ -181,7 +181,7 @@ def test_an_attachment_whose_operation_cannot_be_read_is_found_by_its_disk(engin
 def stack(cloud):
     """A stack for an attachment."""
     prepare(cloud)
-    made = CrashingStack(ATTACHMENT, "web", {"project": PROJECT, "emulatorHost": cloud.host}, cloud=cloud)
+    made = Stack(cloud, ATTACHMENT)
     yield made
     cloud.emulator.faults.queue.clear()
     made.end_plugin()

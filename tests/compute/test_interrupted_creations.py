@@ -7,11 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
-from crashing_stack import CrashingStack, counted_requests
+from counted_requests import counted_requests
 from google.protobuf import empty_pb2
 from inventory import Inventory
 from programs import FLEET, PROJECT, VM, fleet
 from scenarios import CREATIONS as SCENARIOS
+from stack import Stack
 from steered import HANGS
 from surroundings import prepare
 
@@ -43,7 +44,7 @@ FAILED = {"errors": [{"code": "QUOTA_EXCEEDED", "message": "Quota exceeded"}]}
 
 
 def _stack(cloud, token):
-    return CrashingStack(token, "web", {"project": PROJECT, "emulatorHost": cloud.host}, cloud=cloud)
+    return Stack(cloud, token)
 
 
 def _cancelled(cloud, name):

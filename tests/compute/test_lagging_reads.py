@@ -8,11 +8,12 @@ from typing import Any
 import attrs
 import httpx
 import pytest
-from crashing_stack import CrashingStack, counted_requests
+from counted_requests import counted_requests
 from google.protobuf import empty_pb2
 from inventory import Inventory
-from programs import PROJECT, VM
+from programs import VM
 from scenarios import CREATIONS
+from stack import Stack
 from surroundings import prepare
 
 FOR_GOOD = 10**9
@@ -34,7 +35,7 @@ class Case:
         looks: how many of these calls it takes to look once.
     """
 
-    stack: CrashingStack
+    stack: Stack
     before: Inventory
     inputs: dict[str, Any]
     reads: str
@@ -70,7 +71,7 @@ class Case:
 def _case(cloud, name):
     before = prepare(cloud)
     scenario = CREATIONS[name]
-    stack = CrashingStack(scenario.token, "web", {"project": PROJECT, "emulatorHost": cloud.host}, cloud=cloud)
+    stack = Stack(cloud, scenario.token)
     cloud.emulator.operations.done_at_once = True
     if "template" in name:
         reads = (

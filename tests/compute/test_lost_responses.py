@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from crashing_stack import CrashingStack
 from inventory import Inventory
-from programs import PROJECT
 from scenarios import CREATIONS
+from stack import Stack
 from surroundings import prepare
 
 INSERTIONS = {
@@ -21,7 +20,7 @@ FAILED = {"errors": [{"code": "QUOTA_EXCEEDED", "message": "Quota exceeded"}]}
 
 
 def _stack(cloud, name):
-    return CrashingStack(CREATIONS[name].token, "web", {"project": PROJECT, "emulatorHost": cloud.host}, cloud=cloud)
+    return Stack(cloud, CREATIONS[name].token)
 
 
 def _lose_answers(stack, name, earlier=0):

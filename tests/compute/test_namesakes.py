@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import httpx
 import pytest
-from crashing_stack import counted_requests
+from counted_requests import counted_requests
 from driver import failing
 from fleets import instance_path
 from programs import FLEET, IMAGE, PROJECT, TEMPLATE, VM, fleet, image, template

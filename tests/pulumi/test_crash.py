@@ -10,7 +10,7 @@ import threading
 
 import driver
 import pytest
-from crashing_stack import counted_requests
+from counted_requests import counted_requests
 from import_commands import import_commands
 from killed_cli import kill_cli
 from programs import FLEET, KEY, PROJECT, TEMPLATE, fleet, key, template

@@ -13,7 +13,7 @@ from pathlib import Path
 import driver
 import httpx
 import pytest
-from crashing_stack import counted_requests
+from counted_requests import counted_requests
 from documented import commands, messages, run_commands
 from programs import FLEET, KEY, PROJECT, TEMPLATE, fleet, key, template
 from steered import HANGS

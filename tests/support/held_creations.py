@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from crashing_stack import counted_requests
+from counted_requests import counted_requests
 from emulated import Emulated
 from steered import HANGS
 

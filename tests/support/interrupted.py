@@ -12,9 +12,8 @@ from driver import Failed
 from emulated import Emulated
 from gate import Hold
 from google.protobuf import empty_pb2
-from programs import PROJECT
 from scenarios import Scenario
-from stack_state import StackState
+from stack import Stack
 from steered import HANGS
 from surroundings import make_surroundings
 
@@ -73,12 +72,12 @@ class Ended:
     failed: Failed
 
 
-def cancel(stack: StackState) -> None:
+def cancel(stack: Stack) -> None:
     """Cancel what a plugin does, as the engine does when the user presses ^C."""
     stack.engine.stub.Cancel(empty_pb2.Empty())
 
 
-def let_time_pass(stack: StackState) -> None:
+def let_time_pass(stack: Stack) -> None:
     """Let the custom timeout of what a plugin does be over."""
     stack.provider.let_pass(2 * TIMEOUT)
 
@@ -89,11 +88,12 @@ class World:
 
     cloud: Emulated
 
-    def begin(self, scenario: Scenario) -> StackState:
+    def begin(self, scenario: Scenario) -> Stack:
         """Return a stack in the state before the run of a scenario."""
         cloud = self.cloud
         make_surroundings(cloud)
-        stack = StackState(scenario.token, "kept", {"project": PROJECT, "emulatorHost": cloud.host})
+        # With an ID of the provider, a creation ends with reads that only help, which it survives if they are cancelled.
+        stack = Stack(cloud, scenario.token, "kept", provider_id="")
         for program in scenario.before:
             stack.up(program)
             assert stack.failed is None, stack.failed
@@ -112,7 +112,7 @@ class World:
         stack.end_plugin()
         return Undisturbed(calls, resource.id if resource else "", exists, self.exists())
 
-    def interrupt(self, scenario: Scenario, stack: StackState, hold: Held, stop: Callable[[StackState], None]) -> Ended:
+    def interrupt(self, scenario: Scenario, stack: Stack, hold: Held, stop: Callable[[Stack], None]) -> Ended:
         """Run a scenario, and stop it when the server holds a request, and all requests after it.
 
         The call has ended before the server answers, so nothing waited for the server.

@@ -7,7 +7,7 @@ from typing import Final
 import attrs
 from sample import CANCELLATIONS, CRASHES, FAULTS, Inputs, Program, Sample
 from samples import SAMPLES
-from stack_state import StackState
+from stack import Stack
 
 from gcpx.provider import RESOURCES
 
@@ -50,7 +50,7 @@ class Scenario:
         """The programs that lead to the state in which the verb begins."""
         return () if self.verb == "create" else (self.inputs, *self.between)
 
-    def run(self, stack: StackState) -> None:
+    def run(self, stack: Stack) -> None:
         """Run the verb, which is not an import."""
         match self.verb:
             case "read":

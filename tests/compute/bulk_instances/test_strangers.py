@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
-from crashing_stack import CrashingStack, counted_requests
+from counted_requests import counted_requests
 from fleets import instance_path, member_names, stop
 from import_commands import import_commands
-from programs import FLEET, PROJECT, fleet
+from programs import FLEET, fleet
 from rollouts import BIGGER_DISK, BROKEN, BULK, fail_after, rolling
+from stack import Stack
 from surroundings import prepare
 
 ROLE = {"role": "worker"}
@@ -27,7 +28,7 @@ def stack(cloud):
 
 
 def stack_of(cloud, name="workers", **more):
-    return CrashingStack(FLEET, name, {"project": PROJECT, "emulatorHost": cloud.host}, cloud=cloud, **more)
+    return Stack(cloud, FLEET, name, **more)
 
 
 def instances(cloud):

@@ -10,7 +10,7 @@ from interrupted import World, is_read
 from pauses import Pauses
 from programs import FLEET, PROJECT, TEMPLATE, template
 from scenarios import CANCEL_SCENARIOS
-from stack_state import StackState
+from stack import Stack
 
 from gcpx.errors import OutOfTimeError, ProviderError
 from gcpx.gcp.request import COMPUTE, Request
@@ -156,7 +156,7 @@ def test_an_update_after_a_timeout_goes_on(cloud):
     world = World(cloud)
     scenario = next(item for item in CANCEL_SCENARIOS if str(item) == "fleet_scaled.relabel")
     stack = world.begin(scenario)
-    assert isinstance(stack, StackState)
+    assert isinstance(stack, Stack)
     stack.engine.timeout = 60
     cloud.fail("compute.instances.setLabels", status=429, retry_after=30, times=1000)
     scenario.run(stack)

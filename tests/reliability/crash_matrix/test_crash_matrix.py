@@ -11,11 +11,10 @@ from __future__ import annotations
 import attrs
 import matrix
 import pytest
-from crashing_stack import CrashingStack
 from import_commands import import_commands
 from inventory import Inventory
-from programs import PROJECT
 from scenarios import CRASH_SCENARIOS, Scenario
+from stack import Stack
 from surroundings import make_surroundings
 
 FIRST = {item.token: item.program for item in reversed(CRASH_SCENARIOS)}
@@ -29,14 +28,13 @@ class Case:
     cloud: object
     scenario: Scenario
     before: Inventory
-    stack: CrashingStack
+    stack: Stack
 
     @classmethod
     def of(cls, cloud, scenario):
         """Bring a new stack to the state in which the verb begins."""
         make_surroundings(cloud)
-        config = {"project": PROJECT, "emulatorHost": cloud.host}
-        stack = CrashingStack(scenario.token, "web", config, cloud=cloud)
+        stack = Stack(cloud, scenario.token)
         case = cls(cloud, scenario, Inventory.of(cloud), stack)
         for program in scenario.before:
             stack.run("up", program)

@@ -7,11 +7,10 @@ from datetime import datetime, timedelta
 
 import attrs
 import pytest
-from crashing_stack import CrashingStack
 from import_commands import import_commands
 from inventory import Inventory
-from programs import PROJECT
 from scenarios import CREATIONS
+from stack import Stack
 from surroundings import prepare
 
 from gcpx_emulator.core.listing import _token as page_token
@@ -23,9 +22,7 @@ OTHER_PROVIDER = "8a1d3f52-77d5-4c39-b2f1-0b9f6c1d2e3f"
 
 
 def stack_of(cloud, name, **more):
-    return CrashingStack(
-        CREATIONS[name].token, "web", {"project": PROJECT, "emulatorHost": cloud.host}, cloud=cloud, **more
-    )
+    return Stack(cloud, CREATIONS[name].token, **more)
 
 
 def lose_creation(cloud, name):
