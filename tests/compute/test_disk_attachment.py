@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 import driver
 import pytest
 from clock import HOUR
-from crash_scenarios import prepare
-from crashing_stack import CrashingStack
 from driver import UNKNOWN, failing
 from programs import ATTACHMENT, PROJECT, VM, ZONE, attachment
+from stack import Stack
+from surroundings import prepare
 
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
 
@@ -181,7 +181,7 @@ def test_an_attachment_whose_operation_cannot_be_read_is_found_by_its_disk(engin
 def stack(cloud):
     """A stack for an attachment."""
     prepare(cloud)
-    made = CrashingStack(ATTACHMENT, "web", {"project": PROJECT, "emulatorHost": cloud.host}, cloud=cloud)
+    made = Stack(cloud, ATTACHMENT)
     yield made
     cloud.emulator.faults.queue.clear()
     made.end_plugin()
@@ -206,6 +206,7 @@ def test_an_attachment_of_a_crashed_run_is_taken_over_although_another_disk_was_
     assert crashed.failed is None
     assert _devices(cloud) == ["boot", "persistent-disk-0"]
     crashed.destroy()
+    assert crashed.failed is None
     assert _devices(cloud) == ["boot"]
 
 
@@ -238,6 +239,7 @@ def test_a_disk_is_attached_and_detached_without_the_permission_to_list_operatio
     assert stack.failed is None
     stack.destroy()
 
+    assert stack.failed is None
     assert _devices(cloud) == ["boot"]
 
 

@@ -8,28 +8,29 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 from clock import HANGS
-from crash_scenarios import SCENARIOS, existing, prepare
-from crashing_stack import CrashingStack
-from driver import failing
 from google.protobuf import empty_pb2
+from inventory import Inventory
 from programs import FLEET, PROJECT, VM, fleet
+from scenarios import CREATIONS as SCENARIOS
+from stack import Stack
+from surroundings import prepare
 
 CREATIONS = {
-    "template": ("compute.instanceTemplates.insert", "compute.instanceTemplates.get", "compute.globalOperations.list"),
-    "generated template": (
+    "template_named": (
         "compute.instanceTemplates.insert",
         "compute.instanceTemplates.get",
         "compute.globalOperations.list",
     ),
-    "generated regional template": (
+    "template": ("compute.instanceTemplates.insert", "compute.instanceTemplates.get", "compute.globalOperations.list"),
+    "template_regional_generated": (
         "compute.regionInstanceTemplates.insert",
         "compute.regionInstanceTemplates.get",
         "compute.regionOperations.list",
     ),
-    "image": ("compute.machineImages.insert", "compute.machineImages.get", "compute.globalOperations.list"),
+    "image_named": ("compute.machineImages.insert", "compute.machineImages.get", "compute.globalOperations.list"),
     "attachment": ("compute.instances.attachDisk", "compute.instances.get", "compute.zoneOperations.list"),
-    "fleet": ("compute.regionInstances.bulkInsert", "compute.instances.list", "compute.regionOperations.list"),
-    "generated fleet": (
+    "fleet_with_id": ("compute.regionInstances.bulkInsert", "compute.instances.list", "compute.regionOperations.list"),
+    "fleet_generated": (
         "compute.regionInstances.bulkInsert",
         "compute.instances.list",
         "compute.regionOperations.list",
@@ -42,7 +43,7 @@ FAILED = {"errors": [{"code": "QUOTA_EXCEEDED", "message": "Quota exceeded"}]}
 
 
 def _stack(cloud, token):
-    return CrashingStack(token, "web", {"project": PROJECT, "emulatorHost": cloud.host}, cloud=cloud)
+    return Stack(cloud, token)
 
 
 def _cancelled(cloud, name):
@@ -89,7 +90,7 @@ def stack(cloud, name, before):
 def _assert_only(cloud, before):
     """Assert that nothing else exists once Google has finished everything."""
     cloud.finish_operations()
-    assert existing(cloud) == before
+    assert Inventory.of(cloud) == before
 
 
 def _cancel_at_wait(stack):
@@ -107,7 +108,7 @@ def _cancel_at_wait(stack):
 def test_a_destroy_deletes_what_is_still_being_created(cloud, stack, before):
     stack.destroy()
 
-    assert stack.warnings == []
+    assert (stack.failed, stack.warnings) == (None, [])
     _assert_only(cloud, before)
 
 
@@ -129,10 +130,10 @@ def test_the_next_run_continues_what_is_still_being_created(cloud, stack, before
 
 
 def test_a_destroy_that_is_cancelled_too_keeps_the_resource_in_the_state(cloud, stack, before):
-    with _cancel_at_wait(stack), failing() as failed:
+    with _cancel_at_wait(stack):
         stack.destroy()
 
-    assert "cancelled while Google was still working on it; run the command again to go on" in failed[0].message
+    assert "cancelled while Google was still working on it; run the command again to go on" in stack.failed.message
     cloud.clock.release()
     stack.run("destroy", {})
     _assert_only(cloud, before)
@@ -161,10 +162,9 @@ def test_what_google_shows_only_a_while_after_its_creation_is_kept(cloud, stack,
 @pytest.mark.parametrize("name", CREATIONS, indirect=True)
 def test_what_google_has_created_and_does_not_show_stays_in_the_state(cloud, stack, before, name):
     _hide(cloud, name, 10**9)
-    with failing() as failed:
-        stack.destroy()
+    stack.destroy()
 
-    assert "Google reports success, but does not show what was created; run the command again" in failed[0].message
+    assert "Google reports success, but does not show what was created; run the command again" in stack.failed.message
     cloud.emulator.faults.queue.clear()
     stack.run("destroy", {})
     _assert_only(cloud, before)

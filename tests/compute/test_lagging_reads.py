@@ -8,17 +8,19 @@ from typing import Any
 import attrs
 import httpx
 import pytest
-from crash_scenarios import SCENARIOS, existing, prepare
-from crashing_stack import CrashingStack
 from google.protobuf import empty_pb2
-from programs import PROJECT, VM
+from inventory import Inventory
+from programs import VM
+from scenarios import CREATIONS
+from stack import Stack
+from surroundings import prepare
 
 FOR_GOOD = 10**9
 EMPTY = json.dumps({"kind": "compute#instanceList"})
 NO_OPERATIONS = json.dumps({"kind": "compute#operationList"})
 MISSING = {"status": 404, "message": "not there yet"}
-NAMES = ["template", "generated template", "generated regional template", "image", "generated image", "attachment"]
-FLEETS = ["fleet", "generated fleet", "generated fleet of given names"]
+NAMES = ["template_named", "template", "template_regional_generated", "image_named", "image", "attachment"]
+FLEETS = ["fleet_with_id", "fleet_generated", "fleet_of_names"]
 
 
 @attrs.frozen
@@ -32,8 +34,8 @@ class Case:
         looks: how many of these calls it takes to look once.
     """
 
-    stack: CrashingStack
-    before: dict[str, Any]
+    stack: Stack
+    before: Inventory
     inputs: dict[str, Any]
     reads: str
     stale: dict[str, Any]
@@ -62,13 +64,13 @@ class Case:
         self.stack.refresh()
         assert not self.stack.preview(self.inputs)
         self.stack.run("destroy", {})
-        assert existing(self.stack.cloud) == self.before
+        assert Inventory.of(self.stack.cloud) == self.before
 
 
 def _case(cloud, name):
     before = prepare(cloud)
-    scenario = SCENARIOS[name]
-    stack = CrashingStack(scenario.token, "web", {"project": PROJECT, "emulatorHost": cloud.host}, cloud=cloud)
+    scenario = CREATIONS[name]
+    stack = Stack(cloud, scenario.token)
     cloud.emulator.operations.done_at_once = True
     if "template" in name:
         reads = (
@@ -115,13 +117,13 @@ def test_what_does_not_become_visible_stays_in_the_state_and_is_found_by_the_nex
     case.up()
     assert "un `pulumi up` again" in case.stack.failed.message
     assert case.stack.state is not None
-    made = existing(cloud)
+    made = Inventory.of(cloud)
     cloud.emulator.faults.queue.clear()
     case.up()
 
     assert case.stack.failed is None
     assert case.insertions == 1
-    assert existing(cloud) == made
+    assert Inventory.of(cloud) == made
     case.assert_settled()
 
 
@@ -134,7 +136,7 @@ def test_what_was_deleted_is_created_again_within_the_hour(cloud, case):
         cloud.clock.advance(1.0)
         case.stack.run("destroy", {})
 
-    assert existing(cloud) == case.before
+    assert Inventory.of(cloud) == case.before
 
 
 @pytest.mark.parametrize("case", [*NAMES, *FLEETS], indirect=True)
@@ -152,7 +154,7 @@ def test_what_was_deleted_is_created_again_although_its_deletion_is_not_listed_a
     case.assert_settled()
 
 
-@pytest.mark.parametrize("case", [*NAMES, "fleet"], indirect=True)
+@pytest.mark.parametrize("case", [*NAMES, "fleet_with_id"], indirect=True)
 def test_what_was_deleted_is_created_again_by_a_later_run_if_operations_may_not_be_listed(cloud, case):
     case.up()
     cloud.clock.advance(1.0)
@@ -176,7 +178,7 @@ def test_what_was_deleted_is_created_again_by_a_later_run_if_operations_may_not_
 def test_a_creation_that_crashed_is_not_repeated_by_a_run_whose_reads_lag(cloud, name):
     case = _case(cloud, name)
     case.stack.crash("up", case.inputs, None, "after")
-    made = existing(cloud)
+    made = Inventory.of(cloud)
     case.lag()
     case.up()
     assert case.stack.failed.partial is not None
@@ -187,11 +189,11 @@ def test_a_creation_that_crashed_is_not_repeated_by_a_run_whose_reads_lag(cloud,
         case.up(refresh=True)
 
     assert case.stack.failed is None
-    assert existing(cloud) == made
+    assert Inventory.of(cloud) == made
     case.assert_settled()
 
 
-@pytest.mark.parametrize("case", ["template", "attachment", "fleet"], indirect=True)
+@pytest.mark.parametrize("case", ["template_named", "attachment", "fleet_with_id"], indirect=True)
 def test_a_cancellation_ends_the_wait_for_what_is_not_visible(cloud, case):
     case.lag()
     engine, reads = case.stack.engine, []
@@ -212,7 +214,7 @@ def test_a_cancellation_ends_the_wait_for_what_is_not_visible(cloud, case):
     case.assert_settled()
 
 
-@pytest.mark.parametrize("case", ["template", "attachment", "fleet"], indirect=True)
+@pytest.mark.parametrize("case", ["template_named", "attachment", "fleet_with_id"], indirect=True)
 def test_a_custom_timeout_limits_the_wait_for_what_is_not_visible(cloud, case):
     case.lag()
     case.stack.engine.timeout = 5.0
@@ -231,8 +233,8 @@ def beside(cloud):
     """The creation of an attachment to an instance that has another disk; and this disk."""
     made = _case(cloud, "attachment")
     other = cloud.make_disk("other")
+    before = Inventory.of(cloud)
     cloud.post(f"/compute/v1/{VM}/attachDisk", {"source": other})
-    before = made.before | {other: ""}
     made = attrs.evolve(made, before=before, stale={"body": json.dumps(cloud.get(VM))})
     yield made, other
     cloud.emulator.faults.queue.clear()
@@ -290,7 +292,7 @@ def test_a_disk_that_this_resource_detached_is_attached_again_without_a_wait(clo
     case.assert_settled()
 
 
-@pytest.fixture(params=["template", "image"])
+@pytest.fixture(params=["template_named", "image_named"])
 def replaced(request, cloud):
     """The second half of a replacement that deletes first; and what reads showed before it."""
     made = _case(cloud, request.param)
@@ -299,7 +301,7 @@ def replaced(request, cloud):
     cloud.clock.advance(1.0)
     made.stack.run("destroy", {})
     cloud.clock.advance(1.0)
-    yield attrs.evolve(made, inputs=SCENARIOS[request.param].changed, stale=stale)
+    yield attrs.evolve(made, inputs=CREATIONS[request.param].other, stale=stale)
     cloud.emulator.faults.queue.clear()
     made.stack.end_plugin()
 

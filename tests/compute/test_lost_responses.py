@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from crash_scenarios import SCENARIOS, existing, prepare
-from crashing_stack import CrashingStack
-from programs import PROJECT
+from inventory import Inventory
+from scenarios import CREATIONS
+from stack import Stack
+from surroundings import prepare
 
 INSERTIONS = {
-    "template": ("compute.instanceTemplates.insert", "compute.globalOperations.list"),
-    "generated regional template": ("compute.regionInstanceTemplates.insert", "compute.regionOperations.list"),
-    "image": ("compute.machineImages.insert", "compute.globalOperations.list"),
+    "template_named": ("compute.instanceTemplates.insert", "compute.globalOperations.list"),
+    "template_regional_generated": ("compute.regionInstanceTemplates.insert", "compute.regionOperations.list"),
+    "image_named": ("compute.machineImages.insert", "compute.globalOperations.list"),
     "attachment": ("compute.instances.attachDisk", "compute.zoneOperations.list"),
 }
 
@@ -19,7 +20,7 @@ FAILED = {"errors": [{"code": "QUOTA_EXCEEDED", "message": "Quota exceeded"}]}
 
 
 def _stack(cloud, name):
-    return CrashingStack(SCENARIOS[name].token, "web", {"project": PROJECT, "emulatorHost": cloud.host}, cloud=cloud)
+    return Stack(cloud, CREATIONS[name].token)
 
 
 def _lose_answers(stack, name, earlier=0):
@@ -30,7 +31,7 @@ def _lose_answers(stack, name, earlier=0):
     stack.cloud.fail(insertion, drop="after")
     stack.cloud.fail(insertion, status=403)
     stack.cloud.fail(operations, status=403)
-    stack.up(SCENARIOS[name].inputs)
+    stack.up(CREATIONS[name].inputs)
     assert stack.init_errors
     assert "numericId" not in stack.state.outputs
 
@@ -46,20 +47,20 @@ def lost(request, cloud):
 
 def test_a_refresh_keeps_what_an_operation_of_the_stack_created(cloud, lost):
     stack, _ = lost
-    made = existing(cloud)
+    made = Inventory.of(cloud)
     stack.refresh()
 
     assert (stack.failed, stack.warnings) == (None, [])
     assert stack.state is not None
-    assert existing(cloud) == made
+    assert Inventory.of(cloud) == made
 
 
 def test_a_destroy_deletes_what_an_operation_of_the_stack_created(cloud, lost):
     stack, before = lost
     stack.destroy()
 
-    assert stack.warnings == []
-    assert existing(cloud) == before
+    assert (stack.failed, stack.warnings) == (None, [])
+    assert Inventory.of(cloud) == before
 
 
 def test_operations_are_known_by_the_end_of_their_type(cloud, lost):
@@ -69,7 +70,8 @@ def test_operations_are_known_by_the_end_of_their_type(cloud, lost):
     assert (stack.failed, stack.warnings) == (None, [])
     stack.destroy()
 
-    assert existing(cloud) == before
+    assert stack.failed is None
+    assert Inventory.of(cloud) == before
 
 
 @pytest.mark.parametrize("name", INSERTIONS)
@@ -77,7 +79,7 @@ def test_what_was_created_after_many_failures_is_ours_too(cloud, name):
     before, stack = prepare(cloud), _stack(cloud, name)
     for _ in range(3):
         cloud.fail(INSERTIONS[name][0], times=10, operation=FAILED)
-        stack.run("up", SCENARIOS[name].inputs)
+        stack.run("up", CREATIONS[name].inputs)
         assert stack.state is None
         cloud.emulator.faults.queue.clear()
     _lose_answers(stack, name, earlier=3)
@@ -85,5 +87,6 @@ def test_what_was_created_after_many_failures_is_ours_too(cloud, name):
     assert (stack.failed, stack.warnings) == (None, [])
     stack.destroy()
 
-    assert existing(cloud) == before
+    assert stack.failed is None
+    assert Inventory.of(cloud) == before
     stack.end_plugin()

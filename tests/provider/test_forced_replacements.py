@@ -9,10 +9,10 @@ from __future__ import annotations
 import attrs
 import driver
 import pytest
-from crashing_stack import PROVIDER_ID
 from driver import failing
 from programs import ATTACHMENT, BUCKET, KEY, NOTIFICATION, PROJECT, VM, attachment, notification
 from samples import SAMPLES
+from stack import PROVIDER_ID
 
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
 LIVES = {name: (sample.token, life) for sample in SAMPLES.values() for name, life in sample.lives.items()}

@@ -278,7 +278,10 @@ def test_a_malformed_response_is_not_an_internal_error(engine, cloud, vm, sample
     caplog.clear()
 
 
-@pytest.mark.parametrize("sample", [sample for sample in SAMPLES.values() if sample.read_method.endswith(".get")])
+READ_BY_GET = {name: sample for name, sample in SAMPLES.items() if sample.read_method.endswith(".get")}
+
+
+@pytest.mark.parametrize("sample", READ_BY_GET.values(), ids=READ_BY_GET)
 def test_an_empty_response_does_not_mean_deleted(engine, cloud, vm, sample):
     made = engine.create(sample.token, "kept", sample.inputs)
     cloud.fail(sample.read_method, body="{}")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import httpx
 import pytest
-from generate.package_schema import package
+from generate.package_schema import declared
 from programs import FLEET, PROJECT, TEMPLATE, fleet, template  # fmt: skip
 from samples import INPUTS
 
-SCHEMA = package()
+SCHEMA = declared()
 
 
 def _missing(spec, value, path=""):

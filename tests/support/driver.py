@@ -275,7 +275,8 @@ class Engine:
         return ids, answers[-1].continuation.continuation_token if answers else ""
 
     def import_(self, token: str, name: str, resource_id: str) -> Resource | None:
-        done = self.stub.Read(rpc.ReadRequest(id=resource_id, urn=self.urn(token, name), name=name, type=token))
+        urn = self.urn(token, name)
+        done = self.stub.Read(rpc.ReadRequest(id=resource_id, urn=urn, name=name, type=token, timeout=self.timeout))
         if not done.id:
             return None
         return Resource(self.urn(token, name), done.id, plain(done.inputs), plain(done.properties))

@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
-from typing import Any, Final, Literal
+from functools import partial
+from typing import Final, Literal
 
 import attrs
-import driver
-import grpc
 from clock import FakeClock
 from clocked import ClockedProvider
-from crashing_stack import PROVIDER_ID
-from driver import Engine, rpc
 from emulated import Emulated
-from fault_inventory import Inventory, make_surroundings
 from fault_kinds import FaultKind
 from fault_plan import ApiCall, FaultPlan
-from fault_scenarios import DISK_KEY, MARKER, Scenario
 from faulty_connection import FaultyConnection
-from programs import PROJECT
-from stack_state import StackState
+from inventory import Inventory
+from programs import DISK_KEY, MARKER
+from scenarios import Scenario
+from stack import UNCLEAR, Stack
+from surroundings import make_surroundings
 
 from gcpx_emulator.core.faults import Faults
 
 Recovery = Literal["up", "up_refresh", "destroy"]
 """What the user does after the fault."""
-_TIMED: Final = ("Create", "Read", "Update", "Delete")
-_CORRUPT: Final = (grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN)
-"""The codes that the engine reads as a corrupt state."""
 _SHORT: Final = 0.3
 """Seconds of a custom timeout, for operations that never end."""
 
@@ -57,88 +51,6 @@ class Case:
         return f"{self.scenario}-{self.call}-{self.kind.name}-{lasting}-{self.recovery}"
 
 
-class _Stub:
-    """The plugin's services as the engine calls them: each run draws new random names, and may have a time limit."""
-
-    def __init__(self, stub: Any) -> None:
-        self._stub = stub
-        self.run = 0
-        self.timeout = 0.0
-
-    def __getattr__(self, name: str) -> Any:
-        method = getattr(self._stub, name)
-        if name == "Check":
-            return lambda request: method(self._seeded(request))
-        return (lambda request: method(self._timed(request))) if name in _TIMED else method
-
-    def _seeded(self, request: Any) -> Any:
-        seeded = rpc.CheckRequest()
-        seeded.CopyFrom(request)
-        seeded.randomSeed = hashlib.sha256(f"{request.name} {self.run}".encode()).digest()
-        return seeded
-
-    def _timed(self, request: Any) -> Any:
-        timed = type(request)()
-        timed.CopyFrom(request)
-        timed.timeout = timed.timeout or self.timeout
-        return timed
-
-
-@attrs.define
-class FaultyStack(StackState):
-    """A stack whose provider has an ID, and whose plugin has a faulty connection."""
-
-    plan: FaultPlan = attrs.Factory(FaultPlan)
-    messages: list[str] = attrs.Factory(list)
-    """What the failed runs said."""
-    _connection: FaultyConnection | None = None
-
-    @property
-    def engine(self) -> Engine:
-        if self._engine is None:
-            self._connection = FaultyConnection(self.plan, FakeClock())
-            self.provider = ClockedProvider(self._connection.clock, self._connection)
-            made = self._plugin.enter_context(driver.engine(self.provider, **self.config))
-            made.provider_id = PROVIDER_ID
-            made.configure(**self.config)
-            self._engine = attrs.evolve(made, stub=_Stub(made.stub))
-        return self._engine
-
-    @property
-    def connection(self) -> FaultyConnection:
-        """The connection of the plugin, which is started if none runs."""
-        assert self.engine
-        assert self._connection is not None
-        return self._connection
-
-    def limit(self, seconds: float) -> None:
-        """Give calls a custom timeout."""
-        self.engine.stub.timeout = seconds
-
-    def import_(self, resource_id: str) -> None:
-        """Import the resource."""
-        self.failed = None
-        found = self._attempt(lambda: (self.engine.import_(self.token, self.name, resource_id),))
-        if found is not None:
-            self.state = found[0]
-
-    def destroy(self) -> None:
-        self.failed, state = None, self.state
-        if state is None or self._attempt(lambda: (self.engine.delete(state),)) is not None:
-            self.state = None
-
-    def _up(self, inputs: dict[str, Any]) -> None:
-        self.engine.stub.run += 1
-        super()._up(inputs)
-
-    def _attempt(self, call: Any) -> Any:
-        found = super()._attempt(call)
-        if self.failed is not None:
-            assert self.failed.code not in _CORRUPT, self.failed.message
-            self.messages.append(self.failed.message)
-        return found
-
-
 @attrs.define
 class CaseRun:
     """One run of a case, or of a scenario without a fault.
@@ -150,7 +62,9 @@ class CaseRun:
 
     cloud: Emulated
     scenario: Scenario
-    stack: FaultyStack
+    plan: FaultPlan
+    connection: FaultyConnection
+    stack: Stack
     problems: list[tuple[str, str]] = attrs.Factory(list)
     waited: float = 0.0
     before: Inventory = attrs.Factory(lambda: Inventory({}))
@@ -162,16 +76,17 @@ class CaseRun:
         make_surroundings(cloud)
         plan = FaultPlan(operations=cloud.emulator.operations)
         cloud.emulator.faults = plan
-        config = {"project": PROJECT, "emulatorHost": cloud.host}
-        run = cls(cloud, scenario, FaultyStack(scenario.token, "kept", config, plan=plan))
+        connection = FaultyConnection(plan, FakeClock())
+        provider = partial(ClockedProvider, connection.clock, connection)
+        run = cls(cloud, scenario, plan, connection, Stack(cloud, scenario.token, "kept", make_provider=provider))
         run.before = Inventory.of(cloud)
         run.prepare()
         return run
 
     def prepare(self) -> None:
         """Create what the verb changes."""
-        if self.scenario.verb != "create":
-            self.stack.up(self.scenario.inputs)
+        for program in self.scenario.before:
+            self.stack.up(program)
             assert self.stack.failed is None, self.stack.failed
         if self.scenario.verb == "import":
             assert self.stack.state is not None
@@ -180,17 +95,12 @@ class CaseRun:
 
     def verb(self) -> None:
         """Do what the scenario is about."""
-        start = self.stack.connection.clock.now()
-        match self.scenario.verb:
-            case "read":
-                self.stack.refresh()
-            case "delete":
-                self.stack.destroy()
-            case "import":
-                self.stack.import_(self._imported)
-            case _:
-                self.stack.up(self.scenario.changed)
-        self.waited = max(self.waited, self.stack.connection.clock.now() - start)
+        start = self.connection.clock.now()
+        if self.scenario.verb == "import":
+            self.stack.import_(self._imported)
+        else:
+            self.scenario.run(self.stack)
+        self.waited = max(self.waited, self.connection.clock.now() - start)
 
     def recover(self, recovery: Recovery) -> None:
         """Do what the user does next; it must succeed."""
@@ -261,7 +171,7 @@ def run_case(cloud: Emulated, case: Case, expected: Expected) -> CaseRun:
         _check_messages(run)
     except AssertionError as error:
         failed = run.stack.failed
-        figure = "INTERNAL" if failed is not None and failed.code in _CORRUPT else "broken"
+        figure = "INTERNAL" if failed is not None and failed.code in UNCLEAR else "broken"
         run.note(figure, str(error).partition("\n")[0] or repr(error))
     finally:
         run.close()
@@ -270,15 +180,15 @@ def run_case(cloud: Emulated, case: Case, expected: Expected) -> CaseRun:
 
 def _have_fault(run: CaseRun, case: Case) -> None:
     """Do the verb with the fault, then let everything end that was still under way."""
-    plan, before = run.stack.plan, run.added()
+    plan, before = run.plan, run.added()
     plan.begin(case.call, case.kind, lasts=case.lasts)
-    run.stack.limit(_SHORT if case.kind.operation == "never ends" else 0.0)
+    run.stack.engine.timeout = _SHORT if case.kind.operation == "never ends" else 0.0
     run.verb()
-    run.stack.limit(0.0)
+    run.stack.engine.timeout = 0.0
     if not plan.happened:
         run.note("broken", "the call of the fault was not made")
     plan.clear()
-    run.stack.connection.deliver()
+    run.connection.deliver()
     run.cloud.clock.advance(10_000 * 3600)
     untracked = run.added() - before
     if run.stack.state is None and untracked:

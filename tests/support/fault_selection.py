@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from fault_case import Case, Expected, Recovery
 from fault_kinds import KINDS, FaultKind
 from fault_plan import ApiCall
-from fault_scenarios import SCENARIOS, VERBS, Scenario
+from scenarios import FAULT_SCENARIOS, VERBS, Scenario
 
 _RECOVERIES: Mapping[str, tuple[Recovery, ...]] = {"import": ("up", "up_refresh"), "delete": ("up_refresh", "destroy")}
 
 
 def product(expected: Mapping[str, Expected]) -> Iterator[Case]:
     """Yield all cases; `expected` says by scenario which calls it makes."""
-    for scenario in SCENARIOS:
+    for scenario in FAULT_SCENARIOS:
         for call in expected[str(scenario)].calls:
             for kind in KINDS.values():
                 for lasts in (False, True) if _suits(scenario, call, kind) else ():

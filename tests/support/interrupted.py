@@ -5,112 +5,22 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import attrs
-import grpc
 from clock import HANGS
-from driver import Failed, failing
+from driver import Failed
 from emulated import Emulated
 from google.protobuf import empty_pb2
 from interception import Hold
-from programs import (
-    ATTACHMENT,
-    BUCKET,
-    DEBIAN,
-    EXPIRY,
-    FLEET,
-    IMAGE,
-    KEY,
-    NOTIFICATION,
-    PROJECT,
-    TEMPLATE,
-    attachment,
-    fleet,
-    image,
-    key,
-    notification,
-    template,
-)
-from stack_state import StackState
+from scenarios import Scenario
+from stack import Stack
+from surroundings import make_surroundings
 
-Inputs = dict[str, Any]
-_ROLLING: Final = {"strategy": "ROLLING", "maxUnavailable": 2}
-_READY: Final = {**_ROLLING, "ready": {"guestAttribute": "app/state"}}
-_BIGGER: Final = [{"boot": True, "autoDelete": True, "initializeParams": {"sourceImage": DEBIAN, "diskSizeGb": "20"}}]
 _READS: Final = (".get", ".list", "List", ".wait", "getGuestAttributes", "getLoginProfile")
 """The ends of the methods that change nothing."""
 
 
-@attrs.frozen(kw_only=True)
-class Scenario:
-    """One verb of one resource.
-
-    Attributes:
-        program: the inputs that the run brings the resource to; None for a deletion.
-        before: the inputs that it has before the run; None if it does not exist yet.
-        refresh: whether the run only reads the resource.
-    """
-
-    name: str
-    token: str
-    program: Inputs | None
-    before: Inputs | None = None
-    refresh: bool = False
-
-    def __str__(self) -> str:
-        return self.name
-
-    @property
-    def creates(self) -> bool:
-        """Whether the run creates the resource."""
-        return self.before is None
-
-    def run(self, stack: StackState) -> None:
-        """Do what is going to be cancelled."""
-        if self.refresh:
-            stack.refresh()
-        elif self.program is None:
-            destroy(stack)
-        else:
-            stack.up(self.program)
-
-
-def _scenarios() -> list[Scenario]:
-    named = fleet(None, perInstanceProperties={"a-1": {}, "a-2": {}})
-    del named["namePattern"], named["count"]
-    made = {
-        "template": (TEMPLATE, {"name": "web", **template()}),
-        "image": (IMAGE, image(name="golden")),
-        "attachment": (ATTACHMENT, attachment(deviceName="data")),
-        "key": (KEY, key()),
-        "notification": (NOTIFICATION, notification()),
-        "fleet": (FLEET, fleet(2)),
-    }
-    variants = {
-        "template without a name": (TEMPLATE, template()),
-        "key with an account": (KEY, key(projectId=PROJECT)),
-        "fleet with names": (FLEET, named),
-    }
-    updates = {
-        "relabel image": (IMAGE, image(name="golden"), image(name="golden", labels={"a": "1"})),
-        "keep disk of attachment": (ATTACHMENT, attachment(), attachment(autoDelete=True)),
-        "let key expire": (KEY, key(), key(expirationTimeUsec=EXPIRY)),
-        "scale fleet up": (FLEET, fleet(2), fleet(4)),
-        "scale fleet down": (FLEET, fleet(3), fleet(1)),
-        "relabel fleet": (FLEET, fleet(2), fleet(2, labels={"a": "1"})),
-        "restart fleet": (FLEET, fleet(2, updatePolicy=_ROLLING), fleet(2, machineType="e2-medium", updatePolicy=_ROLLING)),
-        "replace fleet": (FLEET, fleet(2, updatePolicy=_READY), fleet(2, disks=_BIGGER, updatePolicy=_READY)),
-    }  # fmt: skip
-    return [
-        *(Scenario(name=f"create {name}", token=token, program=inputs) for name, (token, inputs) in (made | variants).items()),
-        *(Scenario(name=name, token=token, before=before, program=after) for name, (token, before, after) in updates.items()),
-        *(Scenario(name=f"read {name}", token=token, before=inputs, program=inputs, refresh=True) for name, (token, inputs) in made.items()),
-        *(Scenario(name=f"delete {name}", token=token, before=inputs, program=None) for name, (token, inputs) in made.items()),
-    ]  # fmt: skip
-
-
-SCENARIOS: Final = _scenarios()
 TIMEOUT: Final = 3600.0
 """The custom timeout of all calls, in seconds of the provider's clock."""
 
@@ -118,17 +28,6 @@ TIMEOUT: Final = 3600.0
 def is_read(method: str) -> bool:
     """Return whether a method of an API changes nothing."""
     return method.endswith(_READS)
-
-
-def destroy(stack: StackState) -> None:
-    """Delete the resource of a stack; an error is recorded as that of the run."""
-    stack.failed = None
-    try:
-        stack.destroy()
-    except grpc.RpcError:
-        with failing() as found:
-            raise
-        stack.failed = found[0]
 
 
 @attrs.frozen
@@ -173,12 +72,12 @@ class Ended:
     failed: Failed
 
 
-def cancel(stack: StackState) -> None:
+def cancel(stack: Stack) -> None:
     """Cancel what a plugin does, as the engine does when the user presses ^C."""
     stack.engine.stub.Cancel(empty_pb2.Empty())
 
 
-def let_time_pass(stack: StackState) -> None:
+def let_time_pass(stack: Stack) -> None:
     """Let the custom timeout of what a plugin does be over."""
     stack.provider.time.advance(2 * TIMEOUT)
 
@@ -189,20 +88,14 @@ class World:
 
     cloud: Emulated
 
-    def begin(self, scenario: Scenario) -> StackState:
+    def begin(self, scenario: Scenario) -> Stack:
         """Return a stack in the state before the run of a scenario."""
         cloud = self.cloud
-        cloud.reset()
-        cloud.emulator.store.put(
-            f"b/{BUCKET}", {"kind": "storage#bucket", "name": BUCKET, "id": BUCKET, "_project": PROJECT}
-        )
-        cloud.emulator.store.put("guest-attributes/all", {"onBoot": {"app/state": "ready"}})
-        cloud.make_topics()
-        cloud.make_disk()
-        cloud.make_instance()
-        stack = StackState(scenario.token, "kept", {"project": PROJECT, "emulatorHost": cloud.host})
-        if scenario.before is not None:
-            stack.up(scenario.before)
+        make_surroundings(cloud)
+        # With an ID of the provider, a creation ends with reads that only help, which it survives if they are cancelled.
+        stack = Stack(cloud, scenario.token, "kept", provider_id="")
+        for program in scenario.before:
+            stack.up(program)
             assert stack.failed is None, stack.failed
         cloud.emulator.requests.kept.clear()
         return stack
@@ -214,11 +107,12 @@ class World:
         scenario.run(stack)
         assert stack.failed is None, stack.failed
         calls, exists, resource = self.cloud.calls(), self.exists(), stack.state or before
-        destroy(stack)
+        stack.destroy()
+        assert stack.failed is None, stack.failed
         stack.end_plugin()
         return Undisturbed(calls, resource.id if resource else "", exists, self.exists())
 
-    def interrupt(self, scenario: Scenario, stack: StackState, hold: Held, stop: Callable[[StackState], None]) -> Ended:
+    def interrupt(self, scenario: Scenario, stack: Stack, hold: Held, stop: Callable[[Stack], None]) -> Ended:
         """Run a scenario, and stop it when the server holds a request, and all requests after it.
 
         The call has ended before the server answers, so nothing waited for the server.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from cloud_inventory import Inventory
 from emulated import Emulated
+from inventory import Inventory
 from programs import VM
 
 from gcpx_emulator.compute.instance_lifecycle import effects_on_disks, preempt, terminate_from_within

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import base64
+from typing import Any, Final
 
 TEMPLATE = "gcpx:compute:InstanceTemplate"
 NOTIFICATION = "gcpx:storage:NotificationConfig"
@@ -29,6 +30,10 @@ BLOB = "AAAAC3NzaC1lZDI1NTE5AAAAIJ0gF6TLPrDwxF8fNKq2bwUKcGqxnzqRMxcbNKS1wR3g"
 OTHER_BLOB = "AAAAC3NzaC1lZDI1NTE5AAAAIJ0gF6TLPrDwxF8fNKq2bwUKcGqxnzqRMxcbNKS1wR3h"
 FINGERPRINT = "9560cf75d94808070087ecf1761c5bfa75ed5903336b48ff711e89eee5376054"
 EXPIRY = "1924991999000000"
+MARKER: Final = "planted-marker"
+"""A secret that no message may contain."""
+DISK_KEY: Final = base64.b64encode(bytes(range(32))).decode()
+"""The secret key of the encrypted disk."""
 
 
 def properties(**more: Any) -> dict[str, Any]:

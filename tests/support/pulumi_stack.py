@@ -18,9 +18,7 @@ from clocked import ClockedProvider
 from driver import Engine, Failed, Resource, failing, rpc
 from google.protobuf import empty_pb2
 from promises import require
-
-UNCLEAR = frozenset({grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN, grpc.StatusCode.DATA_LOSS})
-"""The codes that tell the engine that the state may be corrupt."""
+from stack import UNCLEAR, kept
 
 
 @attrs.frozen
@@ -328,8 +326,7 @@ class PulumiStack:
         last = self.failures[-1] if self.failures and not self._has_crashed else None
         if last is None or last.urn != urn or last.partial is None:
             return None
-        kept = Resource(urn, last.partial.id, driver.plain(last.partial.inputs), driver.plain(last.partial.properties))
-        return kept, list(last.partial.reasons)
+        return kept(urn, last.partial), list(last.partial.reasons)
 
     def _refresh(self) -> None:
         for entry in list(self.entries):

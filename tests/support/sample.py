@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import attrs
+from driver import Resource
 from emulated import Emulated
 from hypothesis import strategies as st
 
@@ -75,6 +76,36 @@ class Life:
     )
 
 
+FAULTS: Final = "faults"
+CRASHES: Final = "crashes"
+CANCELLATIONS: Final = "cancellations"
+SUITES: Final = frozenset({FAULTS, CRASHES, CANCELLATIONS})
+"""The suites that disturb runs of single resources."""
+
+
+@attrs.frozen(kw_only=True)
+class Program:
+    """A program of one resource, whose verbs are disturbed.
+
+    Attributes:
+        inputs: what the program that creates it declares.
+        updates: changes in place, by a name of the change: the inputs that differ, in one program or several ones after
+            another, of which the last is the update.
+        other: the inputs that differ in a program that makes another resource of it, which a user may write after an
+            interrupted creation; None if there is none.
+        suites: which suites run it.
+    """
+
+    inputs: Inputs
+    updates: dict[str, Inputs | tuple[Inputs, ...]] = attrs.Factory(dict)
+    other: Inputs | None = None
+    suites: frozenset[str] = SUITES
+
+
+def _nothing(_: Emulated) -> None:
+    """Make nothing."""
+
+
 @attrs.frozen(kw_only=True)
 class Sample:
     """One resource.
@@ -88,7 +119,16 @@ class Sample:
         query: what a list of it requires.
         read_method: the API method that reads it.
         later_calls: the API methods that the plugin calls after the one that creates it.
+        changed_by: the API methods that change it; the first one creates it.
         lives: its lives under the real CLI, by a name that no other life has.
+        programs: its programs for the suites that disturb runs, by names that no other program has.
+        surround: makes what these programs need, and a resource of its kind that is not theirs and as similar to them as
+            it can be. It runs once, and what it makes is there before each run.
+        declared: a strategy for its inputs in programs of whole stacks, some of which two stacks cannot both have; by
+            default those of its programs.
+        identity: gives the path in the emulator that follows from inputs, or None if gcpx chooses it; None if Google does.
+        identity_of: gives that of a resource in the state.
+        provisional_ids: the IDs that the state may have for its programs until Google's response says the final one.
     """
 
     token: str
@@ -99,7 +139,25 @@ class Sample:
     query: Inputs = attrs.Factory(dict)
     read_method: str
     later_calls: tuple[str, ...]
+    changed_by: tuple[str, ...]
     lives: dict[str, Life]
+    programs: dict[str, Program]
+    surround: Change = _nothing
+    declared: st.SearchStrategy[Inputs] = attrs.field(
+        default=attrs.Factory(lambda sample: st.sampled_from(_declared(sample.programs)), takes_self=True)
+    )
+    identity: Callable[[Inputs], str | None] | None = None
+    identity_of: Callable[[Resource], str] = lambda resource: resource.id
+    provisional_ids: frozenset[str] = frozenset()
+
+
+def _declared(programs: dict[str, Program]) -> list[Inputs]:
+    """Return everything that programs declare."""
+    return [
+        program.inputs | changed
+        for program in programs.values()
+        for changed in ({}, *(steps[-1] if isinstance(steps, tuple) else steps for steps in program.updates.values()), program.other or {})
+    ]  # fmt: skip
 
 
 def inputs_with(required: dict[str, Any], optional: dict[str, Any]) -> st.SearchStrategy[Inputs]:

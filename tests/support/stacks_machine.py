@@ -12,16 +12,21 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import outside_changes
-from cloud_inventory import ZONES, Inventory, declared_identity, identity
+from driver import Resource
 from emulated import Emulated
 from fleets import set_limits
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from import_commands import import_commands
-from programs import ATTACHMENT, FLEET, KEY, PROJECT
+from inventory import Inventory, identity
+from programs import FLEET, MARKER, PROJECT
 from promises import require
 from pulumi_stack import Declared, Entry, Program, PulumiStack
-from stack_programs import EDITS, FAULTS, MARKER, PROGRAMS, edited
+from samples import BY_TOKEN
+from stack_programs import EDITS, FAULTS, PROGRAMS, edited
+
+from gcpx.model.fields import object_type
+from gcpx.provider import resource_class
 
 STACKS = st.sampled_from([0, 1])
 POSITIONS = st.sampled_from([1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 6, 8])
@@ -30,7 +35,6 @@ INTERRUPTIONS = st.sampled_from(["crash", "crash after", "cancel", "preempt", "s
 TROUBLES = st.tuples(POSITIONS, INTERRUPTIONS) | st.tuples(POSITIONS, FAULTS)
 """What goes wrong in a run, and at which of its requests."""
 EDIT_LISTS = st.lists(EDITS, min_size=1, max_size=3, unique_by=lambda edit: edit[0])
-_WITHOUT_NUMBER = {ATTACHMENT, FLEET, KEY}
 
 
 class StacksMachine(RuleBasedStateMachine):
@@ -115,7 +119,7 @@ class StacksMachine(RuleBasedStateMachine):
     @rule(room=st.none() | st.integers(0, 3), quota=st.none() | st.integers(0, 4))
     def limit(self, room: int | None, quota: int | None) -> None:
         """Limit the capacity of each zone and the quota of the region, or neither."""
-        zones = {} if room is None else {"zones": {zone.rpartition("/")[2]: room for zone in ZONES}}
+        zones = {} if room is None else {"zones": {f"us-east1-{letter}": room for letter in "bcd"}}
         set_limits(self.cloud, **zones, **({} if quota is None else {"instances": {"us-east1": quota}}))
 
     def teardown(self) -> None:
@@ -161,10 +165,12 @@ class StacksMachine(RuleBasedStateMachine):
         require(names == Counter(list(self.programs[number])), "not reached", names)
         for entry in stack.entries:
             require(things.holds(entry.resource), "lost", entry)
-        if "fleet" in self.programs[number]:
-            fleet = next(entry for entry in stack.entries if entry.urn.endswith("::fleet"))
-            running = [item for item in things.fleet(identity(fleet.resource)).values() if item["status"] == "RUNNING"]
-            count = self.programs[number]["fleet"].inputs["count"]
+        for entry in stack.entries:
+            _, _, token, name = entry.urn.split("::")
+            if token != FLEET:
+                continue
+            running = [item for item in things.fleet(identity(entry.resource)).values() if item["status"] == "RUNNING"]
+            count = self.programs[number][name].inputs["count"]
             require(len(running) >= count, "lost", running)
             require(len(running) <= count, "doubled", running)
 
@@ -172,11 +178,11 @@ class StacksMachine(RuleBasedStateMachine):
         """Do what users do about conflicts: leave to others what is theirs, and import what a crashed run has left."""
         others = self.strangers | self._owned(1 - number)
         for failure in self.stacks[number].failures:
-            _, _, token, name = failure.urn.split("::")
+            name = failure.urn.rpartition("::")[2]
             commands = import_commands(failure.message)
             require(commands, "not reached", failure)
             require(commands[0].name == name, "not reached", failure)
-            wanted = declared_identity(token, self.programs[number][name].inputs) or f"b/{commands[0].id}"
+            wanted = _wanted(failure.urn, self.programs[number][name].inputs, commands[0].id)
             require(wanted in others | self.orphans, "not reached", failure)
             if wanted in others:
                 del self.programs[number][name]
@@ -270,10 +276,10 @@ class StacksMachine(RuleBasedStateMachine):
         }
 
     def _forget_lost(self, number: int) -> None:
-        """Refresh a stack that has lost an attachment, a key or a fleet: nothing tells a new one from the old one."""
+        """Refresh a stack that has lost something, if nothing tells a new one from the old one."""
         things = Inventory.of(self.cloud).things
         lost = [entry for entry in self.stacks[number].entries if identity(entry.resource) not in things]
-        if any(entry.urn.split("::")[2] in _WITHOUT_NUMBER for entry in lost):
+        if any(_may_be_another(entry) for entry in lost):
             self._run(number, lambda stack: stack.refresh())
 
     def _check(self, number: int, others: dict[str, Any], trouble: Any) -> None:
@@ -295,6 +301,20 @@ def _may_leave_orphans(stack: PulumiStack, trouble: Any) -> bool:
     """Return whether a run may have made something that is in no state: it crashed."""
     del stack
     return trouble is not None and str(trouble[1]).startswith("crash")
+
+
+def _wanted(urn: str, inputs: dict[str, Any], named: str) -> str:
+    """Return the identity of what a program wants: by its inputs, or by the ID that an error names."""
+    sample = BY_TOKEN[urn.split("::")[2]]
+    declared = sample.identity(inputs) if sample.identity is not None else None
+    return declared or sample.identity_of(Resource(urn, named, {}, {}))
+
+
+def _may_be_another(entry: Entry) -> bool:
+    """Return whether another resource at the same place cannot be told from this one: neither a number nor an ID differs."""
+    token = entry.urn.split("::")[2]
+    has_number = "numericId" in object_type(resource_class(token).model).properties
+    return not has_number and BY_TOKEN[token].identity is not None
 
 
 def _is_finished(entry: Entry) -> bool:

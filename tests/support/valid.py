@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from driver import secret
 from hypothesis import strategies as st
+from programs import MARKER
 
 HIDDEN = "hunter2-Grüße"
 """The secret in these inputs; no other value contains it."""
+SECRET_METADATA = {"metadata": {"items": [{"key": "token", "value": secret(MARKER)}]}}
+"""A property of templates and instances that contains a secret."""
 words = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=12)
 secret_words = words | st.just(HIDDEN).map(secret)
 labels = st.dictionaries(

@@ -14,9 +14,9 @@ from clock import HANGS
 from clocked import ClockedProvider
 from driver import Engine, Resource, failing, plain
 from emulated import Emulated
-from fault_inventory import make_surroundings
 from google.protobuf import empty_pb2
 from programs import PROJECT
+from surroundings import make_surroundings
 
 Inputs = dict[str, Any]
 ONLINE: Final = "validateOnline"

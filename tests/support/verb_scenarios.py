@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, Final
 
 from emulated import Emulated
-from fault_scenarios import SCENARIOS
 from fleets import instance_path, set_limits, stop
 from programs import (
     ATTACHMENT,
@@ -32,6 +31,7 @@ from programs import (
     notification,
     template,
 )
+from scenarios import FAULT_SCENARIOS as SCENARIOS
 from verb_runs import CALL, ONLINE, Inputs, VerbRun
 
 _ACCOUNT: Final = {"serviceAccounts": [{"email": f"web@{PROJECT}.iam.gserviceaccount.com", "scopes": ["https://www.googleapis.com/auth/cloud-platform"]}]}  # fmt: skip

@@ -5,10 +5,10 @@ from __future__ import annotations
 import driver
 import grpc
 import pytest
-from crashing_stack import PROVIDER_ID
 from driver import UNKNOWN, failing
 from fleets import instance_path, member_names, set_limits
 from programs import FLEET, PROJECT, fleet, template
+from stack import PROVIDER_ID
 
 BULK = "compute.regionInstances.bulkInsert"
 ROOM_IN_C = {"zones": {"us-east1-b": 4, "us-east1-d": 0}}

@@ -13,14 +13,14 @@ import attrs
 import emulated
 import pytest
 import search
-from crashing_stack import CrashingStack
 from fleets import set_limits
 from google.protobuf import empty_pb2
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
-from programs import FLEET, PROJECT
+from programs import FLEET
 from rolling_program import CHANGES, FAULTS, FIRST, INTERFERENCES, INTERRUPTIONS, NAMES, POLICIES, ROLLED, Program
+from stack import Stack
 from watched_fleet import WatchedFleet
 
 from gcpx.model.resource import PARALLEL
@@ -47,9 +47,8 @@ class FleetMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.cloud.reset()
-        config = {"project": PROJECT, "emulatorHost": self.cloud.host}
         parallel = PARALLEL if search.SEARCHING else 1
-        self.stack = CrashingStack(FLEET, "workers", config, parallel=parallel, cloud=self.cloud)
+        self.stack = Stack(self.cloud, FLEET, "workers", parallel=parallel)
         self.fleet = WatchedFleet(self.cloud)
 
     @initialize(program=FIRST, copy=st.booleans())
@@ -145,6 +144,7 @@ class FleetMachine(RuleBasedStateMachine):
 
     def _destroy(self) -> None:
         self.stack.destroy()
+        assert self.stack.failed is None, self.stack.failed
         assert self.fleet.is_gone()
 
     def _changed(self, change: dict[str, Any]) -> Program:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
-from crash_scenarios import prepare
-from crashing_stack import CrashingStack
 from fleets import instance_path, member_names, stop
 from import_commands import import_commands
-from programs import FLEET, PROJECT, fleet
+from programs import FLEET, fleet
 from rollouts import BIGGER_DISK, BROKEN, BULK, fail_after, rolling
+from stack import Stack
+from surroundings import prepare
 
 ROLE = {"role": "worker"}
 DEFINED_BY_USER = {"label": "labels/role=worker", "pattern": "namePattern/web-###"}
@@ -27,7 +27,7 @@ def stack(cloud):
 
 
 def stack_of(cloud, name="workers", **more):
-    return CrashingStack(FLEET, name, {"project": PROJECT, "emulatorHost": cloud.host}, cloud=cloud, **more)
+    return Stack(cloud, FLEET, name, **more)
 
 
 def instances(cloud):

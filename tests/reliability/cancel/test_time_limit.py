@@ -7,9 +7,10 @@ import pytest
 from clock import FakeClock
 from clocked import ClockedProvider, client, context
 from driver import failing
-from interrupted import SCENARIOS, World, is_read
-from programs import PROJECT, TEMPLATE, template
-from stack_state import StackState
+from interrupted import World, is_read
+from programs import FLEET, PROJECT, TEMPLATE, template
+from scenarios import CANCEL_SCENARIOS
+from stack import Stack
 
 from gcpx.errors import OutOfTimeError, ProviderError
 from gcpx.gcp.request import COMPUTE, Request
@@ -23,7 +24,7 @@ WAIT = "compute.globalOperations.wait"
 READ = Request(api=COMPUTE, method="GET", path=f"v1/projects/{PROJECT}/global/instanceTemplates/web")
 SLOW = 1.0
 """Seconds of the provider's clock that each request takes."""
-ONE_AT_A_TIME = [item for item in SCENARIOS if "fleet" not in item.name and not item.refresh]
+ONE_AT_A_TIME = [item for item in CANCEL_SCENARIOS if item.token != FLEET and item.verb != "read"]
 """The scenarios whose requests are sent one after the other."""
 
 
@@ -123,9 +124,9 @@ def test_a_wait_for_the_rate_that_would_take_longer_than_the_limit_is_not_begun(
 
 def test_an_update_after_a_timeout_goes_on(cloud):
     world = World(cloud)
-    scenario = next(item for item in SCENARIOS if item.name == "relabel fleet")
+    scenario = next(item for item in CANCEL_SCENARIOS if str(item) == "fleet_scaled.relabel")
     stack = world.begin(scenario)
-    assert isinstance(stack, StackState)
+    assert isinstance(stack, Stack)
     stack.engine.timeout = 60
     cloud.fail("compute.instances.setLabels", status=429, retry_after=30, times=1000)
     scenario.run(stack)
@@ -133,7 +134,7 @@ def test_an_update_after_a_timeout_goes_on(cloud):
     stack.engine.timeout = 0
 
     assert stack.failed is not None
-    stack.up(scenario.program)
+    stack.up(scenario.changed)
     assert stack.failed is None
-    assert not stack.preview(scenario.program)
+    assert not stack.preview(scenario.changed)
     stack.end_plugin()

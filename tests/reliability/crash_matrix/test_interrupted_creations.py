@@ -7,32 +7,31 @@ from datetime import datetime, timedelta
 
 import attrs
 import pytest
-from crash_scenarios import SCENARIOS, existing, prepare
-from crashing_stack import CrashingStack
 from import_commands import import_commands
-from programs import PROJECT
+from inventory import Inventory
+from scenarios import CREATIONS
+from stack import Stack
+from surroundings import prepare
 
 from gcpx_emulator.core.listing import _token as page_token
 
-GENERATED = ["generated template", "generated regional template", "generated image", "generated fleet"]
-TWO = ["generated template", "generated fleet"]
-WRITTEN = ["template", "image", "fleet", "attachment"]
+GENERATED = ["template", "template_regional_generated", "image", "fleet_generated"]
+TWO = ["template", "fleet_generated"]
+WRITTEN = ["template_named", "image_named", "fleet_with_id", "attachment"]
 OTHER_PROVIDER = "8a1d3f52-77d5-4c39-b2f1-0b9f6c1d2e3f"
 
 
 def stack_of(cloud, name, **more):
-    return CrashingStack(
-        SCENARIOS[name].token, "web", {"project": PROJECT, "emulatorHost": cloud.host}, cloud=cloud, **more
-    )
+    return Stack(cloud, CREATIONS[name].token, **more)
 
 
 def lose_creation(cloud, name):
     """Create the resource of a scenario, and lose the answer; return the stack, and what existed before."""
-    before, inputs = prepare(cloud), SCENARIOS[name].inputs
+    before, inputs = prepare(cloud), CREATIONS[name].inputs
     stack = stack_of(cloud, name)
     stack.crash("up", inputs, None, "after")
     assert stack.state is None
-    assert len(existing(cloud)) > len(before)
+    assert Inventory.of(cloud).added_since(before)
     return stack, before
 
 
@@ -44,74 +43,74 @@ def assert_settled(stack, inputs, before):
     assert stack.failed is None
     assert not stack.preview(inputs)
     stack.run("destroy", {})
-    assert existing(stack.cloud) == before
+    assert Inventory.of(stack.cloud) == before
     stack.end_plugin()
 
 
 @pytest.mark.parametrize("name", GENERATED)
 def test_an_interrupted_creation_under_a_generated_name_is_adopted(cloud, name):
     stack, before = lose_creation(cloud, name)
-    made = existing(cloud)
-    stack.run("up", SCENARIOS[name].inputs)
+    made = Inventory.of(cloud)
+    stack.run("up", CREATIONS[name].inputs)
 
-    assert existing(cloud) == made, "nothing is created twice"
+    assert Inventory.of(cloud) == made, "nothing is created twice"
     assert stack.warnings == []
-    assert_settled(stack, SCENARIOS[name].inputs, before)
+    assert_settled(stack, CREATIONS[name].inputs, before)
 
 
-@pytest.mark.parametrize("name", ["fleet", "generated fleet"])
+@pytest.mark.parametrize("name", ["fleet_with_id", "fleet_generated"])
 def test_an_interrupted_fleet_is_adopted_although_its_instances_seem_older_than_its_operation(cloud, name):
     stack, before = lose_creation(cloud, name)
     for path, instance in cloud.emulator.store.of_kind("instances"):
-        if path not in before:
+        if path not in before.items:
             earlier = datetime.fromisoformat(instance["creationTimestamp"]) - timedelta(milliseconds=1)
             cloud.emulator.store.put(path, {**instance, "creationTimestamp": earlier.isoformat()})
-    made = existing(cloud)
-    stack.run("up", SCENARIOS[name].inputs)
+    made = Inventory.of(cloud)
+    stack.run("up", CREATIONS[name].inputs)
 
-    assert existing(cloud) == made
-    assert_settled(stack, SCENARIOS[name].inputs, before)
+    assert Inventory.of(cloud) == made
+    assert_settled(stack, CREATIONS[name].inputs, before)
 
 
 @pytest.mark.parametrize("name", TWO)
 def test_an_interrupted_creation_is_adopted_if_google_refuses_its_request_id_with_another_name(cloud, name):
     stack, before = lose_creation(cloud, name)
-    made = existing(cloud)
+    made = Inventory.of(cloud)
     cloud.emulator.operations.compares_bodies = True
-    stack.run("up", SCENARIOS[name].inputs)
+    stack.run("up", CREATIONS[name].inputs)
 
-    assert existing(cloud) == made
-    assert_settled(stack, SCENARIOS[name].inputs, before)
+    assert Inventory.of(cloud) == made
+    assert_settled(stack, CREATIONS[name].inputs, before)
 
 
-@pytest.mark.parametrize("name", ["fleet", "generated fleet of given names", "template", "image"])
+@pytest.mark.parametrize("name", ["fleet_with_id", "fleet_of_names", "template_named", "image_named"])
 def test_an_interrupted_creation_under_a_given_name_is_adopted_after_google_has_forgotten_its_request_id(cloud, name):
     stack, before = lose_creation(cloud, name)
-    made = existing(cloud)
+    made = Inventory.of(cloud)
     cloud.emulator.operations.forget_requests()
-    stack.run("up", SCENARIOS[name].inputs)
+    stack.run("up", CREATIONS[name].inputs)
 
-    assert existing(cloud) == made, "nothing is created twice"
-    assert_settled(stack, SCENARIOS[name].inputs, before)
+    assert Inventory.of(cloud) == made, "nothing is created twice"
+    assert_settled(stack, CREATIONS[name].inputs, before)
 
 
 def test_an_interrupted_creation_is_adopted_if_its_operation_is_on_a_later_page(cloud):
-    stack, before = lose_creation(cloud, "fleet")
-    made = existing(cloud)
+    stack, before = lose_creation(cloud, "fleet_with_id")
+    made = Inventory.of(cloud)
     ((request_id,),) = cloud.emulator.store.run("select request from operations where scope = 'regions/us-east1'")
     cloud.emulator.operations.forget_requests()
     token = page_token(("",), {"filter": f'clientOperationId = "{request_id}"'})
     cloud.fail("compute.regionOperations.list", body=json.dumps({"nextPageToken": token}))
-    stack.run("up", SCENARIOS["fleet"].inputs)
+    stack.run("up", CREATIONS["fleet_with_id"].inputs)
 
     assert stack.failed is None
-    assert existing(cloud) == made, "nothing is created twice"
-    assert_settled(stack, SCENARIOS["fleet"].inputs, before)
+    assert Inventory.of(cloud) == made, "nothing is created twice"
+    assert_settled(stack, CREATIONS["fleet_with_id"].inputs, before)
 
 
 @pytest.mark.parametrize("name", TWO)
 def test_a_creation_that_is_still_running_is_adopted(cloud, name):
-    before, inputs = prepare(cloud), SCENARIOS[name].inputs
+    before, inputs = prepare(cloud), CREATIONS[name].inputs
     stack = stack_of(cloud, name)
     cloud.emulator.operations.latency = 1.0
     stack.crash("up", inputs, None, "after")
@@ -125,8 +124,8 @@ def test_a_creation_that_is_still_running_is_adopted(cloud, name):
 @pytest.mark.parametrize("name", GENERATED)
 def test_after_a_change_of_the_program_the_lost_resource_is_named(cloud, name):
     stack, before = lose_creation(cloud, name)
-    lost = existing(cloud)
-    changed = SCENARIOS[name].changed
+    lost = Inventory.of(cloud)
+    changed = CREATIONS[name].other
     stack.run("up", changed)
     (warning,) = stack.warnings
 
@@ -136,32 +135,33 @@ def test_after_a_change_of_the_program_the_lost_resource_is_named(cloud, name):
     again = stack_of(cloud, name)
     again.import_(command.id)
     again.run("destroy", {})
-    assert not lost.keys() - before.keys() & existing(cloud).keys(), "the named one was the lost one"
+    named = lost.items.keys() - before.items.keys()
+    assert not named & Inventory.of(cloud).items.keys(), "the named one was the lost one"
     assert_settled(stack, changed, before)
 
 
-@pytest.mark.parametrize("name", [*WRITTEN, "generated fleet of given names"])
+@pytest.mark.parametrize("name", [*WRITTEN, "fleet_of_names"])
 def test_after_a_change_of_the_program_a_written_name_is_a_conflict_with_an_import_command(cloud, name):
     stack, before = lose_creation(cloud, name)
-    lost = existing(cloud)
-    stack.run("up", SCENARIOS[name].changed)
+    lost = Inventory.of(cloud)
+    stack.run("up", CREATIONS[name].other)
     told = "\n".join([stack.failed.message, *stack.warnings])
 
     assert stack.state is None
-    assert existing(cloud) == lost
+    assert Inventory.of(cloud) == lost
     command = import_commands(told)[0]
     stack.import_(command.id)
     stack.run("destroy", {})
-    assert existing(cloud) == before
+    assert Inventory.of(cloud) == before
     stack.end_plugin()
 
 
 @pytest.mark.parametrize("name", TWO)
 def test_stacks_of_one_name_do_not_adopt_from_each_other(cloud, name):
-    before, inputs = prepare(cloud), SCENARIOS[name].inputs
+    before, inputs = prepare(cloud), CREATIONS[name].inputs
     one, other = stack_of(cloud, name), stack_of(cloud, name, provider_id=OTHER_PROVIDER)
     one.run("up", inputs)
-    first = existing(cloud)
+    first = Inventory.of(cloud)
     other.run("up", inputs)
 
     assert one.state.id != other.state.id
@@ -174,13 +174,13 @@ def test_stacks_of_one_name_do_not_adopt_from_each_other(cloud, name):
 @pytest.mark.parametrize("is_changed", [False, True])
 def test_what_another_resource_of_the_state_has_is_neither_adopted_nor_named(cloud, name, is_changed):
     prepare(cloud)
-    scenario, stack = SCENARIOS[name], stack_of(cloud, name)
+    scenario, stack = CREATIONS[name], stack_of(cloud, name)
     stack.run("up", scenario.inputs)
     stack.end_plugin()
     moved = attrs.evolve(stack.state, urn=stack.engine.urn(stack.token, "moved"))
     stack.engine.diff(moved, scenario.inputs)
     stack.state = None
-    stack.up(scenario.changed if is_changed else scenario.inputs)
+    stack.up(scenario.other if is_changed else scenario.inputs)
 
     assert stack.state.id != moved.id
     assert stack.warnings == []
@@ -190,32 +190,32 @@ def test_what_another_resource_of_the_state_has_is_neither_adopted_nor_named(clo
 @pytest.mark.parametrize("prefix", ["", "compute.instances."])
 def test_what_another_stack_attached_after_our_detachment_is_not_adopted(cloud, prefix):
     prepare(cloud)
-    inputs = SCENARIOS["attachment"].inputs
+    inputs = CREATIONS["attachment"].inputs
     one, other = stack_of(cloud, "attachment"), stack_of(cloud, "attachment", provider_id=OTHER_PROVIDER)
     one.run("up", inputs)
     cloud.clock.advance(1.0)
     one.run("destroy", {})
     other.run("up", inputs)
-    made = existing(cloud)
+    made = Inventory.of(cloud)
     cloud.name_operations(prefix)
     one.run("up", inputs)
 
     assert one.state is None
     assert "is attached already, and not by this resource" in one.failed.message
-    assert existing(cloud) == made
+    assert Inventory.of(cloud) == made
     one.end_plugin()
     other.end_plugin()
 
 
 @pytest.mark.parametrize("name", [*TWO, *WRITTEN])
 def test_a_forced_replacement_keeps_what_the_creation_found(cloud, name):
-    before, inputs = prepare(cloud), SCENARIOS[name].inputs
+    before, inputs = prepare(cloud), CREATIONS[name].inputs
     stack = stack_of(cloud, name)
     stack.run("up", inputs)
-    made, state = existing(cloud), stack.state
+    made, state = Inventory.of(cloud), stack.state
     stack.replace(inputs)
 
-    assert existing(cloud) == made
+    assert Inventory.of(cloud) == made
     assert stack.state.id == state.id
     assert "was not replaced" in stack.warnings[0]
     assert_settled(stack, inputs, before)
@@ -223,14 +223,14 @@ def test_a_forced_replacement_keeps_what_the_creation_found(cloud, name):
 
 @pytest.mark.parametrize("name", [*TWO, *WRITTEN])
 def test_a_second_forced_replacement_also_keeps_what_the_creation_found(cloud, name):
-    before, inputs = prepare(cloud), SCENARIOS[name].inputs
+    before, inputs = prepare(cloud), CREATIONS[name].inputs
     stack = stack_of(cloud, name)
     stack.run("up", inputs)
-    made = existing(cloud)
+    made = Inventory.of(cloud)
     stack.replace(inputs)
     stack.replace(inputs)
 
-    assert existing(cloud) == made
+    assert Inventory.of(cloud) == made
     assert "was not replaced" in stack.warnings[0]
     assert_settled(stack, inputs, before)
 
@@ -238,19 +238,19 @@ def test_a_second_forced_replacement_also_keeps_what_the_creation_found(cloud, n
 @pytest.mark.parametrize("name", [*TWO, *WRITTEN])
 def test_a_forced_replacement_of_an_adopted_resource_keeps_it(cloud, name):
     stack, before = lose_creation(cloud, name)
-    made, inputs = existing(cloud), SCENARIOS[name].inputs
+    made, inputs = Inventory.of(cloud), CREATIONS[name].inputs
     stack.run("up", inputs)
     stack.replace(inputs)
 
-    assert existing(cloud) == made
+    assert Inventory.of(cloud) == made
     assert_settled(stack, inputs, before)
 
 
 def test_a_forced_replacement_that_found_the_old_resource_but_could_not_read_it_keeps_it(cloud):
-    before, inputs = prepare(cloud), SCENARIOS["template"].inputs
-    stack = stack_of(cloud, "template")
+    before, inputs = prepare(cloud), CREATIONS["template_named"].inputs
+    stack = stack_of(cloud, "template_named")
     stack.run("up", inputs)
-    made, old = existing(cloud), stack.state
+    made, old = Inventory.of(cloud), stack.state
     stack.end_plugin()
     stack.state = None
     cloud.fail("compute.instanceTemplates.get", status=403, times=100)
@@ -261,14 +261,14 @@ def test_a_forced_replacement_that_found_the_old_resource_but_could_not_read_it_
     stack.up(inputs)
     stack.engine.delete(old)
 
-    assert existing(cloud) == made
+    assert Inventory.of(cloud) == made
     assert "was not replaced" in stack.warnings[0]
     assert_settled(stack, inputs, before)
 
 
 @pytest.mark.parametrize("name", TWO)
 def test_after_a_refresh_a_forced_replacement_creates_another_one(cloud, name):
-    before, inputs = prepare(cloud), SCENARIOS[name].inputs
+    before, inputs = prepare(cloud), CREATIONS[name].inputs
     stack = stack_of(cloud, name)
     stack.run("up", inputs)
     state = stack.state
@@ -280,8 +280,8 @@ def test_after_a_refresh_a_forced_replacement_creates_another_one(cloud, name):
 
 
 def test_a_replacement_that_was_interrupted_before_its_deletion_keeps_what_its_creation_found(cloud):
-    before, inputs = prepare(cloud), SCENARIOS["template"].inputs
-    stack = stack_of(cloud, "template")
+    before, inputs = prepare(cloud), CREATIONS["template_named"].inputs
+    stack = stack_of(cloud, "template_named")
     stack.run("up", inputs)
     old = stack.state
     stack.end_plugin()
@@ -296,18 +296,18 @@ def test_a_replacement_that_was_interrupted_before_its_deletion_keeps_what_its_c
 
 def test_a_configuration_that_no_resource_has_is_imported_and_not_doubled(cloud):
     stack, before = lose_creation(cloud, "notification")
-    stack.run("up", SCENARIOS["notification"].inputs)
+    stack.run("up", CREATIONS["notification"].inputs)
 
     assert "an interrupted run or somebody else created it" in stack.failed.message
     stack.import_(import_commands(stack.failed.message)[0].id)
-    assert_settled(stack, SCENARIOS["notification"].inputs, before)
+    assert_settled(stack, CREATIONS["notification"].inputs, before)
 
 
 def test_a_creation_under_a_generated_name_lists_earlier_ones_once_in_a_process(cloud):
     prepare(cloud)
-    stack, calls = stack_of(cloud, "generated template"), []
+    stack, calls = stack_of(cloud, "template"), []
     for name in ("first", "second", "third"):
-        stack.engine.create(stack.token, name, SCENARIOS["generated template"].inputs)
+        stack.engine.create(stack.token, name, CREATIONS["template"].inputs)
         calls.append(cloud.calls())
         cloud.emulator.requests.kept.clear()
     stack.end_plugin()
@@ -322,7 +322,7 @@ def test_a_creation_under_a_generated_name_lists_earlier_ones_once_in_a_process(
 
 @pytest.mark.parametrize("name", TWO)
 def test_a_recovery_that_is_interrupted_again_converges(cloud, name):
-    before, inputs = prepare(cloud), SCENARIOS[name].inputs
+    before, inputs = prepare(cloud), CREATIONS[name].inputs
     stack = stack_of(cloud, name)
     cloud.hold_operations()
     stack.crash("up", inputs, None, "after")

@@ -12,15 +12,15 @@ import emulated
 import matrix
 import pytest
 from fault_case import Case, Expected, observe, run_case
-from fault_scenarios import SCENARIOS
 from fault_selection import pairwise, product
+from scenarios import FAULT_SCENARIOS
 
 
 @functools.cache
 def _expected() -> dict[str, Expected]:
     """Run every scenario without a fault."""
     with emulated.running() as cloud:
-        return {str(scenario): observe(cloud, scenario) for scenario in SCENARIOS}
+        return {str(scenario): observe(cloud, scenario) for scenario in FAULT_SCENARIOS}
 
 
 def _cases() -> list[Case]:

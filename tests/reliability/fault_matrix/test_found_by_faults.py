@@ -7,9 +7,21 @@ from driver import failing, rpc, secret
 from fault_case import Case, observe, run_case
 from fault_kinds import KINDS
 from fault_plan import ApiCall
-from fault_scenarios import DISK_KEY, SCENARIOS
 from fleets import instance_path
-from programs import ATTACHMENT, FLEET, NOTIFICATION, PROJECT, TEMPLATE, ZONE, attachment, fleet, notification, template
+from programs import (
+    ATTACHMENT,
+    DISK_KEY,
+    FLEET,
+    NOTIFICATION,
+    PROJECT,
+    TEMPLATE,
+    ZONE,
+    attachment,
+    fleet,
+    notification,
+    template,
+)
+from scenarios import FAULT_SCENARIOS
 
 NO_CHANGE = rpc.DiffResponse.DIFF_NONE
 INSERTS = {
@@ -24,7 +36,7 @@ INSERTS = {
 
 def _problems(cloud, scenario, method, kind, recovery, *, lasts=False):
     """Run one case of the fault matrix, with the fault in the first call of a method."""
-    (found,) = (item for item in SCENARIOS if str(item) == scenario)
+    (found,) = (item for item in FAULT_SCENARIOS if str(item) == scenario)
     case = Case(found, ApiCall(method, 1, changes=True), KINDS[kind], lasts, recovery)
     return run_case(cloud, case, observe(cloud, found)).problems
 

@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from cloud_inventory import Inventory
-from programs import (
-    ATTACHMENT,
-    FLEET,
-    IMAGE,
-    KEY,
-    NOTIFICATION,
-    PROJECT,
-    TEMPLATE,
-    attachment,
-    fleet,
-    image,
-    key,
-    notification,
-    template,
-)
+from inventory import Inventory
+from programs import PROJECT
 from pulumi_stack import Declared, PulumiStack
+from samples import SAMPLES
 
 CREATIONS = {
-    "template": (TEMPLATE, {"name": "web", **template()}, "compute.instanceTemplates.insert"),
-    "image": (IMAGE, image(name="golden"), "compute.machineImages.insert"),
-    "attachment": (ATTACHMENT, attachment(), "compute.instances.attachDisk"),
-    "fleet": (FLEET, fleet(2, fleetId="crew"), "compute.regionInstances.bulkInsert"),
-    "notification": (NOTIFICATION, notification(), "storage.notifications.insert"),
-    "key": (KEY, key(), "oslogin.users.sshPublicKeys.create"),
+    name: (sample.token, next(iter(sample.lives.values())).inputs, sample.changed_by[0])
+    for name, sample in SAMPLES.items()
 }
+"""A program of each resource with a name, and the API method that creates it."""
 FAULTS = {
     "no fault": None,
     "one 500": {"status": 500},
@@ -76,7 +60,7 @@ NEXT = {
 
 
 @pytest.mark.parametrize("following", NEXT.values(), ids=NEXT)
-@pytest.mark.parametrize("name", ["template", "image", "attachment"])
+@pytest.mark.parametrize("name", ["instance_template", "machine_image", "disk_attachment"])
 def test_an_outage_of_everything_does_not_make_what_another_stack_has_ours(cloud, stacks, name, following):
     token, inputs, _ = CREATIONS[name]
     program, (one, other) = {"thing": Declared(token, inputs)}, stacks
@@ -96,7 +80,7 @@ def test_an_outage_of_everything_does_not_make_what_another_stack_has_ours(cloud
 
 @pytest.mark.parametrize("following", NEXT.values(), ids=NEXT)
 def test_a_fleet_that_another_stack_creates_during_an_outage_does_not_become_ours(cloud, stacks, following):
-    token, inputs, method = CREATIONS["fleet"]
+    token, inputs, method = CREATIONS["bulk_instances"]
     program, (one, other) = {"thing": Declared(token, inputs)}, stacks
     cloud.prepare()
     cloud.fail(method, drop="before", times=10**9)

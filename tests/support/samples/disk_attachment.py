@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+from driver import Resource, secret
 from emulated import Emulated
 from hypothesis import strategies as st
-from programs import ATTACHMENT, PROJECT, VM, ZONE, attachment
-from sample import ApiObject, Edit, Life, Sample, changing, inputs_with
+from programs import ATTACHMENT, DISK_KEY, PROJECT, VM, ZONE, attachment
+from sample import CANCELLATIONS, CRASHES, FAULTS, ApiObject, Edit, Inputs, Life, Program, Sample, changing, inputs_with
 from valid import names
 
 
@@ -16,6 +17,30 @@ def _is_detached(cloud: Emulated) -> bool:
     return instance is not None and len(instance["disks"]) == 1
 
 
+def _surround(cloud: Emulated) -> None:
+    """Make the instance, with a disk of somebody else's, and the disks of the programs."""
+    cloud.make_disk()
+    disks = f"/compute/v1/projects/{PROJECT}/zones/{ZONE}/disks"
+    cloud.post(disks, {"name": "locked", "sizeGb": "50", "diskEncryptionKey": {"rawKey": DISK_KEY}})
+    other = cloud.make_disk("other-data")
+    if cloud.get(VM) is None:
+        cloud.make_instance()
+    cloud.post(f"/compute/v1/{VM}/attachDisk", {"source": other, "deviceName": "other"})
+
+
+def _declared(disk: str, has_name: bool, more: Inputs) -> Inputs:
+    return attachment(**{"disk": disk, **({"deviceName": f"my-{disk}"} if has_name else {}), **more})
+
+
+def _identity(inputs: Inputs) -> str:
+    return f"{VM} projects/{PROJECT}/zones/{ZONE}/disks/{inputs['disk'].rpartition('/')[2]}"
+
+
+def _identity_of(resource: Resource) -> str:
+    return _identity({**resource.outputs, **resource.inputs})
+
+
+_KEEP_DISK: dict[str, Inputs | tuple[Inputs, ...]] = {"keep_disk": {"autoDelete": True}}
 SAMPLE = Sample(
     token=ATTACHMENT,
     inputs=attachment(),
@@ -41,4 +66,23 @@ SAMPLE = Sample(
             is_gone=_is_detached,
         )
     },
+    changed_by=("compute.instances.attachDisk", "compute.instances.detachDisk"),
+    programs={
+        "attachment": Program(inputs=attachment(), updates=_KEEP_DISK, other={"mode": "READ_ONLY"}),
+        "attachment_encrypted": Program(
+            inputs=attachment(disk="locked", deviceName="data", diskEncryptionKey={"rawKey": secret(DISK_KEY)}),
+            updates=_KEEP_DISK,
+            suites=frozenset({FAULTS}),
+        ),
+        "attachment_device": Program(
+            inputs=attachment(deviceName="data"), other={"deviceName": "other"}, suites=frozenset({CRASHES, CANCELLATIONS})
+        ),
+    },
+    surround=_surround,
+    declared=st.builds(
+        _declared, st.sampled_from(["example-data", "more-data"]), st.booleans(), inputs_with({}, {"autoDelete": st.booleans()})
+    ),
+    identity=_identity,
+    identity_of=_identity_of,
+    provisional_ids=frozenset({f"{VM}/projects/{PROJECT}/zones/{ZONE}/disks/example-data"}),
 )  # fmt: skip

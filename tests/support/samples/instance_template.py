@@ -3,10 +3,11 @@ from __future__ import annotations
 from typing import Any
 
 import yaml
+from emulated import Emulated
 from hypothesis import strategies as st
-from programs import PROJECT, TEMPLATE, template
-from sample import ApiObject, Edit, Life, Sample, changing, inputs_with
-from valid import labels, metadata, secret_words, words
+from programs import PROJECT, TEMPLATE, properties, template
+from sample import CRASHES, FAULTS, ApiObject, Edit, Inputs, Life, Program, Sample, changing, inputs_with
+from valid import SECRET_METADATA, labels, metadata, secret_words, words
 from workspace import ROOT
 
 _PARTS = ("machineType", "disks", "networkInterfaces")
@@ -32,6 +33,22 @@ _PROPERTIES = inputs_with(
     | {"labels": labels, "metadata": metadata, "description": secret_words},
 )
 
+
+def _surround(cloud: Emulated) -> None:
+    cloud.post(f"/compute/v1/projects/{PROJECT}/global/instanceTemplates", {"name": "stranger", **template()})
+
+
+def _declared(machine: str, has_secret: bool, more: Inputs) -> Inputs:
+    return {"properties": properties(machineType=machine, **(SECRET_METADATA if has_secret else {})), **more}
+
+
+def _identity(inputs: Inputs) -> str | None:
+    scope = "regions/us-east1" if inputs.get("region") else "global"
+    name = inputs.get("name")
+    return f"projects/{PROJECT}/{scope}/instanceTemplates/{name.rpartition('/')[2]}" if name else None
+
+
+_BIGGER = template(machineType="e2-medium")
 SAMPLE = Sample(
     token=TEMPLATE,
     inputs=template(),
@@ -59,4 +76,17 @@ SAMPLE = Sample(
             imports=[f"{PROJECT}/us-east1/web", _REGIONAL],
         ),
     },
+    changed_by=("compute.instanceTemplates.insert", "compute.regionInstanceTemplates.insert", "compute.instanceTemplates.delete"),
+    programs={
+        "template": Program(inputs=template(**SECRET_METADATA), other=_BIGGER),
+        "template_named": Program(inputs={"name": "web", **template(**SECRET_METADATA)}, other=_BIGGER),
+        "template_regional": Program(inputs={"name": "web", "region": "us-east1", **template()}, suites=frozenset({FAULTS})),
+        "template_regional_generated": Program(inputs={"region": "us-east1", **template()}, other=_BIGGER, suites=frozenset({CRASHES})),
+    },
+    surround=_surround,
+    declared=st.builds(
+        _declared, st.sampled_from(["e2-small", "e2-medium"]), st.booleans(),
+        inputs_with({}, {"name": st.just("web"), "region": st.just("us-east1"), "description": st.just("mine")}),
+    ),
+    identity=_identity,
 )  # fmt: skip

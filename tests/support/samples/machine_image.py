@@ -1,12 +1,27 @@
 from __future__ import annotations
 
+from driver import secret
+from emulated import Emulated
 from hypothesis import strategies as st
-from programs import IMAGE, PROJECT, VM, image
-from sample import ApiObject, Edit, Life, Sample, changing, inputs_with
+from programs import IMAGE, MARKER, PROJECT, VM, image
+from sample import ApiObject, Edit, Inputs, Life, Program, Sample, changing, inputs_with
 from valid import labels, secret_words
 
 _PATH = f"projects/{PROJECT}/global/machineImages/golden"
 
+
+def _surround(cloud: Emulated) -> None:
+    if cloud.get(VM) is None:
+        cloud.make_instance()
+    cloud.post(f"/compute/beta/projects/{PROJECT}/global/machineImages?sourceInstance={VM}", {"name": "stranger"})
+
+
+def _identity(inputs: Inputs) -> str | None:
+    name = inputs.get("name")
+    return f"projects/{PROJECT}/global/machineImages/{name.rpartition('/')[2]}" if name else None
+
+
+_RELABEL: Inputs = {"labels": {"a": "2"}}
 SAMPLE = Sample(
     token=IMAGE,
     inputs=image(),
@@ -31,4 +46,15 @@ SAMPLE = Sample(
             imports=["golden", f"{PROJECT}/golden", _PATH, f"https://www.googleapis.com/compute/beta/{_PATH}"],
         )
     },
+    changed_by=("compute.machineImages.insert", "compute.machineImages.delete", "compute.machineImages.setLabels"),
+    programs={
+        "image": Program(inputs=image(labels={"a": "1"}), updates={"relabel": _RELABEL}, other={"description": "new"}),
+        "image_named": Program(inputs=image(name="golden"), updates={"relabel": _RELABEL}, other={"description": "new"}),
+    },
+    surround=_surround,
+    declared=inputs_with(
+        {},
+        {"name": st.just("golden"), "labels": st.sampled_from([{}, {"tier": "web"}, {"tier": "db"}]), "description": st.just(secret(MARKER))},
+    ).map(lambda more: image(**more)),
+    identity=_identity,
 )  # fmt: skip

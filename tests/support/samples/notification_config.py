@@ -1,12 +1,22 @@
 from __future__ import annotations
 
+from driver import secret
+from emulated import Emulated
 from hypothesis import strategies as st
-from programs import BUCKET, NOTIFICATION, PROJECT, notification
-from sample import ApiObject, Edit, Life, Sample, inputs_with
+from programs import BUCKET, MARKER, NOTIFICATION, PROJECT, TOPICS, notification
+from sample import ApiObject, Edit, Life, Program, Sample, inputs_with
 from valid import names, secret_words, words
 
 _PATH = f"b/{BUCKET}/notificationConfigs/1"
 _EVENTS = ["OBJECT_FINALIZE", "OBJECT_DELETE", "OBJECT_ARCHIVE", "OBJECT_METADATA_UPDATE"]
+
+
+def _surround(cloud: Emulated) -> None:
+    cloud.make_bucket()
+    cloud.make_topics()
+    stranger = {"topic": f"//pubsub.googleapis.com/{TOPICS[0]}", "payload_format": "NONE"}
+    cloud.post(f"/storage/v1/b/{BUCKET}/notificationConfigs", stranger)
+
 
 SAMPLE = Sample(
     token=NOTIFICATION,
@@ -40,4 +50,13 @@ SAMPLE = Sample(
             ],
         )
     },
+    changed_by=("storage.notifications.insert", "storage.notifications.delete"),
+    programs={"notification": Program(inputs=notification(eventTypes=["OBJECT_FINALIZE"]))},
+    surround=_surround,
+    declared=inputs_with(
+        {},
+        {"eventTypes": st.sampled_from([["OBJECT_FINALIZE"], ["OBJECT_DELETE"]]), "customAttributes": st.just({"password": secret(MARKER)})},
+    ).map(lambda more: notification(**more)),
+    provisional_ids=frozenset({f"{BUCKET}/notificationConfigs/new"}),
+    identity_of=lambda resource: f"b/{resource.id}",
 )  # fmt: skip

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import struct
 from typing import Any
 
+from emulated import Emulated
 from hypothesis import strategies as st
-from programs import EXPIRY, FINGERPRINT, KEY, USER, key
-from sample import ApiObject, Edit, Life, Sample, changing, inputs_with
+from programs import BLOB, EXPIRY, FINGERPRINT, KEY, OTHER_BLOB, PROJECT, USER, key
+from sample import CANCELLATIONS, CRASHES, FAULTS, ApiObject, Edit, Inputs, Life, Program, Sample, changing, inputs_with
 
 _PATH = f"users/{USER}/sshPublicKeys/{FINGERPRINT}"
 
@@ -15,6 +17,15 @@ _PATH = f"users/{USER}/sshPublicKeys/{FINGERPRINT}"
 def _public_key(draw: Any) -> str:
     blob = struct.pack(">I", 11) + b"ssh-ed25519" + struct.pack(">I", 32) + draw(st.binary(min_size=32, max_size=32))
     return f"ssh-ed25519 {base64.b64encode(blob).decode()} {draw(st.sampled_from(['', 'me', 'a comment']))}"
+
+
+def _surround(cloud: Emulated) -> None:
+    cloud.post(f"/v1/users/{USER}:importSshPublicKey", {"key": f"ssh-ed25519 {OTHER_BLOB}"})
+
+
+def _identity(inputs: Inputs) -> str:
+    digest = hashlib.sha256(base64.b64decode(inputs["key"].split()[1])).hexdigest()
+    return f"users/{USER}/sshPublicKeys/{digest}"
 
 
 SAMPLE = Sample(
@@ -42,4 +53,18 @@ SAMPLE = Sample(
             imports=[_PATH, f"{USER}/sshPublicKeys/{FINGERPRINT}", f"users/{USER}/{FINGERPRINT}", f"{USER}/{FINGERPRINT}", f"https://oslogin.googleapis.com/v1alpha/{_PATH}"],
         )
     },
+    changed_by=("oslogin.users.sshPublicKeys.create", "oslogin.users.sshPublicKeys.delete", "oslogin.users.sshPublicKeys.patch"),
+    programs={
+        "key": Program(inputs=key(), suites=frozenset({FAULTS})),
+        "key_to_expire": Program(inputs=key(), updates={"expire": {"expirationTimeUsec": EXPIRY}}, suites=frozenset({CRASHES, CANCELLATIONS})),
+        "key_expiring": Program(
+            inputs=key(expirationTimeUsec=EXPIRY), updates={"extend": {"expirationTimeUsec": "1930000000000000"}}, suites=frozenset({FAULTS})
+        ),
+        "key_with_account": Program(inputs=key(projectId=PROJECT), suites=frozenset({CANCELLATIONS})),
+    },
+    surround=_surround,
+    declared=inputs_with(
+        {"key": st.sampled_from([f"ssh-ed25519 {blob} laptop" for blob in (BLOB, OTHER_BLOB)])}, {"expirationTimeUsec": st.just(EXPIRY)}
+    ).map(lambda more: key(**more)),
+    identity=_identity,
 )  # fmt: skip
