@@ -92,8 +92,10 @@ class World:
         """Return a stack in the state before the run of a scenario."""
         cloud = self.cloud
         make_surroundings(cloud)
-        # With an ID of the provider, a creation ends with reads that only help, which it survives if they are cancelled.
-        stack = Stack(cloud, scenario.token, "kept", provider_id="")
+        stack = Stack(cloud, scenario.token, "kept")
+        if scenario.verb == "create":
+            # With an ID of the provider, a creation ends with reads that only help; it survives their cancellation.
+            stack.provider_id = ""
         for program in scenario.before:
             stack.up(program)
             assert stack.failed is None, stack.failed
