@@ -224,10 +224,6 @@ class DiskAttachmentQuery(ListQuery):
     )
 
 
-_TIMEOUT: Final = 300.0
-"""Seconds that an operation may take if the user sets no custom timeout."""
-
-
 @attrs.frozen
 class _Attached:
     """Our disk on an instance: both as Google returns them (REST JSON)."""
@@ -248,7 +244,7 @@ class DiskAttachment(Resource):
     query = DiskAttachmentQuery
     in_place = frozenset({("autoDelete",), ("diskSizeGb",), ("forceAttach",)})
     id_forms = ID_FORMS
-    operation_timeout = _TIMEOUT
+    operation_timeout = 300.0
 
     def __init__(self, google: GoogleClient, lookups: Lookups) -> None:
         self._google = google
@@ -371,7 +367,7 @@ class DiskAttachment(Resource):
         """Wait for what interrupted runs are still attaching."""
         address = self._parse(resource_id)
         instances = self._instances(address)
-        wait = Wait(f"attachDisk of {instances.path}/{address.instance}", _TIMEOUT)
+        wait = Wait(f"attachDisk of {instances.path}/{address.instance}", self.operation_timeout)
 
         def is_shown(_: Outcome) -> bool:
             return self._find(context, address, _values(context.prior)) is not None
@@ -476,7 +472,9 @@ class DiskAttachment(Resource):
 
     def _instances(self, address: Address) -> Collection:
         path = f"zones/{address.zone}/instances"
-        return Collection(google=self._google, version="beta", project=address.project, path=path, timeout=_TIMEOUT)
+        return Collection(
+            google=self._google, version="beta", project=address.project, path=path, timeout=self.operation_timeout
+        )
 
     def _has_instance(self, inputs: DiskAttachmentValues) -> bool:
         """Return whether `instance` is known, and in a known form."""
