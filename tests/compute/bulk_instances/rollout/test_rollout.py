@@ -252,6 +252,17 @@ def test_a_batch_waits_for_the_guest_attribute_and_fails_without_it(engine, clou
     cloud.emulator.store.put("guest-attributes/all", {"onBoot": {"app/state": "ready"}})
 
 
+def test_if_the_time_of_the_call_is_over_before_members_are_ready_the_error_says_so(clocked_engine):
+    ready = {"ready": {"guestAttribute": "app/state=ready", "within": 300}}
+    metadata = {"metadata": {"items": [{"key": "enable-guest-attributes", "value": "TRUE"}]}}
+    created = clocked_engine.create(FLEET, "workers", rolling(2, ready, **metadata))
+    clocked_engine.timeout = 60
+    with failing() as failed:
+        clocked_engine.update(created, rolling(2, ready, **metadata, **BIGGER_DISK))
+
+    assert "within the custom timeout of 60 s; raise customTimeouts: web-" in failed[0].partial.reasons[0]
+
+
 def test_stopped_members_are_started_or_replaced_as_the_fleet_says(engine, cloud):
     created = engine.create(FLEET, "workers", rolling())
     stop(cloud, "web-002")
