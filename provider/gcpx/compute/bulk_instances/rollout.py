@@ -502,15 +502,14 @@ class Rollout:
         kept = [member for member in self.members if member["id"] not in gone]
         for demand in instances_to_create(self.context, self.goal, kept, deleted, step.create):
             try:
-                self.creation = create_instances(self.context, self.fleet, self.goal.inputs, kept, demand)
+                creation = create_instances(self.context, self.fleet, self.goal.inputs, kept, demand)
             except Unfinished:
                 self.touched = self.creating = True
                 raise
-            if self.creation.refusal is not None:
-                inputs, refusal = self.goal.inputs, self.creation.refusal
-                raise explained_refusal(self.context, self.fleet, inputs, demand.count, refusal)
-            self.touched = True
-            before, known, creation = len(kept), [*kept, *deleted], self.creation
+            if creation.refusal is not None:  # the state keeps the outputs of the last creation that was accepted
+                raise explained_refusal(self.context, self.fleet, self.goal.inputs, demand.count, creation.refusal)
+            self.creation, self.touched = creation, True
+            before, known = len(kept), [*kept, *deleted]
             kept = members_after(self.context, self.fleet, known, creation.created, creation.outcomes)
             self.members = kept
             if len(kept) - before >= demand.count:
