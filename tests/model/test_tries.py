@@ -34,11 +34,11 @@ def test_a_pause_is_counted_from_the_beginning_of_the_try_before():
     assert moments(clock, context(clock), 10.0, takes=0.75, pause=1.0) == [0.0, 1.0, 3.0, 7.0, 10.0]
 
 
-def test_a_try_that_takes_longer_than_the_pause_is_followed_at_once_and_the_pause_does_not_grow():
+def test_a_try_that_takes_longer_than_the_pause_is_followed_at_once_and_the_pause_grows():
     clock = FakeClock()
 
-    assert moments(clock, context(clock), 9.0, takes=4.0, pause=1.0) == [0.0, 4.0, 8.0]
-    assert clock.pauses == []
+    assert moments(clock, context(clock), 30.0, takes=3.0, pause=1.0) == [0.0, 3.0, 6.0, 10.0, 18.0, 30.0]
+    assert clock.pauses == [1.0, 5.0, 9.0]
 
 
 def test_tries_end_with_the_time_of_the_call():

@@ -94,6 +94,14 @@ def test_faults_while_waiting_do_not_fail_the_operation(clocked_engine, cloud):
     assert cloud.emulator.faults.queue == []
 
 
+def test_the_progress_of_an_operation_is_shown_though_it_cannot_be_read_at_first(clocked_engine, cloud):
+    cloud.fail("compute.globalOperations.wait", status=503)
+    created = clocked_engine.create(TEMPLATE, "web", WEB)
+
+    said = clocked_engine.log.wait_for(2, created.urn)
+    assert "insert global/instanceTemplates/web: 0%" in said
+
+
 def test_operations_are_polled_if_they_cannot_be_waited_for(engine, cloud):
     cloud.fail("compute.globalOperations.wait", status=501)
 

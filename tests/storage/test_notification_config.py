@@ -81,6 +81,19 @@ def test_if_the_bucket_cannot_be_listed_after_a_lost_response_the_next_run_finds
     assert cloud.emulator.store.counts()["notificationConfigs"] == 1
 
 
+def test_if_the_time_is_over_before_a_lost_request_is_found_the_state_keeps_what_it_may_create(clocked_engine, cloud):
+    cloud.fail(INSERT, drop="after")
+    cloud.fail("storage.notifications.list", body='{"items": []}', times=99)
+    with failing() as failed:
+        clocked_engine.create(NOTIFICATION, "n", notification(), timeout=30)
+    cloud.emulator.faults.queue.clear()
+
+    assert failed[0].partial.id == f"{BUCKET}/notificationConfigs/new"
+    assert len(cloud.requests(INSERT)) == 1
+    state = left_by(failed[0], driver.Resource(clocked_engine.urn(NOTIFICATION, "n"), "", {}, {}))
+    assert clocked_engine.refresh(state).id == f"{BUCKET}/notificationConfigs/1"
+
+
 def test_a_provisional_id_cannot_be_imported(engine):
     with failing() as failed:
         engine.import_(NOTIFICATION, "n", f"{BUCKET}/notificationConfigs/new")

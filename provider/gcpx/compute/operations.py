@@ -210,9 +210,8 @@ class Operations:
                 else:
                     words = f"{wait.what}: the status of its operation could not be read: {error}"
                     raise Unfinished(words) from error
-                continue
             except (CancelledError, OutOfTimeError):
-                continue  # the next try finds that the user cancelled, or that the time is up
+                pass  # the next try finds that the user cancelled, or that the time is up
             if operation.get("status") == "DONE":
                 return operation
             progress = wait.describe(operation)

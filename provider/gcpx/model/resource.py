@@ -120,8 +120,7 @@ class Context:
             rest = min(begun + pause, end) - now
             if now >= end or self.cancelled.is_set() or (rest > 0 and self.cancelled.wait(rest)):
                 return
-            if rest > 0:
-                pause = min(pause * 2, longest)
+            pause = min(pause * 2, longest)
             begun = self.clock()
 
     def side_by_side(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:

@@ -302,8 +302,8 @@ class Insertion:
             found = self._new_twin(before, lost)
             if found is not None or not isinstance(lost.__cause__, NoResponse):
                 return found
-        if context.cancelled.is_set():
-            raise lost
+        if context.cancelled.is_set() or context.seconds_left() <= 0:
+            raise lost  # it may still be under way
         return None
 
     def _new_twin(self, before: Container[str], lost: Unfinished) -> FoundConfig | None:

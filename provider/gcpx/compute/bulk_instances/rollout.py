@@ -145,11 +145,11 @@ class NotReadyError(ProviderError):
 
     code = "ABORTED"
 
-    def __init__(self, members: list[Instance], within: int) -> None:
+    def __init__(self, members: list[Instance], limit: str) -> None:
+        """Name some of the members, and the time that was too short for them."""
         shown = ", ".join(f"{member['name']} ({member.get('status')})" for member in members[:_NAMED])
         more = f" and {len(members) - _NAMED:,} more" if len(members) > _NAMED else ""
-        seconds = "1 second" if within == 1 else f"{within:,} seconds"
-        super().__init__(f"not ready within {seconds}: {shown}{more}")
+        super().__init__(f"not ready within {limit}: {shown}{more}")
 
 
 @attrs.define
@@ -188,7 +188,7 @@ class Readiness:
         """Wait until all members are ready or have stopped; return them as they were last read.
 
         Raises:
-            NotReadyError: some are not ready after `within` seconds.
+            NotReadyError: some are not ready after `within` seconds, or when the time of the call is over.
             ApiError: they cannot be read.
         """
         listed = None
@@ -202,7 +202,10 @@ class Readiness:
             )
         if self.context.cancelled.is_set():
             raise CancelledError("cancelled while members were starting; run `pulumi up` to go on")
-        raise NotReadyError(late, self.within)
+        limit = "1 second" if self.within == 1 else f"{self.within:,} seconds"
+        if self.context.seconds_left() <= 0:
+            limit = f"the custom timeout of {self.context.timeout:g} s; raise customTimeouts"
+        raise NotReadyError(late, limit)
 
     def _has_attribute(self, member: Instance) -> bool:
         path, _, wanted = self.guest_attribute.partition("=")
@@ -497,15 +500,14 @@ class Rollout:
         kept = [member for member in self.members if member["id"] not in gone]
         for demand in instances_to_create(self.context, self.goal, kept, deleted, step.create):
             try:
-                self.creation = create_instances(self.context, self.fleet, self.goal.inputs, kept, demand)
+                creation = create_instances(self.context, self.fleet, self.goal.inputs, kept, demand)
             except Unfinished:
                 self.touched = self.creating = True
                 raise
-            if self.creation.refusal is not None:
-                inputs, refusal = self.goal.inputs, self.creation.refusal
-                raise explained_refusal(self.context, self.fleet, inputs, demand.count, refusal)
-            self.touched = True
-            before, known, creation = len(kept), [*kept, *deleted], self.creation
+            if creation.refusal is not None:  # the state keeps the outputs of the last creation that was accepted
+                raise explained_refusal(self.context, self.fleet, self.goal.inputs, demand.count, creation.refusal)
+            self.creation, self.touched = creation, True
+            before, known = len(kept), [*kept, *deleted]
             kept = members_after(self.context, self.fleet, known, creation.created, creation.outcomes)
             self.members = kept
             if len(kept) - before >= demand.count:

@@ -252,6 +252,28 @@ def test_a_batch_waits_for_the_guest_attribute_and_fails_without_it(engine, clou
     cloud.emulator.store.put("guest-attributes/all", {"onBoot": {"app/state": "ready"}})
 
 
+def test_after_a_refused_replacement_the_state_keeps_the_outputs_of_the_last_creation(engine, cloud):
+    created = engine.create(FLEET, "workers", rolling())
+    cloud.fail("compute.regionInstances.bulkInsert", status=400, reason="invalid", times=9)
+    with failing() as failed:
+        engine.update(created, rolling(**BIGGER_DISK))
+    kept = driver.plain(failed[0].partial.properties)
+
+    for name in ("operationGroupId", "perLocationStatus", "shortfalls"):
+        assert kept[name] == created.outputs[name]
+
+
+def test_if_the_time_of_the_call_is_over_before_members_are_ready_the_error_says_so(clocked_engine):
+    ready = {"ready": {"guestAttribute": "app/state=ready", "within": 300}}
+    metadata = {"metadata": {"items": [{"key": "enable-guest-attributes", "value": "TRUE"}]}}
+    created = clocked_engine.create(FLEET, "workers", rolling(2, ready, **metadata))
+    clocked_engine.timeout = 60
+    with failing() as failed:
+        clocked_engine.update(created, rolling(2, ready, **metadata, **BIGGER_DISK))
+
+    assert "within the custom timeout of 60 s; raise customTimeouts: web-" in failed[0].partial.reasons[0]
+
+
 def test_stopped_members_are_started_or_replaced_as_the_fleet_says(engine, cloud):
     created = engine.create(FLEET, "workers", rolling())
     stop(cloud, "web-002")
