@@ -27,7 +27,7 @@ class FakeClock(Clock):
       clock is moved.
 
     Attributes:
-        pauses: the seconds of each pause so far.
+        pauses: the seconds of each pause since the last reset.
     """
 
     def __init__(self, now: float = 0.0) -> None:
@@ -50,9 +50,10 @@ class FakeClock(Clock):
             self._move(self._now + seconds)
 
     def reset(self) -> None:
-        """Release the clock, and show the machine's time."""
+        """Release the clock, forget its pauses, and show the machine's time."""
         with self._changed:
             self._held = False
+            self.pauses.clear()
             self._move(time.time())
 
     async def until(self, moment: float) -> None:

@@ -216,6 +216,8 @@ class Insertion(abc.ABC):
             refusal = self.explained(error)
             if unseen is not None and not isinstance(error, PreconditionFailed):
                 raise Unfinished(f"{_UNSEEN}. Google refused to create it again: {refusal}", unseen) from error
+            if refusal is error:
+                raise
             raise refusal from error
         return response
 
