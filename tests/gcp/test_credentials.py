@@ -92,7 +92,7 @@ def test_credentials_never_go_over_plain_http_to_another_host():
         driver.engine(project=PROJECT, accessToken="t", computeCustomEndpoint="http://192.0.2.1") as made,
         failing() as failed,
     ):
-        made.create(TEMPLATE, "web", template())
+        made.create(TEMPLATE, "web", template(), timeout=1.0)  # so that a failing test does not wait for an answer
 
     assert "does not send credentials over plain http to 192.0.2.1" in failed[0].message
 

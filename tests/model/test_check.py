@@ -91,6 +91,12 @@ CASES = [
     ),
     (
         TEMPLATE,
+        template(networkInterfaces=[{"nicType": "quantum nic"}]),
+        "properties.networkInterfaces[0].nicType",
+        "must be one of",
+    ),
+    (
+        TEMPLATE,
         template(networkInterfaces=[{"accessConfigs": [{}, {}]}]),
         "properties.networkInterfaces[0].accessConfigs",
         "at most 1",
