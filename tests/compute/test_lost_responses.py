@@ -90,3 +90,33 @@ def test_what_was_created_after_many_failures_is_ours_too(cloud, name):
     assert stack.failed is None
     assert Inventory.of(cloud) == before
     stack.end_plugin()
+
+
+@pytest.mark.parametrize("name", ["template_named", "image_named"])
+def test_a_namesake_of_what_an_operation_of_the_stack_created_is_left(cloud, name):
+    prepare(cloud)
+    stack = _stack(cloud, name)
+    _lose_answers(stack, name)
+    path = stack.state.id
+    theirs = cloud.get(path) | {"id": cloud.emulator.store.new_id()}
+    cloud.emulator.store.put(path, theirs)
+    stack.destroy()
+
+    assert stack.failed is None
+    assert ["nothing shows that this stack created it" in said for said in stack.warnings] == [True]
+    assert cloud.get(path) == theirs
+    stack.end_plugin()
+
+
+@pytest.mark.parametrize("name", INSERTIONS)
+def test_what_exists_is_ours_if_an_operation_has_the_request_id_whose_answer_was_lost(cloud, name):
+    before, stack = prepare(cloud), _stack(cloud, name)
+    cloud.fail(INSERTIONS[name][0], drop="after")
+    cloud.fail(INSERTIONS[name][0], status=403)
+    stack.up(CREATIONS[name].inputs)
+
+    assert stack.state is not None, stack.failed
+    stack.destroy()
+    assert stack.failed is None
+    assert Inventory.of(cloud) == before
+    stack.end_plugin()

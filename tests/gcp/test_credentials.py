@@ -87,13 +87,16 @@ def test_an_access_token_goes_to_a_loopback_endpoint_that_the_user_set(cloud):
     assert {entry["authorized"] for entry in cloud.emulator.requests.kept} == {True}
 
 
-def test_credentials_never_go_over_plain_http_to_another_host():
+def test_credentials_never_go_over_plain_http_to_another_host(monkeypatch, tokens):
+    proxy, arrived = tokens
+    monkeypatch.setenv("HTTP_PROXY", proxy)  # whatever is sent to another host arrives there
     with (
         driver.engine(project=PROJECT, accessToken="t", computeCustomEndpoint="http://192.0.2.1") as made,
         failing() as failed,
     ):
         made.create(TEMPLATE, "web", template())
 
+    assert arrived == []
     assert "does not send credentials over plain http to 192.0.2.1" in failed[0].message
 
 

@@ -91,6 +91,12 @@ CASES = [
     ),
     (
         TEMPLATE,
+        template(networkInterfaces=[{"nicType": "quantum nic"}]),
+        "properties.networkInterfaces[0].nicType",
+        "must be one of",
+    ),
+    (
+        TEMPLATE,
         template(networkInterfaces=[{"accessConfigs": [{}, {}]}]),
         "properties.networkInterfaces[0].accessConfigs",
         "at most 1",
@@ -187,6 +193,20 @@ def test_a_failure_names_an_invalid_secret_without_showing_it(engine):
 
     assert set(failures) == {"properties.machineType", "properties.tags.items[0]"}
     assert "hunter2" not in str(failures).lower()
+
+
+def test_the_reason_of_a_rule_does_not_show_a_value_of_a_secret_object(engine):
+    machine = properties(
+        machineType="c3-standard-4",
+        confidentialInstanceConfig={"confidentialInstanceType": "TDX"},  # too short to be masked wherever it is
+        scheduling={"onHostMaintenance": "MIGRATE"},
+    )
+    path = "properties.scheduling.onHostMaintenance"
+
+    assert engine.failures(TEMPLATE, {"properties": machine})[path] == (
+        "must be TERMINATE with confidentialInstanceType: TDX"
+    )
+    assert "with SEV_SNP or TDX requires" in engine.failures(TEMPLATE, {"properties": secret(machine)})[path]
 
 
 def test_a_value_that_this_version_does_not_know_is_a_warning(engine):

@@ -97,12 +97,17 @@ def test_a_change_is_reported_at_its_exact_path(old, new, expected):
     assert _paths(InstanceTemplateModel, old, new) == expected
 
 
-def test_setting_a_property_to_the_servers_value_is_not_a_change():
-    old, new = template(), template(minCpuPlatform="Intel Ice Lake")
-    live = {"properties": {"minCpuPlatform": "Intel Ice Lake"}}
+@pytest.mark.parametrize(("name", "written", "shown"), [
+    ("minCpuPlatform", "Intel Ice Lake", "Intel Ice Lake"),
+    ("tags", {"items": ["web"]}, {"items": ["web"], "fingerprint": "42WmSpB8rSM="}),
+    ("metadata", {"items": [{"key": "a", "value": "1"}]},
+     {"items": [{"key": "a", "value": "1"}], "fingerprint": "42WmSpB8rSM=", "kind": "compute#metadata"}),
+], ids=["scalar", "outputs beside it", "outputs beside a list of objects"])  # fmt: skip
+def test_setting_a_property_to_the_servers_value_is_not_a_change(name, written, shown):
+    old, new = template(), template(**{name: written})
 
-    assert _paths(InstanceTemplateModel, old, new, live) == {}
-    assert _paths(InstanceTemplateModel, old, new) == {"properties.minCpuPlatform": "add"}
+    assert _paths(InstanceTemplateModel, old, new, {"properties": {name: shown}}) == {}
+    assert _paths(InstanceTemplateModel, old, new) == {f"properties.{name}": "add"}
 
 
 @pytest.mark.parametrize(

@@ -248,6 +248,18 @@ def test_a_secret_input_stays_secret_in_every_output(engine):
     assert refreshed.inputs == created.inputs
 
 
+def test_a_list_with_a_secret_is_secret_as_a_whole_if_google_shows_another_number_of_elements(engine, cloud):
+    created = engine.create(TEMPLATE, "web", template(tags={"items": [secret("abc"), "web"]}))
+    assert created.outputs["properties"]["tags"]["items"] == [secret("abc"), "web"]
+    shown = ["web", "abd", "db"]  # nothing tells whether one of them comes from the secret one
+    cloud.change(created.id, lambda body: body["properties"]["tags"].update(items=shown))
+    refreshed = engine.refresh(created)
+
+    assert refreshed is not None
+    assert refreshed.outputs["properties"]["tags"]["items"] == secret(shown)
+    assert refreshed.inputs["properties"]["tags"]["items"] == secret(shown)
+
+
 def test_an_encryption_key_is_secret_even_if_the_program_does_not_mark_it(engine):
     disk = {
         "boot": True,
@@ -387,7 +399,7 @@ def test_an_asset_is_refused_with_a_reason(engine):
 
 @pytest.mark.parametrize(("token", "inputs"), [(TEMPLATE, template()), (IMAGE, image()), (FLEET, fleet())])
 def test_a_program_without_a_name_keeps_the_imported_name(engine, vm, token, inputs):
-    imported = engine.import_(token, "x", engine.create(token, "x", inputs).id)
+    imported = engine.import_(token, "x", engine.create(token, "of another program", inputs).id)
 
     assert imported is not None
     assert engine.diff(imported, inputs).changes == rpc.DiffResponse.DIFF_NONE

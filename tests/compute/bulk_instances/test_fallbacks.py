@@ -171,6 +171,18 @@ def test_a_fleet_that_has_its_minimum_after_all_attempts_is_created_with_a_warni
     assert any("7 of 10 instances exist" in said for _, _, said in engine.log.messages)
 
 
+def test_a_fleet_that_has_exactly_its_minimum_when_google_refuses_the_last_request_is_created_with_a_warning(
+    engine, cloud
+):
+    set_limits(cloud, **ROOM_IN_C)
+    cloud.fail(BULK, delay=0.0)
+    cloud.fail(BULK, status=403, reason="quotaExceeded", message="used up")
+    created = engine.create(FLEET, "workers", fleet(count=10, minCount=4, **THEN_C))
+
+    assert created.outputs["createdCount"] == 4
+    assert any("4 of 10 instances exist" in said for _, _, said in engine.log.messages)
+
+
 def _request_ids(cloud):
     return {entry["query"]["requestId"] for entry in cloud.requests(BULK)}
 

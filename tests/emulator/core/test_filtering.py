@@ -13,7 +13,7 @@ from gcpx_emulator.core.listing import predicate
 TEMPLATES = f"/compute/v1/projects/{PROJECT}/global/instanceTemplates"
 WEB = {
     "name": "web-1", "id": "12", "status": "RUNNING", "canIpForward": True, "size": 10, "creationTimestamp": "2026-01-02T00:00:00Z",
-    "labels": {"team": "web", "a.b/c": "x"}, "scheduling": {"automaticRestart": False, "minNodeCpus": 4},
+    "labels": {"team": "web", "a.b/c": "x", "quoted": 'say "hi" \\ bye'}, "scheduling": {"automaticRestart": False, "minNodeCpus": 4},
     "tags": {"items": ["http", "https"]}, "disks": [{"boot": True, "diskSizeGb": "10"}, {"boot": False, "diskSizeGb": "200"}],
 }  # fmt: skip
 DB = {
@@ -41,6 +41,7 @@ FIRST, SECOND = 9007199254740993, 9007199254740992
     ("labels.team:*", ONE), ("labels.team : *", ONE), ("labels:*", BOTH), ("labels.none:*", NEITHER),
     ("labels:team", ONE), ("labels.team:we", ONE), ('labels."a.b/c" = x', ONE), ('labels."a.b/c":*', ONE),
     ("labels.team != web", OTHER), ("labels.team = web", ONE),
+    (r'labels.quoted = "say \"hi\" \\ bye"', ONE), (r"labels.quoted = 'say \"hi\" \\ bye'", ONE),
     ("tags.items:http", ONE), ("tags.items = https", ONE), ("tags.items = ftp", NEITHER),
     ("disks.boot = false", ONE), ("disks.diskSizeGb > 100", ONE), ("disks.diskSizeGb > 500", NEITHER),
     ("name = web-1 AND size = 10", ONE), ("(name = web-1) (size = 9)", NEITHER), ("(name = web-1)(size = 10)", ONE),
@@ -64,7 +65,7 @@ def test_a_filter_accepts(filter_, names):
     ("name eq a AND size = 1", "cannot be mixed"), ("(name eq a) (size > 1)", "cannot be mixed"),
     ("(name eq a) (status eq b)", "several fields"), ("name eq [", "not an RE2 expression"), ("name eq a(?=b)", "not an RE2 expression"),
     (r"name eq (a)\1", "not an RE2 expression"), ("name eq a OR name eq b", "cannot be joined by OR"), ("NOT name eq a", "cannot be joined"),
-    ("name eq a name eq b", "in parentheses"), ("a" * 5000 + " = b", "at most 4,096"), ("(" * 60 + "a = b" + ")" * 60, "deeper"),
+    ("(name eq a) AND (name eq b)", "cannot be joined by AND"), ("name eq a name eq b", "in parentheses"), ("a" * 5000 + " = b", "at most 4,096"), ("(" * 60 + "a = b" + ")" * 60, "deeper"),
 ])  # fmt: skip
 def test_an_invalid_filter_is_refused_in_googles_format(filter_, words):
     with pytest.raises(ApiError, match="Invalid value for field 'filter'") as refused:

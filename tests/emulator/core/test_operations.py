@@ -87,6 +87,21 @@ def test_one_request_id_makes_one_template(templates):
         templates.insert(request=request)
 
 
+def test_one_request_id_makes_one_deletion(http, cloud):
+    disks, query = f"{BASE}/zones/{ZONE}/disks", {"requestId": "3f1c6d0e-93c9-4b50-9d8f-0a5a3a0b1c2d"}
+    http.post(disks, json={"name": "data"})
+    cloud.emulator.operations.settle()
+    first = http.delete(f"{disks}/data", params=query).json()
+    cloud.emulator.operations.settle()
+    http.post(disks, json={"name": "data"})
+    cloud.emulator.operations.settle()
+    second = http.delete(f"{disks}/data", params=query)
+    cloud.emulator.operations.settle()
+
+    assert (second.status_code, second.json()["name"]) == (200, first["name"])
+    assert http.get(f"{disks}/data").status_code == 200, "the one that was created after the deletion"
+
+
 @pytest.mark.parametrize(
     ("request_id", "status"),
     [

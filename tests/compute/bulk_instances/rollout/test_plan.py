@@ -98,6 +98,16 @@ def test_a_rollout_waits_while_too_few_members_run():
     assert work_left(members, 4, rolling(4))
 
 
+def test_no_running_member_is_deleted_while_more_are_down_than_may_be():
+    members = [
+        attrs.evolve(member, available=member.order[1] > 2, stopped=member.order[1] <= 2)
+        for member in fleet(5, Level.REPLACE)
+    ]
+    step = next_step(members, 5, rolling(5))
+    assert [member.name for member in step.delete] == ["web-1", "web-2"], "those that do not run anyway"
+    assert step.create == 2
+
+
 def carried_out(members: list[PlannedMember], step: Step, born: int = 0) -> list[PlannedMember]:
     """Do what a step says, as the executor does."""
     gone = {member.name for member in step.delete}
