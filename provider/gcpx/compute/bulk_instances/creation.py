@@ -331,7 +331,7 @@ class BulkInsert(Insertion):
         return super()._send(request_id, unseen) if earlier is None else earlier
 
     def of_lost_response(self, lost: Unfinished, request_id: str) -> Unfinished:
-        """Raise what was lost: whose instances exist is for the members to tell."""
+        """Return the error as it is: the next list of the members shows what was created."""
         del request_id
         return lost
 
@@ -354,7 +354,7 @@ class BulkInsert(Insertion):
         ]
 
     def wait(self, operation: dict[str, Any]) -> Outcome:
-        """Wait until all instances were created, or not; the fleet takes note of the operation."""
+        """Wait until the operation has ended, with all instances or without; record it in the membership."""
         is_new, created = operation.get("status") != "DONE" and not self.begun, None
         wait = Wait("bulk insert", TIMEOUT, describe_progress)
         try:

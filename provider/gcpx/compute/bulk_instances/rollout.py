@@ -250,7 +250,7 @@ def kept_outputs(
 
 
 def unfinished_rollout(prior: BulkInstancesValues, inputs: BulkInstancesValues, members: list[Instance]) -> str:
-    """Say how many members are behind, if more have to be brought to the last generation; otherwise nothing.
+    """Say how many members are behind, if the rollout to the last generation has not finished; otherwise nothing.
 
     Missing and stopped members do not matter here, because they show as a change of `count`.
     """
