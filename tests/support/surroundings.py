@@ -1,4 +1,4 @@
-"""What exists in the emulator beside the resources that a test makes: what they need, and what others have."""
+"""What exists in the emulator besides the resources that a test makes: what they need, and what others have."""
 
 from __future__ import annotations
 

@@ -297,7 +297,7 @@ class _ResourceInsertion(Insertion):
 
     @property
     def content(self) -> list[Any]:
-        """Where and what; a generated name is left out, because every run generates another."""
+        """Return collection and body; a generated name is left out, because every run generates another."""
         where, hidden = self.collection, {"name"} if self.context.autonamed else frozenset()
         body = {key: value for key, value in self.body.items() if key not in hidden}
         return [f"{where.version}/projects/{where.project}/{where.path}", body]
@@ -412,7 +412,7 @@ class MethodInsertion(Insertion):
         return self.operations.outcome(self.context, operation, wait)
 
     def was_known(self, operation: dict[str, Any]) -> bool:
-        """Return whether the state has it unread, or something was undone on the resource since."""
+        """Return whether the state has it as unread, or something on the resource was undone since then."""
         return bool(self.context.prior.get(UNREAD)) or self._may_be_undone(operation)
 
     def fate(self, outcome: Outcome) -> Fate:

@@ -564,7 +564,7 @@ class _Run:
                 return
 
     def were_requested(self, tried: list[Alternative]) -> bool:
-        """Return whether an earlier run began one of these alternatives, and had created nothing in those before it."""
+        """Return whether an earlier run began one of these alternatives, because those before it had created nothing."""
         return any(True for insert in self.first_inserts(tried) for _ in insert.earlier_operations())
 
     def first_inserts(self, tried: list[Alternative]) -> Iterator[BulkInsert]:

@@ -132,7 +132,7 @@ def _accelerators_body(instance: Instance, wanted: dict[str, Any]) -> dict[str, 
 
 _DEFAULT_SCHEDULING: Final = {"automaticRestart": True, "onHostMaintenance": "MIGRATE"}
 LABELS: Final = Setting("labels", "setLabels", _labels, _labels_body)
-"""The labels are set after everything else, because one of them says that all is done."""
+"""The labels are set after everything else, because one of them says that the change is done."""
 ON_RUNNING: Final = (
     Setting("metadata", "setMetadata", _metadata, _metadata_body),
     Setting("tags", "setTags", _tags, _tags_body),
