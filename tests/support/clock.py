@@ -101,7 +101,7 @@ class FakeClock(Clock):
         assert over.wait(HANGS), "the clock does not move"
 
     def cancellation(self, *, at_first_pause: bool = False) -> threading.Event:
-        """Return an event that cancels calls; who waits for it pauses. It may be set in the first pause."""
+        """Return an event that cancels calls; to wait for it is a pause. It can be set in the first pause."""
         return _Cancellation(self, at_first_pause=at_first_pause)
 
     def _end_first_pause(self) -> None:

@@ -1,4 +1,4 @@
-"""What takes the time from a test's clock: a provider, a client of Google's APIs, and the context of a call."""
+"""What gets its time from a test's clock: a provider, a client of Google's APIs, and the context of a call."""
 
 from __future__ import annotations
 

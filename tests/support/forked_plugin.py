@@ -32,7 +32,7 @@ from gcpx.provider import FUNCTIONS, RESOURCES, function_class, resource_class
 HURRIED = "GCPX_TESTS_HURRIED"
 """The environment variable that makes the pauses of a plugin end at once."""
 _LONGEST = 1 << 20
-"""The length of a message with arguments and environment, at most."""
+"""The greatest length of a message with arguments and environment."""
 _SCRIPT = """\
 #!{python} -IS
 # Serves as the plugin: tests/support/forked_plugin.py.

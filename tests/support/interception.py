@@ -31,7 +31,7 @@ _LOST: Final[_Messages] = [
 
 @attrs.define(eq=False)
 class Interceptor:
-    """An application that passes requests on to another one. Its own state changes in that one's thread.
+    """An application that passes requests on to another one, in that one's thread.
 
     Attributes:
         rewrite: gives the body of a response, from the request's `METHOD path` and the body that the application gave.
@@ -68,14 +68,14 @@ class Interceptor:
             self._observers.remove(observe)
 
     def hold(self, first: int = 1, how: Hold = "before the work") -> None:
-        """Hold the requests from a number on, counted from here, until `release`.
+        """Hold the request with a number, counted from now, and all later ones, until `release`.
 
         The work of a request that is held `without the work` is never done.
         """
         self._arrived, self._hold_from, self._how = 0, first, how
 
     def wait_until_held(self, count: int = 1) -> None:
-        """Wait until so many requests are held at the same time."""
+        """Wait until `count` requests are held at the same time."""
         with self._changed:
             assert self._changed.wait_for(lambda: len(self._held) >= count, HANGS), f"{len(self._held)} are held"
 

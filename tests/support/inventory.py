@@ -15,7 +15,7 @@ from samples import BY_TOKEN
 from gcpx_emulator.core.json_data import Json
 
 _IN_THE_CLOUD: Final = ("projects/", "b/", "users/")
-"""How paths begin; the others are of settings of the emulator."""
+"""How the paths of resources begin; other paths belong to settings of the emulator."""
 _CHANGED_BY_OTHERS: Final = frozenset(
     {"disks", "fingerprint", "labelFingerprint", "users", "lastAttachTimestamp", "lastDetachTimestamp", "_due"}
 )
@@ -52,7 +52,7 @@ class Inventory:
 
     @functools.cached_property
     def things(self) -> dict[str, Any]:
-        """What exists, by identity: a fleet is its members by path, and an instance has its boot disk."""
+        """What exists, by identity: a fleet is its members by path, and an instance includes its boot disk."""
         found: dict[str, Any] = {}
         for path, body in self.items.items():
             parent, _, attached = path.partition("/attachedDisks/")

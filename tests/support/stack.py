@@ -34,7 +34,7 @@ class Stack:
         state: the resource as the state holds it; None if it does not exist.
         init_errors: why the last operation left the resource unfinished, so that the next `up` calls Update.
         failed: the error of the last run; None if it succeeded.
-        messages: what the runs that failed said.
+        messages: the errors of the runs that failed.
         provider: the provider of the plugin that runs, or ran last.
     """
 
@@ -144,7 +144,7 @@ class Stack:
             self.state, self.init_errors = found[0], []
 
     def replace(self, inputs: dict[str, Any], *, refresh: bool = False) -> None:
-        """Replace the resource as `up --target-replace` does: create, then delete, and show nothing but the inputs."""
+        """Replace the resource as `up --target-replace` does: create, then delete; Create gets only the inputs."""
         self.end_plugin()
         if refresh:
             self.refresh()
@@ -156,7 +156,7 @@ class Stack:
             self.engine.delete(old)
 
     def run(self, verb: str, inputs: dict[str, Any]) -> int:
-        """Run `up`, or `destroy`, which must succeed, with a new plugin; return the number of its requests."""
+        """Run `up` or `destroy` with a new plugin, and return the number of its requests; a `destroy` must succeed."""
         self.end_plugin()
         with self.cloud.interceptor.observed() as requests:
             self._do(verb, inputs)

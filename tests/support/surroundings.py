@@ -1,4 +1,4 @@
-"""What exists in the emulator beside the resources that a test makes: what they need, and what others have."""
+"""What exists in the emulator besides the resources that a test makes: what they need, and what others have."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TABLES: Final = ("resources", "counters")
 
 
 def prepare(cloud: Emulated) -> Inventory:
-    """Make what single resources need beside a few of others, whose names no fleet's pattern gives; return all."""
+    """Make what single resources need, and a few resources of others, whose names fit no fleet's pattern."""
     cloud.reset()
     cloud.make_bucket()
     cloud.make_topics()

@@ -49,7 +49,7 @@ _WITHOUT: Final = {
     "* delete *Operations.list": _STILL_CREATING,
     "* create storage.projects.serviceAccount.get": "the error about a topic does not name the service agent",
 }  # fmt: skip
-"""What is missing if a verb may not call a method, as far as it does not fail then; the first pattern counts."""
+"""What is missing if a verb may not call a method but does not fail; the first pattern that fits counts."""
 
 
 _VERBS: Final = ("create", "read", "update", "delete", "list", "validateOnline", "call")

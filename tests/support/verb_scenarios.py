@@ -194,7 +194,7 @@ RUNS: Final = [
     VerbRun(FLEET, "update", fleet(2), fleet(2, labels={"a": "2"}), lacks=_UNLISTED, name="unlisted", when=(_IN_PLACE, _WITHOUT_LIST)),
     *_of_members({
         "metadata": ({"metadata": {"items": [{"key": "k", "value": "v"}]}}, "if `metadata` changes"),
-        "tags": ({"tags": {"items": ["web"]}}, "if `tags` changes"),
+        "tags": ({"tags": {"items": ["web"]}}, "if `tags` change"),
         "scheduling": ({"scheduling": {"automaticRestart": False}}, "if `scheduling` changes"),
     }, _SEVERAL),
     *_of_members({
@@ -210,7 +210,7 @@ RUNS: Final = [
     VerbRun(FLEET, "update", _rolling(policy=_GUEST, **_ATTRIBUTES), _rolling(policy=_GUEST, machineType="e2-medium", **_ATTRIBUTES), world=_has_guest_attributes, name="guest_attribute", when=(*_OF_VERBS["restart"], "if `ready.guestAttribute` is set")),
     VerbRun(FLEET, "update", _rolling(), _rolling(), arrange=_stops, name="start", when=(_ONE, f"{_STOPPED} stopped")),
     VerbRun(FLEET, "update", _rolling(), _rolling(), arrange=_suspends, name="resume", when=(_ONE, f"{_STOPPED} suspended")),
-    VerbRun(FLEET, "update", _rolling(), _rolling(**_FULL, **_disk("family/debian-12")), name="replace_full", when=(_IN_PLACE, _RESTARTED, _ONE, "if `metadata` changes", "if `tags` changes", "if a rolling update changes `serviceAccounts`")),
+    VerbRun(FLEET, "update", _rolling(), _rolling(**_FULL, **_disk("family/debian-12")), name="replace_full", when=(_IN_PLACE, _RESTARTED, _ONE, "if `metadata` changes", "if `tags` change", "if a rolling update changes `serviceAccounts`")),
     VerbRun(FLEET, "read", fleet(2), arrange=_stops, name="stopped", when=("for the `stopReason` of stopped members",)),
     VerbRun(FLEET, "create", fleet(6, minCount=1), world=_has_small_quota, name="quota"),
     VerbRun(FLEET, "create", fleet(2, region="us-est1"), fails=True, name="misspelt"),

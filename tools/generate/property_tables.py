@@ -103,7 +103,7 @@ class Table:
 
 def _in_code(words: str) -> str:
     """Mark names of properties as code, as far as camel case tells them from English words."""
-    return re.sub(r"(?<![\w/])[a-z][a-z0-9]+[A-Z]\w*(?:\.\w+)*(?![\w/])", r"`\g<0>`", words)
+    return re.sub(r"(?<![\w/])(?:[a-z]\w*\.)*[a-z][a-z0-9]+[A-Z]\w*(?:\.\w+)*(?![\w/])", r"`\g<0>`", words)
 
 
 def nested_types(*properties: Property) -> list[ObjectType]:

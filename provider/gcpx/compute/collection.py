@@ -30,13 +30,13 @@ from gcpx.model.resource import Context
 
 _IN_USE: Final = ("resourceInUseByAnotherResource", "RESOURCE_IN_USE_BY_ANOTHER_RESOURCE")
 _IN_USE_PATIENCE: Final = 7.5
-"""Seconds in which a resource that is in use is tried to be deleted: its user is often about to be replaced."""
+"""Seconds for which the deletion of a resource in use is tried again: what uses it is often about to be replaced."""
 _WITHOUT_REQUEST_ID: Final = ("machineImages.setLabels",)
 """Methods without a request ID. Sending them twice is safe, because a fingerprint guards the change."""
 
 
 class GoneError(NotFound):
-    """The resource of a numeric ID no longer exists.
+    """The resource with a numeric ID no longer exists.
 
     Attributes:
         namesake: the numeric ID of what has its name now; empty if nothing has.
@@ -106,9 +106,9 @@ class Collection:
         return state
 
     def get_own(self, context: Context, name: str) -> dict[str, Any] | None:
-        """Read the resource of the call; None if it is gone, or if what has its name is another one, or may be.
+        """Read the resource of the call; None if it is gone, or if what has its name is, or may be, another one.
 
-        After the deletion of ours, someone else may have used its name again: the state has the numeric ID of ours.
+        After ours was deleted, someone else may have used its name again. The state has the numeric ID of ours.
         """
         state, known = self.get(context, name), context.prior.get("numericId")
         if state is None or (known is not None and str(state["id"]) != known):
@@ -128,7 +128,7 @@ class Collection:
         Args:
             context: the engine's call.
             body: the resource, with its name.
-            query: parameters beside the request ID.
+            query: parameters in addition to the request ID.
 
         Raises:
             Conflict: a resource of this name exists, and no earlier run created it.
@@ -161,7 +161,7 @@ class Collection:
             state: the resource as it was read.
             method: the method.
             body: the JSON of the body.
-            query: parameters beside the request ID.
+            query: parameters in addition to the request ID.
 
         Raises:
             GoneError: the resource no longer exists.
@@ -288,7 +288,7 @@ class _ResourceInsertion(Insertion):
 
     Attributes:
         body: the resource (REST JSON), with its name.
-        query: parameters beside the request ID.
+        query: parameters in addition to the request ID.
     """
 
     collection: Collection
@@ -297,7 +297,7 @@ class _ResourceInsertion(Insertion):
 
     @property
     def content(self) -> list[Any]:
-        """Where and what; a generated name is left out, because every run generates another."""
+        """Return collection and body; a generated name is left out, because every run generates another."""
         where, hidden = self.collection, {"name"} if self.context.autonamed else frozenset()
         body = {key: value for key, value in self.body.items() if key not in hidden}
         return [f"{where.version}/projects/{where.project}/{where.path}", body]
@@ -378,7 +378,7 @@ class MethodInsertion(Insertion):
         collection: where the resource is.
         name: the resource's name.
         body: the JSON of the body.
-        query: parameters beside the request ID.
+        query: parameters in addition to the request ID.
         inverse: the method that undoes it.
         find: tells whether what it creates exists.
     """
@@ -412,14 +412,14 @@ class MethodInsertion(Insertion):
         return self.operations.outcome(self.context, operation, wait)
 
     def was_known(self, operation: dict[str, Any]) -> bool:
-        """Return whether the state has it unread, or something was undone on the resource since."""
+        """Return whether the state has it as unread, or something on the resource was undone since then."""
         return bool(self.context.prior.get(UNREAD)) or self._may_be_undone(operation)
 
     def fate(self, outcome: Outcome) -> Fate:
         """Tell whether what an operation was to create exists and is to be used.
 
         If it was undone since, and somebody else may have created it again, it is not to be used, even if it exists.
-        Operations do not say what on the resource they undo, unless by their request IDs they are this resource's own.
+        An operation does not say what it undoes on the resource. Only a request ID of this resource shows that.
         """
         context, operation, target = self.context, outcome.operation, str(outcome.operation.get("targetId"))
         if outcome.error is not None:

@@ -446,7 +446,7 @@ class DiskAttachment(Resource):
 
         Device name and disk must match, as far as they are known. The device name is not known before Google has
         returned it, and an ID by disk does not contain it. In an import by device name, the disk is not known.
-        `known` are inputs or outputs, of which `deviceName` and `disk` are used beside what `address` contains.
+        `known` are inputs or outputs, of which `deviceName` and `disk` are used in addition to what `address` contains.
         """
         instances = self._instances(address)
         instance = instances.get(context, address.instance)

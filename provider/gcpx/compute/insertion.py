@@ -1,8 +1,8 @@
-"""Nothing is created twice, and nothing of others is taken: insertions whose request IDs follow from what is inserted.
+"""Insertions whose request IDs follow from what is inserted, so that nothing is created twice or taken from others.
 
-Google ignores a request whose ID it knows, and returns the operation of the first request with this ID. A run that goes
-on after another one derives the same IDs, and so finds what that one has created, across retries, lost responses and
-further runs of `pulumi up`.
+Google ignores a request whose ID it knows, and returns the operation of the first request with this ID. A run that
+continues an earlier one derives the same IDs, and so finds what the earlier one has created, across retries, lost
+responses and further runs of `pulumi up`.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from gcpx.model.resource import Context
 LAG: Final = 20.0
 """Seconds in which Google's answers may lag behind what it has done."""
 MOST_FAILURES: Final = 3
-"""After how many operations that failed at once, or whose results are not seen, the last request ID is used."""
+"""After so many operations that failed at once, or whose results are not seen, the last request ID is used."""
 _MOST: Final = 20
 """The number of request IDs in a sequence. The last one is random."""
 _STACK: Final = 8
-"""The hexadecimal digits of a request ID that are derived from the provider's ID."""
+"""The number of hexadecimal digits of a request ID that are derived from the provider's ID."""
 _NAMESPACE: Final = uuid.UUID("6f1b8ed0-8c31-5c0c-9a1e-5f6a0f4a1c07")
-"""The namespace of the request IDs by which resources are inserted and methods called once."""
+"""The namespace of the request IDs with which resources are inserted, and methods called, only once."""
 _UNSEEN: Final = (
     "Google reports that the resource was created, but shows neither the resource nor an operation that deleted it; run "
     "`pulumi up` again to continue"
@@ -52,13 +52,13 @@ def stack_mark(provider_id: str) -> str:
 
 
 def resource_mark(context: Context) -> str:
-    """Return the digits with which the request IDs of a resource begin; the call must have a provider's ID."""
+    """Return the digits with which the request IDs of a resource begin; `context` must have a provider's ID."""
     of_urn = hashlib.sha256(f"{context.provider_id} {context.urn}".encode()).hexdigest()
     return f"{stack_mark(context.provider_id)}-{of_urn[:4]}-5{of_urn[4:7]}"
 
 
 def request_id(context: Context, end: uuid.UUID | None = None) -> str:
-    """Return a request ID that begins with the mark of the resource and ends as a UUID, or at random.
+    """Return a request ID that begins with the mark of the resource; `end` gives the rest, by default a random UUID.
 
     So the operations of all insertions of a stack, and of a resource, can be listed. Without a provider's ID, which is
     unique to a stack, the whole ID is the UUID.
@@ -119,7 +119,7 @@ class Insertion(abc.ABC):
         """Return the request that inserts under a request ID."""
 
     def exists(self) -> bool:
-        """Return whether something is there that only this request, or somebody else, can have created."""
+        """Return whether what the request creates exists; either the request or somebody else has created it."""
         return False
 
     def accepted_earlier(
@@ -262,8 +262,8 @@ def is_own(context: Context, operations: Operations, scope: str, state: Mapping[
     """Return whether what exists under a resource's name is that resource, and warn if not.
 
     If all responses to its creation and to the look-ups after it were lost, what exists may be somebody else's. It is
-    then ours only if an operation of this stack created it. If Google refuses to list the operations, the one counts
-    that the state knows.
+    then ours only if an operation of this stack created it. If Google refuses to list the operations, the target
+    ID in the state decides.
 
     Args:
         context: the engine's call, which reads or deletes the resource.
@@ -293,7 +293,7 @@ def is_own(context: Context, operations: Operations, scope: str, state: Mapping[
 def wait_for_insertions(
     context: Context, operations: Operations, scope: str, wait: Wait, is_shown: Callable[[Outcome], bool]
 ) -> None:
-    """Wait until what interrupted runs of a resource began to insert has ended, and Google shows what it created.
+    """Wait until the insertions that interrupted runs of a resource began have ended, and Google shows their results.
 
     Without a provider's ID, the operations of a resource cannot be told from others, and nothing is waited for.
 

@@ -24,7 +24,7 @@ _QUERY: Final = ("filter", "orderBy", "returnPartialSuccess", "includeAllScopes"
 """Arguments that are query parameters of the same name; paging and field masks are handled here."""
 _EMPTY_PAGE: Final = "NO_RESULTS_ON_PAGE"
 _LIST_FIELDS: Final = ("kind", "id", "selfLink", "nextPageToken", "warning")
-"""Fields of a response beside its items."""
+"""Fields of a response in addition to its items."""
 
 
 @record

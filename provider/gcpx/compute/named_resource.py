@@ -1,4 +1,4 @@
-"""What resources of Compute's collections have in common that are found by their names, such as templates and images."""
+"""What Compute's resources that are found by name have in common, such as templates and machine images."""
 
 from __future__ import annotations
 

@@ -314,7 +314,7 @@ class Operations:
     def changed_since(
         self, context: Context, scope: str, operation: Mapping[str, Any], kinds: Collection[str], beginning: str = ""
     ) -> set[str]:
-        """Return the IDs of the targets of operations of some kinds that were begun at the same time as a given one, or later.
+        """Return the target IDs of operations of some kinds that were begun no earlier than a given one.
 
         It is empty if the operations cannot be listed. With a `beginning`, only operations count whose request IDs
         begin with it. The other arguments are those of `were_begun_in_turn`.
@@ -329,7 +329,7 @@ class Operations:
             return set()
 
     def begun_since(self, context: Context, scope: str, operation: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """Yield the operations that were begun at the same time as a given one, or later, without failed ones, newest first.
+        """Yield the operations that were begun no earlier than a given one, newest first, without those that failed.
 
         No filter is sent, because Google's types of operations vary; older pages are not read.
 

@@ -26,7 +26,7 @@ _MOST_PAGES: Final = 10_000
 _UNREACHED: Final = frozenset({"LIST_OVERHEAD_QUOTA_EXCEED", "PARTIAL_SUCCESS", "UNREACHABLE"})
 """The codes of warnings that items are missing."""
 _LIST_FIELDS: Final = "kind,id,selfLink,nextPageToken,warning"
-"""The fields that the responses of all list methods of Compute have beside their items."""
+"""The fields that the responses of all list methods of Compute have in addition to their items."""
 
 
 def any_scope(scope: str) -> bool:  # noqa: ARG001 - it takes what `ListMethod.needs` takes

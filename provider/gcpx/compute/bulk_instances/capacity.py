@@ -37,10 +37,10 @@ class FleetSize:
     """How many instances a fleet should have.
 
     Attributes:
-        wanted: `count`, or the number of `perInstanceProperties` without it; 0 for a parked fleet, and if it is not
-            known.
-        minimum: `minCount`, the fewest instances that a creation may end with; `wanted` without it, and for a parked
-            fleet.
+        wanted: `count` or, without it, the number of `perInstanceProperties`; 0 for a parked fleet, or if the number is
+            not known.
+        minimum: `minCount`, the fewest instances that a creation may end with; the same as `wanted` without `minCount`,
+            and for a parked fleet.
     """
 
     wanted: int

@@ -331,7 +331,7 @@ class BulkInsert(Insertion):
         return super()._send(request_id, unseen) if earlier is None else earlier
 
     def of_lost_response(self, lost: Unfinished, request_id: str) -> Unfinished:
-        """Raise what was lost: whose instances exist is for the members to tell."""
+        """Return the error as it is: the next list of the members shows what was created."""
         del request_id
         return lost
 
@@ -354,7 +354,7 @@ class BulkInsert(Insertion):
         ]
 
     def wait(self, operation: dict[str, Any]) -> Outcome:
-        """Wait until all instances were created, or not; the fleet takes note of the operation."""
+        """Wait until the operation has ended, with all instances or without; record it in the membership."""
         is_new, created = operation.get("status") != "DONE" and not self.begun, None
         wait = Wait("bulk insert", TIMEOUT, describe_progress)
         try:
@@ -564,7 +564,7 @@ class _Run:
                 return
 
     def were_requested(self, tried: list[Alternative]) -> bool:
-        """Return whether an earlier run began one of these alternatives, and had created nothing in those before it."""
+        """Return whether an earlier run began one of these alternatives, because those before it had created nothing."""
         return any(True for insert in self.first_inserts(tried) for _ in insert.earlier_operations())
 
     def first_inserts(self, tried: list[Alternative]) -> Iterator[BulkInsert]:

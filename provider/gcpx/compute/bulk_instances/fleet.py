@@ -104,7 +104,7 @@ _Region = tuple[str, str]
 
 @attrs.define
 class RegionZones:
-    """The zones of regions that aggregated lists named since the process began, and those that members are known in."""
+    """The zones of regions: those that aggregated lists of this process have named, and those with known members."""
 
     _zones: dict[_Region, set[str]] = attrs.field(factory=lambda: defaultdict(set), init=False)
     _listed: set[_Region] = attrs.field(factory=set, init=False)
@@ -116,7 +116,7 @@ class RegionZones:
             return sorted(self._zones[project, region]) if (project, region) in self._listed else []
 
     def add(self, project: str, region: str, zones: Iterable[str]) -> None:
-        """Take zones in which instances are, whatever lists say; those of other regions are left out."""
+        """Add zones in which instances are, whatever lists say; zones of other regions are left out."""
         with self._lock:
             self._zones[project, region].update(zone for zone in zones if zone.startswith(f"{region}-"))
 
@@ -399,7 +399,7 @@ class Fleet:
         Returns:
             The requests that failed, in their order, with their errors: `ApiError`, CancelledError for a request that
             was not sent, and `Unfinished` for one whose result is not known. `NotFound` is one of them, except for
-            `delete`; the member is then in no list either.
+            `delete`; the member is then missing in the lists, too.
         """
         if not requests:
             return []
@@ -552,8 +552,8 @@ def stop_reasons(context: Context, fleet: Fleet, members: list[Instance]) -> dic
         members: the members to explain; running ones are skipped.
 
     Returns:
-        The reasons (`stopReason` of the outputs) by instance ID. A reason that is not known is left out, also if the
-        operations cannot be listed.
+        The reasons (`stopReason` of the outputs) by instance ID. A reason that is not known is left out, as
+        are all reasons if the operations cannot be listed.
     """
     stopped = [member for member in members if is_stopped(member)]
     stops: defaultdict[str, list[_Stop]] = defaultdict(list)

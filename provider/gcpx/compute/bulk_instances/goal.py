@@ -132,7 +132,7 @@ def _accelerators_body(instance: Instance, wanted: dict[str, Any]) -> dict[str, 
 
 _DEFAULT_SCHEDULING: Final = {"automaticRestart": True, "onHostMaintenance": "MIGRATE"}
 LABELS: Final = Setting("labels", "setLabels", _labels, _labels_body)
-"""The labels are set after everything else, because one of them says that all is done."""
+"""The labels are set after everything else, because one of them says that the change is done."""
 ON_RUNNING: Final = (
     Setting("metadata", "setMetadata", _metadata, _metadata_body),
     Setting("tags", "setTags", _tags, _tags_body),
@@ -210,7 +210,7 @@ _OF_MEMBERS: Final = ("instanceProperties", "sourceInstanceTemplate")
 def after_last_update(
     context: Context, old: BulkInstancesValues, new: BulkInstancesValues
 ) -> tuple[Context, BulkInstancesValues]:
-    """Return the call and the old inputs of an update as if the last one had not failed.
+    """Return the context and the old inputs of an update as if the last update had not failed.
 
     Args:
         context: the engine's call.
@@ -316,7 +316,7 @@ class Goal:
         )
 
     def target_of(self, instance: Instance) -> Target:
-        """Return what should be set on a member; one created with a fallback keeps what the fallback changed.
+        """Return what should be set on a member; a member of a fallback keeps what the fallback changed.
 
         The machine type stays as Google chose it, if Google could choose.
         """
@@ -339,7 +339,7 @@ class Goal:
         return not self.generation or need_of(self.generation_of(instance), self.generation) is Level.NONE
 
     def member(self, instance: Instance, *, ready: bool) -> PlannedMember:
-        """Describe an instance for the plan; raises TooDisruptiveError, and ApiError if it takes the unreadable template."""
+        """Describe an instance for the plan; raises TooDisruptiveError, or ApiError if it needs an unreadable template."""
         names, stopped = nested(self.inputs, "perInstanceProperties"), is_stopped(instance)
         return PlannedMember(
             name=instance["name"],
@@ -394,7 +394,7 @@ class Goal:
 def _properties(
     context: Context, fleet: Fleet, old: BulkInstancesValues, new: BulkInstancesValues
 ) -> tuple[InstancePropertiesValues, InstancePropertiesValues, ApiError | None]:
-    """Return the properties before and after an update, and why a template cannot be read that it may do without."""
+    """Return the properties before and after an update, and the error if an unneeded template cannot be read."""
     try:
         return *(rolled_properties if is_rolling(new) else set_properties)(context, fleet, old, new), None
     except ApiError as error:

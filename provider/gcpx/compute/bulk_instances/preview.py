@@ -83,9 +83,9 @@ class _Effects:
     Attributes:
         refreshed, restarted, started: as in `Step`.
         rested: members that are changed, and stay stopped.
-        replaced: members that are deleted, and that new ones follow.
-        deleted: members that are deleted, and that none follows.
-        created: how many instances are created beside those that follow others.
+        replaced: members that are deleted, and replaced by new ones.
+        deleted: members that are deleted, and not replaced.
+        created: how many instances are created in addition to those that replace others.
     """
 
     refreshed: list[PlannedMember]

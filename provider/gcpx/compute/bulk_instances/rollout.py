@@ -69,14 +69,14 @@ class MemberChanges:
         self._send([MemberRequest(member, "delete") for member in members], "deleted")
 
     def refresh(self, members: Sequence[Instance]) -> None:
-        """Change members while they run; the label that says so comes last."""
+        """Change members while they run; the label with the generation is set last."""
         for setting in self.settings:
             self._set(setting, members)
 
     def restart(self, members: Sequence[Instance]) -> None:
-        """Stop members that run, change them, start them, and set the label that says that it is done.
+        """Stop members that run, change them, start them, and set the label with the generation.
 
-        Before that, another label says that a change has begun, because a stopped member does not show why it stopped.
+        Before that, the label says that a change has begun, because a stopped member does not show why it stopped.
         Members that rest are only changed. A suspended one is first stopped, because Google changes only stopped ones.
         """
         restarted = [member for member in members if not self.rests(member)]
@@ -104,7 +104,7 @@ class MemberChanges:
         return short
 
     def _begun(self, member: Instance) -> Target:
-        """Return the target of a member that is about to be stopped: the label that says so."""
+        """Return the target of a member that is about to be stopped: the label that says that a change has begun."""
         return Target({}, labels={GENERATION_LABEL: changing(self.target_of(member).labels[GENERATION_LABEL])})
 
     def _set(
@@ -177,11 +177,11 @@ class Readiness:
         return True
 
     def trust(self, members: list[Instance]) -> None:
-        """Count running members as ready without asking them, because no rollout has touched them."""
+        """Count running members as ready without reading their guest attribute, because no rollout has touched them."""
         self._ready |= {str(member["id"]) for member in members}
 
     def forget(self, members: list[Instance]) -> None:
-        """Ask members again, because they are about to be restarted or started."""
+        """No longer count members as ready, because they are about to be restarted or started."""
         self._ready -= {str(member["id"]) for member in members}
 
     def wait(self, members: list[Instance]) -> list[Instance]:
@@ -250,7 +250,7 @@ def kept_outputs(
 
 
 def unfinished_rollout(prior: BulkInstancesValues, inputs: BulkInstancesValues, members: list[Instance]) -> str:
-    """Say how many members are behind, if more have to be brought to the last generation; otherwise nothing.
+    """Say how many members are behind, if the rollout to the last generation has not finished; otherwise nothing.
 
     Missing and stopped members do not matter here, because they show as a change of `count`.
     """
