@@ -51,7 +51,7 @@ matrix: $(READY) ## Run all cases of the generated matrices: faults, crashes, ca
 soak: $(READY) ## Run random programs, faults, cancellations and crashes for half an hour, or for MINUTES=...
 	MINUTES=$(or $(MINUTES),30) PYTHONPATH=tests/support:tools $(BIN)/python tools/soak.py
 
-shuffle: setup ## Run every test in random order; SEED=... repeats an order
+shuffle: setup ## Run the tests of `make test` in random order; SEED=... repeats an order
 	$(BIN)/python -m pytest -n 2 --maxschedchunk 4 -m "not languages and not backends" $(RANDOM_ORDER)
 
 repeat: setup ## Run the new and changed tests several times, in random order
