@@ -18,6 +18,7 @@ from gcpx.compute.bulk_instances.fleet import (
     MemberRequest,
     is_stopped,
     last_outputs,
+    name_order,
 )
 from gcpx.compute.bulk_instances.generation import (
     changing,
@@ -310,12 +311,16 @@ def instances_to_create(
 
 
 def _zones_by_name(context: Context, kept: list[Instance], deleted: list[Instance]) -> dict[str, str | None]:
-    """Return the names that new members take over, with their zones."""
+    """Return the names that new members take over, with their zones, in the order of their numbers.
+
+    So if there are fewer new members than names, the lowest numbers stay, as the preview says.
+    """
     prior = last_outputs(context)
     lost: list[MemberValues | LostMemberValues] = [*(prior.get("lostMembers") or ()), *(prior.get("members") or ())]
     existing = {member["name"] for member in kept}
     found = {item["name"]: name_of(item["zone"]) for item in [*deleted, *lost]}
-    return {name: zone for name, zone in found.items() if name not in existing}
+    names = sorted(found.keys() - existing, key=name_order)
+    return {name: found[name] for name in names}
 
 
 def _grouped(zones: dict[str, str | None], labels: dict[str, str]) -> list[Demand]:

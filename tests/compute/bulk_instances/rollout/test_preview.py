@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fleets import stop
+import pytest
+from fleets import member_names, stop
 from programs import FLEET, fleet
 from rollouts import BIGGER_DISK, DELETE, STOP, rolling
 
@@ -76,3 +77,16 @@ def test_a_fleet_that_becomes_rolling_is_announced_with_what_its_members_need(en
     updated = engine.update(created, rolling(2, policy, machineType="e2-medium"))
     assert updated.outputs["runningCount"] == 2
     assert cloud.calls(DELETE) == []
+
+
+@pytest.mark.parametrize("unavailable", [1, 2, 5])
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_a_fleet_that_keeps_names_keeps_those_that_the_preview_names_while_it_gets_smaller(engine, count, unavailable):
+    policy = {"keepNames": True, "maxUnavailable": unavailable}
+    created = engine.create(FLEET, "workers", rolling(5, policy))
+    smaller = rolling(count, policy, **BIGGER_DISK)
+    engine.preview_update(created, smaller)
+
+    kept = [f"web-{number:03}" for number in range(1, count + 1)]
+    assert f"{count} members are replaced: {', '.join(kept)}" in said(engine)
+    assert member_names(engine.update(created, smaller)) == kept
