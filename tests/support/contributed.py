@@ -1,6 +1,6 @@
 """A pytest plugin that adds the resource of CONTRIBUTING.md to the provider and to the samples, in this process.
 
-`pytest -p contributed` runs tests with that resource beside the others. Its modules are the blocks of the page.
+`pytest -p contributed` runs tests with that resource in addition to the others. Its modules are the blocks of the page.
 """
 
 from __future__ import annotations

@@ -93,13 +93,7 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         issues = self.host.startswith(("oauth2.", "iamcredentials.", "sts."))
         answer = self._issued(body) if issues else self._emulated(body)
-        self.send_response_only(answer.status)
-        for name, value in {"Content-Type": "application/json", **answer.headers}.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(answer.body)))
-        self.end_headers()
-        self.wfile.write(answer.body)
-        self.wfile.flush()
+        answer.send(self)
 
     do_POST = do_PATCH = do_DELETE = do_GET  # noqa: N815 - the names that the standard library calls
 

@@ -34,6 +34,16 @@ class Answer:
     body: bytes = b""
     headers: dict[str, str] = attrs.Factory(dict)
 
+    def send(self, handler: BaseHTTPRequestHandler) -> None:
+        """Write it as the response to the request of a handler."""
+        handler.send_response_only(self.status)
+        for name, value in {"Content-Type": "application/json", **self.headers}.items():
+            handler.send_header(name, value)
+        handler.send_header("Content-Length", str(len(self.body)))
+        handler.end_headers()
+        handler.wfile.write(self.body)
+        handler.wfile.flush()
+
 
 @attrs.define
 class TokenServer:
@@ -90,12 +100,7 @@ def _serving(server: Callable[[], TokenServer]) -> Iterator[int]:
             )
             path = urlsplit(self.path)
             answer = server().answer(Asked(self.path, dict(self.headers), body or dict(parse_qs(path.query))))
-            self.send_response_only(answer.status)
-            for name, value in {"Content-Type": "application/json", **answer.headers}.items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(answer.body)))
-            self.end_headers()
-            self.wfile.write(answer.body)
+            answer.send(self)
 
         do_GET = do_POST  # noqa: N815 - the name that the standard library calls
 

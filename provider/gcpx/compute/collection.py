@@ -87,9 +87,14 @@ class Collection:
         """Return the ID of a resource of the collection, `projects/...`."""
         return f"projects/{self.project}/{self.path}/{name}"
 
+    @property
+    def url(self) -> str:
+        """The path of requests to the collection: version, project, scope and collection."""
+        return f"{self.version}/projects/{self.project}/{self.path}"
+
     def url_of(self, name: str) -> str:
         """Return the path of requests to one resource, by its name or numeric ID."""
-        return f"{self.version}/projects/{self.project}/{self.path}/{segment(name)}"
+        return f"{self.url}/{segment(name)}"
 
     def get(self, context: Context, name: str) -> dict[str, Any] | None:
         """Read a resource; None if it does not exist."""
@@ -298,20 +303,18 @@ class _ResourceInsertion(Insertion):
     @property
     def content(self) -> list[Any]:
         """Return collection and body; a generated name is left out, because every run generates another."""
-        where, hidden = self.collection, {"name"} if self.context.autonamed else frozenset()
-        body = {key: value for key, value in self.body.items() if key not in hidden}
-        return [f"{where.version}/projects/{where.project}/{where.path}", body]
+        hidden = {"name"} if self.context.autonamed else frozenset()
+        return [self.collection.url, {key: value for key, value in self.body.items() if key not in hidden}]
 
     def request(self, request_id: str) -> Request:
         """Return the request, which is retried as long as the operation may take."""
-        where = self.collection
         return Request(
             api=COMPUTE,
             method="POST",
-            path=f"{where.version}/projects/{where.project}/{where.path}",
+            path=self.collection.url,
             query={**self.query, "requestId": request_id},
             body=self.body,
-            patience=self.context.timeout or where.timeout,
+            patience=self.context.timeout or self.collection.timeout,
         )
 
     def exists(self) -> bool:

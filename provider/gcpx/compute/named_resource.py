@@ -94,17 +94,19 @@ class NamedResource(InProject):
         address = self._address(inputs)
         collection = self._collection(address, beta=self.beta(context, address, inputs))
 
+        def named_by(operation: dict[str, Any]) -> Address:
+            return attrs.evolve(address, name=inserted_name(operation, address.name))
+
         def unread(operation: dict[str, Any]) -> State:
             # Google writes the numeric ID as text. A value of another type is part of a malformed response.
-            named = attrs.evolve(address, name=inserted_name(operation, address.name))
-            target = operation.get("targetId")
+            named, target = named_by(operation), operation.get("targetId")
             number = target if isinstance(target, str) and target else None
             return State.unread(named.id, {**inputs, "name": named.name, "project": named.project, "numericId": number})
 
         with keeping_state(unread) as creation:
             inserted = collection.insert(context, codec.to_body(self.type, inputs), self.parameters(inputs))
             creation.created(inserted.operation)
-            named = attrs.evolve(address, name=inserted_name(inserted.operation, address.name))
+            named = named_by(inserted.operation)
             found = collection.get_inserted(context, named.name, inserted.operation)
             if found is None:
                 raise NotFound(

@@ -158,7 +158,7 @@ def _recent_rate(moments: deque[float], now: float) -> float:
 
 _TRANSIENT_STATUSES: Final = frozenset({500, 502, 503, 504})
 _BUSY_REASONS: Final = frozenset({"resourceNotReady", "operationInProgress", "resourceOperationRateExceeded"})
-_MOST_RETRIES_OF_HOPELESS: Final[Mapping[type[ApiError], int]] = {ConnectionRefused: 2, HostNotFound: 3}
+_MOST_RETRIES_BY_ERROR: Final[Mapping[type[ApiError], int]] = {ConnectionRefused: 2, HostNotFound: 3}
 """Retries when nothing listens on this machine, which are enough for a server that is starting and over within two
 seconds, and when a name cannot be resolved, which is seldom a matter of time."""
 
@@ -257,7 +257,7 @@ class Retries:
         """Return whether sending the request again may help, and cannot do its work twice."""
         if isinstance(failure.error, CannotSendRequest):
             return False
-        if self._attempt >= _MOST_RETRIES_OF_HOPELESS.get(type(failure.error), sys.maxsize):
+        if self._attempt >= _MOST_RETRIES_BY_ERROR.get(type(failure.error), sys.maxsize):
             return False
         return self.request.idempotent or failure.unsent or isinstance(failure.error, RateLimited)
 

@@ -99,9 +99,7 @@ class MemberChanges:
         ]
         failures = self.fleet.try_all(self.context, requests, "started") if requests else []
         short = [item for item in failures if isinstance(item.error, ApiError) and is_shortage(item.error)]
-        for item in failures:
-            if item not in short and not isinstance(item.error, NotFound):
-                raise item.error
+        _raise_first(item for item in failures if item not in short)
         return short
 
     def _begun(self, member: Instance) -> Target:
@@ -121,19 +119,21 @@ class MemberChanges:
         behind = [member for member in members if target_of(member).differs(setting, member)]
         failures = self.fleet.try_all(self.context, [request(member) for member in behind], done)
         stale = [item.request.member for item in failures if isinstance(item.error, PreconditionFailed)]
-        for item in failures:
-            if not isinstance(item.error, PreconditionFailed | NotFound):
-                raise item.error
+        _raise_first(item for item in failures if not isinstance(item.error, PreconditionFailed))
         if stale:
             current = self.fleet.read_again(self.context, stale)
             self._send([request(member) for member in current], done)
 
     def _send(self, requests: list[MemberRequest], done: str) -> None:
         if requests:
-            failures = self.fleet.try_all(self.context, requests, done)
-            for item in failures:
-                if not isinstance(item.error, NotFound):
-                    raise item.error
+            _raise_first(self.fleet.try_all(self.context, requests, done))
+
+
+def _raise_first(failures: Iterable[FailedRequest]) -> None:
+    """Raise the first error, unless all say that a member no longer exists."""
+    for failure in failures:
+        if not isinstance(failure.error, NotFound):
+            raise failure.error
 
 
 _FIRST_PAUSE: Final = 0.2
