@@ -43,7 +43,7 @@ class Emulator:
 
     def __attrs_post_init__(self) -> None:
         self.operations = Operations(self.store, shown_operation, self.clock)
-        self.rates = Rates(self.operations.now)
+        self.rates = Rates(self.operations)
         self.signer = Signer(self.now)
         self.pusher = Pusher(self.store, self.signer, self.now)
         self.cloud = Cloud(

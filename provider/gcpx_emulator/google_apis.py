@@ -18,7 +18,7 @@ from gcpx_emulator.core.listing import apply_mask, parse_mask
 from gcpx_emulator.core.permissions import check_permissions
 from gcpx_emulator.core.request_log import shown_body
 from gcpx_emulator.core.uploads import Upload
-from gcpx_emulator.core.validation import check_path, clean_body, clean_query
+from gcpx_emulator.core.validation import clean_body, clean_query
 from gcpx_emulator.emulator import Emulator
 
 
@@ -73,12 +73,12 @@ class GoogleApis:
         if handler is None:
             raise ApiError(501, f"{method.id} is not emulated")
         cloud.rates.take(method, path.get("project", ""))
-        check_path(method, path)
         call = Call(
             cloud=cloud.cloud,
+            store=cloud.store,
             method=method,
             path=path,
-            query=clean_query(method, request.query_params),
+            query=clean_query(method, path, request.query_params),
             body=clean_body(method, upload.metadata),
             media=upload.media,
             headers=request.headers,

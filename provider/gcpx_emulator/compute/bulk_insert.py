@@ -1,11 +1,11 @@
-"""Bulk creation: many instances in one call, with their names, zones, machine types and operations; capacity advice."""
+"""Bulk creation: many instances in one call, with their machine types, zones, names and operations."""
 
 from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 import attrs
 
@@ -14,10 +14,9 @@ from gcpx_emulator.compute.capacity import (
     Hardware,
     Room,
     addresses_exhausted,
-    addresses_left,
     failure_with,
+    left_in_region,
     quota_exceeded,
-    quota_left,
     refuse_at_request,
     room_in,
     stock_out,
@@ -29,386 +28,9 @@ from gcpx_emulator.compute.instance_templates import linked_template_properties
 from gcpx_emulator.compute.instances import check_instance, new_instance
 from gcpx_emulator.compute.locations import check_location, region_in, region_of, zones_of
 from gcpx_emulator.compute.placement import check_policies, check_reservation
-from gcpx_emulator.compute.predefined_resources import MACHINE_TYPES
-from gcpx_emulator.core.controls import ControlBody, Field, is_duration, is_text, setting
 from gcpx_emulator.core.errors import already_exists, invalid, required
 from gcpx_emulator.core.json_data import Json, merge
 from gcpx_emulator.core.operations import Effect, put
-
-
-def instance_names(call: Call, zones: list[str], count: int) -> Iterator[str]:
-    """Return the names that the call lists, or the next ones of its name pattern; none may be in use in these zones."""
-    listed = call.body.get("perInstanceProperties")
-    return _listed_names(call, zones, listed) if listed else _numbered_names(call, zones, count)
-
-
-def _listed_names(call: Call, zones: list[str], names: dict[str, object]) -> Iterator[str]:
-    for name in names:
-        if any(call.store.get(f"{call.project}/zones/{zone}/instances/{name}") is not None for zone in zones):
-            raise already_exists(f"instances/{name}")
-    yield from names
-
-
-def _numbered_names(call: Call, zones: list[str], count: int) -> Iterator[str]:
-    """Yield names with the numbers that follow the highest one in use."""
-    pattern = call.body["namePattern"]
-    width = pattern.count("#")
-    first = 1 + max((number for zone in zones for number in _numbers(call, zone, pattern)), default=0)
-    if len(str(first + count - 1)) > width:
-        raise invalid("resource.namePattern", pattern, "Has too few # for the names that are needed.")
-    yield from (pattern.replace("#" * width, f"{number:0{width}}") for number in range(first, first + count))
-
-
-def _numbers(call: Call, zone: str, pattern: str) -> Iterator[int]:
-    """Yield the numbers in those names of a zone's instances that fit a name pattern."""
-    run = "#" * pattern.count("#")
-    form = re.compile(re.escape(pattern).replace(re.escape(run), rf"(\d{{{len(run)}}})"))
-    for instance in call.store.list(f"{call.project}/zones/{zone}/instances"):
-        match = form.fullmatch(instance["name"])
-        if match:
-            yield int(match[1])
-
-
-def room_by_zone(call: Call, kinds: Iterable[Hardware]) -> dict[str, Room]:
-    """Return the room in each zone that may be used."""
-    kinds = list(kinds)
-    if "zone" in call.path:
-        return {call.path["zone"]: room_in(call, call.path["zone"], kinds)}
-    policy = call.body.get("locationPolicy") or {}
-    locations = {last_part(link): location for link, location in (policy.get("locations") or {}).items()}
-    zones = zones_of(call.path["region"])
-    unknown = set(locations) - set(zones)
-    if unknown:
-        names = ", ".join(sorted(unknown))
-        raise invalid("resource.locationPolicy.locations", names, "Not a zone of the region.")
-    usable = _usable_zones(zones, locations, [item["zone"] for item in policy.get("zones") or ()])
-    if not usable:
-        raise invalid("resource.locationPolicy", "", "No zone is left.")
-    caps = {zone: (locations.get(zone, {}).get("constraints") or {}).get("maxCount") for zone in usable}
-    return {zone: room_in(call, zone, kinds, most=caps[zone]) for zone in usable}
-
-
-def _usable_zones(zones: list[str], locations: Json, links: list[str]) -> list[str]:
-    """Leave out zones that are denied; if any are allowed or linked, leave out all others."""
-    preferences = {zone: location.get("preference") for zone, location in locations.items()}
-    chosen = {zone for zone, preference in preferences.items() if preference in (None, "ALLOW")}
-    chosen |= {last_part(link) for link in links}
-    return [zone for zone in zones if preferences.get(zone) != "DENY" and (not chosen or zone in chosen)]
-
-
-def spread(count: int, rooms: dict[str, Room], shape: str) -> dict[str, int]:
-    """Distribute instances over zones as a target shape says, whether there is room for all or not."""
-    if shape == "BALANCED":
-        share, rest = divmod(count, len(rooms))
-        return {zone: share + (index < rest) for index, zone in enumerate(rooms)}
-    if shape == "ANY_SINGLE_ZONE":
-        return {max(rooms, key=lambda zone: _suitability(rooms[zone], count)): count}
-    return _anywhere(count, rooms)
-
-
-def _suitability(room: Room, count: int) -> list[int]:
-    """Compare zones by how many instances fit, and then by how many get the hardware of each preference."""
-    filled = room.fill(count)
-    return [len(filled), *(filled.count(hardware) for hardware in room.by_hardware)]
-
-
-def _anywhere(count: int, rooms: dict[str, Room]) -> dict[str, int]:
-    """Use up the preferred hardware of all zones before the next; the last zone takes those that do not fit."""
-    wanted, left = dict.fromkeys(rooms, 0), count
-    kinds = next(iter(rooms.values())).by_hardware
-    for hardware in kinds:
-        for zone, room in rooms.items():
-            taken = min(left, room.by_hardware[hardware], room.total - wanted[zone])
-            wanted[zone] += taken
-            left -= taken
-    last = next(reversed(rooms))
-    wanted[last] += left
-    return {zone: number for zone, number in wanted.items() if number}
-
-
-@attrs.frozen
-class Choice:
-    """One machine type that instances may have.
-
-    Attributes:
-        properties: the properties of instances with it.
-    """
-
-    rank: int
-    hardware: Hardware
-    properties: Json
-
-
-def choices(call: Call, properties: Json) -> dict[Hardware, Choice]:
-    """List the choices for instances with these properties, in the order in which they are tried.
-
-    Lower ranks come first, and within a rank the machine type for which the region has the most room.
-    """
-    policy = call.body.get("instanceFlexibilityPolicy") or {}
-    if not policy:
-        name = last_part(str(properties.get("machineType", "")))
-        own = properties | {"machineType": name}
-        return {Hardware.of(own): Choice(0, Hardware.of(own), own)}
-    if "zone" in call.path:
-        raise invalid("resource.instanceFlexibilityPolicy", "", "Only regional bulk creations support it.")
-    found = sorted(_selected(policy, properties), key=lambda choice: (choice.rank, -_room_in_region(call, choice)))
-    if not found:
-        raise required("resource.instanceFlexibilityPolicy.instanceSelections")
-    by_hardware: dict[Hardware, Choice] = {}
-    for choice in found:
-        # Of several selections with the same machine type, the first applies.
-        by_hardware.setdefault(choice.hardware, choice)
-    return by_hardware
-
-
-def _selected(policy: Json, properties: Json) -> Iterator[Choice]:
-    for name, selection in (policy.get("instanceSelections") or {}).items():
-        if not selection.get("machineTypes"):
-            raise required(f"resource.instanceFlexibilityPolicy.instanceSelections.{name}.machineTypes")
-        changes = {
-            key: selection[key] for key in ("disks", "guestAccelerators", "minCpuPlatform") if selection.get(key)
-        }
-        for machine_type in selection["machineTypes"]:
-            own = properties | changes | {"machineType": machine_type}
-            yield Choice(int(selection.get("rank") or 0), Hardware.of(own), own)
-
-
-def _room_in_region(call: Call, choice: Choice) -> int:
-    return sum(room_in(call, zone, [choice.hardware]).free for zone in zones_of(region_in(call)))
-
-
-@attrs.frozen
-class Placement:
-    """Which instances are created in each zone, and which are not.
-
-    Attributes:
-        zones: every zone that may be used.
-        wanted: how the target shape distributes the instances, whether there is room for all or not.
-        placed: the hardware of those for which there is room.
-        errors: one error for each instance for which there is no room.
-    """
-
-    zones: list[str]
-    wanted: dict[str, int]
-    placed: dict[str, list[Hardware]]
-    errors: dict[str, list[Json]]
-
-    @property
-    def total(self) -> int:
-        """The number of instances that were placed."""
-        return sum(map(len, self.placed.values()))
-
-    @property
-    def causes(self) -> list[Json]:
-        """The different errors."""
-        found: list[Json] = []
-        for error in (error for errors in self.errors.values() for error in errors):
-            if error not in found:
-                found.append(error)
-        return found
-
-    def failing_with(self, errors: list[Json]) -> Placement:
-        """Return the same placement without any instance, because all of them fail with an error."""
-        everywhere = {zone: errors[:1] * number for zone, number in self.wanted.items()}
-        return attrs.evolve(self, placed={zone: [] for zone in self.wanted}, errors=everywhere)
-
-
-def place(call: Call, kinds: list[Hardware], count: int) -> Placement:
-    """Distribute this number of instances, as the location policy of the call says; preferred kinds come first.
-
-    Raises:
-        ApiError: 403, if quotas are checked at the request and this one does not allow the minimum.
-    """
-    rooms = room_by_zone(call, kinds)
-    shape = (call.body.get("locationPolicy") or {}).get("targetShape", "ANY_SINGLE_ZONE")
-    region, wanted = region_in(call), spread(count, rooms, shape)
-    if quota_left(call, region) < int(call.body.get("minCount") or count):
-        refuse_at_request(call, region)
-    left, placed = min(quota_left(call, region), addresses_left(call, region)), {}
-    for zone, number in wanted.items():
-        placed[zone] = rooms[zone].fill(min(number, left))
-        left -= len(placed[zone])
-    errors = {zone: list(_errors(call, zone, rooms[zone], placed, wanted[zone])) for zone in wanted}
-    return Placement(list(rooms), wanted, placed, errors)
-
-
-def _errors(call: Call, zone: str, room: Room, placed: dict[str, list[Hardware]], wanted: int) -> Iterator[Json]:
-    """Yield an error for each instance that a zone should get but does not, because the zone or the region is full."""
-    missing = wanted - len(placed[zone])
-    without_room = min(missing, wanted - min(wanted, room.free))
-    if without_room:
-        first = next(iter(room.by_hardware))
-        yield from [stock_out(call, zone, first, _alternatives(call, zone, first, placed))] * without_room
-    if missing > without_room:
-        region = region_of(zone)
-        of_quota = quota_left(call, region) <= addresses_left(call, region)
-        error = quota_exceeded(call, region) if of_quota else addresses_exhausted(call, region)
-        yield from [error] * (missing - without_room)
-
-
-def _alternatives(call: Call, zone: str, hardware: Hardware, placed: dict[str, list[Hardware]]) -> list[str]:
-    """Name the other zones of the region that have room for an instance after this bulk creation."""
-    rooms = {other: room_in(call, other, [hardware]) for other in zones_of(region_of(zone)) if other != zone}
-    return [
-        other
-        for other, room in rooms.items()
-        if room.total > len(placed.get(other, ())) and room.free > placed.get(other, []).count(hardware)
-    ]
-
-
-_CANCELED: Final = {"code": "OPERATION_CANCELED_BY_USER", "message": "Operation was canceled by user ''."}
-"""The error of an instance that would have been created, if the whole creation fails."""
-
-
-@attrs.frozen
-class NewInstance:
-    """An instance that a bulk creation creates, with the effects of its creation on disks."""
-
-    path: str
-    resource: Json
-    disk_effects: list[Effect]
-
-
-@attrs.frozen
-class BulkCreation:
-    """A bulk creation whose outcome is known.
-
-    Attributes:
-        failed: the paths of the instances that are not created, by zone; `placement` has their errors.
-        failure: the result of the whole creation, if it fails; then the instances that were created are deleted again.
-        details: more fields of the operation, such as warnings.
-    """
-
-    placement: Placement
-    instances: list[NewInstance]
-    failed: dict[str, list[str]]
-    failure: Json | None
-    details: Json
-
-    def start(self, call: Call) -> Json:
-        """Start the operations; return the one of the whole creation."""
-        group = {"operationGroupId": str(uuid.uuid4())}
-        metadata = {"instancesBulkInsertOperationMetadata": {"perLocationStatus": self._status_by_zone()}}
-        whole = Work(
-            kind="bulkInsert",
-            target=call.parent,
-            target_id="0",
-            effects=[] if self.failure else list(self._effects()),
-            failure=self.failure,
-            details=self.details | group | metadata,
-        )
-        return call.start(whole, [*self._created(group), *self._not_created(call, group)])
-
-    def _effects(self) -> Iterator[Effect]:
-        for instance in self.instances:
-            yield from (put(instance.path, instance.resource), *instance.disk_effects)
-
-    def _created(self, group: Json) -> Iterator[Work]:
-        canceled = failure_with(_CANCELED) if self.failure else None
-        for instance in self.instances:
-            target_id = instance.resource["id"]
-            yield Work(kind="insert", target=instance.path, target_id=target_id, failure=canceled, details=group)
-
-    def _not_created(self, call: Call, group: Json) -> Iterator[Work]:
-        failed = [
-            (path, error)
-            for zone, paths in self.failed.items()
-            for path, error in zip(paths, self.placement.errors[zone], strict=True)
-        ]
-        for (path, error), target_id in zip(failed, call.group_ids(len(failed)), strict=True):
-            yield Work(kind="insert", target=path, target_id=target_id, failure=failure_with(error), details=group)
-
-    def _status_by_zone(self) -> Json:
-        """Write how many instances are created in each zone."""
-        return {
-            f"zones/{zone}": {
-                "status": "ROLLING_BACK" if self.failure else "DONE",
-                "targetVmCount": wanted,
-                "createdVmCount": len(self.placement.placed[zone]),
-                "failedToCreateVmCount": len(self.placement.errors[zone]),
-                "deletedVmCount": len(self.placement.placed[zone]) if self.failure else 0,
-            }
-            for zone, wanted in self.placement.wanted.items()
-        }
-
-
-_ADVISED_MODELS: Final = ("SPOT", "FLEX_START")
-_USUAL_UPTIME: Final = "21600s"
-_DURATION: Final = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?s")
-_FIELDS: Final = {
-    "estimatedUptime": Field(
-        "a duration, such as 3600s", lambda value: is_text(value) and _DURATION.fullmatch(value) is not None
-    ),
-    "obtainability": Field("a number from 0 to 1", lambda value: is_duration(value) and value <= 1),
-}
-_SCORES: Final = setting("advice", ControlBody("advice", _FIELDS).check)
-
-
-@handles("compute.advice.capacity")
-def advise(call: Call) -> Json:
-    """Recommend zones and machine types for a number of instances, with scores."""
-    check_location(call)
-    size, model = _size(call.body), _model(call.body)
-    kinds = list(choices(call, {"scheduling": {"provisioningModel": model}}))
-    _check_machine_types(kinds)
-    rooms = {zone: room_in(call, zone, kinds) for zone in _zones(call)}
-    shape = (call.body.get("distributionPolicy") or {}).get("targetShape", "ANY_SINGLE_ZONE")
-    filled = {zone: rooms[zone].fill(number) for zone, number in spread(size, rooms, shape).items()}
-    shards = [_shard(zone, item, chosen.count(item)) for zone, chosen in filled.items() for item in _each_of(chosen)]
-    scores: Json = {"obtainability": round(sum(map(len, filled.values())) / size, 2)}
-    uptime = {"estimatedUptime": _USUAL_UPTIME} if model == "SPOT" else {}
-    return {"recommendations": [{"scores": scores | uptime | _SCORES.read(call.store), "shards": shards}]}
-
-
-def _size(body: Json) -> int:
-    if not body.get("size"):
-        raise required("resource.size")
-    if body["size"] < 0:
-        raise invalid("resource.size", body["size"], "Must be positive.")
-    return int(body["size"])
-
-
-def _model(body: Json) -> str:
-    scheduling: Json = (body.get("instanceProperties") or {}).get("scheduling") or {}
-    model = scheduling.get("provisioningModel")
-    field = "resource.instanceProperties.scheduling.provisioningModel"
-    if not model:
-        raise required(field)
-    if model not in _ADVISED_MODELS:
-        raise invalid(field, model, f"Must be one of {', '.join(_ADVISED_MODELS)}.")
-    return str(model)
-
-
-def _check_machine_types(kinds: list[Hardware]) -> None:
-    field = "resource.instanceFlexibilityPolicy.instanceSelections"
-    for hardware in kinds:
-        if not hardware.machine_type:
-            raise required(field)
-        if hardware.machine_type not in MACHINE_TYPES and "custom-" not in hardware.machine_type:
-            raise invalid(field, hardware.machine_type, "The machine type does not exist.")
-
-
-def _zones(call: Call) -> list[str]:
-    """Name the zones that the call asks for, or all zones of the region."""
-    zones, policy = zones_of(call.path["region"]), call.body.get("distributionPolicy") or {}
-    wanted = [last_part(item.get("zone", "")) for item in policy.get("zones") or ()]
-    for zone in wanted:
-        if zone not in zones:
-            raise invalid("resource.distributionPolicy.zones", zone, "Not a zone of the region.")
-    return wanted or zones
-
-
-def _each_of(chosen: list[Hardware]) -> list[Hardware]:
-    return list(dict.fromkeys(chosen))
-
-
-def _shard(zone: str, hardware: Hardware, count: int) -> dict[str, Any]:
-    return {
-        "zone": zone,
-        "machineType": hardware.machine_type,
-        "provisioningModel": hardware.model,
-        "instanceCount": count,
-    }
 
 
 @handles("compute.regionInstances.bulkInsert", "compute.instances.bulkInsert")
@@ -422,23 +44,9 @@ def bulk_insert(call: Call) -> Json:
         _check_disks(choice.properties, count)
     check_policies(call, "resource.instanceProperties", properties, count)
     check_reservation(call, "resource.instanceProperties", properties)
-    warnings = image_warnings(call, properties)
-    return _creation(call, kinds, count, warnings).start(call)
-
-
-def _creation(call: Call, kinds: dict[Hardware, Choice], count: int, warnings: Json) -> BulkCreation:
-    """Decide which instances are created."""
-    placement, minimum = place(call, list(kinds), count), int(call.body.get("minCount") or count)
-    if call.failure is not None:
-        placement = placement.failing_with(call.failure["errors"])
-    names = instance_names(call, placement.zones, count)
-    instances = list(_new_instances(call, kinds, placement, names))
-    failed = {
-        zone: [f"{call.project}/zones/{zone}/instances/{next(names)}" for _ in errors]
-        for zone, errors in placement.errors.items()
-    }
-    failure = call.failure or (None if placement.total >= minimum else _minimum_not_reached(placement, minimum))
-    return BulkCreation(placement, instances, failed, failure, warnings)
+    warnings, placement = image_warnings(call, properties), place(call, list(kinds), count)
+    members = _members(call, kinds, placement, count)
+    return _start(call, placement, members, warnings)
 
 
 def _merged_properties(call: Call) -> Json:
@@ -478,20 +86,286 @@ def _count(body: Json) -> int:
     return count
 
 
-def _new_instances(
-    call: Call, kinds: dict[Hardware, Choice], placement: Placement, names: Iterator[str]
-) -> Iterator[NewInstance]:
-    own_properties = call.body.get("perInstanceProperties") or {}
-    for zone, placed in placement.placed.items():
-        for hardware in placed:
-            name = next(names)
-            path = f"{call.project}/zones/{zone}/instances/{name}"
-            hostname = (own_properties.get(name) or {}).get("hostname")
-            own = {"hostname": hostname} if hostname else {}
-            yield NewInstance(path, *new_instance(call, path, kinds[hardware].properties | own))
+@attrs.frozen
+class Choice:
+    """One machine type that instances may have.
+
+    Attributes:
+        properties: the properties of instances with it.
+    """
+
+    rank: int
+    hardware: Hardware
+    properties: Json
 
 
-def _minimum_not_reached(placement: Placement, minimum: int) -> Json:
+def choices(call: Call, properties: Json) -> dict[Hardware, Choice]:
+    """List the choices for instances with these properties, in the order in which they are tried.
+
+    Lower ranks come first, and within a rank the machine type for which the region has the most room.
+    """
+    policy = call.body.get("instanceFlexibilityPolicy") or {}
+    if not policy:
+        name = last_part(str(properties.get("machineType", "")))
+        own = properties | {"machineType": name}
+        hardware = Hardware.of(own)
+        return {hardware: Choice(0, hardware, own)}
+    if "zone" in call.path:
+        raise invalid("resource.instanceFlexibilityPolicy", "", "Only regional bulk creations support it.")
+    found = sorted(_selected(policy, properties), key=lambda choice: (choice.rank, -_room_in_region(call, choice)))
+    if not found:
+        raise required("resource.instanceFlexibilityPolicy.instanceSelections")
+    by_hardware: dict[Hardware, Choice] = {}
+    for choice in found:
+        # Of several selections with the same machine type, the first applies.
+        by_hardware.setdefault(choice.hardware, choice)
+    return by_hardware
+
+
+def _selected(policy: Json, properties: Json) -> Iterator[Choice]:
+    for name, selection in (policy.get("instanceSelections") or {}).items():
+        if not selection.get("machineTypes"):
+            raise required(f"resource.instanceFlexibilityPolicy.instanceSelections.{name}.machineTypes")
+        changes = {
+            key: selection[key] for key in ("disks", "guestAccelerators", "minCpuPlatform") if selection.get(key)
+        }
+        for machine_type in selection["machineTypes"]:
+            own = properties | changes | {"machineType": machine_type}
+            yield Choice(int(selection.get("rank") or 0), Hardware.of(own), own)
+
+
+def _room_in_region(call: Call, choice: Choice) -> int:
+    return sum(room_in(call, zone, [choice.hardware]).free for zone in zones_of(region_in(call)))
+
+
+@attrs.frozen
+class Placement:
+    """Which instances are created in each zone, and which are not.
+
+    Attributes:
+        zones: every zone that may be used.
+        wanted: how the target shape distributes the instances, whether there is room for all or not.
+        placed: the hardware of those that are created.
+        errors: one error for each instance that is not created.
+        failure: the result of the whole creation, if it fails; then the instances that were created are deleted again.
+    """
+
+    zones: list[str]
+    wanted: dict[str, int]
+    placed: dict[str, list[Hardware]]
+    errors: dict[str, list[Json]]
+    failure: Json | None
+
+
+def place(call: Call, kinds: list[Hardware], count: int) -> Placement:
+    """Distribute this number of instances, as the location policy of the call says; preferred kinds come first.
+
+    Raises:
+        ApiError: 403, if quotas are checked at the request and this one does not allow the minimum.
+    """
+    rooms, region = room_by_zone(call, kinds), region_in(call)
+    shape = (call.body.get("locationPolicy") or {}).get("targetShape", "ANY_SINGLE_ZONE")
+    wanted, minimum = spread(count, rooms, shape), int(call.body.get("minCount") or count)
+    quota = left_in_region(call, region, "instances")
+    if quota < minimum:
+        refuse_at_request(call, region)
+    if call.failure is not None:
+        errors = {zone: call.failure["errors"][:1] * number for zone, number in wanted.items()}
+        return Placement(list(rooms), wanted, {zone: [] for zone in wanted}, errors, call.failure)
+    left, placed = min(quota, left_in_region(call, region, "addresses")), {}
+    for zone, number in wanted.items():
+        placed[zone] = rooms[zone].fill(min(number, left))
+        left -= len(placed[zone])
+    errors = {zone: list(_errors(call, zone, rooms[zone], placed, wanted[zone])) for zone in wanted}
+    is_reached = sum(map(len, placed.values())) >= minimum
+    return Placement(list(rooms), wanted, placed, errors, None if is_reached else _minimum_not_reached(errors, minimum))
+
+
+def room_by_zone(call: Call, kinds: list[Hardware]) -> dict[str, Room]:
+    """Return the room in each zone that may be used."""
+    if "zone" in call.path:
+        return {call.path["zone"]: room_in(call, call.path["zone"], kinds)}
+    policy = call.body.get("locationPolicy") or {}
+    locations = {last_part(link): location for link, location in (policy.get("locations") or {}).items()}
+    zones = zones_of(call.path["region"])
+    unknown = set(locations) - set(zones)
+    if unknown:
+        names = ", ".join(sorted(unknown))
+        raise invalid("resource.locationPolicy.locations", names, "Not a zone of the region.")
+    usable = _usable_zones(zones, locations, [item["zone"] for item in policy.get("zones") or ()])
+    if not usable:
+        raise invalid("resource.locationPolicy", "", "No zone is left.")
+    caps = {zone: (locations.get(zone, {}).get("constraints") or {}).get("maxCount") for zone in usable}
+    return {zone: room_in(call, zone, kinds, most=caps[zone]) for zone in usable}
+
+
+def _usable_zones(zones: list[str], locations: Json, links: list[str]) -> list[str]:
+    """Leave out zones that are denied; if any are allowed or linked, leave out all others."""
+    preferences = {zone: location.get("preference") for zone, location in locations.items()}
+    chosen = {zone for zone, preference in preferences.items() if preference in (None, "ALLOW")}
+    chosen |= {last_part(link) for link in links}
+    return [zone for zone in zones if preferences.get(zone) != "DENY" and (not chosen or zone in chosen)]
+
+
+def spread(count: int, rooms: dict[str, Room], shape: str) -> dict[str, int]:
+    """Distribute instances over zones as a target shape says, whether there is room for all or not."""
+    if shape == "BALANCED":
+        share, rest = divmod(count, len(rooms))
+        return {zone: share + (index < rest) for index, zone in enumerate(rooms)}
+    if shape == "ANY_SINGLE_ZONE":
+        # Zones are compared by how many instances fit, and then by how many get the hardware of each preference.
+        filled = {zone: room.fill(count) for zone, room in rooms.items()}
+        fitting = {zone: [len(chosen), *map(chosen.count, rooms[zone].by_hardware)] for zone, chosen in filled.items()}
+        return {max(fitting, key=fitting.__getitem__): count}
+    return _anywhere(count, rooms)
+
+
+def _anywhere(count: int, rooms: dict[str, Room]) -> dict[str, int]:
+    """Use up the preferred hardware of all zones before the next; the last zone takes those that do not fit."""
+    wanted, left = dict.fromkeys(rooms, 0), count
+    kinds = next(iter(rooms.values())).by_hardware
+    for hardware in kinds:
+        for zone, room in rooms.items():
+            taken = min(left, room.by_hardware[hardware], room.total - wanted[zone])
+            wanted[zone] += taken
+            left -= taken
+    last = next(reversed(rooms))
+    wanted[last] += left
+    return {zone: number for zone, number in wanted.items() if number}
+
+
+def _errors(call: Call, zone: str, room: Room, placed: dict[str, list[Hardware]], wanted: int) -> Iterator[Json]:
+    """Yield an error for each instance that a zone should get but does not, because the zone or the region is full."""
+    missing = wanted - len(placed[zone])
+    without_room = min(missing, wanted - min(wanted, room.free))
+    if without_room:
+        first = next(iter(room.by_hardware))
+        yield from [stock_out(call, zone, first, _alternatives(call, zone, first, placed))] * without_room
+    if missing > without_room:
+        region = region_of(zone)
+        of_quota = left_in_region(call, region, "instances") <= left_in_region(call, region, "addresses")
+        error = quota_exceeded(call, region) if of_quota else addresses_exhausted(call, region)
+        yield from [error] * (missing - without_room)
+
+
+def _alternatives(call: Call, zone: str, hardware: Hardware, placed: dict[str, list[Hardware]]) -> list[str]:
+    """Name the other zones of the region that have room for an instance after this bulk creation."""
+    rooms = {other: room_in(call, other, [hardware]) for other in zones_of(region_of(zone)) if other != zone}
+    return [
+        other
+        for other, room in rooms.items()
+        if room.total > len(placed.get(other, ())) and room.free > placed.get(other, []).count(hardware)
+    ]
+
+
+def _minimum_not_reached(errors: dict[str, list[Json]], minimum: int) -> Json:
+    """Return the result of a creation that fails because of these errors."""
+    causes: list[Json] = []
+    for error in (error for in_zone in errors.values() for error in in_zone):
+        if error not in causes:
+            causes.append(error)
     message = f"Requested minimum count of {minimum} VMs could not be created."
     reached = {"code": "VM_MIN_COUNT_NOT_REACHED", "message": message}
-    return failure_with(*placement.causes) | {"errors": [reached, *placement.causes]}
+    return failure_with(*causes) | {"errors": [reached, *causes]}
+
+
+@attrs.frozen
+class Members:
+    """The instances of a bulk creation.
+
+    Attributes:
+        created: the path, the resource and the effects on disks of each instance that is created.
+        missing: the path of each that is not created, with the error.
+    """
+
+    created: list[tuple[str, Json, list[Effect]]]
+    missing: list[tuple[str, Json]]
+
+
+def _members(call: Call, kinds: dict[Hardware, Choice], placement: Placement, count: int) -> Members:
+    """Give every instance its name, and write those that are created."""
+    names, own_properties = instance_names(call, placement.zones, count), call.body.get("perInstanceProperties") or {}
+    created = []
+    for zone, hardware in ((zone, hardware) for zone, placed in placement.placed.items() for hardware in placed):
+        name = next(names)
+        path = f"{call.project}/zones/{zone}/instances/{name}"
+        hostname = (own_properties.get(name) or {}).get("hostname")
+        own = {"hostname": hostname} if hostname else {}
+        created.append((path, *new_instance(call, path, kinds[hardware].properties | own)))
+    missing = [
+        (f"{call.project}/zones/{zone}/instances/{next(names)}", error)
+        for zone, errors in placement.errors.items()
+        for error in errors
+    ]
+    return Members(created, missing)
+
+
+def instance_names(call: Call, zones: list[str], count: int) -> Iterator[str]:
+    """Return the names that the call lists, or the next ones of its name pattern; none may be in use in these zones."""
+    listed = call.body.get("perInstanceProperties")
+    return _listed_names(call, zones, listed) if listed else _numbered_names(call, zones, count)
+
+
+def _listed_names(call: Call, zones: list[str], names: dict[str, object]) -> Iterator[str]:
+    for name in names:
+        if any(call.store.get(f"{call.project}/zones/{zone}/instances/{name}") is not None for zone in zones):
+            raise already_exists(f"instances/{name}")
+    yield from names
+
+
+def _numbered_names(call: Call, zones: list[str], count: int) -> Iterator[str]:
+    """Yield names with the numbers that follow the highest one in use."""
+    pattern = call.body["namePattern"]
+    width = pattern.count("#")
+    first = 1 + max((number for zone in zones for number in _numbers(call, zone, pattern)), default=0)
+    if len(str(first + count - 1)) > width:
+        raise invalid("resource.namePattern", pattern, "Has too few # for the names that are needed.")
+    yield from (pattern.replace("#" * width, f"{number:0{width}}") for number in range(first, first + count))
+
+
+def _numbers(call: Call, zone: str, pattern: str) -> Iterator[int]:
+    """Yield the numbers in those names of a zone's instances that fit a name pattern."""
+    run = "#" * pattern.count("#")
+    form = re.compile(re.escape(pattern).replace(re.escape(run), rf"(\d{{{len(run)}}})"))
+    for instance in call.store.list(f"{call.project}/zones/{zone}/instances"):
+        match = form.fullmatch(instance["name"])
+        if match:
+            yield int(match[1])
+
+
+_CANCELED: Final = {"code": "OPERATION_CANCELED_BY_USER", "message": "Operation was canceled by user ''."}
+"""The error of an instance that would have been created, if the whole creation fails."""
+
+
+def _start(call: Call, placement: Placement, members: Members, warnings: Json) -> Json:
+    """Start the operations of the instances and the one of the whole creation, which is returned."""
+    group, failure = {"operationGroupId": str(uuid.uuid4())}, placement.failure
+    canceled = failure_with(_CANCELED) if failure else None
+    works = [
+        Work(kind="insert", target=path, target_id=instance["id"], failure=canceled, details=group)
+        for path, instance, _ in members.created
+    ]
+    ids = call.group_ids(len(members.missing))
+    works += [
+        Work(kind="insert", target=path, target_id=target_id, failure=failure_with(error), details=group)
+        for (path, error), target_id in zip(members.missing, ids, strict=True)
+    ]
+    by_zone = {
+        f"zones/{zone}": {
+            "status": "ROLLING_BACK" if failure else "DONE",
+            "targetVmCount": wanted,
+            "createdVmCount": len(placement.placed[zone]),
+            "failedToCreateVmCount": len(placement.errors[zone]),
+            "deletedVmCount": len(placement.placed[zone]) if failure else 0,
+        }
+        for zone, wanted in placement.wanted.items()
+    }
+    whole = Work(
+        kind="bulkInsert",
+        target=call.parent,
+        target_id="0",
+        effects=[effect for path, instance, on_disks in members.created for effect in (put(path, instance), *on_disks)],
+        failure=failure,
+        details=warnings | group | {"instancesBulkInsertOperationMetadata": {"perLocationStatus": by_zone}},
+    )
+    return call.start(whole, works)

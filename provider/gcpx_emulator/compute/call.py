@@ -19,7 +19,7 @@ from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.discovery import MERGE_PATCH, Api, methods_of, serve
 from gcpx_emulator.core.errors import ApiError, already_exists, invalid, not_found, required
 from gcpx_emulator.core.json_data import Json
-from gcpx_emulator.core.operations import Effect, Operation, Operations, Progress, change, delete, put
+from gcpx_emulator.core.operations import Effect, Operation, Progress, change, delete, put
 
 _PARTIAL_SUCCESS: Final[Json] = {"returnPartialSuccess": {"location": "query", "type": "boolean"}}
 """A parameter that every list method has in the documentation, and only some have in the description of v1."""
@@ -70,11 +70,6 @@ def last_part(link: str) -> str:
     return link.rpartition("/")[2]
 
 
-def scope_of(path: str) -> str:
-    """Return the scope in the path of a resource in a zone or region, such as `zones/us-east1-b`."""
-    return "/".join(path.split("/")[2:4])
-
-
 _PENDING_SHARE: Final = 0.2
 """The part of an operation's time in which it is pending."""
 _FULL_TYPES: Final = frozenset({"compute.instanceTemplates.insert", "compute.regionInstanceTemplates.insert"})
@@ -114,28 +109,18 @@ class Work:
     failure: Json | None = None
     details: Json = attrs.Factory(dict)
 
-    def outcome(self) -> tuple[Json, list[Effect]]:
-        """Return the part of the operation's body that keeps its failure, if it has one, and its effects."""
-        return ({_FAILURE: self.failure}, []) if self.failure else ({}, self.effects)
-
 
 def shown_operation(body: Json, progress: Progress) -> Json:
     """Write an operation as the API shows it at a moment."""
-    shown = {name: value for name, value in body.items() if name != _FAILURE}
-    if progress.share < 1:
-        return _with_instance_counts(shown, progress) | _unfinished(progress)
-    done = {"status": "DONE", "progress": 100, "startTime": _start_time(progress), "endTime": timestamp(progress.ends)}
+    shown, share = {name: value for name, value in body.items() if name != _FAILURE}, progress.share
+    if share < _PENDING_SHARE:
+        return _with_instance_counts(shown, share) | {"status": "PENDING", "progress": 0}
+    started = timestamp(progress.begins + _PENDING_SHARE * (progress.ends - progress.begins))
+    if share < 1:
+        running = {"status": "RUNNING", "progress": int(share * 100), "startTime": started}
+        return _with_instance_counts(shown, share) | running
+    done = {"status": "DONE", "progress": 100, "startTime": started, "endTime": timestamp(progress.ends)}
     return shown | done | _error(body.get(_FAILURE))
-
-
-def _unfinished(progress: Progress) -> Json:
-    if progress.share < _PENDING_SHARE:
-        return {"status": "PENDING", "progress": 0}
-    return {"status": "RUNNING", "progress": int(progress.share * 100), "startTime": _start_time(progress)}
-
-
-def _start_time(progress: Progress) -> str:
-    return timestamp(progress.begins + _PENDING_SHARE * (progress.ends - progress.begins))
 
 
 def _error(failure: Json | None) -> Json:
@@ -148,13 +133,13 @@ def _error(failure: Json | None) -> Json:
     }
 
 
-def _with_instance_counts(body: Json, progress: Progress) -> Json:
+def _with_instance_counts(body: Json, share: float) -> Json:
     """Show how many instances an unfinished bulk creation has created in each zone."""
     if "instancesBulkInsertOperationMetadata" not in body:
         return body
     shown = copy.deepcopy(body)
     for zone in shown["instancesBulkInsertOperationMetadata"]["perLocationStatus"].values():
-        created = int(zone["createdVmCount"] * progress.share)
+        created = int(zone["createdVmCount"] * share)
         zone |= {"status": "CREATING", "deletedVmCount": 0, "createdVmCount": created}
     return shown
 
@@ -207,41 +192,24 @@ class Call(call.Call):
     """A call of a method of Compute Engine.
 
     Attributes:
+        project: the path of the project.
         now: when it arrived, in seconds since 1970. Its operation and the instances that it creates have this time.
     """
 
-    now: float = attrs.field(default=attrs.Factory(lambda self: self.operations.now(), takes_self=True))
+    project: str
+    now: float
 
     @classmethod
     def of(cls, checked: call.Call) -> Call:
         """Convert a call; numeric IDs in its path are replaced by names."""
         fields = {field.name: getattr(checked, field.name) for field in attrs.fields(call.Call)}
-        named = cls(**fields)
-        return attrs.evolve(named, path={**named.path, **named._names()})
-
-    def _names(self) -> dict[str, str]:
-        """Look up the names of the resources in the path, which may be given by their numeric IDs."""
+        given = cls(**fields, project=f"projects/{checked.path['project']}", now=checked.cloud.operations.clock.now())
         names = {}
-        for parameter, value in self.path.items():
-            collection = self.method.id.split(".")[1] if parameter == "resource" else _COLLECTIONS.get(parameter)
+        for parameter, value in given.path.items():
+            collection = given.method.id.split(".")[1] if parameter == "resource" else _COLLECTIONS.get(parameter)
             if collection is not None:
-                names[parameter] = last_part(self.store.with_name(f"{self.parent}/{collection}/{value}"))
-        return names
-
-    @property
-    def operations(self) -> Operations:
-        """The operations of all projects."""
-        return self.cloud.operations
-
-    @property
-    def base(self) -> str:
-        """The beginning of full URLs."""
-        return f"https://www.googleapis.com/compute/{self.method.version}"
-
-    @property
-    def project(self) -> str:
-        """The path of the project."""
-        return f"projects/{self.path['project']}"
+                names[parameter] = last_part(given.store.with_name(f"{given.parent}/{collection}/{value}"))
+        return attrs.evolve(given, path={**given.path, **names})
 
     @property
     def scope(self) -> str:
@@ -259,11 +227,11 @@ class Call(call.Call):
     @property
     def end(self) -> float:
         """When an operation of this call will end, in seconds since 1970."""
-        return self.now + self.operations.latency
+        return self.now + self.cloud.operations.latency
 
     def url(self, path: str) -> str:
         """Return the full URL of a path."""
-        return f"{self.base}/{path}"
+        return f"https://www.googleapis.com/compute/{self.method.version}/{path}"
 
     def full_url(self, link: str) -> str:
         """Complete a URL that may be partial."""
@@ -279,10 +247,6 @@ class Call(call.Call):
         if resource is None:
             raise not_found(path)
         return resource
-
-    def new_id(self) -> str:
-        """Return a numeric ID that no resource has yet."""
-        return self.store.new_id()
 
     def group_ids(self, number: int) -> list[str]:
         """Return numeric IDs for members of groups, which have their own range; all at once, because that is cheap."""
@@ -329,28 +293,18 @@ class Call(call.Call):
         name = f"operation-{int(self.now * 1000)}-{uuid.uuid4().hex[:8]}"
         failed = attrs.evolve(work, failure=self.failure or work.failure)
         client_id = {"clientOperationId": request_id} if request_id else {}
-        first = self._new_operation(name, self.scope, failed, {"id": self.new_id(), **client_id})
+        first = self._new_operation(name, self.scope, failed, {"id": self.store.new_id(), **client_id})
         ids = self.group_ids(len(group))
         members = [
-            self._new_operation(f"{name}-{index:08x}", scope_of(one.target), one, {"id": ids[index]})
+            self._new_operation(f"{name}-{index:08x}", "/".join(one.target.split("/")[2:4]), one, {"id": ids[index]})
             for index, one in enumerate(group)
         ]
-        return self.operations.start(attrs.evolve(first, request_id=request_id), members)
+        return self.cloud.operations.start(attrs.evolve(first, request_id=request_id), members)
 
     def _new_operation(self, name: str, scope: str, work: Work, own: Json) -> Operation:
         """Write an operation; `own` are its numeric ID and other fields that only this one has."""
-        project = self.path["project"]
-        failure, effects = work.outcome()
-        body = self._body(name, scope, work) | own | {"insertTime": timestamp(self.now)} | failure
-        return Operation(
-            name=name, project=project, scope=scope, request_id=None, body=body, begins=self.now, effects=effects
-        )
-
-    def _body(self, name: str, scope: str, work: Work) -> Json:
-        """Write what an operation shows at any time."""
         kind, parent = scope.partition("/")[0].removesuffix("s"), f"{self.project}/{scope}"
-        location = {} if kind == "global" else {kind: self.url(parent)}
-        return {
+        body = {
             "kind": "compute#operation",
             "name": name,
             "operationType": work.kind,
@@ -358,9 +312,21 @@ class Call(call.Call):
             "targetId": work.target_id,
             "user": self.caller or _ANONYMOUS,
             "selfLink": self.url(f"{parent}/operations/{name}"),
-            **location,
+            **({} if kind == "global" else {kind: self.url(parent)}),
             **work.details,
+            **own,
+            "insertTime": timestamp(self.now),
+            **({_FAILURE: work.failure} if work.failure else {}),
         }
+        return Operation(
+            name=name,
+            project=self.path["project"],
+            scope=scope,
+            request_id=None,
+            body=body,
+            begins=self.now,
+            effects=[] if work.failure else work.effects,
+        )
 
 
 Handler = Callable[[Call], Any]
@@ -421,11 +387,11 @@ def check_name(body: Json) -> str:
 
 def check_free(call: Call, path: str) -> None:
     """Refuse to create a resource that exists, or that an operation is creating."""
-    if call.store.get(path) is not None or call.operations.is_pending(path):
+    if call.store.get(path) is not None or call.cloud.operations.is_pending(path):
         raise already_exists(path)
 
 
 def check_ready(call: Call, path: str) -> None:
     """Refuse to change a resource that an operation is changing."""
-    if call.operations.is_pending(path):
+    if call.cloud.operations.is_pending(path):
         raise ApiError(400, f"The resource '{path}' is not ready", "resourceNotReady")

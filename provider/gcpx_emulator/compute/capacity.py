@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import attrs
 
@@ -181,19 +181,14 @@ def used_of_reservation(call: Call, zone: str, name: str) -> int:
     return sum(number for (used, status), number in tally if used == name and status not in _STOPPED)
 
 
-def quota_left(call: Call, region: str) -> int:
-    """Return the number of instances that the quota of a region still allows; stopped ones count too."""
-    return _left(call, _existing(call, region), "instances", region)
+def left_in_region(call: Call, region: str, limited: Literal["instances", "addresses"]) -> int:
+    """Return the number of instances that the quota of a region still allows, or that it has addresses for.
 
-
-def addresses_left(call: Call, region: str) -> int:
-    """Return the number of instances that the subnetwork of a region still has addresses for."""
-    return _left(call, _existing(call, region), "addresses", region)
-
-
-def _existing(call: Call, region: str) -> int:
+    Stopped instances count too.
+    """
     collections = [f"{call.project}/zones/{zone}/instances" for zone in zones_of(region)]
-    return sum(sum(call.store.tally(collection, ()).values()) for collection in collections)
+    existing = sum(sum(call.store.tally(collection, ()).values()) for collection in collections)
+    return _left(call, existing, limited, region)
 
 
 def _left(call: Call, used: int, *keys: str) -> int:
@@ -231,11 +226,11 @@ def shortage_of_one(call: Call, zone: str, hardware: Hardware) -> Json | None:
         ApiError: 403, if quotas are checked at the request and this one is used up.
     """
     region = region_of(zone)
-    if not quota_left(call, region):
+    if not left_in_region(call, region, "instances"):
         refuse_at_request(call, region)
         return failure_with(quota_exceeded(call, region))
     return shortage_in(call, zone, hardware) or (
-        None if addresses_left(call, region) else failure_with(addresses_exhausted(call, region))
+        None if left_in_region(call, region, "addresses") else failure_with(addresses_exhausted(call, region))
     )
 
 

@@ -33,37 +33,29 @@ NEW_DISKS: Final = ("compute.disks.", "compute.instances.", "compute.regionDisks
 
 
 _REQUEST: Final = "BulkInsertInstanceResource"
-_LONGEST_RUN: Final = 18
+_NAME_PATTERN: Final = NAME.pattern.replace("0-9", "0-9#")
+"""The form of names, with digits that may be left open."""
 _MOST_INSTANCES: Final = 5000
 _SOLE_TENANT: Final = "compute.googleapis.com/node"
 _ZONE: Final = r"(?:https://[^/]+/compute/\w+/)?(?:projects/[^/]+/)?zones/[^/\s]+"
 
 
-def _has_one_run(pattern: Any) -> bool:
-    runs = re.findall("#+", pattern)
-    return len(runs) == 1 and len(runs[0]) <= _LONGEST_RUN
-
-
-def _makes_names(pattern: Any) -> bool:
-    return NAME.fullmatch(pattern.replace("#", "0")) is not None
-
-
 def _has_enough_digits(request: Json) -> bool:
-    digits = (request.get("namePattern") or "").count("#")
+    digits = request["namePattern"].count("#")
     return not digits or int(request.get("count") or 1) < 10**digits
 
 
 def _minimum_is_within_count(request: Json) -> bool:
     count = request.get("count") or len(request.get("perInstanceProperties") or ()) or None
-    return count is None or int(request.get("minCount") or 0) <= int(count)
+    return count is None or int(request["minCount"]) <= int(count)
 
 
 _OF_BULK_INSERT: Final = (
     Constraint(_REQUEST, "count", f"Must be between 1 and {_MOST_INSTANCES}.", between(1, _MOST_INSTANCES)),
     Constraint(_REQUEST, "minCount", "Must not be negative.", at_least(0)),
     Constraint(_REQUEST, "minCount", "Must not be above count.", _minimum_is_within_count, of_object=True),
-    Constraint(_REQUEST, "namePattern", "Must hold one run of at most 18 #.", _has_one_run),
-    Constraint(_REQUEST, "namePattern", f"Must make names of instances. {NAME_MESSAGE}", _makes_names),
+    Constraint(_REQUEST, "namePattern", "Must hold one run of at most 18 #.", matches("[^#]*#{1,18}[^#]*")),
+    Constraint(_REQUEST, "namePattern", f"Must make names of instances. {NAME_MESSAGE}", matches(_NAME_PATTERN)),
     Constraint(
         _REQUEST, "namePattern", "Has too few # for the names that are needed.", _has_enough_digits, of_object=True
     ),
@@ -103,34 +95,34 @@ def _is_persistent(disk_type: Any) -> bool:
 
 def _has_size(size: str, disk_type: str) -> Accepts:
     def accepts(disk: Json) -> bool:
-        return disk.get(size) is None or int(disk[size]) >= (_SMALLEST if _is_persistent(disk.get(disk_type)) else 1)
+        return int(disk[size]) >= (_SMALLEST if _is_persistent(disk.get(disk_type)) else 1)
 
     return accepts
 
 
 def _has_room_for_image(size: str) -> Accepts:
     def accepts(disk: Json) -> bool:
-        return not disk.get("sourceImage") or disk.get(size) is None or int(disk[size]) >= _SMALLEST
+        return not disk.get("sourceImage") or int(disk[size]) >= _SMALLEST
 
     return accepts
 
 
 def _attached_disk_has_size(disk: Json) -> bool:
-    if disk.get("diskSizeGb") is None or disk.get("type") == "SCRATCH":
+    if disk.get("type") == "SCRATCH":
         return True
     return _has_size("diskSizeGb", "diskType")({**(disk.get("initializeParams") or {}), **disk})
 
 
 def _has_iops(disk_type: str) -> Accepts:
     def accepts(disk: Json) -> bool:
-        iops = disk.get("provisionedIops")
-        return iops is None or (_PROVISIONED_IOPS(iops) if _is_persistent(disk.get(disk_type)) else int(iops) >= 1)
+        iops = disk["provisionedIops"]
+        return _PROVISIONED_IOPS(iops) if _is_persistent(disk.get(disk_type)) else int(iops) >= 1
 
     return accepts
 
 
-def _replicas_are_apart(disk: Json) -> bool:
-    zones = [str(zone).rpartition("/")[2] for zone in disk.get("replicaZones") or ()]
+def _replicas_are_apart(links: Any) -> bool:
+    zones = [str(zone).rpartition("/")[2] for zone in links]
     return len(set(zones)) == len(zones) and len({zone.rpartition("-")[0] for zone in zones}) <= 1
 
 
@@ -157,7 +149,7 @@ def _new_disk(schema: str, size: str, disk_type: str) -> tuple[Constraint, ...]:
         Constraint(schema, size, image, _has_room_for_image(size), of_object=True, methods=NEW_DISKS),
         Constraint(schema, "provisionedIops", iops, _has_iops(disk_type), of_object=True),
         Constraint(schema, "provisionedThroughput", "Must be at least 1.", at_least(1)),
-        Constraint(schema, "replicaZones", apart, _replicas_are_apart, of_object=True),
+        Constraint(schema, "replicaZones", apart, _replicas_are_apart),
     )
 
 
@@ -177,6 +169,7 @@ _OF_DISKS: Final = (
         "Conflicts with another source; set one of sourceImage, sourceSnapshot and sourceInstantSnapshot.",
         at_most_one("sourceImage", "sourceSnapshot", "sourceInstantSnapshot"),
         of_object=True,
+        if_absent=True,
     ),
     Constraint(
         "Disk",
@@ -184,6 +177,7 @@ _OF_DISKS: Final = (
         "Conflicts with another source; set one of sourceImage, sourceSnapshot, sourceInstantSnapshot and sourceDisk.",
         at_most_one("sourceImage", "sourceSnapshot", "sourceInstantSnapshot", "sourceDisk"),
         of_object=True,
+        if_absent=True,
     ),
     Constraint(
         _PARAMETERS,
@@ -218,6 +212,7 @@ _OF_DISKS: Final = (
         "Conflicts with another key; set one of rawKey, rsaEncryptedKey and kmsKeyName.",
         at_most_one("rawKey", "rsaEncryptedKey", "kmsKeyName"),
         of_object=True,
+        if_absent=True,
         secret=True,
     ),
 )
@@ -241,13 +236,12 @@ def _bytes(text: Any) -> int:
     return len((text or "").encode("utf-8", "surrogatepass"))
 
 
-def _metadata_fits(metadata: Json) -> bool:
-    items = [item for item in metadata.get("items") or () if item]
-    return sum(_bytes(item.get("key")) + _bytes(item.get("value")) for item in items) < _MOST_METADATA
+def _metadata_fits(items: Any) -> bool:
+    return sum(_bytes(item.get("key")) + _bytes(item.get("value")) for item in items if item) < _MOST_METADATA
 
 
-def _metadata_keys_differ(metadata: Json) -> bool:
-    keys = [item.get("key") for item in metadata.get("items") or () if item]
+def _metadata_keys_differ(items: Any) -> bool:
+    keys = [item.get("key") for item in items if item]
     return len(keys) == len(set(keys))
 
 
@@ -286,14 +280,14 @@ def _names_reservation(affinity: Json) -> bool:
     return kind not in {"ANY_RESERVATION", "NO_RESERVATION"} or not (affinity.get("key") or affinity.get("values"))
 
 
-def _device_names_differ(instance: Json) -> bool:
-    names = [disk["deviceName"] for disk in instance.get("disks") or () if disk and disk.get("deviceName")]
+def _device_names_differ(disks: Any) -> bool:
+    names = [disk["deviceName"] for disk in disks if disk and disk.get("deviceName")]
     return len(names) == len(set(names))
 
 
 def _stays_with_its_accelerators(instance: Json) -> bool:
     counts = [int(item.get("acceleratorCount") or 0) for item in instance.get("guestAccelerators") or () if item]
-    return not any(counts) or (instance.get("scheduling") or {}).get("onHostMaintenance") != "MIGRATE"
+    return not any(counts) or instance["scheduling"]["onHostMaintenance"] != "MIGRATE"
 
 
 def _has_source_of_params(template: Json) -> bool:
@@ -314,7 +308,7 @@ def _of_instance(schema: str) -> tuple[Constraint, ...]:
     accounts = "At most one service account is supported."
     return (
         Constraint(schema, "machineType", machine_type, _is_machine_type),
-        Constraint(schema, "disks", "Each device name must be different.", _device_names_differ, of_object=True),
+        Constraint(schema, "disks", "Each device name must be different.", _device_names_differ),
         Constraint(schema, "scheduling.onHostMaintenance", maintenance, _stays_with_its_accelerators, of_object=True),
         Constraint(schema, "serviceAccounts", accounts, lambda items: len(items) <= 1),
     )
@@ -335,10 +329,8 @@ _METADATA: Final = (
         lambda value: _bytes(value) <= _LONGEST_VALUE,
         secret=True,
     ),
-    Constraint(
-        "Metadata", "items", "All keys and values together must be under 512 KB.", _metadata_fits, of_object=True
-    ),
-    Constraint("Metadata", "items", "Keys must not be repeated.", _metadata_keys_differ, of_object=True),
+    Constraint("Metadata", "items", "All keys and values together must be under 512 KB.", _metadata_fits),
+    Constraint("Metadata", "items", "Keys must not be repeated.", _metadata_keys_differ),
 )
 _SCHEDULING: Final = (
     Constraint("Duration", "seconds", "Must be between 0 and 315576000000.", between(0, 315_576_000_000)),
@@ -363,6 +355,7 @@ _SCHEDULING: Final = (
         "Spot and preemptible instances cannot have onHostMaintenance MIGRATE or automaticRestart true.",
         _is_not_preemptible_and_kept,
         of_object=True,
+        if_absent=True,
     ),
 )
 _OF_INSTANCES: Final = (
@@ -388,6 +381,7 @@ _OF_INSTANCES: Final = (
         "SPECIFIC_RESERVATION requires key and values; ANY_RESERVATION and NO_RESERVATION exclude them.",
         _names_reservation,
         of_object=True,
+        if_absent=True,
     ),
     Constraint(
         "InstanceTemplate", "sourceInstanceParams", "Needs sourceInstance.", _has_source_of_params, of_object=True
@@ -398,6 +392,7 @@ _OF_INSTANCES: Final = (
         "Must be set with instantiateFrom CUSTOM_IMAGE, and only with it.",
         _has_custom_image_if_needed,
         of_object=True,
+        if_absent=True,
     ),
 )
 

@@ -117,7 +117,7 @@ def new_disk(call: Call, path: str, body: Json) -> Json:
         **({"diskEncryptionKey": key} if key else {}),
         **({"sourceImage": image["selfLink"], "sourceImageId": image["id"]} if image else {}),
         "kind": "compute#disk",
-        "id": call.new_id(),
+        "id": call.store.new_id(),
         "name": name,
         "creationTimestamp": timestamp(),
         "sizeGb": str(body.get("sizeGb") or body.get("diskSizeGb") or image.get("diskSizeGb", _DEFAULT_SIZE)),

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
+from operator import itemgetter
 from typing import Final
-
-import attrs
 
 from gcpx_emulator.compute.call import NAME, Call, check_free, check_name, handles
 from gcpx_emulator.compute.lists import list_items
@@ -100,19 +99,20 @@ def _image(call: Call, project: str, name: str) -> Json | None:
 
 
 def _newest(call: Call, project: str, family: str) -> Json | None:
-    members = [image for image in _images(call, project) if image.get("family") == family]
-    return max(members, key=lambda image: (image["creationTimestamp"], image["name"]), default=None)
+    newest = FAMILIES.get(project, {}).get(family)
+    public = [_public_image(call, project, newest)] if newest else []
+    own = [image for image in call.store.list(f"projects/{project}/global/images") if image.get("family") == family]
+    return max([*public, *own], key=itemgetter("creationTimestamp", "name"), default=None)
 
 
 def _images(call: Call, project: str) -> list[Json]:
-    owner = attrs.evolve(call, path={"project": project})
     names = [*FAMILIES.get(project, {}).values(), *DEPRECATED.get(project, ())]
-    public = [_public_image(owner, project, name) for name in names]
+    public = [_public_image(call, project, name) for name in names]
     return [*public, *call.store.list(f"projects/{project}/global/images")]
 
 
-def _public_image(owner: Call, project: str, name: str) -> Json:
-    """Describe a public image; `owner` is a call in its project."""
+def _public_image(call: Call, project: str, name: str) -> Json:
+    """Describe the public image of this name."""
     fields: Json = {**_DEFAULTS, "status": "READY"}
     if "arm64" in name:
         fields["architecture"] = "ARM64"
@@ -121,9 +121,9 @@ def _public_image(owner: Call, project: str, name: str) -> Json:
         fields["family"] = families[0]
     state = DEPRECATED.get(project, {}).get(name)
     if state:
-        replacement = owner.url(f"{owner.project}/global/images/{REPLACEMENT}")
+        replacement = call.url(f"projects/{project}/global/images/{REPLACEMENT}")
         fields["deprecated"] = {"state": state, "replacement": replacement}
-    return predefined_resource(owner, "image", "global/images", name, **fields)
+    return predefined_resource(call, "image", f"projects/{project}/global/images", name, **fields)
 
 
 @handles("compute.images.insert")
@@ -133,7 +133,7 @@ def insert_image(call: Call) -> Json:
     check_free(call, path)
     if not any(call.body.get(source) for source in _SOURCES):
         raise invalid("resource.sourceDisk", "", "A source is required.")
-    head = {"kind": "compute#image", "id": call.new_id(), "creationTimestamp": timestamp(), "status": "READY"}
+    head = {"kind": "compute#image", "id": call.store.new_id(), "creationTimestamp": timestamp(), "status": "READY"}
     return call.insert(path, _DEFAULTS | call.body | head | {"selfLink": call.url(path)})
 
 

@@ -122,18 +122,14 @@ NO_LIMIT: Final[Json] = {DUE: None, "resourceStatus": None}
 
 def run_limit(scheduling: Json, moment: float) -> Json:
     """Return the fields with the planned end of an instance that begins to run at a moment, in seconds since 1970."""
-    end = _end(scheduling, moment)
-    if end is None:
+    duration, time = scheduling.get("maxRunDuration"), scheduling.get("terminationTime")
+    if duration:
+        end = moment + int(duration.get("seconds", 0)) + int(duration.get("nanos", 0)) / 1e9
+    elif time:
+        end = datetime.fromisoformat(time.upper()).timestamp()
+    else:
         return {}
     return {DUE: end, "resourceStatus": {"scheduling": {"terminationTimestamp": timestamp(end)}}}
-
-
-def _end(scheduling: Json, moment: float) -> float | None:
-    duration = scheduling.get("maxRunDuration")
-    if duration:
-        return moment + int(duration.get("seconds", 0)) + int(duration.get("nanos", 0)) / 1e9
-    time = scheduling.get("terminationTime")
-    return datetime.fromisoformat(time.upper()).timestamp() if time else None
 
 
 RUNNING: Final = "RUNNING"
@@ -214,7 +210,7 @@ _DELETION: Final = SystemEvent("delete", user=_SOMEBODY)
 def record_deletion(cloud: Cloud, resource: Json) -> None:
     """Add the operation by which somebody has deleted a resource now; other APIs than Compute have no operations."""
     if str(resource.get("kind")).startswith("compute#"):
-        record_event(cloud, _DELETION, resource, cloud.operations.now())
+        record_event(cloud, _DELETION, resource, cloud.operations.clock.now())
 
 
 def record_event(cloud: Cloud, event: SystemEvent, resource: Json, moment: float) -> Json:

@@ -191,7 +191,7 @@ def insert_template(call: Call) -> Json:
     given = {name: value for name, value in call.body.items() if name != "sourceInstanceParams"}
     template = given | {
         "kind": "compute#instanceTemplate",
-        "id": call.new_id(),
+        "id": call.store.new_id(),
         "creationTimestamp": timestamp(),
         "selfLink": call.url(path),
         "properties": kept_properties(call, properties),

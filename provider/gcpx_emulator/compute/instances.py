@@ -90,7 +90,7 @@ def new_instance(call: Call, path: str, properties: Json) -> tuple[Json, list[Ef
     parent, _, name = path.rpartition("/instances/")
     instance = kept | {
         "kind": "compute#instance",
-        "id": call.new_id(),
+        "id": call.store.new_id(),
         "name": name,
         "creationTimestamp": timestamp(call.now),
         "machineType": call.url(f"{parent}/machineTypes/{last_part(str(properties['machineType']))}"),

@@ -63,7 +63,7 @@ def _new_image(call: Call, path: str, properties: Json) -> Json:
         **{field: value for field, value in call.body.items() if field not in _NOT_KEPT},
         **({"machineImageEncryptionKey": key} if key else {}),
         "kind": "compute#machineImage",
-        "id": call.new_id(),
+        "id": call.store.new_id(),
         "creationTimestamp": timestamp(),
         "selfLink": call.url(path),
         "status": "READY",

@@ -12,13 +12,13 @@ from gcpx_emulator.core.listing import page_of_rows
 @handles("compute.globalOperations.get", "compute.regionOperations.get", "compute.zoneOperations.get")
 def get_operation(call: Call) -> Json:
     """Read an operation."""
-    return call.operations.get(call.path["project"], call.scope, call.path["operation"])
+    return call.cloud.operations.get(call.path["project"], call.scope, call.path["operation"])
 
 
 @handles("compute.globalOperations.wait", "compute.regionOperations.wait", "compute.zoneOperations.wait")
 async def wait_for_operation(call: Call) -> Json:
     """Read an operation once it has ended, or after two minutes."""
-    await call.operations.wait(call.path["project"], call.scope, call.path["operation"])
+    await call.cloud.operations.wait(call.path["project"], call.scope, call.path["operation"])
     return get_operation(call)
 
 
@@ -31,6 +31,6 @@ def list_operations(call: Call) -> Json:
         return lost
     project, scope = call.path["project"], call.scope
     items, token = page_of_rows(
-        lambda name: ((item["name"], item) for item in call.operations.list(project, scope, name)), call.query
+        lambda name: ((item["name"], item) for item in call.cloud.operations.list(project, scope, name)), call.query
     )
     return list_head(call, kind, path, token) | ({"items": items} if items else {})

@@ -25,7 +25,7 @@ def insert_policy(call: Call) -> Json:
     check_free(call, path)
     own = {
         "kind": "compute#resourcePolicy",
-        "id": call.new_id(),
+        "id": call.store.new_id(),
         "creationTimestamp": timestamp(),
         "region": call.url(call.parent),
         "selfLink": call.url(path),
@@ -111,7 +111,7 @@ def insert_reservation(call: Call) -> Json:
         raise required("resource.specificReservation.count")
     own = {
         "kind": "compute#reservation",
-        "id": call.new_id(),
+        "id": call.store.new_id(),
         "creationTimestamp": timestamp(),
         "zone": call.url(call.parent),
         "selfLink": call.url(path),

@@ -51,8 +51,8 @@ def _fixed_id(path: str) -> str:
 
 
 def predefined_resource(call: Call, kind: str, collection: str, name: str, **fields: Any) -> Json:
-    """Describe something that exists without being created; `collection` is its path within the project."""
-    path = f"{call.project}/{collection}/{name}"
+    """Describe something that exists without being created; `collection` is the path of its collection."""
+    path = f"{collection}/{name}"
     head = {"kind": f"compute#{kind}", "id": _fixed_id(path), "name": name, "creationTimestamp": _CREATED}
     return head | {"selfLink": call.url(path)} | fields
 
@@ -60,7 +60,7 @@ def predefined_resource(call: Call, kind: str, collection: str, name: str, **fie
 def _region(call: Call, name: str) -> Json:
     zones = [call.url(f"{call.project}/zones/{zone}") for zone in zones_of(name)]
     fields = {"status": "UP", "description": name, "zones": zones, "quotas": _region_quotas(call, name)}
-    region = predefined_resource(call, "region", "regions", name, **fields, supportsPzs=False)
+    region = predefined_resource(call, "region", f"{call.project}/regions", name, **fields, supportsPzs=False)
     return without_unavailable_quotas(call, region)
 
 
@@ -77,30 +77,31 @@ def _region_quotas(call: Call, region: str) -> list[Json]:
 
 def _zone(call: Call, name: str) -> Json:
     region = call.url(f"{call.project}/regions/{region_of(name)}")
-    return predefined_resource(call, "zone", "zones", name, status="UP", description=name, region=region)
+    fields = {"status": "UP", "description": name, "region": region}
+    return predefined_resource(call, "zone", f"{call.project}/zones", name, **fields)
 
 
 def _machine_type(call: Call, name: str) -> Json:
     zone, (cpus, memory) = call.path["zone"], MACHINE_TYPES[name]
     fields = {"guestCpus": cpus, "memoryMb": memory, "zone": zone, "isSharedCpu": "e2-m" in name}
-    return predefined_resource(call, "machineType", f"zones/{zone}/machineTypes", name, **fields)
+    return predefined_resource(call, "machineType", f"{call.parent}/machineTypes", name, **fields)
 
 
 def _disk_type(call: Call, name: str) -> Json:
-    return predefined_resource(call, "diskType", f"{call.scope}/diskTypes", name, zone=call.path["zone"])
+    return predefined_resource(call, "diskType", f"{call.parent}/diskTypes", name, zone=call.path["zone"])
 
 
 def _network(call: Call, name: str) -> Json:
     subnetworks = [call.url(f"{call.project}/regions/{region}/subnetworks/{name}") for region in REGIONS]
     fields = {"autoCreateSubnetworks": True, "subnetworks": subnetworks, "routingConfig": {"routingMode": "REGIONAL"}}
-    return predefined_resource(call, "network", "global/networks", name, **fields)
+    return predefined_resource(call, "network", f"{call.parent}/networks", name, **fields)
 
 
 def _subnetwork(call: Call, name: str) -> Json:
     octet = 128 + 4 * REGIONS.index(call.path["region"])
     links = {"network": call.url(f"{call.project}/global/networks/default"), "region": call.url(call.parent)}
     fields = {**links, "ipCidrRange": f"10.{octet}.0.0/20", "stackType": "IPV4_ONLY"}
-    return predefined_resource(call, "subnetwork", f"{call.scope}/subnetworks", name, **fields)
+    return predefined_resource(call, "subnetwork", f"{call.parent}/subnetworks", name, **fields)
 
 
 @attrs.frozen

@@ -4,6 +4,7 @@
 from gcpx_emulator.compute import (
     bulk_insert,
     call,
+    capacity_advice,
     disks,
     images,
     instance_changes,

@@ -51,6 +51,7 @@ class Call:
     """A request, after it was checked against the description of its method.
 
     Attributes:
+        store: the resources that exist.
         path: parameters in the path.
         query: parameters in the query.
         body: without output-only fields.
@@ -62,6 +63,7 @@ class Call:
     """
 
     cloud: Cloud
+    store: Store
     method: Method
     path: Mapping[str, str]
     query: Mapping[str, str]
@@ -71,11 +73,6 @@ class Call:
     origin: str = ""
     caller: str = ""
     failure: Json | None = None
-
-    @property
-    def store(self) -> Store:
-        """The resources that exist."""
-        return self.cloud.store
 
 
 Handler = Callable[[Call], Any]

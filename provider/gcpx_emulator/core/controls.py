@@ -129,32 +129,30 @@ class Setting:
 
     Attributes:
         name: as in its path, `/_emulator/NAME`.
+        path: where the store has its value.
         check: refuses a wrong value with an ApiError; gives the value to keep.
         default: its value until it is set.
     """
 
     name: str
+    path: str
     check: Callable[[Any], Json]
     default: Json = attrs.Factory(dict)
 
     def read(self, store: Store) -> Json:
         """Return the value that is in effect."""
-        return store.get(self._path) or self.default
+        return store.get(self.path) or self.default
 
     def write(self, store: Store, value: Any) -> Json:
         """Check a value and put it in effect; return the value that is kept."""
         kept = self.check(value)
-        store.put(self._path, kept)
+        store.put(self.path, kept)
         return kept
-
-    @property
-    def _path(self) -> str:
-        return f"{self.name}/all"
 
 
 def setting(name: str, check: Callable[[Any], Json], default: Json | None = None) -> Setting:
     """Register a setting."""
-    registered = Setting(name, check, default or {})
+    registered = Setting(name, f"{name}/all", check, default or {})
     SETTINGS.append(registered)
     return registered
 

@@ -51,6 +51,7 @@ class Method:
 
     Attributes:
         id: such as `compute.instanceTemplates.insert`.
+        api: the API's name, such as `compute`.
         version: of the API, such as `beta`.
         parameters: of path and query, by name, as the document describes them.
         request: the name of the schema of the request's body, if it has one.
@@ -58,17 +59,13 @@ class Method:
     """
 
     id: str
+    api: str
     version: str
     http_method: str
     parameters: Json
     request: str | None
     document: Document
     is_patch: bool = False
-
-    @property
-    def api(self) -> str:
-        """The API's name, such as `compute`."""
-        return self.id.partition(".")[0]
 
 
 @attrs.define
@@ -117,6 +114,7 @@ class Document:
         request, version = method.get("request", {}), self.name.rpartition(".")[2]
         node.methods[method["httpMethod"]] = Method(
             method["id"],
+            method["id"].partition(".")[0],
             version,
             method["httpMethod"],
             method.get("parameters", {}),
@@ -150,7 +148,7 @@ def methods_of(content: Json) -> Iterator[Json]:
 
 def undocumented_method(method_id: str, parameters: dict[str, Any]) -> Method:
     """Describe a GET method that has no discovery document."""
-    return Method(method_id, "", "GET", parameters, None, Document("undocumented", {}))
+    return Method(method_id, method_id.partition(".")[0], "", "GET", parameters, None, Document("undocumented", {}))
 
 
 Methods = dict[str, Method]

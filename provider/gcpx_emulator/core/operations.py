@@ -14,6 +14,8 @@ from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.store import Store
 
 Effect = Json
+_KINDS: Final = frozenset({"put", "change", "delete", "relink"})
+"""The keys of effects that have the path of the resource that is changed."""
 
 
 def put(path: str, body: Json) -> Effect:
@@ -34,11 +36,6 @@ def delete(path: str) -> Effect:
 def relink(path: str, field: str, target: str, link: str | None) -> Effect:
     """Set the link to the resource at `target` in a list of links; None removes it."""
     return {"relink": path, "field": field, "target": target, "link": link}
-
-
-def changed_path(effect: Effect) -> str:
-    """Return the path of the resource that an effect changes."""
-    return str(next(effect[kind] for kind in ("put", "change", "delete", "relink") if kind in effect))
 
 
 def apply(effect: Effect, store: Store) -> None:
@@ -139,31 +136,26 @@ class Operations:
     _bodies: dict[str, Any] = attrs.Factory(dict)
     """The bodies of requests, by request ID."""
 
-    def now(self) -> float:
-        """Return the time in seconds since 1970."""
-        return self.clock.now()
-
     def start(self, operation: Operation, group: Sequence[Operation] = ()) -> Json:
         """Start an operation, and others that run as long as it does; return it as it is shown at the start.
 
         Those of the group have no request ID and no effects of their own.
         """
-        with self.store.transaction():
-            self.store.run_many(
-                "insert into operations values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (self._row_of(one) for one in (operation, *group)),
+        rows = [
+            (
+                *(one.name, one.project, one.scope, one.request_id, json.dumps(one.body), one.begins),
+                one.begins + self.latency if one.ends is None else one.ends,
+                json.dumps(one.effects),
+                int(not one.effects),  # nothing is left to settle
             )
-            pending = {changed_path(effect) for effect in operation.effects}
+            for one in (operation, *group)
+        ]
+        pending = {path for effect in operation.effects for kind, path in effect.items() if kind in _KINDS}
+        with self.store.transaction():
+            self.store.run_many("insert into operations values (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
             self.store.run_many("insert into pending values (?, ?)", ((path, operation.name) for path in pending))
         begins, shortest = operation.begins, 0.0 if self.done_at_once else 1e-3
         return self.show(operation.body, Progress(begins, begins + max(self.latency, shortest), begins))
-
-    def _row_of(self, operation: Operation) -> Sequence[Any]:
-        """Return the values of an operation's row; one without effects has nothing to settle."""
-        begins, body, effects = operation.begins, json.dumps(operation.body), json.dumps(operation.effects)
-        place = (operation.name, operation.project, operation.scope, operation.request_id)
-        ends = begins + self.latency if operation.ends is None else operation.ends
-        return (*place, body, begins, ends, effects, int(not operation.effects))
 
     def of_request(self, project: str, request_id: str) -> Json | None:
         """Find the operation that a request with this ID has started."""

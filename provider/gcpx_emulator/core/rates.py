@@ -15,6 +15,7 @@ from gcpx_emulator.core.controls import ControlBody, Field, is_duration, is_obje
 from gcpx_emulator.core.discovery import Method
 from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.operations import Operations
 
 _HELP: Final = "https://cloud.google.com/docs/quotas/help/request_increase"
 
@@ -89,10 +90,10 @@ class Rates:
     """The rate quotas of an emulator, and the requests that they accepted and refused since they were set.
 
     Attributes:
-        now: returns the time in seconds since 1970.
+        operations: share their clock with the rates.
     """
 
-    now: Callable[[], float]
+    operations: Operations
     limits: Json = attrs.Factory(dict)
     _buckets: dict[str, _Bucket] = attrs.Factory(dict)
 
@@ -117,7 +118,7 @@ class Rates:
         if method.api not in _QUOTAS:
             return
         quota = _QUOTAS[method.api][1](method)
-        per_second, now = self.limits.get("perSecond"), self.now()
+        per_second, now = self.limits.get("perSecond"), self.operations.clock.now()
         rate = per_second.get(quota.group) if isinstance(per_second, dict) else per_second
         burst = float(self.limits.get("burst") or max(1.0, rate or 0.0))
         bucket = self._buckets.setdefault(quota.group, _Bucket(burst, now))

@@ -29,8 +29,9 @@ class Constraint:
         field: the field that is constrained, which an error names: dotted, with `[]` for each element of a list, `{}`
             for each key of a map and `*` for each value of a map.
         message: what is required.
-        accepts: tells whether the field's value satisfies the constraint.
+        accepts: tells whether the field's value satisfies the constraint. It is not asked if there is no value.
         of_object: `accepts` gets the whole object, for constraints of several fields.
+        if_absent: objects without the field are checked too, with `of_object`.
         methods: the beginnings of the IDs of the methods that it applies to; empty for all.
         secret: an error does not repeat the value.
     """
@@ -40,29 +41,9 @@ class Constraint:
     message: str
     accepts: Accepts
     of_object: bool = attrs.field(default=False, kw_only=True)
+    if_absent: bool = attrs.field(default=False, kw_only=True)
     methods: tuple[str, ...] = attrs.field(default=(), kw_only=True)
     secret: bool = attrs.field(default=False, kw_only=True)
-
-    def check(self, method: Method, where: str, value: Json) -> None:
-        """Refuse an object that violates the constraint."""
-        if self.methods and not method.id.startswith(self.methods):
-            return
-        if self.of_object:
-            if not self.accepts(value):
-                first = next((item for _, item in field_values(value, self.field)), "")
-                raise self._violation(f"{where}.{self.field}", first)
-            return
-        for path, item in field_values(value, self.field):
-            if not self.accepts(item):
-                raise self._violation(f"{where}.{path}", item)
-
-    def _violation(self, field: str, value: Any) -> ApiError:
-        return invalid(field, "" if self.secret else _shortened(value), self.message)
-
-
-def _shortened(value: Any) -> str:
-    text = "" if isinstance(value, dict | list) else str(value)
-    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}..."
 
 
 class ConstraintTable:
@@ -77,7 +58,20 @@ class ConstraintTable:
         """Check every object in a value of a schema; `where` is the value's path in error messages."""
         for name, path, item in _objects(method.document, {"$ref": schema}, value, where):
             for constraint in self._by_schema[name]:
-                constraint.check(method, path, item)
+                if constraint.methods and not method.id.startswith(constraint.methods):
+                    continue
+                found = list(field_values(item, constraint.field))
+                if constraint.if_absent and not found:
+                    found = [(constraint.field, "")]
+                for field, given in found:
+                    if not constraint.accepts(item if constraint.of_object else given):
+                        shown = "" if constraint.secret else _shortened(given)
+                        raise invalid(f"{path}.{field}", shown, constraint.message)
+
+
+def _shortened(value: Any) -> str:
+    text = "" if isinstance(value, dict | list) else str(value)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}..."
 
 
 def field_values(value: Any, field: str) -> Iterator[tuple[str, Any]]:
@@ -157,16 +151,15 @@ def checks_bodies(api: str) -> Callable[[BodyCheck], BodyCheck]:
     return register
 
 
-def check_path(method: Method, path: Mapping[str, str]) -> None:
-    """Refuse malformed parameters of the path, such as a project with spaces."""
+def clean_query(method: Method, path: Mapping[str, str], query: Mapping[str, str]) -> dict[str, str]:
+    """Refuse malformed parameters of path and query, and unknown and missing ones of the query.
+
+    Return the query, with booleans in lower case.
+    """
     for name, value in path.items():
         pattern = method.parameters.get(name, {}).get("pattern")
         if pattern and not re.fullmatch(pattern, value):
             raise ApiError(400, f"Invalid value for field '{name}': '{value}'. Must be a match of regex '{pattern}'")
-
-
-def clean_query(method: Method, query: Mapping[str, str]) -> dict[str, str]:
-    """Refuse unknown, missing and malformed query parameters; return all, with booleans in lower case."""
     cleaned = dict(query)
     for name, value in query.items():
         spec = method.parameters.get(name)
@@ -264,15 +257,11 @@ class _Cleaner:
                 # A list within a patch replaces the whole list, so its objects are not patches.
                 if patch and "[" not in path:
                     cleaned[key] = None
-            elif not _is_ignored(known, item):
+            # The client leaves an enum unset by sending an empty string.
+            elif not known.get("readOnly") and not ("enum" in known and item == ""):
                 inner = patch or known.get(MERGE_PATCH, False)
                 cleaned[key] = self.value(known, item, f"{path}.{key}" if path else key, patch=inner)
         return cleaned
-
-
-def _is_ignored(spec: Json, value: Any) -> bool:
-    """Return whether a property is output-only, or an enum that the client leaves unset by sending an empty string."""
-    return bool(spec.get("readOnly")) or ("enum" in spec and value == "")
 
 
 def _clean_scalar(spec: Json, value: Any, path: str) -> Any:
@@ -293,21 +282,19 @@ def _clean_scalar(spec: Json, value: Any, path: str) -> Any:
 
 
 def _clean_integer(spec: Json, value: Any, path: str) -> Any:
-    """Read an integer of the schema's format; return a string where the schema says so."""
+    """Read an integer of the schema's format, which may be written as a string or as a float.
+
+    Return a string where the schema says so.
+    """
     form = spec["format"]
-    number, low = _whole_number(value), 0 if form.startswith("u") else -(2 ** _INTEGER_BITS[form])
-    if number is None or not low <= number < 2 ** _INTEGER_BITS[form]:
-        raise _refusal(f"Invalid value at '{path}' (TYPE_{form.upper()}), {value!r}")
-    return str(number) if spec["type"] == "string" else number
-
-
-def _whole_number(value: Any) -> int | None:
-    """Read a whole number, which may be written as a string or as a float."""
+    low, high = 0 if form.startswith("u") else -(2 ** _INTEGER_BITS[form]), 2 ** _INTEGER_BITS[form]
     if isinstance(value, str):
-        return int(value) if _WHOLE.fullmatch(value) else None
-    if isinstance(value, float):
-        return int(value) if value.is_integer() else None
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+        is_whole = _WHOLE.fullmatch(value) is not None
+    else:
+        is_whole = isinstance(value, int | float) and not isinstance(value, bool) and value % 1 == 0
+    if not is_whole or not low <= int(value) < high:
+        raise _refusal(f"Invalid value at '{path}' (TYPE_{form.upper()}), {value!r}")
+    return str(int(value)) if spec["type"] == "string" else int(value)
 
 
 def _check_base64(value: str, path: str) -> None:

@@ -1,0 +1,93 @@
+"""Advice on capacity: zones and machine types for a number of instances, with scores."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from gcpx_emulator.compute.bulk_insert import choices, spread
+from gcpx_emulator.compute.call import Call, handles, last_part
+from gcpx_emulator.compute.capacity import Hardware, room_in
+from gcpx_emulator.compute.locations import check_location, zones_of
+from gcpx_emulator.compute.predefined_resources import MACHINE_TYPES
+from gcpx_emulator.core.controls import ControlBody, Field, is_duration, is_text, setting
+from gcpx_emulator.core.errors import invalid, required
+from gcpx_emulator.core.json_data import Json
+
+_ADVISED_MODELS: Final = ("SPOT", "FLEX_START")
+_USUAL_UPTIME: Final = "21600s"
+_DURATION: Final = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?s")
+_FIELDS: Final = {
+    "estimatedUptime": Field(
+        "a duration, such as 3600s", lambda value: is_text(value) and _DURATION.fullmatch(value) is not None
+    ),
+    "obtainability": Field("a number from 0 to 1", lambda value: is_duration(value) and value <= 1),
+}
+_SCORES: Final = setting("advice", ControlBody("advice", _FIELDS).check)
+
+
+@handles("compute.advice.capacity")
+def advise(call: Call) -> Json:
+    """Recommend zones and machine types for a number of instances, with scores."""
+    check_location(call)
+    size, model = _size(call.body), _model(call.body)
+    kinds = list(choices(call, {"scheduling": {"provisioningModel": model}}))
+    _check_machine_types(kinds)
+    rooms = {zone: room_in(call, zone, kinds) for zone in _zones(call)}
+    shape = (call.body.get("distributionPolicy") or {}).get("targetShape", "ANY_SINGLE_ZONE")
+    filled = {zone: rooms[zone].fill(number) for zone, number in spread(size, rooms, shape).items()}
+    shards = [_shard(zone, item, chosen.count(item)) for zone, chosen in filled.items() for item in _each_of(chosen)]
+    scores: Json = {"obtainability": round(sum(map(len, filled.values())) / size, 2)}
+    uptime = {"estimatedUptime": _USUAL_UPTIME} if model == "SPOT" else {}
+    return {"recommendations": [{"scores": scores | uptime | _SCORES.read(call.store), "shards": shards}]}
+
+
+def _size(body: Json) -> int:
+    if not body.get("size"):
+        raise required("resource.size")
+    if body["size"] < 0:
+        raise invalid("resource.size", body["size"], "Must be positive.")
+    return int(body["size"])
+
+
+def _model(body: Json) -> str:
+    scheduling: Json = (body.get("instanceProperties") or {}).get("scheduling") or {}
+    model = scheduling.get("provisioningModel")
+    field = "resource.instanceProperties.scheduling.provisioningModel"
+    if not model:
+        raise required(field)
+    if model not in _ADVISED_MODELS:
+        raise invalid(field, model, f"Must be one of {', '.join(_ADVISED_MODELS)}.")
+    return str(model)
+
+
+def _check_machine_types(kinds: list[Hardware]) -> None:
+    field = "resource.instanceFlexibilityPolicy.instanceSelections"
+    for hardware in kinds:
+        if not hardware.machine_type:
+            raise required(field)
+        if hardware.machine_type not in MACHINE_TYPES and "custom-" not in hardware.machine_type:
+            raise invalid(field, hardware.machine_type, "The machine type does not exist.")
+
+
+def _zones(call: Call) -> list[str]:
+    """Name the zones that the call asks for, or all zones of the region."""
+    zones, policy = zones_of(call.path["region"]), call.body.get("distributionPolicy") or {}
+    wanted = [last_part(item.get("zone", "")) for item in policy.get("zones") or ()]
+    for zone in wanted:
+        if zone not in zones:
+            raise invalid("resource.distributionPolicy.zones", zone, "Not a zone of the region.")
+    return wanted or zones
+
+
+def _each_of(chosen: list[Hardware]) -> list[Hardware]:
+    return list(dict.fromkeys(chosen))
+
+
+def _shard(zone: str, hardware: Hardware, count: int) -> dict[str, Any]:
+    return {
+        "zone": zone,
+        "machineType": hardware.machine_type,
+        "provisioningModel": hardware.model,
+        "instanceCount": count,
+    }
