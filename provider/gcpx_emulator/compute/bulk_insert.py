@@ -44,9 +44,9 @@ def bulk_insert(call: Call) -> Json:
         _check_disks(choice.properties, count)
     check_policies(call, "resource.instanceProperties", properties, count)
     check_reservation(call, "resource.instanceProperties", properties)
-    warnings, placement = image_warnings(call, properties), place(call, list(kinds), count)
-    members = _members(call, kinds, placement, count)
-    return _start(call, placement, members, warnings)
+    warnings = image_warnings(call, properties)
+    placement = place(call, list(kinds), count)
+    return _start(call, placement, _members(call, kinds, placement, count), warnings)
 
 
 def _merged_properties(call: Call) -> Json:
