@@ -18,7 +18,7 @@ from gcpx.compute.insertion import (
     resource_mark,
     wait_for_insertions,
 )
-from gcpx.compute.operations import Operations, Outcome, Wait, moment
+from gcpx.compute.operations import Operations, Outcome, Wait, begun_at
 from gcpx.errors import MalformedResponse
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import ApiError, Conflict, NotFound, PermissionDenied, PreconditionFailed, Rejected
@@ -27,6 +27,7 @@ from gcpx.gcp.request import COMPUTE, Request, segment
 from gcpx.model.import_command import how_to_manage
 from gcpx.model.naming import UNREAD
 from gcpx.model.resource import Context
+from gcpx.model.times import moment
 
 _IN_USE: Final = ("resourceInUseByAnotherResource", "RESOURCE_IN_USE_BY_ANOTHER_RESOURCE")
 _IN_USE_PATIENCE: Final = 7.5
@@ -366,8 +367,8 @@ class _ResourceInsertion(Insertion):
         if state is not None and _has_created(operation, state):
             is_replaced = target in context.shown or (context.autonamed and name in context.shown)
             return Fate.GONE if is_replaced else Fate.FOUND
-        created = state and state.get("creationTimestamp")
-        is_older = isinstance(created, str) and moment(created) < moment(operation["insertTime"])
+        created = moment(state.get("creationTimestamp")) if state is not None else None
+        is_older = created is not None and created < begun_at(operation)
         if state is not None and not is_older:
             return Fate.GONE
         return Fate.GONE if target in self.operations.deleted_since(context, self.scope, operation) else Fate.UNSEEN

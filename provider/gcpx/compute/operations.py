@@ -20,6 +20,7 @@ from gcpx.model import codec
 from gcpx.model.fields import Record, object_type, output_field, record
 from gcpx.model.links import name_of
 from gcpx.model.resource import Context
+from gcpx.model.times import moment
 
 
 @record
@@ -39,9 +40,12 @@ class ApiWarning(Record):
     message: str = output_field("The warning's text.")
 
 
-def moment(timestamp: str) -> float:
-    """Return the time of an operation or a resource in seconds since 1970."""
-    return datetime.fromisoformat(timestamp).timestamp()
+def begun_at(operation: Mapping[str, Any]) -> datetime:
+    """Return when an operation (REST JSON) was requested; raise MalformedResponse if it does not say."""
+    begun = moment(operation.get("insertTime"))
+    if begun is None:
+        raise MalformedResponse("Google's response does not say when an operation was begun")
+    return begun
 
 
 def kind_of(operation: Mapping[str, Any]) -> str:
@@ -293,13 +297,13 @@ class Operations:
         """
         try:
             later = [
-                (moment(item["insertTime"]), kind_of(item))
+                (begun_at(item), kind_of(item))
                 for item in self.begun_since(context, scope, operation)
                 if item.get("targetId") == operation.get("targetId")
             ]
         except PermissionDenied:
             return False
-        later = [(begun, kind) for begun, kind in later if begun > moment(operation["insertTime"])]
+        later = [(begun, kind) for begun, kind in later if begun > begun_at(operation)]
         for wanted in kinds:
             times = [begun for begun, kind in later if kind == wanted]
             if not times:
@@ -338,10 +342,10 @@ class Operations:
             scope: where the operations are, as in `requested`.
             operation: the other operation (REST JSON).
         """
-        begun, query = moment(operation["insertTime"]), {"orderBy": "creationTimestamp desc"}
+        begun, query = begun_at(operation), {"orderBy": "creationTimestamp desc"}
         for page in ListMethod(google=self.google, path=f"{self.path}/{scope}/operations", query=query).pages(context):
             items = items_of(page)
-            since = [item for item in items if moment(item["insertTime"]) >= begun]
+            since = [item for item in items if begun_at(item) >= begun]
             yield from (item for item in since if not item.get("error"))
             if items and not since:
                 return
