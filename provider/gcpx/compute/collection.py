@@ -101,30 +101,30 @@ class Collection:
         """Read a resource; None if it does not exist."""
         query = {"view": self.view} if self.view else {}
         try:
-            state = self.google.send(Request(api=COMPUTE, method="GET", path=self.url_of(name), query=query), context)
+            live = self.google.send(Request(api=COMPUTE, method="GET", path=self.url_of(name), query=query), context)
         except NotFound:
             return None
         # An empty response, or one about something else, does not mean that the resource is gone.
-        if not is_id(state.get("id")) or name not in {state.get("name"), str(state["id"])}:
+        if not is_id(live.get("id")) or name not in {live.get("name"), str(live["id"])}:
             raise MalformedResponse(
                 f"Google's response for {self.path}/{name} is not about it: it holds no such id or name"
             )
-        return state
+        return live
 
     def get_own(self, context: Context, name: str) -> dict[str, Any] | None:
         """Read the resource of the call; None if it is gone, or if what has its name is, or may be, another one.
 
         After ours was deleted, someone else may have used its name again. The state has the numeric ID of ours.
         """
-        state, known = self.get(context, name), context.prior.get("numericId")
-        if state is None or (known is not None and str(state["id"]) != known):
+        live, known = self.get(context, name), context.prior.get("numericId")
+        if live is None or (known is not None and str(live["id"]) != known):
             return None
-        return state if is_own(context, self.operations, self.scope, state) else None
+        return live if is_own(context, self.operations, self.scope, live) else None
 
     def get_inserted(self, context: Context, name: str, operation: Mapping[str, Any]) -> dict[str, Any] | None:
         """Read the resource that an operation of `insert` created; None if it is gone, or a later one has its name."""
-        state = self.get(context, name)
-        return state if state is not None and _has_created(operation, state) else None
+        live = self.get(context, name)
+        return live if live is not None and _has_created(operation, live) else None
 
     def insert(self, context: Context, body: dict[str, Any], query: Mapping[str, Any] | None = None) -> Inserted:
         """Create a resource, and return its operation, for `get_inserted`, once it has succeeded.
@@ -158,13 +158,13 @@ class Collection:
         wait_for_insertions(context, self.operations, self.scope, wait, is_shown)
 
     def invoke(
-        self, context: Context, state: Mapping[str, Any], method: str, body: Any = None, **query: Any
+        self, context: Context, live: Mapping[str, Any], method: str, body: Any = None, **query: Any
     ) -> dict[str, Any]:
         """Call a method of one resource, such as `setLabels`; returns its operation once it has succeeded.
 
         Args:
             context: the engine's call.
-            state: the resource as it was read.
+            live: the resource as it was read.
             method: the method.
             body: the JSON of the body.
             query: parameters in addition to the request ID.
@@ -174,7 +174,7 @@ class Collection:
             ApiError: the request or the operation failed.
             Unfinished: Google accepted the request, and its result is not known.
         """
-        name = str(state["name"])
+        name = str(live["name"])
         if f"{self.path.rpartition('/')[2]}.{method}" not in _WITHOUT_REQUEST_ID:
             query = {"requestId": request_id(context), **query}
 
@@ -183,7 +183,7 @@ class Collection:
             request = Request(api=COMPUTE, method="POST", path=path, shown=shown, query=query, body=body)
             return self.google.send(request, context)
 
-        operation = self._change(context, name, str(state["id"]), send)
+        operation = self._change(context, name, str(live["id"]), send)
         wait = Wait(f"{method} of {self.path}/{name}", self.timeout)
         return self.operations.outcome(context, operation, wait).result()
 
@@ -196,11 +196,11 @@ class Collection:
         tried once more. Raises GoneError if the resource does not exist, whatever else has its name.
         """
         for is_last in (False, True):
-            state = self.get_own(context, name)
-            if state is None:
+            live = self.get_own(context, name)
+            if live is None:
                 raise GoneError.of(f"{self.path}/{name}")
             try:
-                self.invoke(context, state, method, body_from(state))
+                self.invoke(context, live, method, body_from(live))
             except PreconditionFailed:
                 if is_last:
                     raise
@@ -258,12 +258,12 @@ class Collection:
             if not may_refuse_number(refusal):
                 raise
             try:
-                state = self.get(context, name)
+                live = self.get(context, name)
             except ApiError as error:
                 hint = f"gcpx could not check either whether the resource still exists: {error.message}"
                 raise refusal.with_hint(hint) from error
-            if state is None or str(state["id"]) != number:
-                raise GoneError.of(f"{self.path}/{name}", str((state or {}).get("id", ""))) from refusal
+            if live is None or str(live["id"]) != number:
+                raise GoneError.of(f"{self.path}/{name}", str((live or {}).get("id", ""))) from refusal
         operation = send(name)
         target = str(operation.get("targetId", number))
         if target != number:
@@ -283,9 +283,9 @@ def may_refuse_number(error: ApiError) -> bool:
     return isinstance(error, NotFound | PermissionDenied) or (isinstance(error, Rejected) and error.reason == "invalid")
 
 
-def _has_created(operation: Mapping[str, Any], state: Mapping[str, Any]) -> bool:
+def _has_created(operation: Mapping[str, Any], live: Mapping[str, Any]) -> bool:
     """Return whether an operation of `insert` created a resource, and not a later one with the same name."""
-    return str(state["id"]) == str(operation.get("targetId", state["id"]))
+    return str(live["id"]) == str(operation.get("targetId", live["id"]))
 
 
 @attrs.frozen(kw_only=True)
@@ -363,13 +363,13 @@ class _ResourceInsertion(Insertion):
         name, target = inserted_name(operation, self.body["name"]), str(operation.get("targetId"))
         if outcome.error is not None or context.is_anothers(self.collection.id_of(name)):
             return Fate.GONE
-        state = self.collection.get(context, name)
-        if state is not None and _has_created(operation, state):
+        live = self.collection.get(context, name)
+        if live is not None and _has_created(operation, live):
             is_replaced = target in context.shown or (context.autonamed and name in context.shown)
             return Fate.GONE if is_replaced else Fate.FOUND
-        created = moment(state.get("creationTimestamp")) if state is not None else None
+        created = moment(live.get("creationTimestamp")) if live is not None else None
         is_older = created is not None and created < begun_at(operation)
-        if state is not None and not is_older:
+        if live is not None and not is_older:
             return Fate.GONE
         return Fate.GONE if target in self.operations.deleted_since(context, self.scope, operation) else Fate.UNSEEN
 
@@ -428,8 +428,8 @@ class MethodInsertion(Insertion):
         context, operation, target = self.context, outcome.operation, str(outcome.operation.get("targetId"))
         if outcome.error is not None:
             return Fate.GONE
-        state = self.collection.get(context, self.name)
-        if state is None or str(state["id"]) != target:
+        live = self.collection.get(context, self.name)
+        if live is None or str(live["id"]) != target:
             is_gone = target in self.operations.deleted_since(context, self.scope, operation)
         elif self.find():
             in_turn = (self.inverse, self.method)

@@ -258,7 +258,7 @@ def inserted_name(operation: Mapping[str, Any], name: str) -> str:
     return found if NAME[0].fullmatch(found) else name
 
 
-def is_own(context: Context, operations: Operations, scope: str, state: Mapping[str, Any]) -> bool:
+def is_own(context: Context, operations: Operations, scope: str, live: Mapping[str, Any]) -> bool:
     """Return whether what exists under a resource's name is that resource, and warn if not.
 
     If all responses to its creation and to the look-ups after it were lost, what exists may be somebody else's. It is
@@ -269,7 +269,7 @@ def is_own(context: Context, operations: Operations, scope: str, state: Mapping[
         context: the engine's call, which reads or deletes the resource.
         operations: the operations of the project.
         scope: where that operation would be: `global`, `regions/R` or `zones/Z`.
-        state: the resource as Google returns it (REST JSON); for an attachment, its instance.
+        live: the resource as Google returns it (REST JSON); for an attachment, its instance.
     """
     is_proven = context.prior.get("numericId") or not context.prior.get(UNREAD)
     if is_proven or not context.provider_id:  # without a provider's ID, no operation shows whose it is
@@ -280,10 +280,10 @@ def is_own(context: Context, operations: Operations, scope: str, state: Mapping[
     except PermissionDenied as error:
         targets = {str(context.prior.get(TARGET))}
         why = f"the operations could not be listed: {error.message.rstrip('.')}"
-    if str(state["id"]) in targets:
+    if str(live["id"]) in targets:
         return True
     context.warn(
-        f"{path_of(str(state.get('selfLink', '')))} is left alone, because nothing shows that this stack created it: the "
+        f"{path_of(str(live.get('selfLink', '')))} is left alone, because nothing shows that this stack created it: the "
         f"response to the creation was lost, and {why}. If it is yours, delete it, or import it; if the state still has "
         f"this resource, run `pulumi state delete {shlex.quote(context.urn)}` first"
     )
