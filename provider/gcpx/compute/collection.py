@@ -18,7 +18,7 @@ from gcpx.compute.insertion import (
     resource_mark,
     wait_for_insertions,
 )
-from gcpx.compute.operations import Operations, Outcome, Wait, begun_at
+from gcpx.compute.operations import Operation, Operations, Outcome, Wait, begun_at
 from gcpx.errors import MalformedResponse
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import ApiError, Conflict, NotFound, PermissionDenied, PreconditionFailed, Rejected
@@ -121,7 +121,7 @@ class Collection:
             return None
         return live if is_own(context, self.operations, self.scope, live) else None
 
-    def get_inserted(self, context: Context, name: str, operation: Mapping[str, Any]) -> dict[str, Any] | None:
+    def get_inserted(self, context: Context, name: str, operation: Operation) -> dict[str, Any] | None:
         """Read the resource that an operation of `insert` created; None if it is gone, or a later one has its name."""
         live = self.get(context, name)
         return live if live is not None and _has_created(operation, live) else None
@@ -159,7 +159,7 @@ class Collection:
 
     def invoke(
         self, context: Context, live: Mapping[str, Any], method: str, body: Any = None, **query: Any
-    ) -> dict[str, Any]:
+    ) -> Operation:
         """Call a method of one resource, such as `setLabels`; returns its operation once it has succeeded.
 
         Args:
@@ -178,10 +178,10 @@ class Collection:
         if f"{self.path.rpartition('/')[2]}.{method}" not in _WITHOUT_REQUEST_ID:
             query = {"requestId": request_id(context), **query}
 
-        def send(last_part: str) -> dict[str, Any]:
+        def send(last_part: str) -> Operation:
             path, shown = f"{self.url_of(last_part)}/{method}", f"{self.url_of(name)}/{method}"
             request = Request(api=COMPUTE, method="POST", path=path, shown=shown, query=query, body=body)
-            return self.google.send(request, context)
+            return self.operations.send(request, context)
 
         operation = self._change(context, name, str(live["id"]), send)
         wait = Wait(f"{method} of {self.path}/{name}", self.timeout)
@@ -228,10 +228,10 @@ class Collection:
         raise in_use
 
     def _delete(self, context: Context, name: str, number: str) -> None:
-        def send(last_part: str) -> dict[str, Any]:
+        def send(last_part: str) -> Operation:
             path, query = self.url_of(last_part), {"requestId": str(uuid.uuid4())}
             request = Request(api=COMPUTE, method="DELETE", path=path, shown=self.url_of(name), query=query)
-            return self.google.send(request, context)
+            return self.operations.send(request, context)
 
         try:
             operation = self._change(context, name, number, send)
@@ -244,9 +244,7 @@ class Collection:
             return
         self.operations.outcome(context, operation, Wait(f"delete {self.path}/{name}", self.timeout)).result()
 
-    def _change(
-        self, context: Context, name: str, number: str, send: Callable[[str], dict[str, Any]]
-    ) -> dict[str, Any]:
+    def _change(self, context: Context, name: str, number: str, send: Callable[[str], Operation]) -> Operation:
         """Send a change to the path with the resource's numeric ID, so that it cannot hit a namesake.
 
         If Google refuses the number, `send` gets the name, after a read has shown that it still belongs to the number.
@@ -283,7 +281,7 @@ def may_refuse_number(error: ApiError) -> bool:
     return isinstance(error, NotFound | PermissionDenied) or (isinstance(error, Rejected) and error.reason == "invalid")
 
 
-def _has_created(operation: Mapping[str, Any], live: Mapping[str, Any]) -> bool:
+def _has_created(operation: Operation, live: Mapping[str, Any]) -> bool:
     """Return whether an operation of `insert` created a resource, and not a later one with the same name."""
     return str(live["id"]) == str(operation.get("targetId", live["id"]))
 
@@ -322,9 +320,7 @@ class _ResourceInsertion(Insertion):
         """Return whether a resource exists with a name that was not generated, and that others may use, too."""
         return not self.context.autonamed and self.collection.get(self.context, self.body["name"]) is not None
 
-    def accepted_earlier(
-        self, error: Conflict | Rejected | PreconditionFailed, request_id: str
-    ) -> dict[str, Any] | None:
+    def accepted_earlier(self, error: Conflict | Rejected | PreconditionFailed, request_id: str) -> Operation | None:
         """Find the operation of a conflict, or of a request ID that was used with another generated name."""
         if not isinstance(error, Conflict) and not self.context.autonamed:
             return None
@@ -339,17 +335,17 @@ class _ResourceInsertion(Insertion):
         next_step = how_to_manage(self.context, resource_id, "choose another name")
         return Conflict(f"{words} {next_step}", status=error.status, reason=error.reason)
 
-    def wait(self, operation: dict[str, Any]) -> Outcome:
+    def wait(self, operation: Operation) -> Outcome:
         """Wait for the insertion."""
         target = inserted_name(operation, self.body["name"])
         wait = Wait(f"insert {self.collection.path}/{target}", self.collection.timeout)
         return self.operations.outcome(self.context, operation, wait)
 
-    def is_other(self, operation: dict[str, Any]) -> bool:
+    def is_other(self, operation: Operation) -> bool:
         """Return whether an operation inserts a resource of another name."""
         return bool(inserted_name(operation, self.body["name"]) != self.body["name"])
 
-    def was_known(self, operation: dict[str, Any]) -> bool:
+    def was_known(self, operation: Operation) -> bool:
         """Return whether the state, or what the engine has shown, has the numeric ID."""
         return operation.get("targetId") in {self.context.prior.get("numericId"), *self.context.shown}
 
@@ -410,12 +406,12 @@ class MethodInsertion(Insertion):
         """Return whether what it creates is there."""
         return self.find()
 
-    def wait(self, operation: dict[str, Any]) -> Outcome:
+    def wait(self, operation: Operation) -> Outcome:
         """Wait for the call."""
         wait = Wait(f"{self.method} of {self.collection.path}/{self.name}", self.collection.timeout)
         return self.operations.outcome(self.context, operation, wait)
 
-    def was_known(self, operation: dict[str, Any]) -> bool:
+    def was_known(self, operation: Operation) -> bool:
         """Return whether the state has it as unread, or something on the resource was undone since then."""
         return bool(self.context.prior.get(UNREAD)) or self._may_be_undone(operation)
 
@@ -440,7 +436,7 @@ class MethodInsertion(Insertion):
             is_gone = bool(context.provider_id) and self._may_be_undone(operation, resource_mark(context))
         return Fate.GONE if is_gone else Fate.UNSEEN
 
-    def _may_be_undone(self, operation: Mapping[str, Any], beginning: str = "") -> bool:
+    def _may_be_undone(self, operation: Operation, beginning: str = "") -> bool:
         """Return whether something on the resource was undone since, by a request whose ID begins with given digits."""
         undone = self.operations.changed_since(self.context, self.scope, operation, {self.inverse}, beginning)
         return str(operation.get("targetId")) in undone

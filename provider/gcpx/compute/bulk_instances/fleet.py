@@ -16,7 +16,7 @@ import attrs
 from gcpx.compute.collection import may_refuse_number
 from gcpx.compute.insertion import resource_mark
 from gcpx.compute.operation_batch import BatchRequest, OperationBatch
-from gcpx.compute.operations import Operations, kind_of
+from gcpx.compute.operations import Operation, Operations, kind_of
 from gcpx.errors import MalformedResponse, ProviderError
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import ApiError, NotFound, ServerError
@@ -173,7 +173,7 @@ class Membership:
         """Make instances members; `instances` may also be elements of the output `members`."""
         self._members |= {str(item["id"]) for item in instances}
 
-    def add_creation(self, operation: Mapping[str, Any], created: Counter[str] | None = None) -> None:
+    def add_creation(self, operation: Operation, created: Counter[str] | None = None) -> None:
         """Take a bulk creation whose instances the next list shows.
 
         Args:
@@ -246,7 +246,7 @@ def _earlier_groups(context: Context, operations: Operations, region: str, insta
     return [operation.get("operationGroupId") or "" for operation in fitting]
 
 
-def _may_have_created(operation: Mapping[str, Any], instance: Instance) -> bool:
+def _may_have_created(operation: Operation, instance: Instance) -> bool:
     """Return whether an instance was created while an operation was under way; true if that cannot be told."""
     created, begun = moment(instance.get("creationTimestamp")), moment(operation.get("insertTime"))
     if created is None or begun is None:
