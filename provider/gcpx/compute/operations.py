@@ -29,23 +29,6 @@ Operation: TypeAlias = "OperationValues"
 """An operation as the API returns it (REST JSON), whose fields have the names that `getOperation` declares."""
 
 
-@record
-class WarningData(Record):
-    """One detail of a warning."""
-
-    key: str = output_field("What the detail is about, such as `scope`.", always=True)
-    value: str = output_field("The detail, such as `zones/us-east1-b`.", always=True)
-
-
-@record
-class ApiWarning(Record):
-    """A warning in one of Google's responses."""
-
-    code: str = output_field("The warning's code, such as `NO_RESULTS_ON_PAGE` or `UNREACHABLE`.", always=True)
-    data: list[WarningData] = output_field("Details of the warning.")
-    message: str = output_field("The warning's text.")
-
-
 def begun_at(operation: Operation) -> datetime:
     """Return when an operation (REST JSON) was requested; raise MalformedResponse if it does not say."""
     begun = moment(operation.get("insertTime"))
@@ -79,7 +62,7 @@ class LocationStatus(Record):
         "The number of instances that were deleted again when the creation was rolled back."
     )
     failed_to_create_vm_count: int = output_field("The number of instances that could not be created.")
-    status: str = output_field("The state of the creation: `CREATING`, `ROLLING_BACK` or `DONE`.")
+    status: str = output_field("The state of the creation.", enum=("CREATING", "DONE", "ROLLING_BACK"))
     target_vm_count: int = output_field("The number of instances that were to be created.")
 
 
