@@ -171,10 +171,6 @@ class OperationsWatch:
             warn_of(self.context, item.what, operation)
 
 
-_PROGRESS_INTERVAL: Final = 1.0
-"""Seconds between lines of progress, so that logs, which keep all of them, stay short."""
-
-
 @attrs.frozen(kw_only=True)
 class BatchRequest:
     """One request of a batch.
@@ -186,6 +182,10 @@ class BatchRequest:
 
     request: Request
     what: str
+
+
+_PROGRESS_INTERVAL: Final = 1.0
+"""Seconds between lines of progress, so that logs, which keep all of them, stay short."""
 
 
 @attrs.frozen(kw_only=True)

@@ -116,17 +116,6 @@ def _per_location(operation: Operation) -> dict[str, LocationStatusValues]:
     return cast("dict[str, LocationStatusValues]", read)
 
 
-_LONG_POLL: Final = 5.0
-"""Seconds of one long poll, after which the progress is shown."""
-_FIRST_PAUSE: Final = 0.2
-_LONGEST_PAUSE: Final = 2.0
-_INSERTIONS: Final = frozenset({"attachDisk", "bulkInsert", "insert"})
-_DELETIONS: Final = frozenset({"deferredDelete", "delete", "preempted"})
-"""The kinds of operations after which their target may be gone."""
-_NO_LONG_POLL: Final = (404, 501)
-"""HTTP statuses by which a server says that it has no `wait` method."""
-
-
 def percentage(operation: Operation) -> str:
     """Describe an operation's progress as a percentage."""
     return f"{operation.get('progress', 0)}%"
@@ -145,6 +134,17 @@ class Wait:
     what: str
     timeout: float
     describe: Callable[[Operation], str] = percentage
+
+
+_LONG_POLL: Final = 5.0
+"""Seconds of one long poll, after which the progress is shown."""
+_FIRST_PAUSE: Final = 0.2
+_LONGEST_PAUSE: Final = 2.0
+_INSERTIONS: Final = frozenset({"attachDisk", "bulkInsert", "insert"})
+_DELETIONS: Final = frozenset({"deferredDelete", "delete", "preempted"})
+"""The kinds of operations after which their target may be gone."""
+_NO_LONG_POLL: Final = (404, 501)
+"""HTTP statuses by which a server says that it has no `wait` method."""
 
 
 @attrs.frozen(kw_only=True)
