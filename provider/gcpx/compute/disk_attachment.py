@@ -19,7 +19,7 @@ from gcpx.compute.collection import Collection, MethodInsertion
 from gcpx.compute.insertion import Inserted, is_own, wait_for_insertions
 from gcpx.compute.instance_properties.disks import AttachedDisk
 from gcpx.compute.listing import ImportableResources, ListQuery
-from gcpx.compute.operations import Outcome, Wait
+from gcpx.compute.operations import Operation, Outcome, Wait
 from gcpx.compute.reference import rest
 from gcpx.errors import MalformedResponse, ProviderError
 from gcpx.gcp.client import GoogleClient
@@ -334,7 +334,7 @@ class DiskAttachment(Resource):
             find=lambda: self._find(context_of_new, address, values) is not None,
         )
 
-        def known(operation: dict[str, Any]) -> State:
+        def known(operation: Operation) -> State:
             target = operation.get("targetId")
             return State.unread(address.id, {**given, TARGET: target if isinstance(target, str) else None})
 

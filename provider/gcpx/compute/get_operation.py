@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from gcpx.compute.operations import ApiWarning, LocationStatus
+from gcpx.compute.operations import LocationStatus
 from gcpx.compute.reference import rest
+from gcpx.compute.responses import ApiObject, ApiWarning
 from gcpx.gcp.in_project import InProjectFunction
 from gcpx.gcp.request import COMPUTE, Request
 from gcpx.model import codec
@@ -221,30 +222,27 @@ class VersionProgress(Record):
 
 
 @record
-class Operation(Record):
+class Operation(ApiObject):
     """An operation: Google's record of a long-running request."""
+
+    ALWAYS = frozenset({"id", "kind"})
 
     client_operation_id: str = output_field("The request ID of the request that started the operation, if it had one.")
     creation_timestamp: str = output_field("Deprecated by Google: use `insertTime`.")
-    description: str = output_field("A description of the operation.")
     end_time: str = output_field("When the operation ended (RFC 3339).")
     error: OperationErrors = output_field("Why the operation failed.")
     get_health_operation_metadata: HealthProgress = output_field("The result of an operation that reads health.")
     get_version_operation_metadata: VersionProgress = output_field("The result of an operation that reads versions.")
     http_error_message: str = output_field("The HTTP error message of a failed operation, such as `FORBIDDEN`.")
     http_error_status_code: int = output_field("The HTTP status code of a failed operation, such as `403`.")
-    id: str = output_field("The numeric ID that Google assigned to the operation.", always=True)
     insert_time: str = output_field("When the operation was requested (RFC 3339).", always=True)
     instances_bulk_insert_operation_metadata: BulkInsertProgress = output_field("The progress of a bulk creation.")
-    kind: str = output_field("Always `compute#operation`.", always=True)
-    name: str = output_field("The operation's name.", always=True)
     operation_group_id: str = output_field("The ID of a group of operations, such as those of one bulk creation.")
     operation_type: str = output_field(
         "The type of operation, such as `insert` or `compute.instanceTemplates.insert`.", always=True
     )
     progress: int = output_field("The progress, from 0 to 100. It does not indicate how much time is left.")
     region: str = output_field("The URL of the region of a regional operation.")
-    self_link: str = output_field("The operation's URL.", always=True)
     set_common_instance_metadata_operation_metadata: CommonMetadataProgress = output_field(
         "The progress of a change to a project's common instance metadata."
     )

@@ -64,7 +64,6 @@ PUBLIC_PROJECTS: Final = (
     PublicProject("windows-sql-cloud", r"sql-(ent|exp|std|web)-\d{4}-win-\d{4}", rf"sql-\d{{4}}-{_DATED}"),
 )  # fmt: skip
 """If a name matches several projects, the first one applies."""
-_BY_PROJECT: Final = {public.project: public for public in PUBLIC_PROJECTS}
 _COLLECTIONS: Final = frozenset({"disks", "family", "global", "images", "projects", "regions", "snapshots", "zones"})
 """Words that begin an incomplete link, so they do not count as a project's ID in `PROJECT/NAME`."""
 
@@ -111,6 +110,9 @@ def _full_name_of_bare_name(name: str) -> str:
         return _full_family_name(name)
     publisher = next((public.project for public in PUBLIC_PROJECTS if re.fullmatch(public.images, name)), None)
     return f"{f'projects/{publisher}/' if publisher else ''}global/images/{name}"
+
+
+_BY_PROJECT: Final = {public.project: public for public in PUBLIC_PROJECTS}
 
 
 def _full_name_in_project(project: str, name: str) -> str:

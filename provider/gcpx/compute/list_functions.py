@@ -11,8 +11,8 @@ from gcpx.compute.instance_properties.machines import Duration
 from gcpx.compute.instance_properties.properties import InstanceProperties
 from gcpx.compute.instance_template import SourceInstanceParams
 from gcpx.compute.listing import ListQuery
-from gcpx.compute.operations import ApiWarning
 from gcpx.compute.reference import rest
+from gcpx.compute.responses import ApiObject, ApiWarning
 from gcpx.gcp.in_project import InProjectFunction
 from gcpx.gcp.list_method import ListMethod, any_scope, no_scope, unreached
 from gcpx.model import codec
@@ -38,6 +38,24 @@ class ListResult(Record):
     )
     self_link: str = output_field("The list's URL.", always=True)
     warnings: list[ApiWarning] = output_field("Google's warnings about the whole list, from all pages.", always=True)
+
+
+@record
+class ScopedList(Record):
+    """The properties that the lists of all scopes share."""
+
+    warnings: list[ApiWarning] = output_field(
+        "Google's warnings about the scope, such as that it is empty or cannot be reached.", always=True
+    )
+
+
+@record
+class AggregatedListResult(ListResult):
+    """The properties that the results of all aggregated lists share."""
+
+    unreachables: list[str] = output_field(
+        "The scopes that could not be reached. Empty unless `returnPartialSuccess` is set.", always=True
+    )
 
 
 class ListFunction(InProjectFunction):
@@ -242,39 +260,32 @@ class ShieldedInstanceIntegrityPolicy(Record):
 
 
 @record
-class ShieldedVmIntegrityPolicy(Record):
+class ShieldedVmIntegrityPolicy(ShieldedInstanceIntegrityPolicy):
     """How the baseline for boot integrity is updated, under its deprecated name."""
-
-    update_auto_learn_policy: bool = output_field("Whether the most recent boot becomes the baseline.")
 
 
 @record
-class Instance(InstanceProperties):
+class Instance(InstanceProperties, ApiObject):
     """An instance: a virtual machine."""
 
     OMIT = frozenset({"resourceManagerTags"})
 
     cpu_platform: str = output_field("The CPU platform that the instance uses.")
-    creation_timestamp: str = output_field("When the instance was created (RFC 3339).")
     deletion_protection: bool = output_field("Whether the instance is protected against deletion.")
     erase_windows_vss_signature: bool = output_field("Whether a Windows VSS signature is erased.")
     fingerprint: str = output_field("A hash of the instance, in base64, that prevents conflicting changes.")
     hostname: str = output_field("The host name, if it is not the default one.")
-    id: str = output_field("The numeric ID that Google assigned to the instance.")
     instance_encryption_key: CustomerEncryptionKey = output_field(
         "The key that protects the data of the instance while it is suspended."
     )
-    kind: str = output_field("Always `compute#instance`.")
     label_fingerprint: str = output_field("A hash of the labels, in base64, that prevents conflicting changes.")
     last_start_timestamp: str = output_field("When the instance was last started (RFC 3339).")
     last_stop_timestamp: str = output_field("When the instance was last stopped (RFC 3339).")
     last_suspended_timestamp: str = output_field("When the instance was last suspended (RFC 3339).")
-    name: str = output_field("The instance's name.", always=True)
     params: InstanceParams = output_field("Parameters of the creation.")
     resource_status: ResourceStatus = output_field("The instance's actual values, which can differ from its settings.")
     satisfies_pzi: bool = output_field("Reserved by Google.")
     satisfies_pzs: bool = output_field("Reserved by Google.")
-    self_link: str = output_field("The instance's URL.", always=True)
     shielded_instance_integrity_policy: ShieldedInstanceIntegrityPolicy = output_field(
         "How the baseline of the boot integrity is updated."
     )
@@ -309,17 +320,11 @@ class Instance(InstanceProperties):
 
 
 @record
-class ListedInstanceTemplate(Record):
+class ListedInstanceTemplate(ApiObject):
     """An instance template."""
 
-    creation_timestamp: str = output_field("When the template was created (RFC 3339).")
-    description: str = output_field("A description of the template.")
-    id: str = output_field("The numeric ID that Google assigned to the template.")
-    kind: str = output_field("Always `compute#instanceTemplate`.")
-    name: str = output_field("The template's name.", always=True)
     properties: InstanceProperties = output_field("The properties of the instances.")
     region: str = output_field("The URL of the region of a regional template.")
-    self_link: str = output_field("The template's URL.", always=True)
     source_instance: str = output_field("The URL of the instance that the template was created from.")
     source_instance_params: SourceInstanceParams = output_field("How the template was created from that instance.")
 
@@ -360,24 +365,18 @@ class AggregatedListParameters(ListParameters):
 
 
 @record
-class InstanceTemplatesScopedList(Record):
+class InstanceTemplatesScopedList(ScopedList):
     """The instance templates of one scope."""
 
     instance_templates: list[ListedInstanceTemplate] = output_field("The templates of the scope.", always=True)
-    warnings: list[ApiWarning] = output_field(
-        "Google's warnings about the scope, such as that it is empty or cannot be reached.", always=True
-    )
 
 
 @record
-class AggregatedInstanceTemplates(ListResult):
+class AggregatedInstanceTemplates(AggregatedListResult):
     """Instance templates by scope."""
 
     items: dict[str, InstanceTemplatesScopedList] = output_field(
         "The templates by scope, such as `global` or `regions/us-east1`.", always=True
-    )
-    unreachables: list[str] = output_field(
-        "The scopes that could not be reached. Empty unless `returnPartialSuccess` is set.", always=True
     )
 
 
@@ -394,24 +393,18 @@ class AggregatedListInstanceTemplates(AggregatedListFunction):
 
 
 @record
-class InstancesScopedList(Record):
+class InstancesScopedList(ScopedList):
     """The instances of one scope."""
 
     instances: list[Instance] = output_field("The instances of the scope.", always=True)
-    warnings: list[ApiWarning] = output_field(
-        "Google's warnings about the scope, such as that it is empty or cannot be reached.", always=True
-    )
 
 
 @record
-class AggregatedInstances(ListResult):
+class AggregatedInstances(AggregatedListResult):
     """Instances by scope."""
 
     items: dict[str, InstancesScopedList] = output_field(
         "The instances by scope, such as `zones/europe-west1-b`.", always=True
-    )
-    unreachables: list[str] = output_field(
-        "The scopes that could not be reached. Empty unless `returnPartialSuccess` is set.", always=True
     )
 
 
@@ -504,18 +497,12 @@ class DeprecationStatus(Record):
 
 
 @record
-class Region(Record):
+class Region(ApiObject):
     """A region."""
 
-    creation_timestamp: str = output_field("When the region was created (RFC 3339).")
     deprecated: DeprecationStatus = output_field("The deprecation state.")
-    description: str = output_field("A description of the region.")
-    id: str = output_field("The numeric ID that Google assigned to the region.")
-    kind: str = output_field("Always `compute#region`.")
-    name: str = output_field("The region's name, such as `us-east1`.", always=True)
     quota_status_warning: ApiWarning = output_field("Why `quotas` is missing, if Google could not read the quotas.")
     quotas: list[Quota] = output_field("The project's quotas in the region.")
-    self_link: str = output_field("The region's URL.", always=True)
     status: str = output_field("`UP` or `DOWN`.", enum=("DOWN", "UP"))
     supports_pzs: bool = output_field("Reserved by Google.")
     zones: list[str] = output_field("The URLs of the region's zones.")

@@ -56,17 +56,8 @@ def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
         return None
 
 
-E = TypeVar("E", bound=BaseException)
 CONNECTION_EXCEPTIONS: Final = (httpx.HTTPError, httpx.InvalidURL, UnicodeError)
 """What a request raises when it gets no response."""
-_MALFORMED: Final = re.compile("illegal|bad |too long|conflicting|multiple|invalid|not valid")
-"""How httpx says that a response is not valid HTTP; other violations of the protocol are lost connections."""
-_TIMEOUTS: Final[dict[type[Exception], str]] = {
-    httpx.ConnectTimeout: "connecting timed out",
-    httpx.ReadTimeout: "waiting for the response timed out",
-    httpx.WriteTimeout: "sending the request timed out",
-    httpx.PoolTimeout: "waiting for a free connection timed out",
-}
 
 
 def connection_error(error: Exception, method: str, url: str, *, emulated: bool) -> NoResponse:
@@ -126,6 +117,16 @@ def _missing_server(url: str, *, emulated: bool) -> str:
     )
 
 
+_MALFORMED: Final = re.compile("illegal|bad |too long|conflicting|multiple|invalid|not valid")
+"""How httpx says that a response is not valid HTTP; other violations of the protocol are lost connections."""
+_TIMEOUTS: Final[dict[type[Exception], str]] = {
+    httpx.ConnectTimeout: "connecting timed out",
+    httpx.ReadTimeout: "waiting for the response timed out",
+    httpx.WriteTimeout: "sending the request timed out",
+    httpx.PoolTimeout: "waiting for a free connection timed out",
+}
+
+
 def _cause_in_words(error: Exception, host: str) -> str:
     if _find_cause(error, socket.gaierror):
         return f"the name {_unresolved(host)} cannot be resolved; check its spelling and the DNS"
@@ -153,6 +154,9 @@ def _is_refused(error: Exception) -> bool:
     return _find_cause(error, ConnectionRefusedError) is not None
 
 
+E = TypeVar("E", bound=BaseException)
+
+
 def _find_cause(error: BaseException, kind: type[E]) -> E | None:
     """Find the first exception of a kind among an error and its causes."""
     return next((found for found in _causes(error) if isinstance(found, kind)), None)
@@ -165,18 +169,14 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         current = current.__cause__ or current.__context__
 
 
-MOST_BYTES: Final = 256 << 20
-"""The largest body that is read: a page of 500 instances whose metadata have the maximum size of 512 KiB each."""
-ACCEPTED_ENCODINGS: Final = "gzip"
-"""The header Accept-Encoding of every request; a response in another encoding is refused."""
+class UnreadableBodyError(Exception):
+    """A body that is too large or is compressed in an unknown way; reading it again would not help."""
+
+
 _PIECE: Final = 1 << 20
 """The number of bytes that are decompressed at once."""
 _GZIP: Final = 31
 """What zlib calls the format of gzip with its header."""
-
-
-class UnreadableBodyError(Exception):
-    """A body that is too large or is compressed in an unknown way; reading it again would not help."""
 
 
 def _decompressed(response: httpx.Response) -> Iterator[bytes]:
@@ -195,9 +195,6 @@ def _decompressed(response: httpx.Response) -> Iterator[bytes]:
 
 
 logging.getLogger("httpx").setLevel(logging.WARNING)  # at lower levels it logs whole URLs, including tokens
-_LIMITS: Final = httpx.Limits(max_connections=MOST_AT_ONCE, max_keepalive_connections=32)
-_BUNDLES: Final = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
-"""Environment variables that name trusted certificates, as files or folders; the first that is set counts."""
 
 
 @attrs.frozen
@@ -207,6 +204,12 @@ class Received:
     status: int
     headers: Mapping[str, str]
     body: bytes
+
+
+MOST_BYTES: Final = 256 << 20
+"""The largest body that is read: a page of 500 instances whose metadata have the maximum size of 512 KiB each."""
+ACCEPTED_ENCODINGS: Final = "gzip"
+"""The header Accept-Encoding of every request; a response in another encoding is refused."""
 
 
 class Connections:
@@ -271,6 +274,9 @@ class Connections:
             return self._pools[key]
 
 
+_LIMITS: Final = httpx.Limits(max_connections=MOST_AT_ONCE, max_keepalive_connections=32)
+
+
 def _client(*, proxied: bool, verified: bool) -> httpx.Client:
     verify = _trusted() if verified else False
     try:
@@ -280,6 +286,10 @@ def _client(*, proxied: bool, verified: bool) -> httpx.Client:
         raise UserError(
             "the proxies in HTTPS_PROXY, HTTP_PROXY and ALL_PROXY must be URLs that begin with http:// or https://"
         ) from error
+
+
+_BUNDLES: Final = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
+"""Environment variables that name trusted certificates, as files or folders; the first that is set counts."""
 
 
 def _trusted() -> ssl.SSLContext:

@@ -108,17 +108,6 @@ def object_of(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-_RATE_REASONS: Final = frozenset(
-    {"rateLimitExceeded", "userRateLimitExceeded", "RATE_LIMIT_EXCEEDED", "concurrentOperationsQuotaExceeded",
-     "CONCURRENT_OPERATIONS_QUOTA_EXCEEDED"}
-)  # fmt: skip
-_QUOTA_REASONS: Final = frozenset({"quotaExceeded", "QUOTA_EXCEEDED", "limitExceeded", "dailyLimitExceeded"})
-_DISABLED_REASONS: Final = frozenset({"accessNotConfigured", "SERVICE_DISABLED"})
-_SCOPE_REASONS: Final = frozenset({"insufficientPermissions", "ACCESS_TOKEN_SCOPE_INSUFFICIENT"})
-_CONDITION_CODE: Final = "CONDITION_NOT_MET"
-"""The code of a 412 in an operation."""
-
-
 class ApiError(ProviderError):
     """A call that Google did not carry out. Its text is the message followed by the next step.
 
@@ -140,7 +129,7 @@ class ApiError(ProviderError):
         *,
         status: int | None = None,
         reason: str = "",
-        operation: dict[str, Any] | None = None,
+        operation: Mapping[str, Any] | None = None,
         details: Sequence[dict[str, Any]] = (),
     ) -> None:
         self.message = printable(message)
@@ -302,25 +291,13 @@ class Unfinished(ProviderError):  # noqa: N818 - it names the outcome
         operation: Google's operation, as it was last read; empty if it was never read.
     """
 
-    def __init__(self, message: str, operation: dict[str, Any] | None = None) -> None:
+    def __init__(self, message: str, operation: Mapping[str, Any] | None = None) -> None:
         super().__init__(message)
         self.operation = operation or {}
 
 
-_BY_STATUS: Final[Mapping[int, type[ApiError]]] = {
-    401: Unauthenticated,
-    403: PermissionDenied,
-    404: NotFound,
-    409: Conflict,
-    412: PreconditionFailed,
-    429: RateLimited,
-}
 _ABOUT_A_RESOURCE: Final = frozenset({PermissionDenied, NotFound, Conflict, PreconditionFailed})
 """Errors that say something about a resource, and are believed only in Google's format, which repeats the status."""
-_FORBIDDEN: Final = 403
-_SERVER_ERROR: Final = 500
-_LONGEST_BODY: Final = 300
-"""Characters of a body without structure that a message quotes."""
 
 
 def from_response(what: str, status: int, body: Any) -> ApiError:
@@ -342,6 +319,11 @@ def from_response(what: str, status: int, body: Any) -> ApiError:
     )
 
 
+_QUOTA_REASONS: Final = frozenset({"quotaExceeded", "QUOTA_EXCEEDED", "limitExceeded", "dailyLimitExceeded"})
+_CONDITION_CODE: Final = "CONDITION_NOT_MET"
+"""The code of a 412 in an operation."""
+
+
 def from_operation(what: str, operation: Mapping[str, Any]) -> ApiError:
     """Turn the errors of a failed operation into one error; `what` describes the operation."""
     errors = objects(object_of(operation.get("error")).get("errors"))
@@ -354,6 +336,24 @@ def from_operation(what: str, operation: Mapping[str, Any]) -> ApiError:
     return kind(
         f"{message} ({', '.join(codes) or 'no code'})", reason=codes[0] if codes else "", operation=dict(operation)
     )
+
+
+_RATE_REASONS: Final = frozenset(
+    {"rateLimitExceeded", "userRateLimitExceeded", "RATE_LIMIT_EXCEEDED", "concurrentOperationsQuotaExceeded",
+     "CONCURRENT_OPERATIONS_QUOTA_EXCEEDED"}
+)  # fmt: skip
+_DISABLED_REASONS: Final = frozenset({"accessNotConfigured", "SERVICE_DISABLED"})
+_SCOPE_REASONS: Final = frozenset({"insufficientPermissions", "ACCESS_TOKEN_SCOPE_INSUFFICIENT"})
+_BY_STATUS: Final[Mapping[int, type[ApiError]]] = {
+    401: Unauthenticated,
+    403: PermissionDenied,
+    404: NotFound,
+    409: Conflict,
+    412: PreconditionFailed,
+    429: RateLimited,
+}
+_FORBIDDEN: Final = 403
+_SERVER_ERROR: Final = 500
 
 
 def _error_class(status: int, reasons: Sequence[str], details: Any) -> type[ApiError]:
@@ -372,6 +372,10 @@ def _error_class(status: int, reasons: Sequence[str], details: Any) -> type[ApiE
     if not _SCOPE_REASONS.isdisjoint(reasons):
         return ScopeTooNarrow
     return _BY_STATUS.get(status, ServerError if status >= _SERVER_ERROR else Rejected)
+
+
+_LONGEST_BODY: Final = 300
+"""Characters of a body without structure that a message quotes."""
 
 
 def _unstructured_message(error: Any, body: Any) -> str:

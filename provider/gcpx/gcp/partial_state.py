@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,14 +18,14 @@ class CreationProgress:
     """How far a creation has got.
 
     Attributes:
-        describe: describes the resource without reading it, by Google's operation; `{}` without an operation.
+        describe: describes the resource without reading it, by Google's operation (REST JSON); `{}` without one.
     """
 
-    describe: Callable[[dict[str, Any]], State]
+    describe: Callable[[Any], State]
     _created: State | None = attrs.field(default=None, init=False)
     _outcome: object = attrs.field(default="", init=False)
 
-    def created(self, operation: dict[str, Any] | None = None, outcome: object = "it was created") -> None:
+    def created(self, operation: Mapping[str, Any] | None = None, outcome: object = "it was created") -> None:
         """Record that the resource exists; `outcome` is what messages say about its creation."""
         self._created, self._outcome = self.describe(operation or {}), outcome
 
@@ -38,7 +38,7 @@ class CreationProgress:
 
 
 @contextmanager
-def keeping_state(describe: Callable[[dict[str, Any]], State]) -> Iterator[CreationProgress]:
+def keeping_state(describe: Callable[[Any], State]) -> Iterator[CreationProgress]:
     """Raise `PartialError` for each error after which the resource exists, or may exist.
 
     Before `CreationProgress.created` is called, that is `Unfinished`: Google accepted the request, and its result is

@@ -218,15 +218,8 @@ def method_of(request: Request) -> ApiMethod | None:
     return next((method for method in METHODS.values() if method.resource(request) is not None), None)
 
 
-_NAMED: Final = re.compile(r"\b(?:compute|iam|pubsub|resourcemanager|serviceusage|storage)\.\w+\.\w+\b")
 _PERMISSION_REASONS: Final = frozenset({"", "forbidden", "PERMISSION_DENIED", "IAM_PERMISSION_DENIED"})
 """Reasons that speak of permissions; others, such as a security policy, have another cause."""
-_PROJECT_OF_PATH: Final = re.compile(r"/projects/([^/]+)")
-_ALL_SCOPES: Final = "https://www.googleapis.com/auth/cloud-platform"
-_UNKNOWN_CALLER: Final = (
-    "gcpx does not know the account of these credentials; `gcloud auth list` shows your own, and "
-    "https://oauth2.googleapis.com/tokeninfo that of an access token"
-)
 
 
 def needed(request: Request) -> tuple[str, str] | None:
@@ -257,6 +250,9 @@ def explain_denial(error: ApiError, request: Request, principal: str | None) -> 
     return error.with_hint(f"{text}.") if text else error
 
 
+_PROJECT_OF_PATH: Final = re.compile(r"/projects/([^/]+)")
+
+
 def _how_to_enable(error: ApiDisabled, request: Request) -> str:
     """Give the command that enables an API, in the project that Google names, or in that of the request."""
     project = _PROJECT_OF_PATH.search(f"/{request.path}")
@@ -267,6 +263,9 @@ def _how_to_enable(error: ApiDisabled, request: Request) -> str:
     return f"Enable the API with `gcloud services enable {service} --project={consumer}`."
 
 
+_ALL_SCOPES: Final = "https://www.googleapis.com/auth/cloud-platform"
+
+
 def _how_to_widen(api: Api) -> str:
     """Name the scope that a call needs, and how each kind of credentials gets it."""
     return (
@@ -275,6 +274,9 @@ def _how_to_widen(api: Api) -> str:
         f"`gcloud auth application-default login --scopes={_ALL_SCOPES}`. If gcpx runs on a VM, stop the VM, run "
         "`gcloud compute instances set-service-account VM --scopes=cloud-platform`, and start it again."
     )
+
+
+_NAMED: Final = re.compile(r"\b(?:compute|iam|pubsub|resourcemanager|serviceusage|storage)\.\w+\.\w+\b")
 
 
 def _missing(error: PermissionDenied, request: Request) -> str:
@@ -302,6 +304,12 @@ def _in_details(error: PermissionDenied) -> tuple[str, str] | None:
         if metadata.get("permission"):
             return str(metadata["permission"]), str(metadata.get("resource") or "the resource")
     return None
+
+
+_UNKNOWN_CALLER: Final = (
+    "gcpx does not know the account of these credentials; `gcloud auth list` shows your own, and "
+    "https://oauth2.googleapis.com/tokeninfo that of an access token"
+)
 
 
 def _caller(error: PermissionDenied, principal: str | None) -> str:

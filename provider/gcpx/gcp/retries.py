@@ -158,9 +158,6 @@ def _recent_rate(moments: deque[float], now: float) -> float:
 
 _TRANSIENT_STATUSES: Final = frozenset({500, 502, 503, 504})
 _BUSY_REASONS: Final = frozenset({"resourceNotReady", "operationInProgress", "resourceOperationRateExceeded"})
-_MOST_RETRIES_BY_ERROR: Final[Mapping[type[ApiError], int]] = {ConnectionRefused: 2, HostNotFound: 3}
-"""Retries when nothing listens on this machine, which are enough for a server that is starting and over within two
-seconds, and when a name cannot be resolved, which is seldom a matter of time."""
 
 
 class RetryableError(Exception):
@@ -188,6 +185,11 @@ def may_pass(error: Exception) -> bool:
     """Return whether an error says nothing about what was asked for, so that asking once more later may succeed."""
     passing = isinstance(error, NoResponse | RateLimited | ServerError)
     return passing and not isinstance(error, ConnectionRefused | CannotSendRequest | UnreadableResponse)
+
+
+_MOST_RETRIES_BY_ERROR: Final[Mapping[type[ApiError], int]] = {ConnectionRefused: 2, HostNotFound: 3}
+"""Retries when nothing listens on this machine, which are enough for a server that is starting and over within two
+seconds, and when a name cannot be resolved, which is seldom a matter of time."""
 
 
 @attrs.define

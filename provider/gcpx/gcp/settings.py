@@ -115,34 +115,8 @@ def _may_run(found: Mapping[str, Any]) -> bool:
 
 
 _DURATION: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)?")
-_SECONDS_PER_UNIT: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _LONGEST_TIMEOUT: Final = 86_400
 _PAGE: Final = "docs/settings.md"
-_SECRET_PARTS: Final = ("private_key", "private_key_id", "client_secret", "refresh_token")
-"""Members of a credentials file that must not be shown."""
-
-_HOST = Part(
-    r"[A-Za-z0-9](?:[-A-Za-z0-9._]*[A-Za-z0-9.])?|\[[0-9a-fA-F:.]+\]", "a host name or address, with IPv6 in []"
-)
-_PORT = Part(
-    r"[1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5]", "a port number, 1 to 65535", "[^/]*"
-)
-_PATH = Part(r"[!-~]*", "a path of ASCII characters", ".*")
-_BASES = tuple(
-    f"{scheme}://{rest}"
-    for scheme in ("https", "http")
-    for rest in ("HOST:PORT/PATH", "HOST:PORT", "HOST/PATH", "HOST")
-)
-_URL = form(*_BASES, words="a URL that begins with https:// or http://", HOST=_HOST, PORT=_PORT, PATH=_PATH)
-_ADDRESS = form(
-    *_BASES, "HOST:PORT",
-    words="a host and a port, such as 127.0.0.1:8095, or their URL", HOST=_HOST, PORT=_PORT, PATH=_PATH,
-)  # fmt: skip
-_WORD = r"(?:(?![/?#%@])[!-~])+"
-_EMAIL = (re.compile(f"{_WORD}@{_WORD}"), "the e-mail address of a service account")
-_DOMAIN = (re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9.]*[A-Za-z0-9])?"), "a domain name")
-_TOKEN = (re.compile(r"[!-~]+"), "one line of ASCII characters without spaces, because it is sent in an HTTP header")
-_LINE = (re.compile(r"[ -~]+"), "one line of ASCII characters, because it is sent in an HTTP header")
 
 
 @rule("requestTimeout must be more than 0 and at most 24 hours", _PAGE)
@@ -186,6 +160,21 @@ def _setting(description: str, *, default: Any = None, **traits: Any) -> Any:
     return attrs.field(default=default, repr=not declared.secret, metadata={"traits": declared})
 
 
+_HOST = Part(
+    r"[A-Za-z0-9](?:[-A-Za-z0-9._]*[A-Za-z0-9.])?|\[[0-9a-fA-F:.]+\]", "a host name or address, with IPv6 in []"
+)
+_PORT = Part(
+    r"[1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5]", "a port number, 1 to 65535", "[^/]*"
+)
+_PATH = Part(r"[!-~]*", "a path of ASCII characters", ".*")
+_BASES = tuple(
+    f"{scheme}://{rest}"
+    for scheme in ("https", "http")
+    for rest in ("HOST:PORT/PATH", "HOST:PORT", "HOST/PATH", "HOST")
+)
+_URL = form(*_BASES, words="a URL that begins with https:// or http://", HOST=_HOST, PORT=_PORT, PATH=_PATH)
+
+
 def _custom_endpoint(api: Api) -> Any:
     """Declare the setting that replaces the base URL of an API."""
     return _setting(
@@ -193,6 +182,17 @@ def _custom_endpoint(api: Api) -> Any:
         pattern=_URL,
         environment=(f"GOOGLE_{api.setting.upper()}",),
     )
+
+
+_ADDRESS = form(
+    *_BASES, "HOST:PORT",
+    words="a host and a port, such as 127.0.0.1:8095, or their URL", HOST=_HOST, PORT=_PORT, PATH=_PATH,
+)  # fmt: skip
+_WORD = r"(?:(?![/?#%@])[!-~])+"
+_EMAIL = (re.compile(f"{_WORD}@{_WORD}"), "the e-mail address of a service account")
+_DOMAIN = (re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9.]*[A-Za-z0-9])?"), "a domain name")
+_TOKEN = (re.compile(r"[!-~]+"), "one line of ASCII characters without spaces, because it is sent in an HTTP header")
+_LINE = (re.compile(r"[ -~]+"), "one line of ASCII characters, because it is sent in an HTTP header")
 
 
 @attrs.frozen(kw_only=True)
@@ -315,11 +315,18 @@ class Settings(Record):
         return frozenset(filter(None, (*given, *_secret_parts(self.credentials or ""))))
 
 
+_SECONDS_PER_UNIT: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
 def _seconds(duration: str) -> float:
     """Read a duration that matches its pattern; a number without a unit counts seconds."""
     found = _DURATION.fullmatch(duration)
     assert found is not None  # noqa: S101 - the configuration is checked before it is read
     return float(found[1]) * _SECONDS_PER_UNIT[found[2] or "s"]
+
+
+_SECRET_PARTS: Final = ("private_key", "private_key_id", "client_secret", "refresh_token")
+"""Members of a credentials file that must not be shown."""
 
 
 def _secret_parts(credentials: str) -> list[str]:

@@ -157,10 +157,6 @@ _HEADER_SOURCES: Final = {
 }
 """The settings that the values of headers come from."""
 _REDIRECTS: Final = range(300, 400)
-_DEEPEST: Final = 64
-"""The deepest nesting of JSON that is read. Google's responses have about ten levels; each level of a walk through a
-value takes a part of Python's stack."""
-_SURROGATE: Final = re.compile(rb"\\u[dD][89abAB]|\\u[dD][c-fC-F]")
 _NOT_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
@@ -261,6 +257,12 @@ def _redirection(request: Request, url: str, received: Received) -> str:
         f"{urlsplit(url).hostname} answered {request.description} with a redirect to {place} "
         f"(HTTP {received.status}), which gcpx does not follow"
     )
+
+
+_DEEPEST: Final = 64
+"""The deepest nesting of JSON that is read. Google's responses have about ten levels; each level of a walk through a
+value takes a part of Python's stack."""
+_SURROGATE: Final = re.compile(rb"\\u[dD][89abAB]|\\u[dD][c-fC-F]")
 
 
 def _json(request: Request, body: bytes) -> Any:

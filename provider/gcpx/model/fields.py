@@ -134,7 +134,6 @@ def without(values: V, names: Collection[str]) -> V:
     return cast("V", {name: value for name, value in values.items() if name not in names})
 
 
-C = TypeVar("C", bound=type)
 Identity = Literal["ordered", "set"] | tuple[str, ...]
 
 
@@ -223,6 +222,9 @@ def field(description: str, **traits: Any) -> Any:
 def output_field(description: str, **traits: Any) -> Any:
     """Declare a property that only the server sets."""
     return field(description, output=True, **traits)
+
+
+C = TypeVar("C", bound=type)
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(field, output_field))

@@ -43,12 +43,6 @@ def _escaped(letter: str) -> str:
 
 SHORTEST: Final = 4
 """A secret with fewer characters is hidden only as a whole value, because too many other strings contain it."""
-_SHORTEST_PIECE: Final = 8
-"""A piece of a secret with fewer characters is not masked alone: `done` and `exit 0` are lines of many scripts."""
-_SEPARATOR: Final = re.compile(r"[\r\n?#]")
-"""Between the pieces of a secret: messages may quote one line of it, and the path of a URL ends before ? and #."""
-_LONGEST_LINK: Final = 2048
-_MASK: Final = "[secret]"
 PRIVATE_KEY: Final = re.compile(
     r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|\Z)"
     r"|PuTTY-User-Key-File-.*|b3BlbnNzaC1rZXktdjEA[A-Za-z0-9+/=\s\\]*",
@@ -62,9 +56,7 @@ _CREDENTIAL: Final = re.compile(
 """Google's access tokens, refresh tokens and client secrets, JSON Web Tokens, and any other bearer token."""
 _PERCENT: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})+|.", re.DOTALL)
 _ESCAPE: Final = re.compile(r"\\+(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[^\\]|\Z)|[^\\]", re.DOTALL)
-_CONTROLS: Final = {"n": "\n", "r": "\r", "t": "\t"}
 _CUT: Final = re.compile(r"…|\.\.\.|\\u2026|%E2%80%A6")
-_QUOTES: Final = "'\"`"
 _Span = tuple[int, int]
 
 
@@ -111,12 +103,18 @@ class _Reading:
                 yield self.places[start], self.places[end]
 
 
+_CONTROLS: Final = {"n": "\n", "r": "\r", "t": "\t"}
+
+
 def _unescaped(text: str) -> str:
     """Decode an escape of JSON or Python that may be escaped several times; return other characters as they are."""
     escape = text.lstrip("\\")
     if escape == text or not escape:
         return escape
     return chr(int(escape[1:], 16)) if len(escape) > 1 else _CONTROLS.get(escape, escape)
+
+
+_MASK: Final = "[secret]"
 
 
 def _masked(text: str, spans: list[_Span]) -> str:
@@ -146,6 +144,9 @@ def _occurrences(text: str, spelling: str) -> Iterator[_Span]:
         start = text.find(spelling, start + 1)
 
 
+_QUOTES: Final = "'\"`"
+
+
 def _is_quoted(text: str, span: _Span) -> bool:
     before, after = text[: span[0]][-1:], text[span[1] :][:1]
     return before != "" and before in _QUOTES and after == before
@@ -166,8 +167,17 @@ def _spellings(secret: str) -> frozenset[str]:
     return frozenset(filter(None, (spelling for text in texts for spelling in _encodings(text))))
 
 
+_SHORTEST_PIECE: Final = 8
+"""A piece of a secret with fewer characters is not masked alone: `done` and `exit 0` are lines of many scripts."""
+_SEPARATOR: Final = re.compile(r"[\r\n?#]")
+"""Between the pieces of a secret: messages may quote one line of it, and the path of a URL ends before ? and #."""
+
+
 def _pieces(secret: str) -> Iterable[str]:
     return (piece.strip() for piece in _SEPARATOR.split(secret) if len(piece.strip()) >= _SHORTEST_PIECE)
+
+
+_LONGEST_LINK: Final = 2048
 
 
 def _ends_of_link(secret: str) -> Iterator[str]:

@@ -94,12 +94,6 @@ class EngineLog:
             _logger.debug("a log message was not sent to the engine: %s", error.code())
 
 
-_WATCH_DEADLINE: Final = 10.0
-"""Seconds in which an engine on this machine accepts a connection."""
-_PAUSE: Final = 1.0
-"""Seconds until the next attempt, if it cannot be told whether the engine still listens."""
-
-
 def when_ended(engine_address: str, tell: Callable[[], None]) -> None:
     """Call `tell` in a thread of its own when nothing listens any more at an engine's address.
 
@@ -110,6 +104,12 @@ def when_ended(engine_address: str, tell: Callable[[], None]) -> None:
         tell: called once, at most.
     """
     threading.Thread(target=_watch, args=(engine_address, tell), name="engine watch", daemon=True).start()
+
+
+_WATCH_DEADLINE: Final = 10.0
+"""Seconds in which an engine on this machine accepts a connection."""
+_PAUSE: Final = 1.0
+"""Seconds until the next attempt, if it cannot be told whether the engine still listens."""
 
 
 def _watch(engine_address: str, tell: Callable[[], None]) -> None:

@@ -83,9 +83,6 @@ class FailureWriter:
 
 
 _logger = logging.getLogger(__name__)
-_DETAILS = "grpc-status-details-bin"
-_LONGEST_STATUS = 9000
-"""Characters of an error; only the names in a broken response, or very many mistakes, need more."""
 
 
 class InitFailed(ProviderError):  # noqa: N818 - the protocol's own word
@@ -144,6 +141,11 @@ def wrapping_unexpected_errors() -> Iterator[None]:
         raise
     except Exception as error:
         raise NotUnderstood(error) from error
+
+
+_DETAILS = "grpc-status-details-bin"
+_LONGEST_STATUS = 9000
+"""Characters of an error; only the names in a broken response, or very many mistakes, need more."""
 
 
 def _abort(error: Exception, texts: frozenset[str], rpc_context: grpc.ServicerContext) -> NoReturn:

@@ -66,9 +66,6 @@ class Plugin(Protocol):
         """Release all resources."""
 
 
-_OF_RESOURCES: Final = ("CheckRequest", "DiffRequest", "CreateRequest", "ReadRequest", "UpdateRequest", "DeleteRequest")
-
-
 def secrets_in(request: Any, plugin: Plugin) -> frozenset[str]:
     """Return the texts that are secret in the values of a request, marked or by declaration, and in the settings."""
     kind = _declaration(request, plugin)
@@ -83,6 +80,9 @@ def secrets_in(request: Any, plugin: Plugin) -> frozenset[str]:
 def resource_token(request: Any) -> str:
     """Return the type token of the resource that a request is about."""
     return str(request.type or request.urn.split("::")[2].rpartition("$")[2])
+
+
+_OF_RESOURCES: Final = ("CheckRequest", "DiffRequest", "CreateRequest", "ReadRequest", "UpdateRequest", "DeleteRequest")
 
 
 def _declaration(request: Any, plugin: Plugin) -> ObjectType | None:

@@ -549,9 +549,9 @@ class NotificationConfig(Resource):
 
     def _is_twin(self, item: FoundConfig, known: NotificationConfigValues, meaning: Comparison) -> bool:
         """Return whether a configuration in Google's JSON means the same as inputs or outputs."""
-        state = codec.from_body(self.type, item)
+        live = codec.from_body(self.type, item)
         return all(
-            meaning.same(prop, state.get(name), known.get(name))
+            meaning.same(prop, live.get(name), known.get(name))
             for name, prop in self.type.inputs.items()
             if not prop.traits.in_url
         )

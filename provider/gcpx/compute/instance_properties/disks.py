@@ -118,12 +118,7 @@ def no_customer_keys(owner: str, values: Mapping[str, Any]) -> list[Failure]:
 
 
 _SIZE: Final = rest("instances", "disks[].initializeParams.diskSizeGb")
-_IOPS: Final = rest("instances", "disks[].initializeParams.provisionedIops")
 _LEAST_SIZE: Final = 10
-_LEAST_IOPS: Final = 10_000
-_MOST_IOPS: Final = 120_000
-_LOCAL_SSD_SIZES: Final = (375, 3000, 3500, 6000, 7000, 14_000)
-_REGIONAL_ZONES: Final = 2
 
 
 def _disk_type(parameters: AttachedDiskInitializeParamsValues) -> str:
@@ -150,6 +145,11 @@ def other_disks_have_at_least_10_gb(values: AttachedDiskInitializeParamsValues) 
     return [Failure("diskSizeGb", f"should be at least {_LEAST_SIZE} GB, the documented minimum; it is sent unchanged")]
 
 
+_IOPS: Final = rest("instances", "disks[].initializeParams.provisionedIops")
+_LEAST_IOPS: Final = 10_000
+_MOST_IOPS: Final = 120_000
+
+
 @rule("provisionedIops of a pd-extreme disk must be 10,000 to 120,000", _IOPS)
 def pd_extreme_iops_are_in_range(values: AttachedDiskInitializeParamsValues) -> list[Failure]:
     """Refuse numbers out of range for pd-extreme."""
@@ -168,6 +168,9 @@ def other_iops_are_in_range(values: AttachedDiskInitializeParamsValues) -> list[
         return []
     reason = f"should be {_LEAST_IOPS:,} to {_MOST_IOPS:,}, the documented range; it is sent unchanged"
     return [Failure("provisionedIops", reason)]
+
+
+_REGIONAL_ZONES: Final = 2
 
 
 @rule(
@@ -231,6 +234,9 @@ def local_ssds_are_blank(values: AttachedDiskValues) -> list[Failure]:
     return failures + [
         Failure(("initializeParams", name), reason) for name in names if parameters.get(name) is not None
     ]
+
+
+_LOCAL_SSD_SIZES: Final = (375, 3000, 3500, 6000, 7000, 14_000)
 
 
 @rule("a local SSD of more than 375 GB must have interface: NVME", LOCAL_SSDS)

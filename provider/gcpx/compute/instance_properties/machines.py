@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from gcpx.compute.reference import SPOT_VMS, rest
-from gcpx.model import compare
 from gcpx.model.fields import Failure, Record, exclusive, field, nested, number, record, rule, text
 from gcpx.model.links import name_of
+from gcpx.model.times import moment
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import (
@@ -114,10 +114,6 @@ class AcceleratorConfig(Record):
     )
 
 
-_TIME: Final = (
-    re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)"),
-    "a time in RFC 3339 format, such as 2026-12-31T23:59:59Z",
-)
 _HOUR: Final = 3600
 _MOST_RECOVERY_HOURS: Final = 168
 
@@ -215,6 +211,12 @@ class SchedulingOnInstanceStopAction(Record):
     """What happens when an instance is stopped at the end of `maxRunDuration` or at `terminationTime`."""
 
     discard_local_ssd: bool = field("Discard the data on local SSDs. Default: false, which preserves it.")
+
+
+_TIME: Final = (
+    re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)"),
+    "a time in RFC 3339 format, such as 2026-12-31T23:59:59Z",
+)
 
 
 @record
@@ -317,11 +319,8 @@ class Scheduling(Record):
         beta=True,
         pattern=_TIME,
         source=rest("instances", "scheduling.terminationTime"),
-        normalize=compare.moment,
+        normalize=lambda given: moment(given) or given,
     )
-
-
-_NAME_KEY: Final = re.compile(r"(?:[a-z]+\.)?googleapis\.com/reservation-name")
 
 
 @rule(
@@ -338,6 +337,9 @@ def specific_reservations_require_key_and_values(values: ReservationAffinityValu
         missing = (name for name in ("key", "values") if not values.get(name))
         return [Failure(name, "is required with SPECIFIC_RESERVATION") for name in missing]
     return []
+
+
+_NAME_KEY: Final = re.compile(r"(?:[a-z]+\.)?googleapis\.com/reservation-name")
 
 
 @rule(

@@ -58,9 +58,6 @@ class WorkloadIdentityConfig(Record):
     )
 
 
-_MOST_INTERFACES: Final = 8
-
-
 @rule("the boot disk must be disks[0], and the only disk with boot: true", rest("instances", "disks[].index"))
 def boot_disk_is_the_first_disk(values: InstancePropertiesValues) -> list[Failure]:
     """Refuse boot disks other than the first disk."""
@@ -142,6 +139,9 @@ def tier_1_bandwidth_requires_gvnic(values: InstancePropertiesValues) -> list[Fa
     if nested(values, "networkPerformanceConfig").get("totalEgressBandwidthTier") != "TIER_1":
         return []
     return _virtio_interfaces(values, "must be GVNIC with TIER_1 bandwidth")
+
+
+_MOST_INTERFACES: Final = 8
 
 
 @rule(

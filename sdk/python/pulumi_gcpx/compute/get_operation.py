@@ -133,7 +133,7 @@ class GetOperationResult:
     @pulumi.getter
     def description(self) -> Optional[_builtins.str]:
         """
-        A description of the operation.
+        A description of the object.
         """
         return pulumi.get(self, "description")
 
@@ -189,7 +189,7 @@ class GetOperationResult:
     @pulumi.getter
     def id(self) -> _builtins.str:
         """
-        The numeric ID that Google assigned to the operation.
+        The numeric ID that Google assigned to the object.
         """
         return pulumi.get(self, "id")
 
@@ -213,7 +213,7 @@ class GetOperationResult:
     @pulumi.getter
     def kind(self) -> _builtins.str:
         """
-        Always `compute#operation`.
+        The kind of object, such as `compute#instance` or `compute#operation`.
         """
         return pulumi.get(self, "kind")
 
@@ -221,7 +221,7 @@ class GetOperationResult:
     @pulumi.getter
     def name(self) -> _builtins.str:
         """
-        The operation's name.
+        The object's name.
         """
         return pulumi.get(self, "name")
 
@@ -261,7 +261,7 @@ class GetOperationResult:
     @pulumi.getter(name="selfLink")
     def self_link(self) -> _builtins.str:
         """
-        The operation's URL.
+        The object's URL.
         """
         return pulumi.get(self, "self_link")
 

@@ -2795,13 +2795,13 @@ class InstanceResponse(dict):
         """
         An instance: a virtual machine.
 
-        :param str name: The instance's name.
-        :param str self_link: The instance's URL.
+        :param str name: The object's name.
+        :param str self_link: The object's URL.
         :param 'AdvancedMachineFeatures' advanced_machine_features: CPU and firmware options, such as `{threadsPerCore: 1}`.
         :param bool can_ip_forward: Let instances send and receive packets whose source or destination is not their own address, as an IP gateway does. Default: false.
         :param 'ConfidentialInstanceConfig' confidential_instance_config: Confidential VM options, such as `{enableConfidentialCompute: true}`.
         :param str cpu_platform: The CPU platform that the instance uses.
-        :param str creation_timestamp: When the instance was created (RFC 3339).
+        :param str creation_timestamp: When the object was created (RFC 3339).
         :param bool deletion_protection: Whether the instance is protected against deletion.
         :param str description: A description of the instances.
         :param Sequence['AttachedDiskResponse'] disks: The disks, with the boot disk first. They are compared by `deviceName`, `source` or `initializeParams.diskName`, so a different order of the others is not a change.
@@ -2810,10 +2810,10 @@ class InstanceResponse(dict):
         :param str fingerprint: A hash of the instance, in base64, that prevents conflicting changes.
         :param Sequence['AcceleratorConfig'] guest_accelerators: GPUs and other accelerators, such as `[{acceleratorType: nvidia-l4, acceleratorCount: 1}]`. Instances with GPUs need `onHostMaintenance: TERMINATE`, which is then the default.
         :param str hostname: The host name, if it is not the default one.
-        :param str id: The numeric ID that Google assigned to the instance.
+        :param str id: The numeric ID that Google assigned to the object.
         :param 'CustomerEncryptionKeyResponse' instance_encryption_key: The key that protects the data of the instance while it is suspended.
         :param str key_revocation_action_type: What happens to instances when the key of one of their disks is revoked: `STOP` shuts them down, `NONE` does nothing. Default: `NONE`.
-        :param str kind: Always `compute#instance`.
+        :param str kind: The kind of object, such as `compute#instance` or `compute#operation`.
         :param str label_fingerprint: A hash of the labels, in base64, that prevents conflicting changes.
         :param Mapping[str, str] labels: Labels of the instances, such as `{team: web}`: at most 64, with at most 63 characters in keys and values.
         :param str last_start_timestamp: When the instance was last started (RFC 3339).
@@ -2958,7 +2958,7 @@ class InstanceResponse(dict):
     @pulumi.getter
     def name(self) -> _builtins.str:
         """
-        The instance's name.
+        The object's name.
         """
         return pulumi.get(self, "name")
 
@@ -2966,7 +2966,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="selfLink")
     def self_link(self) -> _builtins.str:
         """
-        The instance's URL.
+        The object's URL.
         """
         return pulumi.get(self, "self_link")
 
@@ -3006,7 +3006,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="creationTimestamp")
     def creation_timestamp(self) -> Optional[_builtins.str]:
         """
-        When the instance was created (RFC 3339).
+        When the object was created (RFC 3339).
         """
         return pulumi.get(self, "creation_timestamp")
 
@@ -3078,7 +3078,7 @@ class InstanceResponse(dict):
     @pulumi.getter
     def id(self) -> Optional[_builtins.str]:
         """
-        The numeric ID that Google assigned to the instance.
+        The numeric ID that Google assigned to the object.
         """
         return pulumi.get(self, "id")
 
@@ -3102,7 +3102,7 @@ class InstanceResponse(dict):
     @pulumi.getter
     def kind(self) -> Optional[_builtins.str]:
         """
-        Always `compute#instance`.
+        The kind of object, such as `compute#instance` or `compute#operation`.
         """
         return pulumi.get(self, "kind")
 
@@ -3547,12 +3547,12 @@ class ListedInstanceTemplate(dict):
         """
         An instance template.
 
-        :param str name: The template's name.
-        :param str self_link: The template's URL.
-        :param str creation_timestamp: When the template was created (RFC 3339).
-        :param str description: A description of the template.
-        :param str id: The numeric ID that Google assigned to the template.
-        :param str kind: Always `compute#instanceTemplate`.
+        :param str name: The object's name.
+        :param str self_link: The object's URL.
+        :param str creation_timestamp: When the object was created (RFC 3339).
+        :param str description: A description of the object.
+        :param str id: The numeric ID that Google assigned to the object.
+        :param str kind: The kind of object, such as `compute#instance` or `compute#operation`.
         :param 'InstancePropertiesResponse' properties: The properties of the instances.
         :param str region: The URL of the region of a regional template.
         :param str source_instance: The URL of the instance that the template was created from.
@@ -3581,7 +3581,7 @@ class ListedInstanceTemplate(dict):
     @pulumi.getter
     def name(self) -> _builtins.str:
         """
-        The template's name.
+        The object's name.
         """
         return pulumi.get(self, "name")
 
@@ -3589,7 +3589,7 @@ class ListedInstanceTemplate(dict):
     @pulumi.getter(name="selfLink")
     def self_link(self) -> _builtins.str:
         """
-        The template's URL.
+        The object's URL.
         """
         return pulumi.get(self, "self_link")
 
@@ -3597,7 +3597,7 @@ class ListedInstanceTemplate(dict):
     @pulumi.getter(name="creationTimestamp")
     def creation_timestamp(self) -> Optional[_builtins.str]:
         """
-        When the template was created (RFC 3339).
+        When the object was created (RFC 3339).
         """
         return pulumi.get(self, "creation_timestamp")
 
@@ -3605,7 +3605,7 @@ class ListedInstanceTemplate(dict):
     @pulumi.getter
     def description(self) -> Optional[_builtins.str]:
         """
-        A description of the template.
+        A description of the object.
         """
         return pulumi.get(self, "description")
 
@@ -3613,7 +3613,7 @@ class ListedInstanceTemplate(dict):
     @pulumi.getter
     def id(self) -> Optional[_builtins.str]:
         """
-        The numeric ID that Google assigned to the template.
+        The numeric ID that Google assigned to the object.
         """
         return pulumi.get(self, "id")
 
@@ -3621,7 +3621,7 @@ class ListedInstanceTemplate(dict):
     @pulumi.getter
     def kind(self) -> Optional[_builtins.str]:
         """
-        Always `compute#instanceTemplate`.
+        The kind of object, such as `compute#instance` or `compute#operation`.
         """
         return pulumi.get(self, "kind")
 
@@ -3935,7 +3935,7 @@ class LocationStatus(dict):
         :param int created_vm_count: The number of instances that were created.
         :param int deleted_vm_count: The number of instances that were deleted again when the creation was rolled back.
         :param int failed_to_create_vm_count: The number of instances that could not be created.
-        :param str status: The state of the creation: `CREATING`, `ROLLING_BACK` or `DONE`.
+        :param str status: The state of the creation. One of `CREATING`, `DONE`, `ROLLING_BACK`.
         :param int target_vm_count: The number of instances that were to be created.
         """
         if created_vm_count is not None:
@@ -3977,7 +3977,7 @@ class LocationStatus(dict):
     @pulumi.getter
     def status(self) -> Optional[_builtins.str]:
         """
-        The state of the creation: `CREATING`, `ROLLING_BACK` or `DONE`.
+        The state of the creation. One of `CREATING`, `DONE`, `ROLLING_BACK`.
         """
         return pulumi.get(self, "status")
 
@@ -5168,13 +5168,13 @@ class Region(dict):
         """
         A region.
 
-        :param str name: The region's name, such as `us-east1`.
-        :param str self_link: The region's URL.
-        :param str creation_timestamp: When the region was created (RFC 3339).
+        :param str name: The object's name.
+        :param str self_link: The object's URL.
+        :param str creation_timestamp: When the object was created (RFC 3339).
         :param 'DeprecationStatus' deprecated: The deprecation state.
-        :param str description: A description of the region.
-        :param str id: The numeric ID that Google assigned to the region.
-        :param str kind: Always `compute#region`.
+        :param str description: A description of the object.
+        :param str id: The numeric ID that Google assigned to the object.
+        :param str kind: The kind of object, such as `compute#instance` or `compute#operation`.
         :param 'ApiWarning' quota_status_warning: Why `quotas` is missing, if Google could not read the quotas.
         :param Sequence['Quota'] quotas: The project's quotas in the region.
         :param str status: `UP` or `DOWN`.
@@ -5208,7 +5208,7 @@ class Region(dict):
     @pulumi.getter
     def name(self) -> _builtins.str:
         """
-        The region's name, such as `us-east1`.
+        The object's name.
         """
         return pulumi.get(self, "name")
 
@@ -5216,7 +5216,7 @@ class Region(dict):
     @pulumi.getter(name="selfLink")
     def self_link(self) -> _builtins.str:
         """
-        The region's URL.
+        The object's URL.
         """
         return pulumi.get(self, "self_link")
 
@@ -5224,7 +5224,7 @@ class Region(dict):
     @pulumi.getter(name="creationTimestamp")
     def creation_timestamp(self) -> Optional[_builtins.str]:
         """
-        When the region was created (RFC 3339).
+        When the object was created (RFC 3339).
         """
         return pulumi.get(self, "creation_timestamp")
 
@@ -5240,7 +5240,7 @@ class Region(dict):
     @pulumi.getter
     def description(self) -> Optional[_builtins.str]:
         """
-        A description of the region.
+        A description of the object.
         """
         return pulumi.get(self, "description")
 
@@ -5248,7 +5248,7 @@ class Region(dict):
     @pulumi.getter
     def id(self) -> Optional[_builtins.str]:
         """
-        The numeric ID that Google assigned to the region.
+        The numeric ID that Google assigned to the object.
         """
         return pulumi.get(self, "id")
 
@@ -5256,7 +5256,7 @@ class Region(dict):
     @pulumi.getter
     def kind(self) -> Optional[_builtins.str]:
         """
-        Always `compute#region`.
+        The kind of object, such as `compute#instance` or `compute#operation`.
         """
         return pulumi.get(self, "kind")
 
