@@ -15,7 +15,6 @@ from gcpx.compute.insertion import (
     inserted_name,
     is_own,
     request_id,
-    resource_mark,
     wait_for_insertions,
 )
 from gcpx.compute.operations import Operations, Outcome, Wait, moment
@@ -436,7 +435,7 @@ class MethodInsertion(Insertion):
                 Fate.GONE if self.operations.were_begun_in_turn(context, self.scope, operation, in_turn) else Fate.FOUND
             )
         else:
-            is_gone = bool(context.provider_id) and self._may_be_undone(operation, resource_mark(context))
+            is_gone = bool(context.provider_id) and self._may_be_undone(operation, context.request_mark)
         return Fate.GONE if is_gone else Fate.UNSEEN
 
     def _may_be_undone(self, operation: Mapping[str, Any], beginning: str = "") -> bool:

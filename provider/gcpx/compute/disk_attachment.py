@@ -28,7 +28,7 @@ from gcpx.gcp.in_project import Lookups, missing_place, place_or_default, requir
 from gcpx.gcp.list_method import link_of
 from gcpx.gcp.not_found import explain_not_found
 from gcpx.gcp.online_checks import OnlineChecks
-from gcpx.gcp.partial_state import keeping_state
+from gcpx.gcp.creation import keeping_state
 from gcpx.gcp.settings import Settings
 from gcpx.model import codec
 from gcpx.model.fields import Failure, chosen, field, record, rule, text

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import abc
 import enum
-import hashlib
 import json
 import re
 import shlex
@@ -36,25 +35,12 @@ MOST_FAILURES: Final = 3
 """After so many operations that failed at once, or whose results are not seen, the last request ID is used."""
 _MOST: Final = 20
 """The number of request IDs in a sequence. The last one is random."""
-_STACK: Final = 8
-"""The number of hexadecimal digits of a request ID that are derived from the provider's ID."""
 _NAMESPACE: Final = uuid.UUID("6f1b8ed0-8c31-5c0c-9a1e-5f6a0f4a1c07")
 """The namespace of the request IDs with which resources are inserted, and methods called, only once."""
 _UNSEEN: Final = (
     "Google reports that the resource was created, but shows neither the resource nor an operation that deleted it; run "
     "`pulumi up` again to continue"
 )
-
-
-def stack_mark(provider_id: str) -> str:
-    """Return the digits with which all request IDs of a stack begin."""
-    return hashlib.sha256(provider_id.encode()).hexdigest()[:_STACK]
-
-
-def resource_mark(context: Context) -> str:
-    """Return the digits with which the request IDs of a resource begin; `context` must have a provider's ID."""
-    of_urn = hashlib.sha256(f"{context.provider_id} {context.urn}".encode()).hexdigest()
-    return f"{stack_mark(context.provider_id)}-{of_urn[:4]}-5{of_urn[4:7]}"
 
 
 def request_id(context: Context, end: uuid.UUID | None = None) -> str:
@@ -64,7 +50,7 @@ def request_id(context: Context, end: uuid.UUID | None = None) -> str:
     unique to a stack, the whole ID is the UUID.
     """
     end = end or uuid.uuid4()
-    return f"{resource_mark(context)}{str(end)[18:]}" if context.provider_id else str(end)
+    return f"{context.request_mark}{str(end)[18:]}" if context.request_mark else str(end)
 
 
 class Fate(enum.Enum):
@@ -184,10 +170,9 @@ class Insertion(abc.ABC):
 
     def derived_request_id(self, number: int) -> str:
         """Return a request ID of the sequence, which begins at 0; every run derives the same from the content."""
-        context = self.context
-        given = [context.provider_id] if context.provider_id else []
-        content = json.dumps([*given, context.urn, *self.content, number], sort_keys=True)
-        return request_id(context, uuid.uuid5(self.namespace, content))
+        whose = self.context.requester or self.context.urn
+        content = json.dumps([whose, *self.content, number], sort_keys=True)
+        return request_id(self.context, uuid.uuid5(self.namespace, content))
 
     def earlier_operations(self) -> Iterator[dict[str, Any]]:
         """Yield the operations that earlier runs began with this same insertion, except those that failed.
@@ -275,7 +260,7 @@ def is_own(context: Context, operations: Operations, scope: str, state: Mapping[
     if is_proven or not context.provider_id:  # without a provider's ID, no operation shows whose it is
         return True
     try:
-        begun = operations.begun_by_requests(context, scope, resource_mark(context), patience=0.0)
+        begun = operations.begun_by_requests(context, scope, context.request_mark, patience=0.0)
         targets, why = {str(item.get("targetId")) for item in begun}, "no operation of this stack created what exists"
     except PermissionDenied as error:
         targets = {str(context.prior.get(TARGET))}
@@ -311,7 +296,7 @@ def wait_for_insertions(
     if not context.provider_id:
         return
     try:
-        begun = operations.begun_by_requests(context, scope, resource_mark(context))
+        begun = operations.begun_by_requests(context, scope, context.request_mark)
     except (NotFound, PermissionDenied) as error:
         context.warn(
             f"{wait.what}: an earlier run was interrupted, and gcpx cannot find out whether Google is still working on "
@@ -345,7 +330,7 @@ class EarlierInsertions:
         """
         if not context.provider_id:
             return []
-        place, mark = f"{context.provider_id} {operations.path}/{scope}", resource_mark(context)
+        place, mark = f"{context.provider_id} {operations.path}/{scope}", context.request_mark
         try:
             with context.holding(self._lock, f"GET {operations.path}/{scope}/operations", reading=True):
                 if place not in self._lists:
@@ -357,7 +342,7 @@ class EarlierInsertions:
 
 def _of_stack(context: Context, operations: Operations, scope: str) -> list[dict[str, Any]]:
     try:
-        return operations.begun_by_requests(context, scope, f"{stack_mark(context.provider_id)}-", patience=0.0)
+        return operations.begun_by_requests(context, scope, f"{context.stack_mark}-", patience=0.0)
     except ProviderError:
         return []
 

@@ -17,7 +17,7 @@ from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import NotFound
 from gcpx.gcp.in_project import InProject, Lookups
 from gcpx.gcp.list_method import link_of
-from gcpx.gcp.partial_state import keeping_state
+from gcpx.gcp.creation import keeping_state
 from gcpx.model import codec
 from gcpx.model.links import name_of, path_of
 from gcpx.model.naming import AUTONAMED, Autoname

@@ -28,7 +28,7 @@ from gcpx.gcp.errors import (
 )
 from gcpx.gcp.in_project import Lookups, how_to_set, place_or_default, require_project
 from gcpx.gcp.list_method import ListMethod, items_of
-from gcpx.gcp.partial_state import keeping_state
+from gcpx.gcp.creation import keeping_state
 from gcpx.gcp.request import PUBSUB, STORAGE, Request, segment
 from gcpx.model import codec
 from gcpx.model.compare import ANYWHERE, Comparison
