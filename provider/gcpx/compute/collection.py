@@ -17,7 +17,7 @@ from gcpx.compute.insertion import (
     request_id,
     wait_for_insertions,
 )
-from gcpx.compute.operations import Operations, Outcome, Wait, moment
+from gcpx.compute.operations import Operation, Operations, Outcome, Wait, begun_at
 from gcpx.errors import MalformedResponse
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import ApiError, Conflict, NotFound, PermissionDenied, PreconditionFailed, Rejected
@@ -26,6 +26,7 @@ from gcpx.gcp.request import COMPUTE, Request, segment
 from gcpx.model.import_command import how_to_manage
 from gcpx.model.naming import UNREAD
 from gcpx.model.resource import Context
+from gcpx.model.times import moment
 
 _IN_USE: Final = ("resourceInUseByAnotherResource", "RESOURCE_IN_USE_BY_ANOTHER_RESOURCE")
 _IN_USE_PATIENCE: Final = 7.5
@@ -99,30 +100,30 @@ class Collection:
         """Read a resource; None if it does not exist."""
         query = {"view": self.view} if self.view else {}
         try:
-            state = self.google.send(Request(api=COMPUTE, method="GET", path=self.url_of(name), query=query), context)
+            live = self.google.send(Request(api=COMPUTE, method="GET", path=self.url_of(name), query=query), context)
         except NotFound:
             return None
         # An empty response, or one about something else, does not mean that the resource is gone.
-        if not is_id(state.get("id")) or name not in {state.get("name"), str(state["id"])}:
+        if not is_id(live.get("id")) or name not in {live.get("name"), str(live["id"])}:
             raise MalformedResponse(
                 f"Google's response for {self.path}/{name} is not about it: it holds no such id or name"
             )
-        return state
+        return live
 
     def get_own(self, context: Context, name: str) -> dict[str, Any] | None:
         """Read the resource of the call; None if it is gone, or if what has its name is, or may be, another one.
 
         After ours was deleted, someone else may have used its name again. The state has the numeric ID of ours.
         """
-        state, known = self.get(context, name), context.prior.get("numericId")
-        if state is None or (known is not None and str(state["id"]) != known):
+        live, known = self.get(context, name), context.prior.get("numericId")
+        if live is None or (known is not None and str(live["id"]) != known):
             return None
-        return state if is_own(context, self.operations, self.scope, state) else None
+        return live if is_own(context, self.operations, self.scope, live) else None
 
-    def get_inserted(self, context: Context, name: str, operation: Mapping[str, Any]) -> dict[str, Any] | None:
+    def get_inserted(self, context: Context, name: str, operation: Operation) -> dict[str, Any] | None:
         """Read the resource that an operation of `insert` created; None if it is gone, or a later one has its name."""
-        state = self.get(context, name)
-        return state if state is not None and _has_created(operation, state) else None
+        live = self.get(context, name)
+        return live if live is not None and _has_created(operation, live) else None
 
     def insert(self, context: Context, body: dict[str, Any], query: Mapping[str, Any] | None = None) -> Inserted:
         """Create a resource, and return its operation, for `get_inserted`, once it has succeeded.
@@ -156,13 +157,13 @@ class Collection:
         wait_for_insertions(context, self.operations, self.scope, wait, is_shown)
 
     def invoke(
-        self, context: Context, state: Mapping[str, Any], method: str, body: Any = None, **query: Any
-    ) -> dict[str, Any]:
+        self, context: Context, live: Mapping[str, Any], method: str, body: Any = None, **query: Any
+    ) -> Operation:
         """Call a method of one resource, such as `setLabels`; returns its operation once it has succeeded.
 
         Args:
             context: the engine's call.
-            state: the resource as it was read.
+            live: the resource as it was read.
             method: the method.
             body: the JSON of the body.
             query: parameters in addition to the request ID.
@@ -172,16 +173,16 @@ class Collection:
             ApiError: the request or the operation failed.
             Unfinished: Google accepted the request, and its result is not known.
         """
-        name = str(state["name"])
+        name = str(live["name"])
         if f"{self.path.rpartition('/')[2]}.{method}" not in _WITHOUT_REQUEST_ID:
             query = {"requestId": request_id(context), **query}
 
-        def send(last_part: str) -> dict[str, Any]:
+        def send(last_part: str) -> Operation:
             path, shown = f"{self.url_of(last_part)}/{method}", f"{self.url_of(name)}/{method}"
             request = Request(api=COMPUTE, method="POST", path=path, shown=shown, query=query, body=body)
-            return self.google.send(request, context)
+            return self.operations.send(request, context)
 
-        operation = self._change(context, name, str(state["id"]), send)
+        operation = self._change(context, name, str(live["id"]), send)
         wait = Wait(f"{method} of {self.path}/{name}", self.timeout)
         return self.operations.outcome(context, operation, wait).result()
 
@@ -194,11 +195,11 @@ class Collection:
         tried once more. Raises GoneError if the resource does not exist, whatever else has its name.
         """
         for is_last in (False, True):
-            state = self.get_own(context, name)
-            if state is None:
+            live = self.get_own(context, name)
+            if live is None:
                 raise GoneError.of(f"{self.path}/{name}")
             try:
-                self.invoke(context, state, method, body_from(state))
+                self.invoke(context, live, method, body_from(live))
             except PreconditionFailed:
                 if is_last:
                     raise
@@ -226,10 +227,10 @@ class Collection:
         raise in_use
 
     def _delete(self, context: Context, name: str, number: str) -> None:
-        def send(last_part: str) -> dict[str, Any]:
+        def send(last_part: str) -> Operation:
             path, query = self.url_of(last_part), {"requestId": str(uuid.uuid4())}
             request = Request(api=COMPUTE, method="DELETE", path=path, shown=self.url_of(name), query=query)
-            return self.google.send(request, context)
+            return self.operations.send(request, context)
 
         try:
             operation = self._change(context, name, number, send)
@@ -242,9 +243,7 @@ class Collection:
             return
         self.operations.outcome(context, operation, Wait(f"delete {self.path}/{name}", self.timeout)).result()
 
-    def _change(
-        self, context: Context, name: str, number: str, send: Callable[[str], dict[str, Any]]
-    ) -> dict[str, Any]:
+    def _change(self, context: Context, name: str, number: str, send: Callable[[str], Operation]) -> Operation:
         """Send a change to the path with the resource's numeric ID, so that it cannot hit a namesake.
 
         If Google refuses the number, `send` gets the name, after a read has shown that it still belongs to the number.
@@ -256,12 +255,12 @@ class Collection:
             if not may_refuse_number(refusal):
                 raise
             try:
-                state = self.get(context, name)
+                live = self.get(context, name)
             except ApiError as error:
                 hint = f"gcpx could not check either whether the resource still exists: {error.message}"
                 raise refusal.with_hint(hint) from error
-            if state is None or str(state["id"]) != number:
-                raise GoneError.of(f"{self.path}/{name}", str((state or {}).get("id", ""))) from refusal
+            if live is None or str(live["id"]) != number:
+                raise GoneError.of(f"{self.path}/{name}", str((live or {}).get("id", ""))) from refusal
         operation = send(name)
         target = str(operation.get("targetId", number))
         if target != number:
@@ -281,9 +280,9 @@ def may_refuse_number(error: ApiError) -> bool:
     return isinstance(error, NotFound | PermissionDenied) or (isinstance(error, Rejected) and error.reason == "invalid")
 
 
-def _has_created(operation: Mapping[str, Any], state: Mapping[str, Any]) -> bool:
+def _has_created(operation: Operation, live: Mapping[str, Any]) -> bool:
     """Return whether an operation of `insert` created a resource, and not a later one with the same name."""
-    return str(state["id"]) == str(operation.get("targetId", state["id"]))
+    return str(live["id"]) == str(operation.get("targetId", live["id"]))
 
 
 @attrs.frozen(kw_only=True)
@@ -320,9 +319,7 @@ class _ResourceInsertion(Insertion):
         """Return whether a resource exists with a name that was not generated, and that others may use, too."""
         return not self.context.autonamed and self.collection.get(self.context, self.body["name"]) is not None
 
-    def accepted_earlier(
-        self, error: Conflict | Rejected | PreconditionFailed, request_id: str
-    ) -> dict[str, Any] | None:
+    def accepted_earlier(self, error: Conflict | Rejected | PreconditionFailed, request_id: str) -> Operation | None:
         """Find the operation of a conflict, or of a request ID that was used with another generated name."""
         if not isinstance(error, Conflict) and not self.context.autonamed:
             return None
@@ -337,17 +334,17 @@ class _ResourceInsertion(Insertion):
         next_step = how_to_manage(self.context, resource_id, "choose another name")
         return Conflict(f"{words} {next_step}", status=error.status, reason=error.reason)
 
-    def wait(self, operation: dict[str, Any]) -> Outcome:
+    def wait(self, operation: Operation) -> Outcome:
         """Wait for the insertion."""
         target = inserted_name(operation, self.body["name"])
         wait = Wait(f"insert {self.collection.path}/{target}", self.collection.timeout)
         return self.operations.outcome(self.context, operation, wait)
 
-    def is_other(self, operation: dict[str, Any]) -> bool:
+    def is_other(self, operation: Operation) -> bool:
         """Return whether an operation inserts a resource of another name."""
         return bool(inserted_name(operation, self.body["name"]) != self.body["name"])
 
-    def was_known(self, operation: dict[str, Any]) -> bool:
+    def was_known(self, operation: Operation) -> bool:
         """Return whether the state, or what the engine has shown, has the numeric ID."""
         return operation.get("targetId") in {self.context.prior.get("numericId"), *self.context.shown}
 
@@ -361,13 +358,13 @@ class _ResourceInsertion(Insertion):
         name, target = inserted_name(operation, self.body["name"]), str(operation.get("targetId"))
         if outcome.error is not None or context.is_anothers(self.collection.id_of(name)):
             return Fate.GONE
-        state = self.collection.get(context, name)
-        if state is not None and _has_created(operation, state):
+        live = self.collection.get(context, name)
+        if live is not None and _has_created(operation, live):
             is_replaced = target in context.shown or (context.autonamed and name in context.shown)
             return Fate.GONE if is_replaced else Fate.FOUND
-        created = state and state.get("creationTimestamp")
-        is_older = isinstance(created, str) and moment(created) < moment(operation["insertTime"])
-        if state is not None and not is_older:
+        created = moment(live.get("creationTimestamp")) if live is not None else None
+        is_older = created is not None and created < begun_at(operation)
+        if live is not None and not is_older:
             return Fate.GONE
         return Fate.GONE if target in self.operations.deleted_since(context, self.scope, operation) else Fate.UNSEEN
 
@@ -408,12 +405,12 @@ class MethodInsertion(Insertion):
         """Return whether what it creates is there."""
         return self.find()
 
-    def wait(self, operation: dict[str, Any]) -> Outcome:
+    def wait(self, operation: Operation) -> Outcome:
         """Wait for the call."""
         wait = Wait(f"{self.method} of {self.collection.path}/{self.name}", self.collection.timeout)
         return self.operations.outcome(self.context, operation, wait)
 
-    def was_known(self, operation: dict[str, Any]) -> bool:
+    def was_known(self, operation: Operation) -> bool:
         """Return whether the state has it as unread, or something on the resource was undone since then."""
         return bool(self.context.prior.get(UNREAD)) or self._may_be_undone(operation)
 
@@ -426,8 +423,8 @@ class MethodInsertion(Insertion):
         context, operation, target = self.context, outcome.operation, str(outcome.operation.get("targetId"))
         if outcome.error is not None:
             return Fate.GONE
-        state = self.collection.get(context, self.name)
-        if state is None or str(state["id"]) != target:
+        live = self.collection.get(context, self.name)
+        if live is None or str(live["id"]) != target:
             is_gone = target in self.operations.deleted_since(context, self.scope, operation)
         elif self.find():
             in_turn = (self.inverse, self.method)
@@ -438,7 +435,7 @@ class MethodInsertion(Insertion):
             is_gone = bool(context.provider_id) and self._may_be_undone(operation, context.request_mark)
         return Fate.GONE if is_gone else Fate.UNSEEN
 
-    def _may_be_undone(self, operation: Mapping[str, Any], beginning: str = "") -> bool:
+    def _may_be_undone(self, operation: Operation, beginning: str = "") -> bool:
         """Return whether something on the resource was undone since, by a request whose ID begins with given digits."""
         undone = self.operations.changed_since(self.context, self.scope, operation, {self.inverse}, beginning)
         return str(operation.get("targetId")) in undone

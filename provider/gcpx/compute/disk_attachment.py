@@ -19,7 +19,7 @@ from gcpx.compute.collection import Collection, MethodInsertion
 from gcpx.compute.insertion import Inserted, is_own, wait_for_insertions
 from gcpx.compute.instance_properties.disks import AttachedDisk
 from gcpx.compute.listing import ImportableResources, ListQuery
-from gcpx.compute.operations import Outcome, Wait
+from gcpx.compute.operations import Operation, Outcome, Wait
 from gcpx.compute.reference import rest
 from gcpx.errors import MalformedResponse, ProviderError
 from gcpx.gcp.client import GoogleClient
@@ -28,7 +28,7 @@ from gcpx.gcp.in_project import Lookups, missing_place, place_or_default, requir
 from gcpx.gcp.list_method import link_of
 from gcpx.gcp.not_found import explain_not_found
 from gcpx.gcp.online_checks import OnlineChecks
-from gcpx.gcp.creation import keeping_state
+from gcpx.gcp.partial_state import keeping_state
 from gcpx.gcp.settings import Settings
 from gcpx.model import codec
 from gcpx.model.fields import Failure, chosen, field, record, rule, text
@@ -334,7 +334,7 @@ class DiskAttachment(Resource):
             find=lambda: self._find(context_of_new, address, values) is not None,
         )
 
-        def known(operation: dict[str, Any]) -> State:
+        def known(operation: Operation) -> State:
             target = operation.get("targetId")
             return State.unread(address.id, {**given, TARGET: target if isinstance(target, str) else None})
 

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Final
 
 import attrs
 
-from gcpx.compute.operations import Operations, Outcome, Wait, left_nothing
+from gcpx.compute.operations import Operation, Operations, Outcome, Wait, left_nothing
 from gcpx.compute.reference import NAME
 from gcpx.errors import CancelledError, OutOfTimeError, ProviderError, safe_message
 from gcpx.gcp.errors import ApiError, Conflict, NotFound, PermissionDenied, PreconditionFailed, Rejected, Unfinished
@@ -74,7 +74,7 @@ class Inserted:
     earlier: bool
 
     @property
-    def operation(self) -> dict[str, Any]:
+    def operation(self) -> Operation:
         """The operation (REST JSON)."""
         return self.outcome.operation
 
@@ -108,9 +108,7 @@ class Insertion(abc.ABC):
         """Return whether what the request creates exists; either the request or somebody else has created it."""
         return False
 
-    def accepted_earlier(
-        self, error: Conflict | Rejected | PreconditionFailed, request_id: str
-    ) -> dict[str, Any] | None:
+    def accepted_earlier(self, error: Conflict | Rejected | PreconditionFailed, request_id: str) -> Operation | None:
         """Return the operation that the request ID began earlier, if that is why Google refused the request.
 
         Google refuses an ID that was used with another body, and what this very request has created already.
@@ -123,7 +121,7 @@ class Insertion(abc.ABC):
         return error
 
     @abc.abstractmethod
-    def wait(self, operation: dict[str, Any]) -> Outcome:
+    def wait(self, operation: Operation) -> Outcome:
         """Wait until the operation has ended."""
 
     @abc.abstractmethod
@@ -131,13 +129,13 @@ class Insertion(abc.ABC):
         """Tell whether what a finished operation was to create exists and is to be used."""
 
     @abc.abstractmethod
-    def was_known(self, operation: dict[str, Any]) -> bool:
+    def was_known(self, operation: Operation) -> bool:
         """Return whether the state or the engine knows what an operation has created.
 
         This means that an earlier run has already waited for it to become visible.
         """
 
-    def is_other(self, operation: dict[str, Any]) -> bool:
+    def is_other(self, operation: Operation) -> bool:
         """Return whether an operation creates something under another name, so that an earlier run has begun it."""
         del operation
         return False
@@ -174,7 +172,7 @@ class Insertion(abc.ABC):
         content = json.dumps([whose, *self.content, number], sort_keys=True)
         return request_id(self.context, uuid.uuid5(self.namespace, content))
 
-    def earlier_operations(self) -> Iterator[dict[str, Any]]:
+    def earlier_operations(self) -> Iterator[Operation]:
         """Yield the operations that earlier runs began with this same insertion, except those that failed.
 
         A request ID is used only after those before it, so the first one without an operation ends the search, unless
@@ -187,11 +185,11 @@ class Insertion(abc.ABC):
             elif number >= MOST_FAILURES - 1:
                 return
 
-    def _send(self, request_id: str, unseen: dict[str, Any] | None) -> dict[str, Any]:
+    def _send(self, request_id: str, unseen: Operation | None) -> Operation:
         """Send the request; `unseen` is an operation of this insertion whose result Google does not show."""
         try:
             try:
-                response: dict[str, Any] = self.operations.google.send(self.request(request_id), self.context)
+                response = self.operations.send(self.request(request_id), self.context)
             except Unfinished as lost:
                 raise self.of_lost_response(lost, request_id) from lost
         except (Conflict, Rejected, PreconditionFailed) as error:
@@ -236,14 +234,14 @@ class Insertion(abc.ABC):
         return fate
 
 
-def inserted_name(operation: Mapping[str, Any], name: str) -> str:
+def inserted_name(operation: Operation, name: str) -> str:
     """Return the name of what an operation of `insert` creates; `name` if its link does not end in a valid one."""
     target = operation.get("targetLink")
     found = name_of(target) if isinstance(target, str) else ""
     return found if NAME[0].fullmatch(found) else name
 
 
-def is_own(context: Context, operations: Operations, scope: str, state: Mapping[str, Any]) -> bool:
+def is_own(context: Context, operations: Operations, scope: str, live: Mapping[str, Any]) -> bool:
     """Return whether what exists under a resource's name is that resource, and warn if not.
 
     If all responses to its creation and to the look-ups after it were lost, what exists may be somebody else's. It is
@@ -254,7 +252,7 @@ def is_own(context: Context, operations: Operations, scope: str, state: Mapping[
         context: the engine's call, which reads or deletes the resource.
         operations: the operations of the project.
         scope: where that operation would be: `global`, `regions/R` or `zones/Z`.
-        state: the resource as Google returns it (REST JSON); for an attachment, its instance.
+        live: the resource as Google returns it (REST JSON); for an attachment, its instance.
     """
     is_proven = context.prior.get("numericId") or not context.prior.get(UNREAD)
     if is_proven or not context.provider_id:  # without a provider's ID, no operation shows whose it is
@@ -265,10 +263,10 @@ def is_own(context: Context, operations: Operations, scope: str, state: Mapping[
     except PermissionDenied as error:
         targets = {str(context.prior.get(TARGET))}
         why = f"the operations could not be listed: {error.message.rstrip('.')}"
-    if str(state["id"]) in targets:
+    if str(live["id"]) in targets:
         return True
     context.warn(
-        f"{path_of(str(state.get('selfLink', '')))} is left alone, because nothing shows that this stack created it: the "
+        f"{path_of(str(live.get('selfLink', '')))} is left alone, because nothing shows that this stack created it: the "
         f"response to the creation was lost, and {why}. If it is yours, delete it, or import it; if the state still has "
         f"this resource, run `pulumi state delete {shlex.quote(context.urn)}` first"
     )
@@ -320,10 +318,10 @@ class EarlierInsertions:
     tells stacks apart, nothing is listed.
     """
 
-    _lists: dict[str, list[dict[str, Any]]] = attrs.Factory(dict)
+    _lists: dict[str, list[Operation]] = attrs.Factory(dict)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, eq=False)
 
-    def of_resource(self, context: Context, operations: Operations, scope: str) -> list[dict[str, Any]]:
+    def of_resource(self, context: Context, operations: Operations, scope: str) -> list[Operation]:
         """Return the operations by which earlier runs of a resource inserted something, without those that failed.
 
         There are none after a cancellation, or if they cannot be listed, because only a warning depends on them.
@@ -340,7 +338,7 @@ class EarlierInsertions:
             return []
 
 
-def _of_stack(context: Context, operations: Operations, scope: str) -> list[dict[str, Any]]:
+def _of_stack(context: Context, operations: Operations, scope: str) -> list[Operation]:
     try:
         return operations.begun_by_requests(context, scope, f"{context.stack_mark}-", patience=0.0)
     except ProviderError:

@@ -7,7 +7,7 @@ A template never changes, so every change replaces it. Source: REST reference, `
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gcpx.compute import image_names
 from gcpx.compute.instance_properties.disks import no_customer_keys
@@ -36,11 +36,14 @@ from gcpx.model.resource import Context, State
 from gcpx.model.state import minimal_inputs
 from gcpx.model.values import UNKNOWN, Path
 
+if TYPE_CHECKING:
+    from gcpx.compute.value_types import DiskInstantiationConfigValues, InstancePropertiesValues, InstanceTemplateValues
+
 _INSTANTIATE_FROM: Final = rest("instanceTemplates", "sourceInstanceParams.diskConfigs[].instantiateFrom")
 
 
 @rule("customImage and instantiateFrom: CUSTOM_IMAGE must be set together", _INSTANTIATE_FROM)
-def custom_image_and_instantiate_from_require_each_other(values: dict[str, Any]) -> list[Failure]:
+def custom_image_and_instantiate_from_require_each_other(values: DiskInstantiationConfigValues) -> list[Failure]:
     """Refuse one without the other."""
     source, image = values.get("instantiateFrom"), values.get("customImage")
     if image and source not in ("CUSTOM_IMAGE", UNKNOWN):
@@ -49,7 +52,7 @@ def custom_image_and_instantiate_from_require_each_other(values: dict[str, Any])
 
 
 @rule("sourceInstanceParams requires sourceInstance", rest("instanceTemplates", "sourceInstanceParams"))
-def source_instance_params_require_source_instance(values: dict[str, Any]) -> list[Failure]:
+def source_instance_params_require_source_instance(values: InstanceTemplateValues) -> list[Failure]:
     """Refuse parameters of a source instance without a source instance."""
     if values.get("sourceInstanceParams") and not values.get("sourceInstance"):
         return [Failure("sourceInstanceParams", "requires sourceInstance: set it, or remove sourceInstanceParams")]
@@ -57,7 +60,7 @@ def source_instance_params_require_source_instance(values: dict[str, Any]) -> li
 
 
 @rule("the properties of a template must include machineType", rest("instanceTemplates", "properties.machineType"))
-def properties_include_machine_type(values: dict[str, Any]) -> list[Failure]:
+def properties_include_machine_type(values: InstanceTemplateValues) -> list[Failure]:
     """Require a machine type, which Google requires when the template is created."""
     properties = values.get("properties")
     if isinstance(properties, dict) and not properties.get("machineType"):
@@ -66,7 +69,7 @@ def properties_include_machine_type(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("the properties of a template must include a boot disk, disks[0]", rest("instanceTemplates", "properties.disks"))
-def properties_include_boot_disk(values: dict[str, Any]) -> list[Failure]:
+def properties_include_boot_disk(values: InstanceTemplateValues) -> list[Failure]:
     """Require a boot disk, which Google requires when the template is created."""
     properties = values.get("properties")
     if not isinstance(properties, dict):
@@ -78,7 +81,7 @@ def properties_include_boot_disk(values: dict[str, Any]) -> list[Failure]:
     "the properties of a template must include a network interface",
     rest("instanceTemplates", "properties.networkInterfaces"),
 )
-def properties_include_network_interface(values: dict[str, Any]) -> list[Failure]:
+def properties_include_network_interface(values: InstanceTemplateValues) -> list[Failure]:
     """Require a network interface, which Google requires when the template is created."""
     properties = values.get("properties")
     if not isinstance(properties, dict) or properties.get("networkInterfaces") not in (None, []):
@@ -91,27 +94,26 @@ def properties_include_network_interface(values: dict[str, Any]) -> list[Failure
     "machineType, diskType, acceleratorType and resourcePolicies in properties must be names, not URLs",
     rest("instanceTemplates", "properties.disks[].initializeParams.diskType"),
 )
-def types_and_policies_are_names(values: dict[str, Any]) -> list[Failure]:
+def types_and_policies_are_names(values: InstanceTemplateValues) -> list[Failure]:
     """Refuse URLs of zonal resources, because a template has no zone."""
     reason = "must be a bare name, not a URL, in a template: write only the part after the last slash"
     places = _types_and_policies(nested(values, "properties"))
     return [Failure(("properties", *path), reason) for path, value in places if isinstance(value, str) and "/" in value]
 
 
-def _types_and_policies(properties: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
+def _types_and_policies(properties: InstancePropertiesValues) -> Iterator[tuple[Path, Any]]:
     """Find every type and policy in instance properties, with its path in them."""
     yield ("machineType",), properties.get("machineType")
-    yield from _policies(("resourcePolicies",), properties)
+    yield from _policies(("resourcePolicies",), properties.get("resourcePolicies"))
     for index, disk in elements(properties, "disks"):
         parameters, path = nested(disk, "initializeParams"), ("disks", index, "initializeParams")
         yield (*path, "diskType"), parameters.get("diskType")
-        yield from _policies((*path, "resourcePolicies"), parameters)
+        yield from _policies((*path, "resourcePolicies"), parameters.get("resourcePolicies"))
     for index, accelerator in elements(properties, "guestAccelerators"):
         yield ("guestAccelerators", index, "acceleratorType"), accelerator.get("acceleratorType")
 
 
-def _policies(path: Path, owner: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
-    policies = owner.get("resourcePolicies")
+def _policies(path: Path, policies: Any) -> Iterator[tuple[Path, Any]]:
     for index, policy in enumerate(policies if isinstance(policies, list) else ()):
         yield (*path, index), policy
 
@@ -120,7 +122,7 @@ def _policies(path: Path, owner: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
     "properties must not have customer-supplied encryption keys, which a template does not store",
     rest("instanceTemplates", "properties.disks[].diskEncryptionKey"),
 )
-def customer_supplied_keys_are_absent(values: dict[str, Any]) -> list[Failure]:
+def customer_supplied_keys_are_absent(values: InstanceTemplateValues) -> list[Failure]:
     """Refuse keys that a template does not store."""
     return no_customer_keys("properties", values)
 

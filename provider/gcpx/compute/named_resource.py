@@ -11,13 +11,14 @@ import attrs
 from gcpx.compute.collection import Collection
 from gcpx.compute.insertion import EarlierInsertions, deletion_command, inserted_name, orphan_warning
 from gcpx.compute.listing import ImportableResources
+from gcpx.compute.operations import Operation
 from gcpx.compute.reference import NAME
 from gcpx.errors import ProviderError
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import NotFound
 from gcpx.gcp.in_project import InProject, Lookups
 from gcpx.gcp.list_method import link_of
-from gcpx.gcp.creation import keeping_state
+from gcpx.gcp.partial_state import keeping_state
 from gcpx.model import codec
 from gcpx.model.links import name_of, path_of
 from gcpx.model.naming import AUTONAMED, Autoname
@@ -94,10 +95,10 @@ class NamedResource(InProject):
         address = self._address(inputs)
         collection = self._collection(address, beta=self.beta(context, address, inputs))
 
-        def named_by(operation: dict[str, Any]) -> Address:
+        def named_by(operation: Operation) -> Address:
             return attrs.evolve(address, name=inserted_name(operation, address.name))
 
-        def unread(operation: dict[str, Any]) -> State:
+        def unread(operation: Operation) -> State:
             # Google writes the numeric ID as text. A value of another type is part of a malformed response.
             named, target = named_by(operation), operation.get("targetId")
             number = target if isinstance(target, str) and target else None
@@ -185,7 +186,7 @@ class NamedResource(InProject):
             return Address(short[0], f"{scope}/{self.collection}", short[-1])
         raise InvalidId(self.token, resource_id, self.id_forms)
 
-    def _warn_of_earlier(self, context: Context, collection: Collection, own: dict[str, Any]) -> None:
+    def _warn_of_earlier(self, context: Context, collection: Collection, own: Operation) -> None:
         """Warn of resources that earlier runs inserted and that no state has; `own` is this run's operation."""
         if not context.autonamed:
             return

@@ -6,11 +6,11 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import attrs
 
-from gcpx.compute.operations import Operations, scope_of, warn_of
+from gcpx.compute.operations import Operation, Operations, scope_of, warn_of
 from gcpx.errors import CancelledError, ProviderError, safe_message
 from gcpx.gcp.errors import Unfinished, from_operation
 from gcpx.gcp.list_method import PAGE, ListMethod
@@ -35,12 +35,12 @@ class Started:
     """
 
     what: str
-    operation: dict[str, Any]
+    operation: Operation
     error: ProviderError | None = None
     was_missing: bool = False
 
     @classmethod
-    def accepted(cls, what: str, operation: dict[str, Any]) -> Self:
+    def accepted(cls, what: str, operation: Operation) -> Self:
         """Take Google's response to a request that it accepted."""
         if not all(isinstance(operation.get(name), str) for name in ("name", "zone")):
             return cls(
@@ -55,7 +55,7 @@ class Started:
         """Whether there is nothing left to wait for."""
         return self.error is not None or self.operation.get("status") == "DONE"
 
-    def update(self, operation: dict[str, Any]) -> None:
+    def update(self, operation: Operation) -> None:
         """Take the operation as it was just read; `operation` may lack fields that do not change."""
         self.operation = {**self.operation, **operation}
         if self.operation.get("status") == "DONE" and self.operation.get("error"):
@@ -154,7 +154,7 @@ class OperationsWatch:
         path = f"{self.operations.path}/{scope_of(item.operation)}/operations/{item.operation['name']}"
         request = Request(api=COMPUTE, method="GET", path=path, query={"fields": _FIELDS}, patience=SHORT_PATIENCE)
         try:
-            self._update(item, self.operations.google.send(request, self.context))
+            self._update(item, self.operations.send(request, self.context))
         except Exception as error:  # noqa: BLE001 - whatever went wrong, Google accepted the request
             if not self._may_pass(error):
                 item.give_up(f"the status of its operation could not be read: {safe_message(error)}")
@@ -165,7 +165,7 @@ class OperationsWatch:
             self.context.progress(f"{safe_message(error)}; asking again")
         return isinstance(error, CancelledError) or may_pass(error)
 
-    def _update(self, item: Started, operation: dict[str, Any]) -> None:
+    def _update(self, item: Started, operation: Operation) -> None:
         item.update(operation)
         if item.is_settled:
             warn_of(self.context, item.what, operation)
@@ -233,7 +233,7 @@ class OperationBatch:
         if context.cancelled.is_set():
             return Started(request.what, {}, CancelledError.before(request.what))
         try:
-            operation: dict[str, Any] = self.operations.google.send(request.request, context)
+            operation = self.operations.send(request.request, context)
         except ProviderError as error:
             return Started(request.what, {}, error)
         return Started.accepted(request.what, operation)

@@ -6,7 +6,7 @@ import contextlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Final, Self, TypeAlias, cast
 
 import attrs
 
@@ -20,6 +20,13 @@ from gcpx.model import codec
 from gcpx.model.fields import Record, object_type, output_field, record
 from gcpx.model.links import name_of
 from gcpx.model.resource import Context
+from gcpx.model.times import moment
+
+if TYPE_CHECKING:
+    from gcpx.compute.value_types import LocationStatusValues, OperationValues
+
+Operation: TypeAlias = "OperationValues"
+"""An operation as the API returns it (REST JSON), whose fields have the names that `getOperation` declares."""
 
 
 @record
@@ -39,12 +46,15 @@ class ApiWarning(Record):
     message: str = output_field("The warning's text.")
 
 
-def moment(timestamp: str) -> float:
-    """Return the time of an operation or a resource in seconds since 1970."""
-    return datetime.fromisoformat(timestamp).timestamp()
+def begun_at(operation: Operation) -> datetime:
+    """Return when an operation (REST JSON) was requested; raise MalformedResponse if it does not say."""
+    begun = moment(operation.get("insertTime"))
+    if begun is None:
+        raise MalformedResponse("Google's response does not say when an operation was begun")
+    return begun
 
 
-def kind_of(operation: Mapping[str, Any]) -> str:
+def kind_of(operation: Operation) -> str:
     """Return what an operation (REST JSON) does, such as `insert` or `attachDisk`; empty if it does not say.
 
     This is the last part of its type, because some types begin with the collection: Google calls the insertion of a
@@ -53,12 +63,11 @@ def kind_of(operation: Mapping[str, Any]) -> str:
     return str(operation.get("operationType", "")).rpartition(".")[2]
 
 
-def scope_of(operation: dict[str, Any]) -> str:
+def scope_of(operation: Operation) -> str:
     """Tell where an operation is: `global`, `regions/R` or `zones/Z`."""
-    for name in ("zone", "region"):
-        if operation.get(name):
-            return f"{name}s/{operation[name].rpartition('/')[2]}"
-    return "global"
+    if operation.get("zone"):
+        return f"zones/{operation['zone'].rpartition('/')[2]}"
+    return f"regions/{operation['region'].rpartition('/')[2]}" if operation.get("region") else "global"
 
 
 @record
@@ -85,24 +94,24 @@ class Outcome:
             name such as `zones/us-east1-b`.
     """
 
-    operation: dict[str, Any]
+    operation: Operation
     error: ApiError | None
-    per_location: dict[str, dict[str, Any]]
+    per_location: dict[str, LocationStatusValues]
 
     @classmethod
-    def of(cls, what: str, operation: dict[str, Any]) -> Self:
+    def of(cls, what: str, operation: Operation) -> Self:
         """Read an operation that is done; raise MalformedResponse if what it says about instances is not valid."""
         error = from_operation(what, operation) if operation.get("error") else None
         return cls(operation, error, _per_location(operation))
 
-    def result(self) -> dict[str, Any]:
+    def result(self) -> Operation:
         """Return the operation if it succeeded; raise its error if it failed."""
         if self.error is not None:
             raise self.error
         return self.operation
 
 
-def created_instances(per_location: Mapping[str, Mapping[str, Any]]) -> Counter[str]:
+def created_instances(per_location: Mapping[str, LocationStatusValues]) -> Counter[str]:
     """Return how many instances a bulk creation has created and not deleted again, by the names of their zones.
 
     Args:
@@ -114,13 +123,14 @@ def created_instances(per_location: Mapping[str, Mapping[str, Any]]) -> Counter[
     })  # fmt: skip
 
 
-def _per_location(operation: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def _per_location(operation: Operation) -> dict[str, LocationStatusValues]:
     metadata = operation.get("instancesBulkInsertOperationMetadata") or {}
     found = (metadata.get("perLocationStatus") or {}) if isinstance(metadata, dict) else None
     has_group = isinstance(operation.get("operationGroupId") or "", str)
     if not has_group or not isinstance(found, dict) or not all(isinstance(item, dict) for item in found.values()):
         raise MalformedResponse("Google's response does not say correctly where instances were created")
-    return {name: codec.from_body(object_type(LocationStatus), status) for name, status in found.items()}
+    read = {name: codec.from_body(object_type(LocationStatus), status) for name, status in found.items()}
+    return cast("dict[str, LocationStatusValues]", read)
 
 
 _LONG_POLL: Final = 5.0
@@ -134,7 +144,7 @@ _NO_LONG_POLL: Final = (404, 501)
 """HTTP statuses by which a server says that it has no `wait` method."""
 
 
-def percentage(operation: dict[str, Any]) -> str:
+def percentage(operation: Operation) -> str:
     """Describe an operation's progress as a percentage."""
     return f"{operation.get('progress', 0)}%"
 
@@ -151,7 +161,7 @@ class Wait:
 
     what: str
     timeout: float
-    describe: Callable[[dict[str, Any]], str] = percentage
+    describe: Callable[[Operation], str] = percentage
 
 
 @attrs.frozen(kw_only=True)
@@ -171,7 +181,11 @@ class Operations:
         """The path of requests to the project."""
         return f"{self.version}/projects/{self.project}"
 
-    def outcome(self, context: Context, operation: dict[str, Any], wait: Wait) -> Outcome:
+    def send(self, request: Request, context: Context) -> Operation:
+        """Send a request whose response is an operation."""
+        return cast("Operation", self.google.send(request, context))
+
+    def outcome(self, context: Context, operation: Operation, wait: Wait) -> Outcome:
         """Wait until an operation has ended, whether it succeeded or failed, and show its warnings.
 
         It is read with the API's `wait` method, which responds when the operation is done, and with `get` if the server
@@ -192,7 +206,7 @@ class Operations:
         except Exception as error:  # whatever went wrong, Google accepted the request
             raise Unfinished(safe_message(error, wait.what), operation) from error
 
-    def _until_done(self, context: Context, operation: dict[str, Any], wait: Wait) -> dict[str, Any]:
+    def _until_done(self, context: Context, operation: Operation, wait: Wait) -> Operation:
         end, has_wait, shown = context.end(wait.timeout), True, ""
         for _ in context.tries(end - context.clock(), pause=_FIRST_PAUSE, longest=_LONGEST_PAUSE):
             left = end - context.clock()
@@ -224,17 +238,17 @@ class Operations:
             words = "did not finish in time; raise customTimeouts, or run the command again to go on"
         raise Unfinished(f"{wait.what}: {words}")
 
-    def _read(self, context: Context, path: str, long_poll: float) -> dict[str, Any]:
+    def _read(self, context: Context, path: str, long_poll: float) -> Operation:
         """Read an operation once: for some seconds until it is done or, with 0 or after a timeout, as it is."""
         if long_poll:
             wait = Request(
                 api=COMPUTE, method="POST", path=f"{path}/wait", patience=0.0, read_timeout=long_poll, only_reads=True
             )
             with contextlib.suppress(TimedOut):
-                return self.google.send(wait, context)
-        return self.google.send(Request(api=COMPUTE, method="GET", path=path, patience=0.0), context)
+                return self.send(wait, context)
+        return self.send(Request(api=COMPUTE, method="GET", path=path, patience=0.0), context)
 
-    def requested(self, context: Context, scope: str, request_id: str) -> dict[str, Any] | None:
+    def requested(self, context: Context, scope: str, request_id: str) -> Operation | None:
         """Find the operation that a request ID started, unless it failed.
 
         Args:
@@ -245,7 +259,7 @@ class Operations:
         items = self._listed(context, scope, f'clientOperationId = "{request_id}"')
         return next((item for item in items if not item.get("error")), None)
 
-    def requested_if_known(self, context: Context, scope: str, request_id: str) -> dict[str, Any] | None:
+    def requested_if_known(self, context: Context, scope: str, request_id: str) -> Operation | None:
         """Find an operation as `requested` does; None also if an error of Google leaves that open."""
         try:
             return self.requested(context, scope, request_id)
@@ -265,7 +279,7 @@ class Operations:
 
     def begun_by_requests(
         self, context: Context, scope: str, beginning: str, patience: float = PATIENCE
-    ) -> list[dict[str, Any]]:
+    ) -> list[Operation]:
         """List the insertions whose request IDs begin with given digits and hyphens, unless they left nothing.
 
         Args:
@@ -278,9 +292,7 @@ class Operations:
         begun = (item for item in items if str(item.get("clientOperationId", "")).startswith(beginning))
         return [item for item in begun if kind_of(item) in _INSERTIONS and not left_nothing(item)]
 
-    def were_begun_in_turn(
-        self, context: Context, scope: str, operation: Mapping[str, Any], kinds: Iterable[str]
-    ) -> bool:
+    def were_begun_in_turn(self, context: Context, scope: str, operation: Operation, kinds: Iterable[str]) -> bool:
         """Return whether operations of some kinds were begun on the same target after another one, in the order given.
 
         False also if Google refuses to list the operations.
@@ -293,13 +305,13 @@ class Operations:
         """
         try:
             later = [
-                (moment(item["insertTime"]), kind_of(item))
+                (begun_at(item), kind_of(item))
                 for item in self.begun_since(context, scope, operation)
                 if item.get("targetId") == operation.get("targetId")
             ]
         except PermissionDenied:
             return False
-        later = [(begun, kind) for begun, kind in later if begun > moment(operation["insertTime"])]
+        later = [(begun, kind) for begun, kind in later if begun > begun_at(operation)]
         for wanted in kinds:
             times = [begun for begun, kind in later if kind == wanted]
             if not times:
@@ -307,12 +319,12 @@ class Operations:
             later = [(begun, kind) for begun, kind in later if begun >= min(times)]
         return True
 
-    def deleted_since(self, context: Context, scope: str, operation: Mapping[str, Any]) -> set[str]:
+    def deleted_since(self, context: Context, scope: str, operation: Operation) -> set[str]:
         """Return the IDs of what was deleted in a scope since an operation was begun, as `changed_since` does."""
         return self.changed_since(context, scope, operation, _DELETIONS)
 
     def changed_since(
-        self, context: Context, scope: str, operation: Mapping[str, Any], kinds: Collection[str], beginning: str = ""
+        self, context: Context, scope: str, operation: Operation, kinds: Collection[str], beginning: str = ""
     ) -> set[str]:
         """Return the target IDs of operations of some kinds that were begun no earlier than a given one.
 
@@ -328,7 +340,7 @@ class Operations:
         except ApiError:
             return set()
 
-    def begun_since(self, context: Context, scope: str, operation: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    def begun_since(self, context: Context, scope: str, operation: Operation) -> Iterator[Operation]:
         """Yield the operations that were begun no earlier than a given one, newest first, without those that failed.
 
         No filter is sent, because Google's types of operations vary; older pages are not read.
@@ -338,29 +350,33 @@ class Operations:
             scope: where the operations are, as in `requested`.
             operation: the other operation (REST JSON).
         """
-        begun, query = moment(operation["insertTime"]), {"orderBy": "creationTimestamp desc"}
+        begun, query = begun_at(operation), {"orderBy": "creationTimestamp desc"}
         for page in ListMethod(google=self.google, path=f"{self.path}/{scope}/operations", query=query).pages(context):
-            items = items_of(page)
-            since = [item for item in items if moment(item["insertTime"]) >= begun]
+            items = _on_page(page)
+            since = [item for item in items if begun_at(item) >= begun]
             yield from (item for item in since if not item.get("error"))
             if items and not since:
                 return
 
-    def _listed(self, context: Context, scope: str, condition: str, patience: float = PATIENCE) -> list[dict[str, Any]]:
+    def _listed(self, context: Context, scope: str, condition: str, patience: float = PATIENCE) -> list[Operation]:
         """List the operations in a scope that fit a filter; `patience` is that of `ListMethod`."""
         path = f"{self.path}/{scope}/operations"
         listed = ListMethod(google=self.google, path=path, query={"filter": condition}, patience=patience)
-        return [item for page in listed.pages(context) for item in items_of(page)]
+        return [item for page in listed.pages(context) for item in _on_page(page)]
 
 
-def left_nothing(insertion: dict[str, Any]) -> bool:
+def _on_page(page: Mapping[str, object]) -> list[Operation]:
+    return cast("list[Operation]", items_of(page))
+
+
+def left_nothing(insertion: Operation) -> bool:
     """Return whether an insertion failed; a bulk creation that failed may have left instances."""
     if not insertion.get("error"):
         return False
     return not created_instances(Outcome.of("insert", insertion).per_location).total()
 
 
-def warn_of(context: Context, what: str, operation: dict[str, Any]) -> None:
+def warn_of(context: Context, what: str, operation: Operation) -> None:
     """Show the warnings of an operation (REST JSON), which messages call `what`."""
     for warning in operation.get("warnings", ()):
         context.warn(f"{what}: {warning.get('message') or warning.get('code')}")

@@ -140,7 +140,7 @@ class ApiError(ProviderError):
         *,
         status: int | None = None,
         reason: str = "",
-        operation: dict[str, Any] | None = None,
+        operation: Mapping[str, Any] | None = None,
         details: Sequence[dict[str, Any]] = (),
     ) -> None:
         self.message = printable(message)
@@ -302,7 +302,7 @@ class Unfinished(ProviderError):  # noqa: N818 - it names the outcome
         operation: Google's operation, as it was last read; empty if it was never read.
     """
 
-    def __init__(self, message: str, operation: dict[str, Any] | None = None) -> None:
+    def __init__(self, message: str, operation: Mapping[str, Any] | None = None) -> None:
         super().__init__(message)
         self.operation = operation or {}
 

@@ -7,7 +7,6 @@ import binascii
 import ipaddress
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 import attrs
@@ -32,15 +31,6 @@ def address_range(given: Any) -> Any:
         return str(ipaddress.ip_network(str(given), strict=False))
     except ValueError:
         return given
-
-
-def moment(given: Any) -> Any:
-    """Write a time in UTC: `2027-01-31T01:00:00+01:00` is `2027-01-31T00:00:00Z`."""
-    try:
-        found = datetime.fromisoformat(str(given))
-    except ValueError:
-        return given
-    return found.astimezone(UTC) if found.tzinfo else given
 
 
 def decoded(given: Any) -> Any:

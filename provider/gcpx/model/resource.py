@@ -453,7 +453,7 @@ class Resource(abc.ABC):
         """Create the resource, wait until it is ready, and read it.
 
         Raises:
-            PartialError: Google created the resource, or may have; `gcpx.gcp.creation` raises it.
+            PartialError: Google created the resource, or may have; `gcpx.gcp.partial_state` raises it.
             ProviderError: nothing was created.
         """
 

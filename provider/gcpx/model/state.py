@@ -10,37 +10,37 @@ from gcpx.model.values import UNKNOWN
 
 
 def merged_outputs(
-    kind: ObjectType, inputs: dict[str, Any], state: dict[str, Any], how: Comparison = ANYWHERE
+    kind: ObjectType, inputs: dict[str, Any], live: dict[str, Any], how: Comparison = ANYWHERE
 ) -> dict[str, Any]:
     """Return the outputs: Google's values, in the user's spelling where that means the same.
 
-    `inputs` are without secrets and unknowns; `state` are properties as `from_body` gives them.
+    `inputs` are without secrets and unknowns; `live` are properties as `from_body` gives them.
     """
-    result = dict(state)
+    result = dict(live)
     for name, prop in kind.inputs.items():
         if inputs.get(name) is not None:
-            merged = _merge(prop, prop.type, inputs[name], state.get(name), how)
+            merged = _merge(prop, prop.type, inputs[name], live.get(name), how)
             if merged is not None:
                 result[name] = merged
     return result
 
 
-def _merge(prop: Property, kind: Type, user: Any, state: Any, how: Comparison) -> Any:
+def _merge(prop: Property, kind: Type, user: Any, live: Any, how: Comparison) -> Any:
     if user is None:
-        return state
-    if state is None:
+        return live
+    if live is None:
         return user if _is_unseen(prop, user) or prop.traits.in_url or is_absent(prop, user) else None
-    if isinstance(kind, ObjectType) and isinstance(user, dict) and isinstance(state, dict):
-        return merged_outputs(kind, user, state, how)
-    if isinstance(kind, ListOf) and isinstance(user, list) and isinstance(state, list):
+    if isinstance(kind, ObjectType) and isinstance(user, dict) and isinstance(live, dict):
+        return merged_outputs(kind, user, live, how)
+    if isinstance(kind, ListOf) and isinstance(user, list) and isinstance(live, list):
         return [
-            _merge(prop, kind.item, None if left is None else user[left], state[right], how)
-            for left, right in how.match(prop, user, state)
+            _merge(prop, kind.item, None if left is None else user[left], live[right], how)
+            for left, right in how.match(prop, user, live)
             if right is not None
         ]
-    if isinstance(kind, MapOf) and isinstance(user, dict) and isinstance(state, dict):
-        return {key: _merge(prop, kind.item, user.get(key), item, how) for key, item in state.items()}
-    return user if how.equal(prop, kind, user, state) else state
+    if isinstance(kind, MapOf) and isinstance(user, dict) and isinstance(live, dict):
+        return {key: _merge(prop, kind.item, user.get(key), item, how) for key, item in live.items()}
+    return user if how.equal(prop, kind, user, live) else live
 
 
 def _is_unseen(prop: Property, user: Any) -> bool:
@@ -71,7 +71,7 @@ def predicted_outputs(kind: ObjectType, inputs: dict[str, Any]) -> dict[str, Any
 
 
 def refreshed_inputs(
-    kind: ObjectType, inputs: dict[str, Any], state: dict[str, Any], prior: Any, how: Comparison = ANYWHERE
+    kind: ObjectType, inputs: dict[str, Any], live: dict[str, Any], prior: Any, how: Comparison = ANYWHERE
 ) -> dict[str, Any]:
     """Return what a refresh writes into the inputs: the user's properties with Google's values, and what drifted.
 
@@ -83,9 +83,9 @@ def refreshed_inputs(
     that the user did not write always join.
     """
     result = {key: value for key, value in inputs.items() if key.startswith("__")}
-    implied = kind.implied(state)
+    implied = kind.implied(live)
     for name, prop in kind.inputs.items():
-        value, found = inputs.get(name), state.get(name)
+        value, found = inputs.get(name), live.get(name)
         if is_absent(prop, found) or not how.same(prop, found, implied.get(name)):
             value = _refreshed_property(prop, value, found, _part(prior, name), how)
         if value is not None:
@@ -93,41 +93,41 @@ def refreshed_inputs(
     return result
 
 
-def _refreshed_property(prop: Property, user: Any, state: Any, prior: Any, how: Comparison) -> Any:
-    if prop.traits.in_url or (state is None and _is_unseen(prop, user)):
+def _refreshed_property(prop: Property, user: Any, live: Any, prior: Any, how: Comparison) -> Any:
+    if prop.traits.in_url or (live is None and _is_unseen(prop, user)):
         return user
     if user is None:
         # If the last outputs mean the same, Google has not changed the value; at most, it has forgotten it.
         if (
             prior is UNKNOWN
-            or is_absent(prop, state)
-            or how.same(prop, _merge(prop, prop.type, prior, state, how), prior)
+            or is_absent(prop, live)
+            or how.same(prop, _merge(prop, prop.type, prior, live, how), prior)
         ):
             return None
-        return minimal_value(prop, prop.type, state, None, how)
-    if state is None:
+        return minimal_value(prop, prop.type, live, None, how)
+    if live is None:
         return user if is_absent(prop, user) else None
-    return _refreshed_value(prop, prop.type, user, state, prior, how)
+    return _refreshed_value(prop, prop.type, user, live, prior, how)
 
 
-def _refreshed_value(prop: Property, kind: Type, user: Any, state: Any, prior: Any, how: Comparison) -> Any:
-    if isinstance(kind, ObjectType) and isinstance(user, dict) and isinstance(state, dict):
-        return refreshed_inputs(kind, user, state, prior, how)
-    if isinstance(kind, ListOf) and isinstance(user, list) and isinstance(state, list):
+def _refreshed_value(prop: Property, kind: Type, user: Any, live: Any, prior: Any, how: Comparison) -> Any:
+    if isinstance(kind, ObjectType) and isinstance(user, dict) and isinstance(live, dict):
+        return refreshed_inputs(kind, user, live, prior, how)
+    if isinstance(kind, ListOf) and isinstance(user, list) and isinstance(live, list):
         return [
-            minimal_value(prop, kind.item, state[right], None, how)
+            minimal_value(prop, kind.item, live[right], None, how)
             if left is None
-            else _refreshed_value(prop, kind.item, user[left], state[right], _part(prior, left), how)
-            for left, right in how.match(prop, user, state)
+            else _refreshed_value(prop, kind.item, user[left], live[right], _part(prior, left), how)
+            for left, right in how.match(prop, user, live)
             if right is not None
         ]
-    if isinstance(kind, MapOf) and isinstance(user, dict) and isinstance(state, dict):
+    if isinstance(kind, MapOf) and isinstance(user, dict) and isinstance(live, dict):
         return {
             key: _refreshed_value(prop, kind.item, user[key], item, _part(prior, key), how) if key in user else item
-            for key, item in state.items()
+            for key, item in live.items()
             if key in user or key not in prop.traits.merge_keys
         }
-    return user if how.equal(prop, kind, user, state) else state
+    return user if how.equal(prop, kind, user, live) else live
 
 
 def _part(prior: Any, key: str | int) -> Any:
@@ -140,13 +140,13 @@ def _part(prior: Any, key: str | int) -> Any:
 
 
 def minimal_inputs(
-    kind: ObjectType, state: dict[str, Any], implied: Any = None, how: Comparison = ANYWHERE
+    kind: ObjectType, live: dict[str, Any], implied: Any = None, how: Comparison = ANYWHERE
 ) -> dict[str, Any]:
     """Return the smallest inputs that describe Google's values: without outputs, defaults, empty and implied values."""
-    known = kind.implied(state) | (implied if isinstance(implied, dict) else {})
+    known = kind.implied(live) | (implied if isinstance(implied, dict) else {})
     result = {}
     for name, prop in kind.inputs.items():
-        value = state.get(name)
+        value = live.get(name)
         if not is_absent(prop, value) and (isinstance(value, dict) or not how.same(prop, value, known.get(name))):
             reduced = minimal_value(prop, prop.type, value, known.get(name), how)
             if not is_absent(prop, reduced):
@@ -154,12 +154,12 @@ def minimal_inputs(
     return result
 
 
-def minimal_value(prop: Property, kind: Type, state: Any, implied: Any = None, how: Comparison = ANYWHERE) -> Any:
+def minimal_value(prop: Property, kind: Type, live: Any, implied: Any = None, how: Comparison = ANYWHERE) -> Any:
     """Return the smallest value that a user would write for one of Google's."""
-    if isinstance(kind, ObjectType) and isinstance(state, dict):
-        return minimal_inputs(kind, state, implied, how)
-    if isinstance(kind, ListOf) and isinstance(state, list):
-        return [minimal_value(prop, kind.item, item, None, how) for item in state]
-    if isinstance(kind, MapOf) and isinstance(state, dict):
-        return {key: minimal_value(prop, kind.item, item, None, how) for key, item in state.items()}
-    return state
+    if isinstance(kind, ObjectType) and isinstance(live, dict):
+        return minimal_inputs(kind, live, implied, how)
+    if isinstance(kind, ListOf) and isinstance(live, list):
+        return [minimal_value(prop, kind.item, item, None, how) for item in live]
+    if isinstance(kind, MapOf) and isinstance(live, dict):
+        return {key: minimal_value(prop, kind.item, item, None, how) for key, item in live.items()}
+    return live

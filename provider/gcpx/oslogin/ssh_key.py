@@ -20,7 +20,7 @@ from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import Conflict, NotFound, PermissionDenied
 from gcpx.gcp.in_project import Lookups
 from gcpx.gcp.online_checks import OnlineChecks
-from gcpx.gcp.creation import keeping_state
+from gcpx.gcp.partial_state import keeping_state
 from gcpx.gcp.request import OSLOGIN, Request, segment
 from gcpx.model import codec
 from gcpx.model.fields import Failure, Record, chosen, field, output_field, record, rule, text

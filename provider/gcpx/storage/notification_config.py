@@ -28,7 +28,7 @@ from gcpx.gcp.errors import (
 )
 from gcpx.gcp.in_project import Lookups, how_to_set, place_or_default, require_project
 from gcpx.gcp.list_method import ListMethod, items_of
-from gcpx.gcp.creation import keeping_state
+from gcpx.gcp.partial_state import keeping_state
 from gcpx.gcp.request import PUBSUB, STORAGE, Request, segment
 from gcpx.model import codec
 from gcpx.model.compare import ANYWHERE, Comparison
@@ -549,9 +549,9 @@ class NotificationConfig(Resource):
 
     def _is_twin(self, item: FoundConfig, known: NotificationConfigValues, meaning: Comparison) -> bool:
         """Return whether a configuration in Google's JSON means the same as inputs or outputs."""
-        state = codec.from_body(self.type, item)
+        live = codec.from_body(self.type, item)
         return all(
-            meaning.same(prop, state.get(name), known.get(name))
+            meaning.same(prop, live.get(name), known.get(name))
             for name, prop in self.type.inputs.items()
             if not prop.traits.in_url
         )

@@ -44,7 +44,7 @@ from gcpx.compute.bulk_instances.shortfalls import (
 )
 from gcpx.compute.insertion import LAG, EarlierInsertions, Fate, Insertion, orphan_warning
 from gcpx.compute.listing import ImportableResources
-from gcpx.compute.operations import Outcome, Wait, created_instances, percentage
+from gcpx.compute.operations import Operation, Outcome, Wait, created_instances, percentage
 from gcpx.errors import ProviderError, safe_message
 from gcpx.gcp.errors import ApiError, Conflict, PreconditionFailed, Rejected, Unfinished
 from gcpx.gcp.list_method import scopes_in
@@ -325,7 +325,7 @@ class BulkInsert(Insertion):
             is_final=lambda error: reason_of_error(error).is_shortage,
         )
 
-    def _send(self, request_id: str, unseen: dict[str, Any] | None) -> dict[str, Any]:
+    def _send(self, request_id: str, unseen: Operation | None) -> Operation:
         """Send the request, unless an interrupted run has sent it: Google may no longer recognize the request ID."""
         earlier = self.operations.requested(self.context, self.scope, request_id) if self.begun else None
         return super()._send(request_id, unseen) if earlier is None else earlier
@@ -335,9 +335,7 @@ class BulkInsert(Insertion):
         del request_id
         return lost
 
-    def accepted_earlier(
-        self, error: Conflict | Rejected | PreconditionFailed, request_id: str
-    ) -> dict[str, Any] | None:
+    def accepted_earlier(self, error: Conflict | Rejected | PreconditionFailed, request_id: str) -> Operation | None:
         """Return the operation of a request ID that was used with another generated fleet ID."""
         if not self.context.autonamed or isinstance(error, PreconditionFailed):
             return None
@@ -353,7 +351,7 @@ class BulkInsert(Insertion):
             for item in created_in_group(self.context, self.operations, group, instances)
         ]
 
-    def wait(self, operation: dict[str, Any]) -> Outcome:
+    def wait(self, operation: Operation) -> Outcome:
         """Wait until the operation has ended, with all instances or without; record it in the membership."""
         is_new, created = operation.get("status") != "DONE" and not self.begun, None
         wait = Wait("bulk insert", TIMEOUT, describe_progress)
@@ -365,7 +363,7 @@ class BulkInsert(Insertion):
         self.fleet.look_in(outcome.per_location)
         return outcome
 
-    def was_known(self, operation: dict[str, Any]) -> bool:
+    def was_known(self, operation: Operation) -> bool:
         """Return whether the state, or what the engine has shown, has the group of operations."""
         return operation.get("operationGroupId") in {
             last_outputs(self.context).get("operationGroupId", ""),
@@ -396,7 +394,7 @@ class BulkInsert(Insertion):
         return Fate.GONE if CreatedMembers.of(context, self.fleet, outcome).are_gone else Fate.UNSEEN
 
 
-def describe_progress(operation: dict[str, Any]) -> str:
+def describe_progress(operation: Operation) -> str:
     """Describe the progress of a bulk creation: `140/200 instances, zone us-east1-b rolling forward`."""
     locations = operation.get("instancesBulkInsertOperationMetadata", {}).get("perLocationStatus", {})
     if not locations:
@@ -440,7 +438,7 @@ class Creation:
         return BulkCreationGroup.of(self.outputs.get("operationGroupId"), self.outputs["perLocationStatus"])
 
     @property
-    def last_operation(self) -> dict[str, Any]:
+    def last_operation(self) -> Operation:
         """The last bulk creation (REST JSON); empty if no request was accepted."""
         return self.outcomes[-1].operation if self.outcomes else {}
 

@@ -7,7 +7,7 @@ import threading
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
@@ -15,7 +15,7 @@ import attrs
 
 from gcpx.compute.collection import may_refuse_number
 from gcpx.compute.operation_batch import BatchRequest, OperationBatch
-from gcpx.compute.operations import Operations, kind_of, moment
+from gcpx.compute.operations import Operation, Operations, kind_of
 from gcpx.errors import MalformedResponse, ProviderError
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import ApiError, NotFound, ServerError
@@ -23,6 +23,7 @@ from gcpx.gcp.list_method import ListMethod, is_id, items_of, scopes_in, scopes_
 from gcpx.gcp.request import COMPUTE, SHORT_PATIENCE, Request, segment
 from gcpx.model.links import name_of
 from gcpx.model.resource import Context
+from gcpx.model.times import moment
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues, InstanceValues, MemberValues
@@ -133,8 +134,8 @@ class RegionZones:
             return bool(self._zones.pop((project, region), None))
 
 
-_CLOCK_SKEW: Final = 2.0
-"""Seconds by which the times of operations and of instances may differ, because different machines write them."""
+_CLOCK_SKEW: Final = timedelta(seconds=2)
+"""By how much the times of operations and of instances may differ, because different machines write them."""
 
 
 @attrs.frozen
@@ -171,7 +172,7 @@ class Membership:
         """Make instances members; `instances` may also be elements of the output `members`."""
         self._members |= {str(item["id"]) for item in instances}
 
-    def add_creation(self, operation: Mapping[str, Any], created: Counter[str] | None = None) -> None:
+    def add_creation(self, operation: Operation, created: Counter[str] | None = None) -> None:
         """Take a bulk creation whose instances the next list shows.
 
         Args:
@@ -244,13 +245,13 @@ def _earlier_groups(context: Context, operations: Operations, region: str, insta
     return [operation.get("operationGroupId") or "" for operation in fitting]
 
 
-def _may_have_created(operation: Mapping[str, Any], instance: Instance) -> bool:
+def _may_have_created(operation: Operation, instance: Instance) -> bool:
     """Return whether an instance was created while an operation was under way; true if that cannot be told."""
-    created, begun = instance.get("creationTimestamp"), operation.get("insertTime")
-    if not created or not begun:
+    created, begun = moment(instance.get("creationTimestamp")), moment(operation.get("insertTime"))
+    if created is None or begun is None:
         return True
-    earliest, ended = moment(begun) - _CLOCK_SKEW, operation.get("endTime")
-    return earliest <= moment(created) and (not ended or moment(created) <= moment(ended) + _CLOCK_SKEW)
+    ended = moment(operation.get("endTime"))
+    return begun - _CLOCK_SKEW <= created and (ended is None or created <= ended + _CLOCK_SKEW)
 
 
 TIMEOUT: Final = 1200.0
@@ -596,14 +597,14 @@ def _stops(context: Context, fleet: Fleet, zone: str) -> list[_Stop]:
 def _stops_of(operations: Any) -> Iterator[_Stop]:
     """Read operations (REST JSON); those that failed stopped nothing."""
     for operation in operations:
-        at, reason = _time(operation.get("insertTime")), _REASONS.get(kind_of(operation))
+        at, reason = moment(operation.get("insertTime")), _REASONS.get(kind_of(operation))
         if at is not None and reason is not None and not operation.get("error"):
             yield _Stop(str(operation.get("targetId")), at, reason)
 
 
 def _reason(member: Instance, stops: list[_Stop]) -> str | None:
     """Return the reason of the latest stop between the last start of a member and its present stop, if any."""
-    started, stopped = _time(member.get("lastStartTimestamp")), _stop_time(member)
+    started, stopped = moment(member.get("lastStartTimestamp")), _stop_time(member)
     fitting = [
         stop for stop in stops if (started is None or started <= stop.at) and (stopped is None or stop.at <= stopped)
     ]
@@ -612,13 +613,4 @@ def _reason(member: Instance, stops: list[_Stop]) -> str | None:
 
 def _stop_time(member: Instance) -> datetime | None:
     """Return when a member's present stop ended; None if it has not ended yet, or if Google does not say."""
-    return _time(member.get(_STOP_TIMES.get(member.get("status", ""), "")))
-
-
-def _time(text: Any) -> datetime | None:
-    """Parse a timestamp (RFC 3339); None if it is missing or malformed."""
-    try:
-        found = datetime.fromisoformat(text)
-    except (TypeError, ValueError):
-        return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return moment(member.get(_STOP_TIMES.get(member.get("status", ""), "")))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from gcpx.compute.bulk_instances.capacity import is_parked
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
@@ -18,6 +18,7 @@ from gcpx.compute.bulk_instances.fleet import (
     stop_reasons,
 )
 from gcpx.compute.bulk_instances.generation import last_generations
+from gcpx.compute.operations import Operation
 from gcpx.model.fields import chosen, object_type
 from gcpx.model.links import name_of
 from gcpx.model.numbers import as_integer
@@ -68,7 +69,7 @@ def last_members(context: Context, members: list[Instance]) -> list[MemberValues
 
 
 def unread_fleet(
-    fleet: Fleet, inputs: BulkInstancesValues, prior: BulkInstancesValues, creation: Mapping[str, Any] | None = None
+    fleet: Fleet, inputs: BulkInstancesValues, prior: BulkInstancesValues, creation: Operation | None = None
 ) -> State:
     """Describe a fleet whose members cannot be listed.
 

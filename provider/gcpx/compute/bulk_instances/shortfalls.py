@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import attrs
 
 from gcpx.compute.bulk_instances.fleet import Fleet
-from gcpx.compute.operations import Outcome
+from gcpx.compute.operations import Operation, Outcome
 from gcpx.errors import safe_message
 from gcpx.gcp.errors import ApiError, PermissionDenied, QuotaExceeded
 from gcpx.gcp.list_method import ListMethod
@@ -20,7 +20,7 @@ from gcpx.model.links import name_of
 from gcpx.model.resource import Context
 
 if TYPE_CHECKING:
-    from gcpx.compute.value_types import ShortfallValues
+    from gcpx.compute.value_types import OperationErrorValues, ShortfallValues
 
 STOCK_OUT: Final = "STOCK_OUT"
 QUOTA: Final = "QUOTA"
@@ -103,7 +103,7 @@ class Reason:
         return _plain(self.code) == _CANCELED
 
 
-def reason_of_operation(operation: Mapping[str, Any]) -> Reason:
+def reason_of_operation(operation: Operation) -> Reason:
     """Read why an operation (REST JSON) failed; without errors, the reason is empty."""
     errors = [item for item in (operation.get("error") or {}).get("errors") or () if isinstance(item, dict)]
     reasons = sorted((_reason(item) for item in errors), key=_rank)
@@ -124,7 +124,7 @@ def is_shortage(error: ApiError) -> bool:
 def reason_of_error(error: ApiError) -> Reason:
     """Read why a request was refused, or why its operation failed."""
     if error.operation is not None:
-        return reason_of_operation(error.operation)
+        return reason_of_operation(cast("Operation", error.operation))
     described = _described(error.details)
     causes = [_cause(code) for code in (error.reason, str(described.pop("reason"))) if _cause(code) != OTHER]
     causes += [cause for kind, cause in _CLASSES.items() if isinstance(error, kind)]
@@ -132,7 +132,7 @@ def reason_of_error(error: ApiError) -> Reason:
     return Reason(cause=cause, code=error.reason or type(error).__name__, message=error.message, **described)
 
 
-def _reason(error: dict[str, Any]) -> Reason:
+def _reason(error: OperationErrorValues) -> Reason:
     """Read one error of an operation."""
     code, message = str(error.get("code") or ""), str(error.get("message") or "")
     described = _described(error.get("errorDetails") or ())
@@ -231,7 +231,7 @@ class Diagnosis:
             return found, safe_message(error, "the operations of the instances")
         return found, ""
 
-    def _failed_operations(self, group: str | None, zones: list[str]) -> Iterator[dict[str, Any]]:
+    def _failed_operations(self, group: str | None, zones: list[str]) -> Iterator[Operation]:
         for zone in zones if group else ():
             path = f"beta/projects/{self.fleet.project}/zones/{zone}/operations"
             query = {"filter": f'operationGroupId = "{group}"'}

@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from gcpx.compute.reference import SPOT_VMS, rest
-from gcpx.model import compare
 from gcpx.model.fields import Failure, Record, exclusive, field, nested, number, record, rule, text
 from gcpx.model.links import name_of
+from gcpx.model.times import moment
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import (
@@ -317,7 +317,7 @@ class Scheduling(Record):
         beta=True,
         pattern=_TIME,
         source=rest("instances", "scheduling.terminationTime"),
-        normalize=compare.moment,
+        normalize=lambda given: moment(given) or given,
     )
 
 
