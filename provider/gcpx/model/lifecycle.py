@@ -99,9 +99,9 @@ def _names_same_place(resource: Resource, path: Path, location: Location, new: d
 def create(resource: Resource, context: Context, inputs: dict[str, Any]) -> State:
     """Create a resource, and give it a mark of its own.
 
-    If the engine forces a replacement, it may not have asked whether the old resource has to be deleted first. Then this
-    does it. Only what a request of this resource has created is deleted, because the engine has shown no more than
-    inputs. Raises what `Resource.create` and `Resource.delete` raise.
+    An engine that forces a replacement may not have asked whether the old resource has to be deleted first. Then this
+    does it: only what a request of this resource has created is deleted, because no more than the old inputs are known.
+    Raises what `Resource.create` and `Resource.delete` raise.
     """
     mark = CreationMark(uuid.uuid4().hex, context.requester)
     old = dict(context.replaces.inputs) if context.replaces else {}

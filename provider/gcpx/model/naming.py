@@ -127,7 +127,7 @@ def name_inputs(
         return news, []
     key, proposal = rule.property, request.proposal
     if news.get(key) is not None:
-        # With the option ignoreChanges, the engine copies the generated name into the program's inputs, without the mark.
+        # With the option ignoreChanges, the engine copies the generated name into the inputs, without the mark.
         is_same = reveal(news[key]) == reveal(olds.get(key, news[key]))
         if is_same and (news.get(AUTONAMED) or olds.get(AUTONAMED)):
             return news | {AUTONAMED: True}, []

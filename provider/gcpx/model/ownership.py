@@ -51,7 +51,7 @@ class Maker(enum.Enum):
 
 
 class Owner(enum.Enum):
-    """Whose is it?"""
+    """Whose something is."""
 
     NOBODY = "nobody's: there is nothing"
     OURS = "ours"

@@ -171,12 +171,12 @@ class Context:
 
     @property
     def stack_mark(self) -> str:
-        """How the request IDs of all resources of the stack begin; empty without a provider's ID, which tells stacks apart."""
+        """How the request IDs of the whole stack begin; empty without a provider's ID, which tells stacks apart."""
         return hashlib.sha256(self.provider_id.encode()).hexdigest()[:8] if self.provider_id else ""
 
     @property
     def requester(self) -> str:
-        """Who sends the requests that create something for the resource, in hexadecimal digits; empty without a provider's ID.
+        """Who sends the requests that create something for the resource, as digits; empty without a provider's ID.
 
         It is that of the resource's creation, also after an alias or another version of the SDK has changed the URN or
         the provider.
@@ -445,7 +445,7 @@ class Resource(abc.ABC):
         return resource_id
 
     def id_of(self, inputs: dict[str, Any]) -> str:
-        """Return the ID of what inputs describe; only of resources with a `unique_key`, or that must be deleted first."""
+        """Return the ID of what inputs describe; only for resources that a replacement may have to delete first."""
         raise NotImplementedError
 
     @abc.abstractmethod

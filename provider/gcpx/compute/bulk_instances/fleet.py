@@ -238,7 +238,7 @@ def _earlier_groups(context: Context, operations: Operations, region: str, insta
 
     Without a provider's ID, which tells stacks apart, only the last creation of the state is known to be this resource's.
     """
-    if not context.provider_id:
+    if not context.request_mark:
         return [last_outputs(context).get("operationGroupId") or ""]
     begun = operations.begun_by_requests(context, f"regions/{region}", context.request_mark)
     fitting = (operation for operation in begun if any(_may_have_created(operation, item) for item in instances))
