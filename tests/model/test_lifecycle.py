@@ -149,7 +149,8 @@ def test_after_an_import_values_that_google_does_not_return_replace_nothing(chan
 
 def test_the_old_resource_is_deleted_first_only_if_its_name_is_reused():
     assert plan(OLD, wood="ash").delete_first
-    assert not plan(OLD, boards=9).delete_first
+    assert plan(OLD, boards=9).delete_first, "replaceOnChanges can make a replacement of it"
+    assert not plan(OLD).delete_first
     assert not plan(OLD, wood="ash", name="other").delete_first
     assert not plan({**OLD, AUTONAMED: True}, wood="ash").delete_first
     assert plan({**OLD, AUTONAMED: True}, wood="ash", **{AUTONAMED: UNSET}).delete_first

@@ -8,16 +8,7 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx.compute.insertion import (
-    Fate,
-    Inserted,
-    Insertion,
-    inserted_name,
-    is_own,
-    request_id,
-    resource_mark,
-    wait_for_insertions,
-)
+from gcpx.compute.insertion import Inserted, Insertion, inserted_name, is_own, request_id, wait_for_insertions
 from gcpx.compute.operations import Operation, Operations, Outcome, Wait, begun_at
 from gcpx.errors import MalformedResponse
 from gcpx.gcp.client import GoogleClient
@@ -26,6 +17,7 @@ from gcpx.gcp.list_method import is_id
 from gcpx.gcp.request import COMPUTE, Request, segment
 from gcpx.model.import_command import how_to_manage
 from gcpx.model.naming import UNREAD
+from gcpx.model.ownership import Known, Maker, Owner, Shown, owner
 from gcpx.model.resource import Context
 from gcpx.model.times import moment
 
@@ -346,28 +338,41 @@ class _ResourceInsertion(Insertion):
         return bool(inserted_name(operation, self.body["name"]) != self.body["name"])
 
     def was_known(self, operation: Operation) -> bool:
-        """Return whether the state, or what the engine has shown, has the numeric ID."""
-        return operation.get("targetId") in {self.context.prior.get("numericId"), *self.context.shown}
+        """Return whether the state has the numeric ID, or what this creation replaces."""
+        target = operation.get("targetId")
+        return target == self.context.prior.get("numericId") or self.context.is_replaced(target)
 
-    def fate(self, outcome: Outcome) -> Fate:
-        """Tell whether what an operation was to create exists and is to be used.
+    def thing(self, operation: Operation) -> str:
+        """Return the ID of the resource."""
+        return self.collection.id_of(inserted_name(operation, self.body["name"]))
 
-        What another resource of the state has, or what the engine is about to replace, is not to be used. If Google
-        shows what had the name before, it does not show yet what the operation has created.
+    def owner(self, outcome: Outcome) -> Owner:
+        """Tell whose the resource is: also another resource of the state may have it, or what this creation replaces.
+
+        If Google shows what had the name before, it does not show yet what the operation has created.
         """
         context, operation = self.context, outcome.operation
         name, target = inserted_name(operation, self.body["name"]), str(operation.get("targetId"))
-        if outcome.error is not None or context.is_anothers(self.collection.id_of(name)):
-            return Fate.GONE
+        if outcome.error is not None:
+            return Owner.NOBODY
+        if context.is_anothers(self.collection.id_of(name)):
+            return Owner.ENTRY
+        is_replaced = context.is_replaced(target) or (context.autonamed and context.is_replaced(name))
         live = self.collection.get(context, name)
-        if live is not None and _has_created(operation, live):
-            is_replaced = target in context.shown or (context.autonamed and name in context.shown)
-            return Fate.GONE if is_replaced else Fate.FOUND
         created = moment(live.get("creationTimestamp")) if live is not None else None
-        is_older = created is not None and created < begun_at(operation)
-        if live is not None and not is_older:
-            return Fate.GONE
-        return Fate.GONE if target in self.operations.deleted_since(context, self.scope, operation) else Fate.UNSEEN
+        if live is not None and _has_created(operation, live):
+            shown = Shown.SAME
+        elif live is None or (created is not None and created < begun_at(operation)):
+            shown = Shown.NOTHING
+        else:
+            shown = Shown.OTHER
+
+        def maker() -> Maker:
+            is_gone = shown is Shown.NOTHING and target in self.operations.deleted_since(context, self.scope, operation)
+            return Maker.OTHERS if is_gone else Maker.OURS
+
+        is_in_state = is_replaced and shown is Shown.SAME
+        return owner(Known.SHARED if is_in_state else Known.NOTHING, shown, maker)
 
 
 @attrs.frozen(kw_only=True)
@@ -415,26 +420,35 @@ class MethodInsertion(Insertion):
         """Return whether the state has it as unread, or something on the resource was undone since then."""
         return bool(self.context.prior.get(UNREAD)) or self._may_be_undone(operation)
 
-    def fate(self, outcome: Outcome) -> Fate:
-        """Tell whether what an operation was to create exists and is to be used.
+    def thing(self, operation: Operation) -> str:
+        """Name the call."""
+        del operation
+        return f"{self.method} of {self.collection.path}/{self.name}"
 
-        If it was undone since, and somebody else may have created it again, it is not to be used, even if it exists.
-        An operation does not say what it undoes on the resource. Only a request ID of this resource shows that.
+    def owner(self, outcome: Outcome) -> Owner:
+        """Tell whose it is what the call has created.
+
+        If it was undone since, and somebody else may have created it again, that request made it. An operation does not
+        say what it undoes on the resource. Only a request ID of this resource shows that.
         """
         context, operation, target = self.context, outcome.operation, str(outcome.operation.get("targetId"))
         if outcome.error is not None:
-            return Fate.GONE
+            return Owner.NOBODY
         live = self.collection.get(context, self.name)
-        if live is None or str(live["id"]) != target:
-            is_gone = target in self.operations.deleted_since(context, self.scope, operation)
-        elif self.find():
-            in_turn = (self.inverse, self.method)
-            return (
-                Fate.GONE if self.operations.were_begun_in_turn(context, self.scope, operation, in_turn) else Fate.FOUND
-            )
-        else:
-            is_gone = bool(context.provider_id) and self._may_be_undone(operation, resource_mark(context))
-        return Fate.GONE if is_gone else Fate.UNSEEN
+        is_there = live is not None and str(live["id"]) == target
+        shown = Shown.SAME if is_there and self.find() else Shown.NOTHING
+
+        def maker() -> Maker:
+            if not is_there:
+                is_undone = target in self.operations.deleted_since(context, self.scope, operation)
+            elif shown is Shown.SAME:
+                in_turn = (self.inverse, self.method)
+                is_undone = self.operations.were_begun_in_turn(context, self.scope, operation, in_turn)
+            else:
+                is_undone = bool(context.request_mark) and self._may_be_undone(operation, context.request_mark)
+            return Maker.OTHERS if is_undone else Maker.OURS
+
+        return owner(Known.NOTHING, shown, maker)
 
     def _may_be_undone(self, operation: Operation, beginning: str = "") -> bool:
         """Return whether something on the resource was undone since, by a request whose ID begins with given digits."""

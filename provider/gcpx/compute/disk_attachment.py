@@ -34,7 +34,6 @@ from gcpx.model import codec
 from gcpx.model.fields import Failure, chosen, field, record, rule, text
 from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import Location, name_of, path_of
-from gcpx.model.naming import TARGET
 from gcpx.model.numbers import as_integer
 from gcpx.model.patterns import LINK_PARTS, PROJECT, ZONE, Form
 from gcpx.model.resource import Context, InvalidId, ListedResource, Page, Resource, State, gone
@@ -291,6 +290,12 @@ class DiskAttachment(Resource):
         del inputs
         return ()
 
+    def id_of(self, inputs: dict[str, Any]) -> str:
+        """Return the ID by the disk."""
+        values = _values(inputs)
+        address = self._address(values)
+        return attrs.evolve(address, disk=address.path_of_disk(values["disk"])).id
+
     def identity(self, resource_id: str, outputs: dict[str, Any]) -> str:
         """Return the ID that names the disk, which an attachment has at least until its device name is known."""
         address, disk = parsed(resource_id, self._google.settings), text(_values(outputs), "disk")
@@ -336,7 +341,7 @@ class DiskAttachment(Resource):
 
         def known(operation: Operation) -> State:
             target = operation.get("targetId")
-            return State.unread(address.id, {**given, TARGET: target if isinstance(target, str) else None})
+            return State.unread(address.id, given, target if isinstance(target, str) else None)
 
         with self._exclusively(context, address), keeping_state(known) as creation:
             attached = self._attach(context, address, values, attach)

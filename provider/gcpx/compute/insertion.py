@@ -8,53 +8,42 @@ responses and further runs of `pulumi up`.
 from __future__ import annotations
 
 import abc
-import enum
-import hashlib
 import json
 import re
 import shlex
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Final
 
 import attrs
 
-from gcpx.compute.operations import Operation, Operations, Outcome, Wait, left_nothing
+from gcpx.compute.operations import Operation, Operations, Outcome, Wait, begun_at, left_nothing
 from gcpx.compute.reference import NAME
 from gcpx.errors import CancelledError, OutOfTimeError, ProviderError, safe_message
 from gcpx.gcp.errors import ApiError, Conflict, NotFound, PermissionDenied, PreconditionFailed, Rejected, Unfinished
 from gcpx.gcp.request import Request
 from gcpx.model.import_command import separate_import_command
 from gcpx.model.links import name_of, path_of
-from gcpx.model.naming import TARGET, UNREAD
+from gcpx.model.naming import UNREAD
+from gcpx.model.ownership import Known, Maker, Owner, Shown, owner
 from gcpx.model.resource import Context
 
 LAG: Final = 20.0
 """Seconds in which Google's answers may lag behind what it has done."""
 MOST_FAILURES: Final = 3
 """After so many operations that failed at once, or whose results are not seen, the last request ID is used."""
+_CLOCK_SKEW: Final = 60.0
+"""Seconds by which this machine's clock and Google's may differ."""
 _MOST: Final = 20
 """The number of request IDs in a sequence. The last one is random."""
-_STACK: Final = 8
-"""The number of hexadecimal digits of a request ID that are derived from the provider's ID."""
 _NAMESPACE: Final = uuid.UUID("6f1b8ed0-8c31-5c0c-9a1e-5f6a0f4a1c07")
 """The namespace of the request IDs with which resources are inserted, and methods called, only once."""
 _UNSEEN: Final = (
     "Google reports that the resource was created, but shows neither the resource nor an operation that deleted it; run "
     "`pulumi up` again to continue"
 )
-
-
-def stack_mark(provider_id: str) -> str:
-    """Return the digits with which all request IDs of a stack begin."""
-    return hashlib.sha256(provider_id.encode()).hexdigest()[:_STACK]
-
-
-def resource_mark(context: Context) -> str:
-    """Return the digits with which the request IDs of a resource begin; `context` must have a provider's ID."""
-    of_urn = hashlib.sha256(f"{context.provider_id} {context.urn}".encode()).hexdigest()
-    return f"{stack_mark(context.provider_id)}-{of_urn[:4]}-5{of_urn[4:7]}"
 
 
 def request_id(context: Context, end: uuid.UUID | None = None) -> str:
@@ -64,15 +53,7 @@ def request_id(context: Context, end: uuid.UUID | None = None) -> str:
     unique to a stack, the whole ID is the UUID.
     """
     end = end or uuid.uuid4()
-    return f"{resource_mark(context)}{str(end)[18:]}" if context.provider_id else str(end)
-
-
-class Fate(enum.Enum):
-    """Whether what an operation was to create exists and is to be used."""
-
-    FOUND = "it exists, and is to be used"
-    GONE = "it was never created, was deleted, or is not to be used"
-    UNSEEN = "it was created, but Google shows neither it nor its deletion"
+    return f"{context.request_mark}{str(end)[18:]}" if context.request_mark else str(end)
 
 
 @attrs.frozen
@@ -139,8 +120,12 @@ class Insertion(abc.ABC):
         """Wait until the operation has ended."""
 
     @abc.abstractmethod
-    def fate(self, outcome: Outcome) -> Fate:
-        """Tell whether what a finished operation was to create exists and is to be used."""
+    def owner(self, outcome: Outcome) -> Owner:
+        """Tell whose it is what a finished operation of this insertion was to create; nobody's if it does not exist."""
+
+    @abc.abstractmethod
+    def thing(self, operation: Operation) -> str:
+        """Name what an operation creates, in messages."""
 
     @abc.abstractmethod
     def was_known(self, operation: Operation) -> bool:
@@ -173,19 +158,27 @@ class Insertion(abc.ABC):
             operation = self._send(request_id(self.context) if is_last else self.derived_request_id(number), unseen)
             may_be_earlier = operation.get("status") == "DONE" or self.is_other(operation)
             outcome = self.wait(operation)
-            fate = self._seen_fate(outcome) if may_be_earlier else Fate.FOUND
-            if fate is Fate.FOUND or is_last:
+            whose = self._owner_once_seen(outcome) if may_be_earlier else Owner.OURS
+            if whose is Owner.OURS or is_last:
                 break
-            unseen = outcome.operation if fate is Fate.UNSEEN else unseen
-            failures += fate is Fate.UNSEEN or outcome.error is not None
+            unseen = outcome.operation if whose is Owner.UNKNOWN else unseen
+            failures += whose is Owner.UNKNOWN or outcome.error is not None
+        if may_be_earlier and whose is Owner.OURS and outcome.error is None and self._is_certainly_earlier(operation):
+            begun = operation.get("insertTime")
+            self.context.inform(
+                f"{self.thing(operation)} is taken over: a request of this resource created it at {begun}"
+            )
         return Inserted(outcome, may_be_earlier)
+
+    def _is_certainly_earlier(self, operation: Operation) -> bool:
+        """Return whether an earlier run began an operation, and not this run, whose clock may differ from Google's."""
+        return self.is_other(operation) or begun_at(operation).timestamp() < time.time() - _CLOCK_SKEW
 
     def derived_request_id(self, number: int) -> str:
         """Return a request ID of the sequence, which begins at 0; every run derives the same from the content."""
-        context = self.context
-        given = [context.provider_id] if context.provider_id else []
-        content = json.dumps([*given, context.urn, *self.content, number], sort_keys=True)
-        return request_id(context, uuid.uuid5(self.namespace, content))
+        whose = self.context.requester or self.context.urn
+        content = json.dumps([whose, *self.content, number], sort_keys=True)
+        return request_id(self.context, uuid.uuid5(self.namespace, content))
 
     def earlier_operations(self) -> Iterator[Operation]:
         """Yield the operations that earlier runs began with this same insertion, except those that failed.
@@ -230,14 +223,14 @@ class Insertion(abc.ABC):
             return Conflict(f"{lost}, but what exists was created by another request")
         return Unfinished(str(lost), operation)
 
-    def _seen_fate(self, outcome: Outcome) -> Fate:
-        """Tell the fate of what an operation has created; look for it for a while, if Google does not show it."""
-        fate = Fate.UNSEEN
+    def _owner_once_seen(self, outcome: Outcome) -> Owner:
+        """Tell whose it is what an operation has created; look for it for a while, if Google does not show it."""
+        whose = Owner.UNKNOWN
         try:
             for _ in self.context.tries(LAG):
-                fate = self.fate(outcome)
-                if fate is not Fate.UNSEEN:
-                    return fate
+                whose = self.owner(outcome)
+                if whose is not Owner.UNKNOWN:
+                    return whose
         except Exception as error:  # after any error, keep what was created
             words = (
                 "the resource was created, perhaps by an earlier run, but it could not be read: "
@@ -246,7 +239,7 @@ class Insertion(abc.ABC):
             raise Unfinished(words, outcome.operation) from error
         if self.context.cancelled.is_set() or not self.was_known(outcome.operation):
             raise Unfinished(_UNSEEN, outcome.operation)
-        return fate
+        return whose
 
 
 def inserted_name(operation: Operation, name: str) -> str:
@@ -257,35 +250,47 @@ def inserted_name(operation: Operation, name: str) -> str:
 
 
 def is_own(context: Context, operations: Operations, scope: str, live: Mapping[str, Any]) -> bool:
-    """Return whether what exists under a resource's name is that resource, and warn if not.
-
-    If all responses to its creation and to the look-ups after it were lost, what exists may be somebody else's. It is
-    then ours only if an operation of this stack created it. If Google refuses to list the operations, the target
-    ID in the state decides.
+    """Return whether what exists under a resource's name is that resource; name what is left alone in a warning.
 
     Args:
-        context: the engine's call, which reads or deletes the resource.
+        context: the engine's call, which reads or deletes the resource. In an import, the user says whose it is.
         operations: the operations of the project.
-        scope: where that operation would be: `global`, `regions/R` or `zones/Z`.
+        scope: where the operation that created it would be: `global`, `regions/R` or `zones/Z`.
         live: the resource as Google returns it (REST JSON); for an attachment, its instance.
     """
-    is_proven = context.prior.get("numericId") or not context.prior.get(UNREAD)
-    if is_proven or not context.provider_id:  # without a provider's ID, no operation shows whose it is
-        return True
+    known, number, why = Known.of(context.prior), context.prior.get("numericId"), ""
+
+    def maker() -> Maker:
+        nonlocal why
+        found, why = _maker(context, operations, scope, str(live["id"]))
+        return found
+
+    shown = Shown.SAME if number in {None, str(live["id"])} else Shown.OTHER
+    whose = Owner.OURS if known is Known.NOTHING else owner(known, shown, maker)
+    if known is Known.UNFINISHED and whose is not Owner.OURS:
+        context.warn(
+            f"{path_of(str(live.get('selfLink', '')))} is left alone, because nothing shows that this stack created it: "
+            f"the response to the creation was lost, and {why}. If it is yours, delete it, or import it; if the state "
+            f"still has this resource, run `pulumi state delete {shlex.quote(context.urn)}` first"
+        )
+    return whose is Owner.OURS
+
+
+def _maker(context: Context, operations: Operations, scope: str, number: str) -> tuple[Maker, str]:
+    """Tell which request created what has a numeric ID, and why it is not one of this resource.
+
+    If Google refuses to list the operations, the target in the state decides. Without a provider's ID, requests cannot be
+    told from those of other stacks, and count as this resource's.
+    """
+    if not context.request_mark:
+        return Maker.OURS, ""
     try:
-        begun = operations.begun_by_requests(context, scope, resource_mark(context), patience=0.0)
-        targets, why = {str(item.get("targetId")) for item in begun}, "no operation of this stack created what exists"
+        begun = operations.begun_by_requests(context, scope, context.request_mark, patience=0.0)
     except PermissionDenied as error:
-        targets = {str(context.prior.get(TARGET))}
         why = f"the operations could not be listed: {error.message.rstrip('.')}"
-    if str(live["id"]) in targets:
-        return True
-    context.warn(
-        f"{path_of(str(live.get('selfLink', '')))} is left alone, because nothing shows that this stack created it: the "
-        f"response to the creation was lost, and {why}. If it is yours, delete it, or import it; if the state still has "
-        f"this resource, run `pulumi state delete {shlex.quote(context.urn)}` first"
-    )
-    return False
+        return (Maker.OURS if context.prior.get(UNREAD) == number else Maker.UNTOLD), why
+    is_ours = number in {str(item.get("targetId")) for item in begun}
+    return (Maker.OURS if is_ours else Maker.OTHERS), "no operation of this stack created what exists"
 
 
 def wait_for_insertions(
@@ -306,10 +311,10 @@ def wait_for_insertions(
         Unfinished: an operation has not ended, or Google does not show what it created.
         ApiError: the operations cannot be listed. A missing permission is only a warning.
     """
-    if not context.provider_id:
+    if not context.request_mark:
         return
     try:
-        begun = operations.begun_by_requests(context, scope, resource_mark(context))
+        begun = operations.begun_by_requests(context, scope, context.request_mark)
     except (NotFound, PermissionDenied) as error:
         context.warn(
             f"{wait.what}: an earlier run was interrupted, and gcpx cannot find out whether Google is still working on "
@@ -341,9 +346,9 @@ class EarlierInsertions:
 
         There are none after a cancellation, or if they cannot be listed, because only a warning depends on them.
         """
-        if not context.provider_id:
+        if not context.request_mark:
             return []
-        place, mark = f"{context.provider_id} {operations.path}/{scope}", resource_mark(context)
+        place, mark = f"{context.stack_mark} {operations.path}/{scope}", context.request_mark
         try:
             with context.holding(self._lock, f"GET {operations.path}/{scope}/operations", reading=True):
                 if place not in self._lists:
@@ -355,7 +360,7 @@ class EarlierInsertions:
 
 def _of_stack(context: Context, operations: Operations, scope: str) -> list[Operation]:
     try:
-        return operations.begun_by_requests(context, scope, f"{stack_mark(context.provider_id)}-", patience=0.0)
+        return operations.begun_by_requests(context, scope, f"{context.stack_mark}-", patience=0.0)
     except ProviderError:
         return []
 

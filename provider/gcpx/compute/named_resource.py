@@ -90,6 +90,10 @@ class NamedResource(InProject):
         del context, address, inputs
         return False
 
+    def id_of(self, inputs: dict[str, Any]) -> str:
+        """Return the ID of the resource with the name in the inputs."""
+        return self._address(inputs).id
+
     def create(self, context: Context, inputs: dict[str, Any]) -> State:
         """Insert the resource, then read it by the numeric ID that the operation returns."""
         address = self._address(inputs)
@@ -193,7 +197,7 @@ class NamedResource(InProject):
         for operation in self._earlier.of_resource(context, collection.operations, collection.scope):
             name, target = inserted_name(operation, ""), operation.get("targetId")
             resource_id = collection.id_of(name)
-            is_known = target == own.get("targetId") or {name, target} & context.shown
+            is_known = target == own.get("targetId") or context.is_replaced(name, target)
             if is_known or context.urn_of(resource_id) is not None:
                 continue
             try:

@@ -18,7 +18,7 @@ from gcpx.model.compare import Comparison
 from gcpx.model.diff import Change, diff
 from gcpx.model.fields import Failure
 from gcpx.model.links import Location
-from gcpx.model.naming import without_hidden
+from gcpx.model.naming import CreationMark, without_hidden
 from gcpx.model.resource import Context, PartialError, Resource, State
 from gcpx.model.secrecy import is_secret_at, mark_secrets, open_path
 from gcpx.model.state import merged_outputs, minimal_inputs, predicted_outputs, refreshed_inputs
@@ -34,7 +34,8 @@ class Plan:
 
     Attributes:
         changes: the paths that differ; a resource is replaced if any of them replaces it.
-        delete_first: the old resource must be deleted before the new one is created.
+        delete_first: if the resource is replaced, the old one must be deleted before the new one is created. The option
+            `replaceOnChanges` can turn an update into a replacement.
     """
 
     changes: list[Change]
@@ -70,8 +71,7 @@ def plan(resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: 
     if old.get(naming.IMPORTED):
         # The import made up what Google never returns, and recorded what Google chose: neither is a reason to replace.
         changes = [change for change in changes if is_below(change.path, resource.in_place) or not change.unseen]
-    replaces = any(change.replaces for change in changes)
-    return Plan(changes, delete_first=replaces and resource.must_delete_first(old, new))
+    return Plan(changes, delete_first=bool(changes) and resource.must_delete_first(old, new))
 
 
 def shown_changes(plan: Plan, old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
@@ -99,13 +99,21 @@ def _names_same_place(resource: Resource, path: Path, location: Location, new: d
 def create(resource: Resource, context: Context, inputs: dict[str, Any]) -> State:
     """Create a resource, and give it a mark of its own.
 
-    Raises what `Resource.create` raises.
+    An engine that forces a replacement may not have asked whether the old resource has to be deleted first. Then this
+    does it: only what a request of this resource has created is deleted, because no more than the old inputs are known.
+    Raises what `Resource.create` and `Resource.delete` raise.
     """
-    mark = uuid.uuid4().hex
+    mark = CreationMark(uuid.uuid4().hex, context.requester)
+    old = dict(context.replaces.inputs) if context.replaces else {}
+    named = {**inputs, naming.AUTONAMED: True} if context.autonamed else inputs
+    if old and resource.must_delete_first(old, named):
+        known = {**without_hidden(old), naming.UNREAD: True}
+        delete(resource, attrs.evolve(context, prior=known, autonamed=False, replaces=None), resource.id_of(old))
     try:
-        return attrs.evolve(resource.create(context, inputs), mark=mark)
-    except PartialError as error:
-        error.state = attrs.evolve(error.state, adopted=True, mark=mark)  # an earlier run may have created it
+        state = resource.create(context, inputs)
+        return attrs.evolve(state, mark=attrs.evolve(mark, adopted=state.adopted))
+    except PartialError as error:  # an earlier run may have created it
+        error.state = attrs.evolve(error.state, mark=attrs.evolve(mark, adopted=True))
         raise
 
 
@@ -149,14 +157,13 @@ def delete(resource: Resource, context: Context, resource_id: str) -> None:
 
 def _marked(state: State, prior: dict[str, Any]) -> State:
     """Give a resource the mark in its last outputs."""
-    return attrs.evolve(state, adopted=naming.ADOPTED in prior, mark=naming.mark_of(prior))
+    return attrs.evolve(state, mark=CreationMark.of(prior))
 
 
 def _update(resource: Resource, context: Context, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> State:
     is_uncertain = context.prior.get(naming.UNREAD) and resource.may_create(resource_id)
     if is_uncertain and _is_missing(resource, context, resource_id, new):
-        # What the engine has shown of this resource is not about to be replaced, so it may be adopted.
-        state = resource.create(attrs.evolve(context, shown=frozenset()), new)
+        state = resource.create(context, new)
         if context.autonamed and state.id != resource_id:  # an update cannot change the ID
             words = f"{state.id} was created by an interrupted run, and {resource_id} was not"
             raise UserError(f"{words}; run `pulumi up --refresh` to take it over")
@@ -194,7 +201,7 @@ def outputs_of(resource: Resource, state: State, inputs: dict[str, Any]) -> dict
 
 def hidden_outputs(state: State) -> dict[str, Any]:
     """Return the outputs that hold the mark of a resource."""
-    return {naming.ADOPTED if state.adopted else naming.CREATED: state.mark} if state.mark else {}
+    return {naming.CREATION: state.mark.written()} if state.mark else {}
 
 
 def refresh(resource: Resource, state: State, inputs: dict[str, Any], prior: dict[str, Any]) -> dict[str, Any]:

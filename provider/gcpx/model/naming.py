@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
-from typing import Any, Final, Literal
+from collections.abc import Mapping
+from typing import Any, Final, Literal, Self
 
 import attrs
 
@@ -17,14 +18,11 @@ AUTONAMED: Final = "__autonamed"
 IMPORTED: Final = "__imported"
 """Marks inputs that come from an import: Google does not return everything that a user may have set."""
 UNREAD: Final = "__unread"
-"""Marks outputs of a resource that was created but never read: the values that Google chose are not known yet."""
+"""Marks outputs of a resource that was created but never read: the values that Google chose are not known yet.
 
-TARGET: Final = "__targetId"
-"""In outputs marked as unread, the numeric ID of what the creation changes, such as an instance."""
-ADOPTED: Final = "__adopted"
-"""Marks outputs of a resource that an earlier run created, and that a later Create found or may have found."""
-CREATED: Final = "__created"
-"""Marks outputs of a resource that did not exist before its Create."""
+The value is true or, if it is known, the numeric ID of what the creation changes, such as an instance."""
+CREATION: Final = "__creation"
+"""A hidden output: how the resource was created, as `CreationMark.written`."""
 
 
 @attrs.frozen
@@ -76,13 +74,32 @@ def without_hidden(inputs: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in inputs.items() if not key.startswith("__")}
 
 
-def mark_of(outputs: dict[str, Any]) -> str:
-    """Return the mark in outputs; empty for an import, and for outputs of former versions.
+@attrs.frozen
+class CreationMark:
+    """What the state keeps of the creation of a resource.
 
-    Each Create gives another mark, so that two entries of a state for one resource can be told apart.
+    Attributes:
+        id: differs between two creations, so that two entries of a state for one resource can be told apart.
+        requester: who sent the requests, from which their IDs are derived; it stays when an alias, another version of
+            the SDK or `pulumi state move` changes the URN or the provider. Empty without a provider's ID.
+        adopted: whether an earlier run created the resource, or may have.
     """
-    mark = outputs.get(ADOPTED) or outputs.get(CREATED)
-    return mark if isinstance(mark, str) else ""
+
+    id: str
+    requester: str = ""
+    adopted: bool = False
+
+    @classmethod
+    def of(cls, outputs: Mapping[str, Any]) -> Self | None:
+        """Read the mark in outputs; None for an import."""
+        found = outputs.get(CREATION)
+        id_, _, rest = found.partition(" ") if isinstance(found, str) else ("", "", "")
+        requester, _, adopted = rest.partition(" ")
+        return cls(id_, requester, bool(adopted)) if id_ else None
+
+    def written(self) -> str:
+        """Write it as one text."""
+        return f"{self.id} {self.requester} {'adopted' if self.adopted else ''}".rstrip()
 
 
 def with_real_name(
@@ -110,8 +127,11 @@ def name_inputs(
         return news, []
     key, proposal = rule.property, request.proposal
     if news.get(key) is not None:
-        carried = news.get(AUTONAMED) and reveal(news[key]) == reveal(olds.get(key, news[key]))
-        return (news if carried else {k: v for k, v in news.items() if k != AUTONAMED}), []
+        # With the option ignoreChanges, the engine copies the generated name into the inputs, without the mark.
+        is_same = reveal(news[key]) == reveal(olds.get(key, news[key]))
+        if is_same and (news.get(AUTONAMED) or olds.get(AUTONAMED)):
+            return news | {AUTONAMED: True}, []
+        return {k: v for k, v in news.items() if k != AUTONAMED}, []
     if (olds.get(AUTONAMED) or olds.get(IMPORTED)) and olds.get(key) not in (None, UNKNOWN):
         return news | {key: olds[key], AUTONAMED: True}, []
     if proposal is not None and proposal.mode == "disable":

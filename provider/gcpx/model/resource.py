@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import abc
 import functools
+import hashlib
 import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, ClassVar, Final, Protocol, TypeVar
@@ -18,7 +19,7 @@ from gcpx.errors import CancelledError, MalformedResponse, OutOfTimeError, Provi
 from gcpx.model.compare import Comparison
 from gcpx.model.fields import Failure, ObjectType, object_type
 from gcpx.model.links import NO_LOCATION, Location
-from gcpx.model.naming import AUTONAMED, UNREAD, Autoname
+from gcpx.model.naming import AUTONAMED, UNREAD, Autoname, CreationMark
 from gcpx.model.values import Path, is_below
 
 Item = TypeVar("Item")
@@ -44,6 +45,20 @@ class Lock(Protocol):
         """Give it back."""
 
 
+@attrs.frozen
+class Replaced:
+    """What the engine has shown of an entry of the state before it replaces it.
+
+    Attributes:
+        known: IDs, numeric IDs, IDs of bulk creations, generated names.
+        inputs: the last inputs, with secrets revealed; empty if the engine has deleted the entry's resource, or if it
+            forces a replacement without showing them.
+    """
+
+    known: frozenset[str] = frozenset()
+    inputs: Mapping[str, Any] = attrs.Factory(dict)
+
+
 @attrs.frozen(kw_only=True)
 class Context:
     """One call of the engine.
@@ -63,8 +78,7 @@ class Context:
         autonamed: whether the resource's name was generated.
         provider_id: the ID of the provider's resource in the stack, which no other stack has; empty if there is none.
         provider_urn: the URN of the provider's resource; empty if the engine does not tell.
-        shown: what the engine has shown of this resource's state since Configure: IDs, numeric IDs, IDs of bulk
-            creations, generated names.
+        replaces: in a creation, the entry of the state that the engine replaces with it; None for a first creation.
         urn_of: gives the URN of the resource that has an ID, of all resources that the engine has shown or that were
             created since Configure; None if none has.
         clock: gives the time in seconds, from any starting point.
@@ -83,7 +97,7 @@ class Context:
     autonamed: bool = False
     provider_id: str = ""
     provider_urn: str = ""
-    shown: frozenset[str] = frozenset()
+    replaces: Replaced | None = None
     urn_of: Callable[[str], str | None] = lambda _: None
     clock: Callable[[], float] = time.monotonic
     parallel: int = PARALLEL
@@ -147,9 +161,37 @@ class Context:
         finally:
             lock.release()
 
+    def is_replaced(self, *known: object) -> bool:
+        """Return whether one of these is known of what this creation replaces."""
+        return self.replaces is not None and not self.replaces.known.isdisjoint(known)
+
     def is_anothers(self, resource_id: str) -> bool:
         """Return whether the engine has shown that another resource of the stack has an ID."""
         return self.urn_of(resource_id) not in {None, self.urn}
+
+    @property
+    def stack_mark(self) -> str:
+        """How the request IDs of the whole stack begin; empty without a provider's ID, which tells stacks apart."""
+        return hashlib.sha256(self.provider_id.encode()).hexdigest()[:8] if self.provider_id else ""
+
+    @property
+    def requester(self) -> str:
+        """Who sends the requests that create something for the resource, as digits; empty without a provider's ID.
+
+        It is that of the resource's creation, also after an alias or another version of the SDK has changed the URN or
+        the provider.
+        """
+        creation = CreationMark.of(self.prior)
+        if creation is not None and creation.requester:
+            return creation.requester
+        of_urn = hashlib.sha256(f"{self.provider_id} {self.urn}".encode()).hexdigest()
+        return f"{self.stack_mark}{of_urn[:32]}" if self.provider_id else ""
+
+    @property
+    def request_mark(self) -> str:
+        """How the IDs of these requests begin; empty without a provider's ID."""
+        digits = self.requester
+        return f"{digits[:8]}-{digits[8:12]}-5{digits[12:15]}" if digits else ""
 
     @property
     def token(self) -> str:
@@ -233,19 +275,22 @@ class State:
 
     Attributes:
         adopted: whether `create` found it, or may have, as an earlier run had created it, in a state that was lost.
-        mark: the mark of its creation; see `gcpx.model.naming.mark_of`.
+        mark: what the state keeps of its creation; None for an import, and in what `create` returns.
     """
 
     id: str
     properties: dict[str, Any]
     adopted: bool = False
-    mark: str = ""
+    mark: CreationMark | None = None
 
     @classmethod
-    def unread(cls, resource_id: str, known: dict[str, Any]) -> State:
-        """Describe a resource that was created, or may have been, by what is known without reading it."""
+    def unread(cls, resource_id: str, known: dict[str, Any], target: str | None = None) -> State:
+        """Describe a resource that was created, or may have been, by what is known without reading it.
+
+        `target` is the numeric ID of what the creation changes, if it is known.
+        """
         present = {name: value for name, value in known.items() if value is not None}
-        return cls(resource_id, {**present, UNREAD: True})
+        return cls(resource_id, {**present, UNREAD: target or True})
 
 
 @attrs.frozen
@@ -398,6 +443,10 @@ class Resource(abc.ABC):
         """Return a key that all IDs of one Google resource share; `outputs` are the last ones. Never raises."""
         del outputs
         return resource_id
+
+    def id_of(self, inputs: dict[str, Any]) -> str:
+        """Return the ID of what inputs describe; only for resources that a replacement may have to delete first."""
+        raise NotImplementedError
 
     @abc.abstractmethod
     def create(self, context: Context, inputs: dict[str, Any]) -> State:

@@ -280,6 +280,11 @@ class SshKey(Resource):
         values = _values(inputs)
         return (without_users_prefix(values.get("user")), without_comment(values.get("key")))
 
+    def id_of(self, inputs: dict[str, Any]) -> str:
+        """Return the ID with the key's fingerprint."""
+        values = _values(inputs)
+        return f"users/{without_users_prefix(values['user'])}/sshPublicKeys/{fingerprint(values['key'])}"
+
     def check_online(self, context: Context, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
         """Check that the project and the regions exist."""
         del olds
@@ -313,9 +318,9 @@ class SshKey(Resource):
             try:
                 self._add(keys, values)
             except Conflict as error:
-                if not error.is_repeated:
+                # The key was not there before. If it is as this request writes it, a lost attempt has created it.
+                if not error.is_repeated or not self._is_as_written(keys, key_id, values):
                     raise _already_exists(keys, key_id) from error
-                # The key was not there before, so a request whose response was lost has created it.
                 context.progress(f"{keys.id_of(key_id)} was created by a request without a response")
             except PermissionDenied as error:
                 hint = f"Only {keys.user} can manage keys of {keys.user}: use its credentials, or set gcpx:impersonateServiceAccount."
@@ -357,6 +362,13 @@ class SshKey(Resource):
             keys.import_key(body, inputs["projectId"], inputs.get("regions"))
         else:
             keys.create(body)
+
+    @staticmethod
+    def _is_as_written(keys: SshPublicKeys, key_id: str, inputs: SshKeyValues) -> bool:
+        """Return whether a key expires when inputs say; true also if it cannot be read yet."""
+        found = keys.read(key_id)
+        expiration = (found or {}).get("expirationTimeUsec") or "0"
+        return found is None or int(expiration) == int(inputs.get("expirationTimeUsec") or "0")
 
     def _wait_until_readable(self, keys: SshPublicKeys, key_id: str, inputs: SshKeyValues) -> State:
         for _ in keys.context.tries(_LAG, pause=0.2):

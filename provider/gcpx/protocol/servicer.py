@@ -171,7 +171,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         outputs = Outputs(resource, inputs)
         if request.preview:
             return proto.provider.CreateResponse(properties=outputs.predicted())
-        context = attrs.evolve(self._call(request), autonamed=bool(inputs.get(AUTONAMED)))
+        replaced = self._memory.replaced(request.urn)
+        context = attrs.evolve(self._call(request), autonamed=bool(inputs.get(AUTONAMED)), replaces=replaced)
         state, error = _create_or_update(outputs, context, partial(lifecycle.create, resource, context))
         self._memory.created(Entry.created(resource, request.urn, state))
         return proto.provider.CreateResponse(id=state.id, properties=outputs.written(state, error))
@@ -254,7 +255,6 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             parallel=self.plugin.parallel,
             provider_id=self._memory.provider_id,
             provider_urn=self._memory.provider_urn,
-            shown=self._memory.shown(urn),
             urn_of=self._memory.urn_of,
         )
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shlex
 import threading
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Any, Final, Self
 
 import attrs
 
-from gcpx.model.naming import ADOPTED, AUTONAMED, Autoname, mark_of
-from gcpx.model.resource import Resource, State, name_in_urn
+from gcpx.model.naming import AUTONAMED, Autoname, CreationMark
+from gcpx.model.resource import Replaced, Resource, State, name_in_urn
 
 _KEPT: Final = (
     "{id} was not replaced. It was created with the same content by an earlier run, so its replacement could not be "
@@ -43,13 +44,16 @@ class Entry:
     @classmethod
     def of(cls, resource: Resource, urn: str, resource_id: str, outputs: dict[str, Any]) -> Entry:
         """Describe an entry that the engine shows, by its outputs without secrets."""
-        identity = resource.identity(resource_id, outputs)
-        return cls(urn, resource_id, identity, mark_of(outputs) or urn, adopted=ADOPTED in outputs)
+        return cls._of(urn, resource_id, resource.identity(resource_id, outputs), CreationMark.of(outputs))
 
     @classmethod
     def created(cls, resource: Resource, urn: str, state: State) -> Entry:
         """Describe the entry of what was created."""
-        return cls(urn, state.id, resource.identity(state.id, state.properties), state.mark or urn, state.adopted)
+        return cls._of(urn, state.id, resource.identity(state.id, state.properties), state.mark)
+
+    @classmethod
+    def _of(cls, urn: str, resource_id: str, identity: str, mark: CreationMark | None) -> Self:
+        return cls(urn, resource_id, identity, mark.id if mark else urn, adopted=mark is not None and mark.adopted)
 
 
 @attrs.define
@@ -68,7 +72,8 @@ class StackMemory:
     provider_urn: str = ""
     _urns: dict[str, str] = attrs.Factory(dict)
     """By ID, the URN of the resource that was last shown or created with it."""
-    _shown: dict[str, set[str]] = attrs.Factory(dict)
+    _replaced: dict[str, Replaced] = attrs.Factory(dict)
+    """By URN, what was shown of a resource, in case that it is replaced."""
     _entries: dict[str, dict[str, Entry]] = attrs.Factory(dict)
     """By identity and key, the entries that this run leaves in the state, as far as the engine has shown."""
     _identities: dict[str, set[str]] = attrs.Factory(dict)
@@ -80,10 +85,10 @@ class StackMemory:
         with self._lock:
             return self._urns.get(resource_id)
 
-    def shown(self, urn: str) -> frozenset[str]:
-        """Return what was shown of a resource: IDs, numeric IDs, IDs of bulk creations, and generated names."""
+    def replaced(self, urn: str) -> Replaced | None:
+        """Return what was shown of a resource that is about to be created; None if it is not a replacement."""
         with self._lock:
-            return frozenset(self._shown.get(urn, ()))
+            return self._replaced.get(urn)
 
     def show(self, urn: str, resource_id: str, outputs: dict[str, Any]) -> None:
         """Remember a resource of the state; without outputs, it is about to be imported."""
@@ -92,18 +97,19 @@ class StackMemory:
             if not outputs:
                 self._leave(urn)
             self._urns[resource_id] = urn
-            self._shown.setdefault(urn, set()).update(value for value in known if isinstance(value, str))
+            self._know(urn, known)
 
     def checked(self, urn: str, rule: Autoname | None, olds: dict[str, Any]) -> None:
-        """Remember the generated name of a resource of the state; without old inputs, it is about to be created.
+        """Remember the inputs of a resource of the state; without old inputs, it is about to be created.
 
         Before every replacement, also one that Diff did not ask for, the engine checks once more, without old inputs.
         """
         with self._lock:
             if not olds:
                 self._leave(urn)
-            if rule is not None and olds.get(AUTONAMED) and isinstance(olds.get(rule.property), str):
-                self._shown.setdefault(urn, set()).add(olds[rule.property])
+                return
+            name = olds.get(rule.property) if rule is not None and olds.get(AUTONAMED) else None
+            self._replaced[urn] = attrs.evolve(self._know(urn, [name]), inputs=olds)
 
     def keep(self, entry: Entry) -> None:
         """Remember an entry that this run leaves in the state, unless the engine announces something else later."""
@@ -116,6 +122,7 @@ class StackMemory:
         with self._lock:
             self._urns[entry.id] = entry.urn
             self._leave(entry.urn)
+            self._replaced.pop(entry.urn, None)
             self.keep(entry)
 
     def forget(self, entry: Entry) -> None:
@@ -134,12 +141,20 @@ class StackMemory:
         with self._lock:
             same = self._entries.get(entry.identity, {})
             same.pop(entry.key, None)
+            if entry.urn in self._replaced:
+                self._replaced[entry.urn] = attrs.evolve(self._replaced[entry.urn], inputs={})
             own = [other for other in same.values() if other.urn == entry.urn]
             others = [other for other in same.values() if other.urn != entry.urn]
         if own:
             is_found = any(other.adopted for other in own)
             return _KEPT.format(id=entry.id, urn=shlex.quote(entry.urn)) if is_found else ""
         return _HELD.format(id=entry.id, holder=name_in_urn(others[0].urn)) if others else None
+
+    def _know(self, urn: str, values: Iterable[object]) -> Replaced:
+        known = frozenset(value for value in values if isinstance(value, str))
+        before = self._replaced.get(urn, Replaced())
+        self._replaced[urn] = attrs.evolve(before, known=before.known | known)
+        return self._replaced[urn]
 
     def _leave(self, urn: str) -> None:
         """Forget the entries of a resource, because another one is about to be made."""

@@ -517,8 +517,7 @@ class NotificationConfig(Resource):
         lock = self._locks.setdefault((configs.bucket, topic), threading.Lock())
         with configs.context.holding(lock, f"POST {configs.path}"):
             twins = insertion.twins()
-            for twin in map(configs.id_of, twins):
-                self._judge_twin(configs.context, twin)
+            self._judge_twins(configs.context, [configs.id_of(number) for number in twins])
             lost_id = configs.id_of(provisional_number(twins))
             try:
                 with keeping_state(lambda _: State.unread(lost_id, {**inputs})):
@@ -529,23 +528,26 @@ class NotificationConfig(Resource):
                 raise self._explain_publishing(configs.context, error, topic.removeprefix(_PUBSUB_HOST)) from error
         return str(found["id"]), found
 
-    def _judge_twin(self, context: Context, twin: str) -> None:
-        """Warn of another resource's configuration that publishes the same events; refuse one that no resource has.
+    def _judge_twins(self, context: Context, twins: list[str]) -> None:
+        """Warn of other resources' configurations that publish the same events; refuse if there is one of nobody.
 
         Nothing shows who created a configuration. An interrupted run of this resource may have, and a second one would
-        publish every event twice. The one that is about to be replaced is neither.
+        publish every event twice. The one that is about to be replaced is neither. If the engine has not shown its ID,
+        it is the only one that no other resource has.
         """
-        if twin in context.shown:
-            return
-        words = f"{twin} already publishes the same events"
-        other = "give this one other customAttributes"
-        if context.urn_of(twin) is None:
-            whose = (
-                "an interrupted run or somebody else created it, or a resource that this run has not reached manages it"
-            )
-            raise Conflict(f"{words}: {whose}. {how_to_manage(context, twin, other)}", status=409)
-        other = "remove one of the two resources, or give one of them other customAttributes"
-        context.warn(f"{words}, so every event will be published twice. {how_to_manage(context, twin, other)}")
+        unknown = [twin for twin in twins if context.urn_of(twin) is None]
+        if context.replaces and context.replaces.inputs and len(unknown) == 1:
+            unknown = []
+        for twin in unknown:
+            words = f"{twin} already publishes the same events: an interrupted run or somebody else created it, or a "
+            words += "resource that this run has not reached manages it"
+            advice = how_to_manage(context, twin, "give this one other customAttributes")
+            raise Conflict(f"{words}. {advice}", status=409)
+        for twin in twins:
+            if context.is_anothers(twin):
+                words = f"{twin} already publishes the same events, so every event will be published twice"
+                other = "remove one of the two resources, or give one of them other customAttributes"
+                context.warn(f"{words}. {how_to_manage(context, twin, other)}")
 
     def _is_twin(self, item: FoundConfig, known: NotificationConfigValues, meaning: Comparison) -> bool:
         """Return whether a configuration in Google's JSON means the same as inputs or outputs."""

@@ -42,7 +42,7 @@ from gcpx.compute.bulk_instances.shortfalls import (
     shortfall_lines,
     shortfall_outputs,
 )
-from gcpx.compute.insertion import LAG, EarlierInsertions, Fate, Insertion, orphan_warning
+from gcpx.compute.insertion import LAG, EarlierInsertions, Insertion, orphan_warning
 from gcpx.compute.listing import ImportableResources
 from gcpx.compute.operations import Operation, Outcome, Wait, created_instances, percentage
 from gcpx.errors import ProviderError, safe_message
@@ -52,6 +52,7 @@ from gcpx.gcp.request import COMPUTE, Request
 from gcpx.model import codec
 from gcpx.model.fields import nested, object_type, text
 from gcpx.model.links import name_of
+from gcpx.model.ownership import Known, Maker, Owner, Shown, owner
 from gcpx.model.resource import Context, PartialError, State
 
 if TYPE_CHECKING:
@@ -194,7 +195,7 @@ def warn_of_earlier_fleets(context: Context, fleet: Fleet, insertions: EarlierIn
     """Warn of fleets with other generated IDs that interrupted runs of the resource created and that no state has."""
     if not context.autonamed:
         return
-    known = {fleet.resource_id, *context.shown}
+    known = {fleet.resource_id}
     for operation in insertions.of_resource(context, fleet.operations, f"regions/{fleet.region}"):
         try:
             outcome = Outcome.of("bulk insert", operation)
@@ -203,7 +204,7 @@ def warn_of_earlier_fleets(context: Context, fleet: Fleet, insertions: EarlierIn
             continue
         if earlier is None or context.urn_of(earlier.resource_id) is not None:
             continue
-        if not {earlier.resource_id, earlier.id} & known:
+        if earlier.resource_id not in known and not context.is_replaced(earlier.resource_id, earlier.id):
             known.add(earlier.resource_id)
             context.warn(orphan_warning(context, earlier.resource_id, _deletion(earlier)))
 
@@ -364,11 +365,14 @@ class BulkInsert(Insertion):
         return outcome
 
     def was_known(self, operation: Operation) -> bool:
-        """Return whether the state, or what the engine has shown, has the group of operations."""
-        return operation.get("operationGroupId") in {
-            last_outputs(self.context).get("operationGroupId", ""),
-            *self.context.shown,
-        }
+        """Return whether the state has the group of operations, or what this creation replaces."""
+        group = operation.get("operationGroupId")
+        return group == last_outputs(self.context).get("operationGroupId", "") or self.context.is_replaced(group)
+
+    def thing(self, operation: Operation) -> str:
+        """Name the instances."""
+        del operation
+        return f"what was created of {self.fleet.resource_id}"
 
     def created_by(self, outcome: Outcome) -> int:
         """Count the instances that an operation of this request has created and not rolled back."""
@@ -376,22 +380,23 @@ class BulkInsert(Insertion):
             return created_instances(outcome.per_location).total()
         return int(self.body["count"]) if outcome.error is None else 0
 
-    def fate(self, outcome: Outcome) -> Fate:
-        """Tell what has become of the instances of an operation: they may be members of a fleet with another ID.
+    def owner(self, outcome: Outcome) -> Owner:
+        """Tell whose the instances are: they may be members of a fleet with another ID, which another resource may have.
 
-        A fleet that another resource has, or that the engine is about to replace, is not to be used.
+        Instances that were not created are ours if a later alternative took their place: this one is then finished.
         """
         context = self.context
         if self.created_by(outcome) == 0:
-            return Fate.FOUND if self.was_followed() else Fate.GONE
+            return Owner.OURS if self.was_followed() else Owner.NOBODY
         if len(self.fleet.members(context)) > len(self.existing) + self.created:
-            return Fate.FOUND
+            return Owner.OURS
         group = BulkCreationGroup.of_outcome(outcome)
         earlier = earlier_fleet(context, self.fleet, group) if context.autonamed else None
-        if earlier is not None:
-            is_used = context.is_anothers(earlier.resource_id) or {earlier.id, earlier.resource_id} & context.shown
-            return Fate.GONE if is_used else Fate.FOUND
-        return Fate.GONE if CreatedMembers.of(context, self.fleet, outcome).are_gone else Fate.UNSEEN
+        if earlier is None:
+            is_gone = CreatedMembers.of(context, self.fleet, outcome).are_gone
+            return owner(Known.NOTHING, Shown.NOTHING, lambda: Maker.OTHERS if is_gone else Maker.OURS)
+        is_in_state = context.is_anothers(earlier.resource_id) or context.is_replaced(earlier.id, earlier.resource_id)
+        return owner(Known.SHARED if is_in_state else Known.NOTHING, Shown.SAME, lambda: Maker.OURS)
 
 
 def describe_progress(operation: Operation) -> str:

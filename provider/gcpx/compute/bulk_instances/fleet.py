@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 import attrs
 
 from gcpx.compute.collection import may_refuse_number
-from gcpx.compute.insertion import resource_mark
 from gcpx.compute.operation_batch import BatchRequest, OperationBatch
 from gcpx.compute.operations import Operation, Operations, kind_of
 from gcpx.errors import MalformedResponse, ProviderError
@@ -239,9 +238,9 @@ def _earlier_groups(context: Context, operations: Operations, region: str, insta
 
     Without a provider's ID, which tells stacks apart, only the last creation of the state is known to be this resource's.
     """
-    if not context.provider_id:
+    if not context.request_mark:
         return [last_outputs(context).get("operationGroupId") or ""]
-    begun = operations.begun_by_requests(context, f"regions/{region}", resource_mark(context))
+    begun = operations.begun_by_requests(context, f"regions/{region}", context.request_mark)
     fitting = (operation for operation in begun if any(_may_have_created(operation, item) for item in instances))
     return [operation.get("operationGroupId") or "" for operation in fitting]
 

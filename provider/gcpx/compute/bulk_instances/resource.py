@@ -429,6 +429,10 @@ class BulkInstances(InProject):
         cannot_coexist = same_id or not both_by_tracking_label or have_too_few_names(former, later)
         return cannot_coexist or super().must_delete_first(old, new)
 
+    def id_of(self, inputs: dict[str, Any]) -> str:
+        """Return the ID with the fleet ID in the inputs."""
+        return self._fleet(inputs).resource_id
+
     def changes_in_place(self, path: Path, inputs: dict[str, Any]) -> bool:
         """Also change the properties of instances in place, if the update policy is ROLLING."""
         return super().changes_in_place(path, inputs) or (is_rolling(fleet_values(inputs)) and path[0] in _ROLLED)
