@@ -15,7 +15,7 @@ import attrs
 import driver
 import grpc
 from clocked import ClockedProvider
-from driver import UNKNOWN, Engine, Failed, Resource, failing, rpc, struct
+from driver import UNKNOWN, Engine, Resource, failing, rpc, struct
 from emulated import Emulated
 from google.protobuf import empty_pb2
 from interception import Loss
@@ -56,7 +56,7 @@ class Declared:
         ignore_changes: the paths of inputs that keep their old values.
         replace_on_changes: the paths of properties whose changes replace it.
         replace_with: the names of the resources with which it is replaced.
-        replacement_trigger: what replaces it when it changes.
+        replacement_trigger: what replaces it when it changes from one value to another.
         delete_before_replace: whether it is deleted before it is replaced; None leaves that to the provider.
         retain_on_delete: whether it stays at Google when it leaves the state.
         timeout: the custom timeout of its creation and its updates, in seconds; 0 for that of the engine.
@@ -128,11 +128,6 @@ class Failure:
     code: grpc.StatusCode | None = None
     refusals: dict[str, str] = attrs.Factory(dict)
     partial: Any = attrs.field(default=None, repr=False)
-
-    @classmethod
-    def of(cls, urn: str, failed: Failed) -> Failure:
-        """Describe a failed call."""
-        return cls(urn, failed.message, failed.code, partial=failed.partial)
 
 
 @attrs.frozen
@@ -274,18 +269,20 @@ class Stack:
         wanted = name or self.name
         return next((entry for entry in self.entries if entry.name == wanted and not entry.is_replaced), None)
 
-    def state_delete(self, name: str = "") -> Resource:
-        """Take a resource out of the state, as `pulumi state delete` does; return it."""
+    def _taken_out(self, name: str) -> Entry:
+        """Take an entry out of the state."""
         entry = self._entry(name)
         assert entry is not None, name
         self.entries.remove(entry)
-        return entry.resource
+        return entry
+
+    def state_delete(self, name: str = "") -> Resource:
+        """Take a resource out of the state, as `pulumi state delete` does; return it."""
+        return self._taken_out(name).resource
 
     def state_move(self, other: Stack, name: str = "") -> None:
         """Move a resource to the state of another stack, as `pulumi state move` does."""
-        entry = self._entry(name)
-        assert entry is not None, name
-        self.entries.remove(entry)
+        entry = self._taken_out(name)
         urn = entry.urn.replace(f"urn:pulumi:{self.stack_name}::", f"urn:pulumi:{other.stack_name}::")
         other.entries.append(attrs.evolve(entry, resource=attrs.evolve(entry.resource, urn=urn)))
 
@@ -306,7 +303,7 @@ class Stack:
         """Preview a program; return the steps that change something, or that fail, by the names of their resources."""
         program = self._program(given)
         with self._run():
-            self._preview_all(program)
+            self._go_through(program, self._preview)
         for entry in self.entries:
             if self._is_left_over(entry, program):
                 self.steps.setdefault(entry.name, "delete")
@@ -325,13 +322,11 @@ class Stack:
             self._replaces = replaces
             if refresh:
                 self._refresh()
-            self._preview_all(program)
+            self._go_through(program, self._preview)
             self.failed, self.failures = None, []  # with `--continue-on-error`, what failed in the preview fails again
             self._go_through(program, self._bring)
-            order = list(program)
-            self.entries.sort(
-                key=lambda entry: len(order) if self._is_left_over(entry, program) else _place(entry, order)
-            )
+            if not replaces:
+                self._sort(list(program))
             self._delete(lambda entry: self._is_left_over(entry, program) and (not replaces or entry.name in replaces))
 
     def refresh(self) -> None:
@@ -422,6 +417,11 @@ class Stack:
         else:
             self.destroy(crashes=crashes)
 
+    def _sort(self, names: list[str]) -> None:
+        """Bring the state into the order of a program, with what is left of former programs after it."""
+        places = {name: place for place, name in enumerate(names)}
+        self.entries.sort(key=lambda entry: len(names) if entry.is_replaced else places.get(entry.name, len(names)))
+
     def _program(self, given: Given) -> Program:
         return {self.name: Declared(self.token, dict(given))} if self.token else dict(given)
 
@@ -472,7 +472,7 @@ class Stack:
         except grpc.RpcError:
             with failing() as found:
                 raise
-            self._fail(Failure.of(urn, found[0]))
+            self._fail(Failure(urn, found[0].message, found[0].code, partial=found[0].partial))
         finally:
             self.longest_wait = max(self.longest_wait, self.provider.clock() - began)
         if self._is_killed:
@@ -534,12 +534,9 @@ class Stack:
 
     def _is_forced(self, entry: Entry, declared: Declared) -> bool:
         """Return whether the program replaces a resource without a question to the provider."""
-        return declared.replacement_trigger != entry.declared.replacement_trigger or not self._replaced.isdisjoint(
-            declared.replace_with
-        )
-
-    def _preview_all(self, program: Program) -> None:
-        self._go_through(program, self._preview)
+        old, new = entry.declared.replacement_trigger, declared.replacement_trigger
+        is_triggered = old != new and None not in (old, new)
+        return is_triggered or not self._replaced.isdisjoint(declared.replace_with)
 
     def _preview(self, urn: str, declared: Declared) -> None:
         self.steps[_name(urn)] = "failed"
@@ -639,92 +636,84 @@ class Stack:
 
     def _create(self, urn: str, declared: Declared, plan: Plan) -> Entry:
         """Create a resource, perhaps in place of another, which is marked for its deletion."""
-
-        def keep(report: Any, init_errors: list[str]) -> Entry:
-            replaced = plan.entry
-            if replaced is not None and replaced.is_deleted:
-                self.entries.remove(replaced)
-            elif replaced is not None:
-                replaced.is_replaced = True
-            made = Resource(urn, report.id, plan.inputs, driver.plain(report.properties))
-            self.entries.append(Entry(made, declared, init_errors))
-            return self.entries[-1]
-
-        try:
-            return keep(self._call(urn, lambda: self._create_request(urn, declared, plan)), [])
-        except RunEnded:
-            partial = self._partial(urn)
-            if partial is not None:
-                keep(partial, list(partial.reasons))
-            elif self._is_killed:
-                self.pending.append(urn)
-            raise
+        self.pending.append(urn)
+        report, reasons = self._reported(urn, lambda: self._create_request(urn, declared, plan))
+        made = Resource(urn, report.id, plan.inputs, driver.plain(report.properties))
+        replaced, entry = plan.entry, Entry(made, declared, reasons)
+        self.entries.append(entry)
+        if replaced is not None and replaced.is_deleted:
+            self.entries.remove(replaced)
+        elif replaced is not None:
+            replaced.is_replaced = True
+        if reasons:
+            raise RunEnded
+        return entry
 
     def _update(self, urn: str, declared: Declared, plan: Plan) -> None:
         entry = plan.entry
         assert entry is not None
-
-        def keep(report: Any, inputs: dict[str, Any], init_errors: list[str]) -> None:
-            entry.resource = Resource(urn, entry.resource.id, inputs, driver.plain(report.properties))
-            entry.declared, entry.init_errors = declared, init_errors
-
-        try:
-            keep(self._call(urn, lambda: self._update_request(urn, declared, plan)), plan.inputs, [])
-        except RunEnded:
-            partial = self._partial(urn)
-            if partial is not None:  # after a failed update, the engine keeps the old inputs with the new outputs
-                keep(partial, entry.resource.inputs, list(partial.reasons))
-            raise
-
-    def _partial(self, urn: str) -> Any:
-        """Return what the last failure says about a resource; None if it says nothing."""
-        last = self.failures[-1] if self.failures and not self._is_killed else None
-        return last.partial if last is not None and last.urn == urn else None
+        report, reasons = self._reported(urn, lambda: self._update_request(urn, declared, plan))
+        inputs = entry.resource.inputs if reasons else plan.inputs
+        entry.resource = Resource(urn, entry.resource.id, inputs, driver.plain(report.properties))
+        entry.declared, entry.init_errors = declared, reasons
+        if reasons:
+            raise RunEnded
 
     def _refresh(self) -> None:
         """Read everything; the state is written when all is read."""
         before, self.pending = self._copied(), []
         try:
-            for entry in list(self.entries):
+            for entry in self.entries.copy():
                 if not entry.is_deleted:
-                    self._step(lambda entry=entry: self._read(entry))
+                    self._step(lambda entry=entry: self._refresh_one(entry))
         except RunEnded:
             if self._is_killed:
                 self.entries = before
             raise
 
-    def _read(self, entry: Entry) -> None:
-        """Read a resource; one that is gone leaves the state."""
+    def _refresh_one(self, entry: Entry) -> None:
+        """Read a resource, and compare it with its inputs; one that is gone leaves the state."""
         before = entry.resource
-        try:
-            found = self._call(entry.urn, lambda: (self.engine.refresh(before),))[0]
-        except RunEnded:
-            partial = self._partial(entry.urn)
-            if partial is None:
-                raise
-            entry.resource, entry.init_errors = kept(entry.urn, partial), list(partial.reasons)
+        found, reasons = self._read(entry.urn, before.id, before)
+        if reasons:
             self.failures.pop()  # the engine shows it as a warning
-            return
         if found is None:
             self.entries.remove(entry)
         else:
-            self._call(entry.urn, lambda: self.engine.diff_checked(found, before.inputs))
-            entry.resource, entry.init_errors = found, []
+            self._difference(entry.urn, attrs.evolve(entry, resource=found), entry.declared, before.inputs)
+            entry.resource, entry.init_errors = found, reasons
 
     def _read_anew(self, urn: str, resource_id: str) -> Entry:
         """Read what is imported; it must exist."""
-        _, _, token, name = urn.split("::")
-        try:
-            found = self._call(urn, lambda: (self.engine.import_(token, name, resource_id),))[0]
-        except RunEnded:
-            partial = self._partial(urn)
-            if partial is None:
-                raise
-            read = kept(urn, partial)
-            return Entry(read, Declared(token, read.inputs), list(partial.reasons))
+        found, reasons = self._read(urn, resource_id, None)
         if found is None:
             self._fail(Failure(urn, f"resource '{resource_id}' does not exist"))
-        return Entry(found, Declared(token, found.inputs))
+        return Entry(found, Declared(urn.split("::")[2], found.inputs), reasons)
+
+    def _read(self, urn: str, resource_id: str, old: Resource | None) -> tuple[Resource | None, list[str]]:
+        """Read a resource; return None if it does not exist, and why it is unfinished."""
+        _, _, token, name = urn.split("::")
+        request = rpc.ReadRequest(id=resource_id, urn=urn, name=name, type=token, timeout=self.engine.timeout)
+        if old is not None:
+            request.properties.update(old.outputs)
+            request.inputs.update(old.inputs)
+        report, reasons = self._reported(urn, lambda: self.engine.stub.Read(request))
+        found = Resource(urn, report.id, driver.plain(report.inputs), driver.plain(report.properties))
+        return (found if found.id else None), reasons
+
+    def _reported(self, urn: str, call: Callable[[], Any]) -> tuple[Any, list[str]]:
+        """Call the plugin; return what it reports of a resource, also if the call fails, and why that is unfinished."""
+        try:
+            report, reasons = self._call(urn, call), []
+        except RunEnded:
+            report = self.failed.partial if self.failed is not None and not self._is_killed else None
+            if report is None:
+                raise
+            reasons = list(report.reasons)
+        finally:
+            if urn in self.pending and not self._is_killed:
+                self.pending.remove(urn)
+        return report, reasons
 
     def _delete(self, chosen: Callable[[Entry], bool]) -> None:
         """Delete entries, the last first; what something depends on stays if that could not be deleted."""
@@ -755,17 +744,8 @@ class Stack:
         return next((found[known] for known in (urn, *former) if known in found), None)
 
 
-def kept(urn: str, partial: Any) -> Resource:
-    """Return the resource that the state keeps of a call that failed and reports what exists."""
-    return Resource(urn, partial.id, driver.plain(partial.inputs), driver.plain(partial.properties))
-
-
 def _name(urn: str) -> str:
     return urn.rpartition("::")[2]
-
-
-def _place(entry: Entry, order: list[str]) -> int:
-    return order.index(entry.name) if entry.name in order else -1
 
 
 def _changes_something(request: str) -> bool:
