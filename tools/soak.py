@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import run_state_machine_as_test
 from plugin_process import PluginProcess, plugin_process
 from promises import KINDS, BrokenPromise
-from pulumi_stack import Program, PulumiStack
+from stack import Program, Stack
 from stack_programs import FAULTS, PROGRAMS
 from stacks_machine import StacksMachine
 
@@ -55,8 +55,7 @@ def _live_in_process(cloud: emulated.Emulated, plugin: PluginProcess, figures: C
     def live(both: tuple[Program, Program], fault: dict[str, object] | None) -> None:
         cloud.reset()
         cloud.prepare()
-        config = {"project": programs.PROJECT, "emulatorHost": cloud.host}
-        stack = PulumiStack("soak", config, start_plugin=plugin.connected, continues=True)
+        stack = Stack(cloud, stack_name="soak", start_plugin=plugin.connected, continues=True)
         if fault is not None:
             cloud.fail(**fault)
         for program in both:

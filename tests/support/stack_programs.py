@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from hypothesis import strategies as st
-from pulumi_stack import Declared, Program
 from samples import SAMPLES
+from stack import Declared, Program
 
 SLOTS: Final = {
     name: sample.declared.map(lambda inputs, token=sample.token: Declared(token, inputs))

@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from import_commands import import_commands
 from inventory import Inventory, identity
-from programs import FLEET, MARKER, PROJECT
+from programs import FLEET, MARKER
 from promises import require
-from pulumi_stack import Declared, Entry, Program, PulumiStack
 from samples import BY_TOKEN
+from stack import Declared, Entry, Program, Stack
 from stack_programs import EDITS, FAULTS, PROGRAMS, edited
 
 from gcpx.model.fields import object_type
@@ -55,8 +55,7 @@ class StacksMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.cloud.reset()
-        config = {"project": PROJECT, "emulatorHost": self.cloud.host}
-        self.stacks = [PulumiStack(name, config, continues=True) for name in ("dev", "prod")]
+        self.stacks = [Stack(self.cloud, stack_name=name, continues=True) for name in ("dev", "prod")]
         self.programs: list[Program] = [{}, {}]
         self.orphans: set[str] = set()
         self._requests = 0
@@ -107,7 +106,7 @@ class StacksMachine(RuleBasedStateMachine):
         _, _, token, name = entry.urn.split("::")
         stack.entries.remove(entry)
         self.orphans.add(identity(entry.resource))
-        self._run(number, lambda stack: stack.import_(name, token, entry.resource.id))
+        self._run(number, lambda stack: stack.import_(entry.resource.id, name, token))
 
     @rule(how=st.sampled_from(["edit", "delete", "preempt", "shut down"]), position=st.integers(0, 12))
     def interfere(self, how: str, position: int) -> None:
@@ -194,7 +193,7 @@ class StacksMachine(RuleBasedStateMachine):
     def _import_orphan(self, number: int, urn: str, resource_id: str) -> None:
         _, _, token, name = urn.split("::")
         self.figures["imports of orphans"] += 1
-        self._run(number, lambda stack: stack.import_(name, token, resource_id))
+        self._run(number, lambda stack: stack.import_(resource_id, name, token))
 
     def _delete_orphan(self, orphan: str) -> None:
         while orphan in Inventory.of(self.cloud).things:
@@ -210,7 +209,7 @@ class StacksMachine(RuleBasedStateMachine):
         require(left <= self.strangers, "untracked", left - self.strangers)
         require(left >= self.strangers, "touched", self.strangers - left)
 
-    def _run(self, number: int, act: Callable[[PulumiStack], Any], trouble: Any = None, *, calm: bool = False) -> None:
+    def _run(self, number: int, act: Callable[[Stack], Any], trouble: Any = None, *, calm: bool = False) -> None:
         """Run Pulumi on a stack, with trouble at one of its requests; then check what it has done."""
         stack, before, self._requests = self.stacks[number], Inventory.of(self.cloud), 0
         others = {name: before.things[name] for name in self.strangers | self._owned(1 - number)}
@@ -233,7 +232,7 @@ class StacksMachine(RuleBasedStateMachine):
         if isinstance(what, dict):
             self.cloud.fail(**what)
         elif what == "cancel":
-            self.stacks[number].cancel()
+            self.stacks[number].stop()
         elif what.startswith("crash"):
             self._crash(number, what)
         else:
@@ -242,7 +241,7 @@ class StacksMachine(RuleBasedStateMachine):
     def _crash(self, number: int, what: str) -> None:
         """Crash before or after the work of a request. No later request of the plugin arrives."""
         self.cloud.interceptor.lose("after" if what == "crash after" else "before")
-        self.stacks[number].crash()
+        self.stacks[number].kill()
 
     def _interfere_with_own(self, number: int, how: str) -> None:
         things = Inventory.of(self.cloud).things
@@ -297,7 +296,7 @@ class StacksMachine(RuleBasedStateMachine):
         require(not any(MARKER in message for message in stack.messages), "leaked", stack.messages)
 
 
-def _may_leave_orphans(stack: PulumiStack, trouble: Any) -> bool:
+def _may_leave_orphans(stack: Stack, trouble: Any) -> bool:
     """Return whether a run may have made something that is in no state: it crashed."""
     del stack
     return trouble is not None and str(trouble[1]).startswith("crash")

@@ -188,7 +188,8 @@ class FleetMachine(RuleBasedStateMachine):
         """Interrupt a run, in the emulator's thread. After a crash, no request of the plugin arrives any more."""
         if what.startswith("crash"):
             self.cloud.interceptor.lose("after" if what == "crash after" else "before")
-        if what.startswith("c"):
+            self.stack.kill()
+        elif what == "cancel":
             self.stack.engine.stub.Cancel(empty_pb2.Empty())
         else:
             self.fleet.interfere(what, position)

@@ -369,6 +369,7 @@ def test_what_a_killed_growth_created_is_left_and_named_once_google_has_forgotte
     (command,) = import_commands(warning)
     stack.end_plugin()
 
+    stack.state_delete()
     stack.import_(command.id)
     assert len(member_names(stack.state)) == 5
     stack.run("up", fleet(5, labels=ROLE))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 
 import pytest
-from programs import ATTACHMENT, PROJECT, attachment
-from pulumi_stack import Declared, PulumiStack
+from programs import ATTACHMENT, attachment
+from stack import Declared, Stack
 
 PROGRAM = {"data": Declared(ATTACHMENT, attachment())}
 
@@ -16,16 +16,14 @@ def stacks(cloud):
     """Two stacks of one program. The first one has the attachment; the creation of the second one was cancelled."""
     cloud.make_instance()
     cloud.make_disk()
-    first, second = (
-        PulumiStack(name, {"project": PROJECT, "emulatorHost": cloud.host}) for name in ("first", "second")
-    )
+    first, second = (Stack(cloud, stack_name=name) for name in ("first", "second"))
     first.up(PROGRAM)
     second.up({})
     cloud.interceptor.hold(1)
     running = threading.Thread(target=lambda: second.up(PROGRAM))
     running.start()
     cloud.interceptor.wait_until_held()
-    second.cancel()
+    second.stop()
     running.join()
     cloud.interceptor.drain()
     yield first, second

@@ -179,7 +179,7 @@ def test_what_another_resource_of_the_state_has_is_neither_adopted_nor_named(clo
     stack.end_plugin()
     moved = attrs.evolve(stack.state, urn=stack.engine.urn(stack.token, "moved"))
     stack.engine.diff(moved, scenario.inputs)
-    stack.state = None
+    stack.state_delete()
     stack.up(scenario.other if is_changed else scenario.inputs)
 
     assert stack.state.id != moved.id
@@ -250,9 +250,9 @@ def test_a_forced_replacement_that_found_the_old_resource_but_could_not_read_it_
     before, inputs = prepare(cloud), CREATIONS["template_named"].inputs
     stack = stack_of(cloud, "template_named")
     stack.run("up", inputs)
-    made, old = Inventory.of(cloud), stack.state
+    made = Inventory.of(cloud)
     stack.end_plugin()
-    stack.state = None
+    old = stack.state_delete()
     cloud.fail("compute.instanceTemplates.get", status=403, times=100)
     stack.up(inputs)
     cloud.emulator.faults.queue.clear()
@@ -283,9 +283,8 @@ def test_a_replacement_that_was_interrupted_before_its_deletion_keeps_what_its_c
     before, inputs = prepare(cloud), CREATIONS["template_named"].inputs
     stack = stack_of(cloud, "template_named")
     stack.run("up", inputs)
-    old = stack.state
-    stack.end_plugin()
-    stack.state = stack.engine.create(stack.token, "web", inputs)
+    old = stack.state_delete()
+    stack.run("up", inputs)
     stack.end_plugin()
     assert not stack.preview(inputs)
     stack.engine.delete(old)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 from inventory import Inventory
-from programs import PROJECT
-from pulumi_stack import Declared, PulumiStack
 from samples import SAMPLES
+from stack import Declared, Stack
 
 CREATIONS = {
     name: (sample.token, next(iter(sample.lives.values())).inputs, sample.changed_by[0])
@@ -24,8 +23,7 @@ FAULTS = {
 
 @pytest.fixture
 def stacks(cloud):
-    config = {"project": PROJECT, "emulatorHost": cloud.host}
-    made = [PulumiStack(name, config) for name in ("dev", "prod")]
+    made = [Stack(cloud, stack_name=name) for name in ("dev", "prod")]
     yield made
     for stack in made:
         stack.end_plugin()
