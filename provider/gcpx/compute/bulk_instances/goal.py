@@ -9,7 +9,15 @@ import attrs
 
 from gcpx.compute.bulk_instances.capacity import inputs_of_member
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
-from gcpx.compute.bulk_instances.fleet import GENERATION_LABEL, Fleet, Instance, is_stopped, last_outputs, name_order
+from gcpx.compute.bulk_instances.fleet import (
+    GENERATION_LABEL,
+    Fleet,
+    Instance,
+    is_stopped,
+    last_outputs,
+    membership_labels,
+    name_order,
+)
 from gcpx.compute.bulk_instances.generation import (
     generation_of,
     has_same_properties,
@@ -284,7 +292,7 @@ class Goal:
         levels = frozenset(levels_of(context.changed))
         base = (last_generation(last_outputs(context)) or generation_of(before)) if policy.rolling else ""
         generation = generation_of(after, base, levels) if policy.rolling else ""
-        labels = {**fleet.labels, **({GENERATION_LABEL: generation} if generation else {})}
+        labels = {**membership_labels(fleet.id), **({GENERATION_LABEL: generation} if generation else {})}
         removed = last_outputs(context).get("removedKeys") or {}  # what an unfinished update was removing
         target = Target.after(before, after, labels, {name: frozenset(keys) for name, keys in removed.items()})
         return cls(
@@ -363,7 +371,7 @@ class Goal:
         if is_rehosted or (is_stopped(instance) and self.policy.replaces_stopped):
             return Level.REPLACE
         if not self.policy.rolling:
-            return self._unset(instance, _WITHOUT_ROLLING)
+            return self._unset(instance)
         need, local = self._behind(instance), any(disk.get("type") == "SCRATCH" for disk in instance.get("disks", ()))
         if need is Level.RESTART and (local or not self.policy.unavailable):
             need = Level.REPLACE
@@ -375,7 +383,7 @@ class Goal:
         """Return what a member of a rolling fleet needs, by its label and by what is set on it."""
         need = need_of(self.generation_of(instance), self.generation)
         if need is Level.NONE:
-            return self._unset(instance, (LABELS, *ON_RUNNING))
+            return self._unset(instance)
         if self.unreadable is not None:
             raise self.unreadable
         is_set = need is Level.RESTART and not any(
@@ -385,10 +393,10 @@ class Goal:
             need = Level.REFRESH  # an interrupted rollout has restarted it already
         return max(need, self.policy.least)
 
-    def _unset(self, instance: Instance, settings: tuple[Setting, ...]) -> Level:
-        return (
-            Level.REFRESH if any(self.target_of(instance).differs(item, instance) for item in settings) else Level.NONE
-        )
+    def _unset(self, instance: Instance) -> Level:
+        """Return what a member of the wanted generation needs: nothing, if all is set that changes while it runs."""
+        target = self.target_of(instance)
+        return Level.REFRESH if any(target.differs(item, instance) for item in self.settings) else Level.NONE
 
 
 def _properties(
