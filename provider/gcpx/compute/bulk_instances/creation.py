@@ -31,7 +31,6 @@ from gcpx.compute.bulk_instances.fleet import (
     Instance,
     created_in_group,
     fleet_values,
-    last_outputs,
     membership_labels,
     region_of,
 )
@@ -369,7 +368,7 @@ class BulkInsert(Insertion):
     def was_known(self, operation: dict[str, Any]) -> bool:
         """Return whether the state, or what the engine has shown, has the group of operations."""
         return operation.get("operationGroupId") in {
-            last_outputs(self.context).get("operationGroupId", ""),
+            fleet_values(self.context.prior).get("operationGroupId", ""),
             *self.context.shown,
         }
 

@@ -51,11 +51,6 @@ def fleet_values(values: Mapping[str, Any]) -> BulkInstancesValues:
     return cast("BulkInstancesValues", values)
 
 
-def last_outputs(context: Context) -> BulkInstancesValues:
-    """Return the outputs in the state before a call."""
-    return fleet_values(context.prior)
-
-
 def is_tracked(fleet_id: str) -> bool:
     """Return whether the members are found by gcpx's own label.
 
@@ -199,7 +194,7 @@ class Membership:
         Raises:
             ApiError: operations cannot be listed, and so it cannot be told whether an instance is a member.
         """
-        self.take_in(item for item in last_outputs(context).get("members") or () if item.get("id"))
+        self.take_in(item for item in fleet_values(context.prior).get("members") or () if item.get("id"))
         creations, self._creations = self._creations, []
         self._groups += [creation.group for creation in creations]
         outside = self._outside(found)
@@ -243,7 +238,7 @@ def _earlier_groups(context: Context, operations: Operations, region: str, insta
     Without a provider's ID, which tells stacks apart, only the last creation of the state is known to be this resource's.
     """
     if not context.provider_id:
-        return [last_outputs(context).get("operationGroupId") or ""]
+        return [fleet_values(context.prior).get("operationGroupId") or ""]
     begun = operations.begun_by_requests(context, f"regions/{region}", resource_mark(context))
     fitting = (operation for operation in begun if any(_may_have_created(operation, item) for item in instances))
     return [operation.get("operationGroupId") or "" for operation in fitting]
@@ -348,7 +343,7 @@ class Fleet:
         The first list of a region in a process is an aggregated one, which counts as a heavy-weight read, and names the
         region's zones. Later ones list each zone, side by side.
         """
-        known = (member.get("zone") or "" for member in last_outputs(context).get("members") or ())
+        known = (member.get("zone") or "" for member in fleet_values(context.prior).get("members") or ())
         self.zones.add(self.project, self.region, known)
         zones = self.zones.of(self.project, self.region)
         try:

@@ -12,8 +12,8 @@ from gcpx.compute.bulk_instances.fleet import (
     GENERATION_LABEL,
     Fleet,
     Instance,
+    fleet_values,
     is_stopped,
-    last_outputs,
     stop_reasons,
 )
 from gcpx.compute.bulk_instances.generation import last_generations
@@ -43,7 +43,7 @@ def live_fleet(
             members count.
         creation: the outputs of `Creation`, or the last `CREATION_OUTPUTS`.
     """
-    reasons, generations = stop_reasons(context, fleet, members), last_generations(last_outputs(context))
+    reasons, generations = stop_reasons(context, fleet, members), last_generations(fleet_values(context.prior))
     properties = {
         **creation,
         **_size_outputs(members, inputs),
@@ -63,7 +63,7 @@ def imported_fleet(context: Context, fleet: Fleet, members: list[Instance], inpu
 
 def last_members(context: Context, members: list[Instance]) -> list[MemberValues]:
     """Describe members as they were last listed, without finding out why some are stopped."""
-    generations = last_generations(last_outputs(context))
+    generations = last_generations(fleet_values(context.prior))
     return [_member(instance, {}, generations) for instance in members]
 
 

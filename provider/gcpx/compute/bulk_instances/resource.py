@@ -38,7 +38,6 @@ from gcpx.compute.bulk_instances.fleet import (
     fleet_values,
     is_stopped,
     is_tracked,
-    last_outputs,
     membership_labels,
     membership_pattern,
     region_of,
@@ -285,7 +284,7 @@ def naming_strangers(context: Context, fleet: Fleet) -> Iterator[None]:
 
 def name_new_members(context: Context, fleet: Fleet, members: list[Instance]) -> None:
     """Say which members a refresh adds because they match the fleet's ID; an import says nothing."""
-    known = {item.get("id") for item in last_outputs(context).get("members") or ()}
+    known = {item.get("id") for item in fleet_values(context.prior).get("members") or ()}
     new = [member for member in members if str(member["id"]) not in known]
     if new and "members" in context.prior:
         words = (
@@ -460,7 +459,7 @@ class BulkInstances(InProject):
 
     def settle(self, context: Context, resource_id: str) -> None:
         """Wait for what interrupted creations and updates are still creating."""
-        known = {item.get("id") for item in last_outputs(context).get("members") or ()}
+        known = {item.get("id") for item in fleet_values(context.prior).get("members") or ()}
 
         def is_shown(outcome: Outcome) -> bool:
             fleet = self._parse(resource_id)
@@ -479,7 +478,7 @@ class BulkInstances(InProject):
         fleet = self._parse(resource_id)
         with naming_strangers(context, fleet):
             members = self._members_read(context, fleet, is_import=inputs is None)
-        values, prior = fleet_values(inputs or {}), last_outputs(context)
+        values, prior = fleet_values(inputs or {}), fleet_values(context.prior)
         if not members and not is_parked(values):
             return None
         if inputs is None:
@@ -571,7 +570,7 @@ class BulkInstances(InProject):
 
     def _grow(self, context: Context, fleet: Fleet, inputs: BulkInstancesValues, demand: Demand) -> State:
         """Create the instances of a new fleet, and read it back."""
-        unread = partial(unread_fleet, fleet, inputs, last_outputs(context))
+        unread = partial(unread_fleet, fleet, inputs, fleet_values(context.prior))
         with keeping_state(unread) as progress:
             creation = create_instances(context, fleet, inputs, [], demand)
             if creation.refusal is not None:

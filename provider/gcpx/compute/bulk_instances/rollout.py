@@ -16,8 +16,8 @@ from gcpx.compute.bulk_instances.fleet import (
     Fleet,
     Instance,
     MemberRequest,
+    fleet_values,
     is_stopped,
-    last_outputs,
     name_order,
 )
 from gcpx.compute.bulk_instances.generation import (
@@ -307,7 +307,7 @@ def _zones_by_name(context: Context, kept: list[Instance], deleted: list[Instanc
 
     So if there are fewer new members than names, the lowest numbers stay, as the preview says.
     """
-    prior = last_outputs(context)
+    prior = fleet_values(context.prior)
     lost: list[MemberValues | LostMemberValues] = [*(prior.get("lostMembers") or ()), *(prior.get("members") or ())]
     existing = {member["name"] for member in kept}
     found = {item["name"]: name_of(item["zone"]) for item in [*deleted, *lost]}
@@ -633,7 +633,7 @@ class FleetUpdate:
         )
 
     def _state(self, rollout: Rollout, inputs: BulkInstancesValues) -> State:
-        prior = last_outputs(self.context)
+        prior = fleet_values(self.context.prior)
         creation = rollout.creation.outputs if rollout.creation is not None else chosen(prior, CREATION_OUTPUTS)
         more = rollout_outputs(prior, rollout.goal, rollout.members)
         state = live_fleet(self.context, self.fleet, rollout.members, inputs, {**creation, **more})
@@ -644,7 +644,7 @@ class FleetUpdate:
             rollout.members = self.fleet.members(self.context)
             return self._state(rollout, self.new)
         except ProviderError:
-            prior = last_outputs(self.context)
+            prior = fleet_values(self.context.prior)
             reached = rollout_outputs(prior, rollout.goal, rollout.members)
             creation: BulkInstancesValues = rollout.creation.outputs if rollout.creation is not None else {}
             members = last_members(self.context, rollout.members)
