@@ -180,15 +180,12 @@ class Membership:
         """
         self._creations.append(_Creation(operation.get("operationGroupId") or "", created))
 
-    def members_among(
-        self, context: Context, operations: Operations, region: str, found: list[Instance]
-    ) -> list[Instance]:
+    def members_among(self, context: Context, fleet: Fleet, found: list[Instance]) -> list[Instance]:
         """Return the members among the instances that match.
 
         Args:
             context: the engine's call, whose last outputs have the members of the state.
-            operations: the operations of the fleet's project.
-            region: the name of the fleet's region.
+            fleet: the fleet, whose operations are read if the context and the list do not tell.
             found: the instances that match, as they were just listed.
 
         Raises:
@@ -203,26 +200,26 @@ class Membership:
         if not self._has_read_operations and len(known) == len(creations) and by_zone == created:
             self.take_in(outside)  # exactly as many are new in each zone as Google says that this run created
         elif outside:
-            self._read_operations(context, operations, region, outside)
+            self._read_operations(context, fleet, outside)
         self.strangers = {str(item["id"]): item for item in self._outside(outside)}
         return [item for item in found if str(item["id"]) in self._members]
 
     def _outside(self, found: list[Instance]) -> list[Instance]:
         return [item for item in found if str(item["id"]) not in self._members]
 
-    def _read_operations(self, context: Context, operations: Operations, region: str, outside: list[Instance]) -> None:
+    def _read_operations(self, context: Context, fleet: Fleet, outside: list[Instance]) -> None:
         """Make those instances members that bulk creations of this run, or of interrupted runs, have created."""
         self._has_read_operations = True
-        self._take_in_created(context, operations, self._groups, outside)
+        self._take_in_created(context, fleet, self._groups, outside)
         new = [item for item in self._outside(outside) if str(item["id"]) not in self.strangers]
         if new:
-            self._take_in_created(context, operations, _earlier_groups(context, operations, region, new), new)
+            self._take_in_created(context, fleet, _earlier_groups(context, fleet, new), new)
 
     def _take_in_created(
-        self, context: Context, operations: Operations, groups: Iterable[str], instances: list[Instance]
+        self, context: Context, fleet: Fleet, groups: Iterable[str], instances: list[Instance]
     ) -> None:
         for group in filter(None, groups):
-            self.take_in(created_in_group(context, operations, group, self._outside(instances)))
+            self.take_in(created_in_group(context, fleet.operations, group, self._outside(instances)))
 
 
 def created_in_group(context: Context, operations: Operations, group: str, instances: list[Instance]) -> list[Instance]:
@@ -232,14 +229,14 @@ def created_in_group(context: Context, operations: Operations, group: str, insta
     return [item for item in instances if str(item["id"]) in targets]
 
 
-def _earlier_groups(context: Context, operations: Operations, region: str, instances: list[Instance]) -> list[str]:
+def _earlier_groups(context: Context, fleet: Fleet, instances: list[Instance]) -> list[str]:
     """Return the group IDs of the resource's bulk creations that may have created one of the instances.
 
     Without a provider's ID, which tells stacks apart, only the last creation of the state is known to be this resource's.
     """
     if not context.provider_id:
         return [fleet_values(context.prior).get("operationGroupId") or ""]
-    begun = operations.begun_by_requests(context, f"regions/{region}", resource_mark(context))
+    begun = fleet.operations.begun_by_requests(context, f"regions/{fleet.region}", resource_mark(context))
     fitting = (operation for operation in begun if any(_may_have_created(operation, item) for item in instances))
     return [operation.get("operationGroupId") or "" for operation in fitting]
 
@@ -335,7 +332,7 @@ class Fleet:
 
     def members(self, context: Context) -> list[Instance]:
         """List the members; raises the same as `matching` and `Membership.members_among`."""
-        return self.membership.members_among(context, self.operations, self.region, self.matching(context))
+        return self.membership.members_among(context, self, self.matching(context))
 
     def matching(self, context: Context) -> list[Instance]:
         """List the instances that match the fleet's ID, ordered by name and number; raises `ApiError`.

@@ -196,11 +196,6 @@ def creation_generation(context: Context, fleet: Fleet, inputs: BulkInstancesVal
     return generation_of(merged_properties(context, fleet, inputs)) if is_rolling(inputs) else ""
 
 
-def generation_label(generation: str) -> dict[str, str]:
-    """Return the label of a generation, as a map; empty without one."""
-    return {GENERATION_LABEL: generation} if generation else {}
-
-
 def generation_output(generation: str) -> BulkInstancesValues:
     """Return the output that gives a fleet's generation; empty without one."""
     return {"generation": generation} if generation else {}

@@ -42,7 +42,7 @@ from gcpx.compute.bulk_instances.fleet import (
     membership_pattern,
     region_of,
 )
-from gcpx.compute.bulk_instances.generation import creation_generation, generation_label, generation_output
+from gcpx.compute.bulk_instances.generation import creation_generation, generation_output
 from gcpx.compute.bulk_instances.goal import after_last_update
 from gcpx.compute.bulk_instances.names import explained_refusal, have_too_few_names
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, imported_fleet, live_fleet, unread_fleet
@@ -448,7 +448,7 @@ class BulkInstances(InProject):
     def _create(self, context: Context, fleet: Fleet, inputs: BulkInstancesValues) -> State:
         size, names = FleetSize.of(inputs), list(inputs.get("perInstanceProperties") or {})
         generation = creation_generation(context, fleet, inputs)
-        demand = Demand(count=size.wanted, names=names, labels=generation_label(generation))
+        demand = Demand(count=size.wanted, names=names, labels={GENERATION_LABEL: generation} if generation else {})
         with self._reserve(context, fleet):
             adopted = self._has_own_instances(context, fleet, inputs, demand)
             if is_parked(inputs):
@@ -558,11 +558,7 @@ class BulkInstances(InProject):
         own = created_earlier(context, fleet, inputs, demand, found)
         membership = fleet.membership
         membership.take_in(own)
-        if (
-            not own
-            or len(found) > demand.count
-            or membership.members_among(context, fleet.operations, fleet.region, found) != found
-        ):
+        if not own or len(found) > demand.count or membership.members_among(context, fleet, found) != found:
             raise FleetIdTakenError(
                 fleet, what_matches(found, own), how_to_manage(context, fleet.resource_id, "choose another ID")
             )

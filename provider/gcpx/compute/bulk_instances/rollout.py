@@ -20,13 +20,7 @@ from gcpx.compute.bulk_instances.fleet import (
     is_stopped,
     name_order,
 )
-from gcpx.compute.bulk_instances.generation import (
-    changing,
-    generation_label,
-    generation_output,
-    is_changing,
-    recorded_generation,
-)
+from gcpx.compute.bulk_instances.generation import changing, generation_output, is_changing, recorded_generation
 from gcpx.compute.bulk_instances.goal import LABELS, ON_STOPPED, Goal, Setting, Target
 from gcpx.compute.bulk_instances.names import explained_refusal, free_names, runs_out
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, last_members, live_fleet, unread_fleet
@@ -286,7 +280,7 @@ def instances_to_create(
         deleted: the members that the same step has deleted.
         count: the number of instances.
     """
-    labels = generation_label(goal.generation)
+    labels = {**goal.target.labels}
     zones = _zones_by_name(context, kept, deleted) if goal.policy.keep_names else {}
     if goal.inputs.get("perInstanceProperties"):
         existing = {member["name"] for member in kept}
