@@ -57,7 +57,7 @@ class Shelf(Resource):
         return Location.of(inputs, outputs, region="us-east1")
 
     def unique_key(self, inputs):
-        return None if inputs.get(AUTONAMED) else inputs.get("name")
+        return None if inputs.get(AUTONAMED) is True else inputs.get("name")
 
     def predict(self, inputs):
         return {"region": inputs.get("region") or "us-east1"}

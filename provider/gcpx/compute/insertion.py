@@ -26,7 +26,7 @@ from gcpx.gcp.errors import ApiError, Conflict, NotFound, PermissionDenied, Prec
 from gcpx.gcp.request import Request
 from gcpx.model.import_command import separate_import_command
 from gcpx.model.links import name_of, path_of
-from gcpx.model.naming import UNREAD
+from gcpx.model.naming import STACK_DIGITS, UNREAD
 from gcpx.model.ownership import Known, Maker, Owner, Shown, owner
 from gcpx.model.resource import Context
 
@@ -348,19 +348,20 @@ class EarlierInsertions:
         """
         if not context.request_mark:
             return []
-        place, mark = f"{context.stack_mark} {operations.path}/{scope}", context.request_mark
+        stack, mark = context.requester[:STACK_DIGITS], context.request_mark
+        place = f"{stack} {operations.path}/{scope}"
         try:
             with context.holding(self._lock, f"GET {operations.path}/{scope}/operations", reading=True):
                 if place not in self._lists:
-                    self._lists[place] = _of_stack(context, operations, scope)
+                    self._lists[place] = _of_stack(context, operations, scope, f"{stack}-")
                 return [item for item in self._lists[place] if str(item.get("clientOperationId", "")).startswith(mark)]
         except (CancelledError, OutOfTimeError):
             return []
 
 
-def _of_stack(context: Context, operations: Operations, scope: str) -> list[Operation]:
+def _of_stack(context: Context, operations: Operations, scope: str, beginning: str) -> list[Operation]:
     try:
-        return operations.begun_by_requests(context, scope, f"{context.stack_mark}-", patience=0.0)
+        return operations.begun_by_requests(context, scope, beginning, patience=0.0)
     except ProviderError:
         return []
 

@@ -74,7 +74,7 @@ class NamedResource(InProject):
 
     def unique_key(self, inputs: dict[str, Any]) -> Any:
         """Return place and name, which two resources cannot share; None for a generated name."""
-        return None if inputs.get(AUTONAMED) else self._address(inputs)
+        return None if inputs.get(AUTONAMED) is True else self._address(inputs)
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Predict the project and the kind."""

@@ -206,7 +206,7 @@ def outputs_of(resource: Resource, state: State, inputs: dict[str, Any]) -> dict
 
 def hidden_outputs(state: State) -> dict[str, Any]:
     """Return the outputs that hold the mark of a resource."""
-    return {naming.CREATION: state.mark.written()} if state.mark else {}
+    return {naming.CREATION: attrs.asdict(state.mark)} if state.mark else {}
 
 
 def refresh(resource: Resource, state: State, inputs: dict[str, Any], prior: dict[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,8 @@ from gcpx.model.values import UNKNOWN, reveal
 
 AUTONAMED: Final = "__autonamed"
 """Marks inputs whose name was generated. The engine hides keys that begin with two underscores."""
+WRITTEN: Final = "written"
+"""The value of that mark if the program has the generated name, too, which a replacement may therefore keep."""
 IMPORTED: Final = "__imported"
 """Marks inputs that come from an import: Google does not return everything that a user may have set."""
 UNREAD: Final = "__unread"
@@ -22,7 +24,9 @@ UNREAD: Final = "__unread"
 
 The value is true or, if it is known, the numeric ID of what the creation changes, such as an instance."""
 CREATION: Final = "__creation"
-"""A hidden output: how the resource was created, as `CreationMark.written`."""
+"""A hidden output: how the resource was created, the fields of a `CreationMark`."""
+STACK_DIGITS: Final = 8
+"""How many digits of a requester are the same for all resources of a stack."""
 
 
 @attrs.frozen
@@ -93,13 +97,25 @@ class CreationMark:
     def of(cls, outputs: Mapping[str, Any]) -> Self | None:
         """Read the mark in outputs; None for an import."""
         found = outputs.get(CREATION)
-        id_, _, rest = found.partition(" ") if isinstance(found, str) else ("", "", "")
-        requester, _, adopted = rest.partition(" ")
-        return cls(id_, requester, bool(adopted)) if id_ else None
+        return cls(**found) if found else None
 
-    def written(self) -> str:
-        """Write it as one text."""
-        return f"{self.id} {self.requester} {'adopted' if self.adopted else ''}".rstrip()
+
+def requester(provider_id: str, urn: str, outputs: Mapping[str, Any]) -> str:
+    """Return who sends the requests that create something for a resource, as hexadecimal digits, the stack's first.
+
+    It is that of the resource's creation, also after something has changed the URN or the provider.
+
+    Args:
+        provider_id: the ID of the provider's resource, which no other stack has; without one, the result is
+            empty.
+        urn: the resource's URN.
+        outputs: its outputs in the state.
+    """
+    creation = CreationMark.of(outputs)
+    if creation is not None and creation.requester:
+        return creation.requester
+    of_stack, of_urn = (hashlib.sha256(text.encode()).hexdigest() for text in (provider_id, f"{provider_id} {urn}"))
+    return f"{of_stack[:STACK_DIGITS]}{of_urn[:32]}" if provider_id else ""
 
 
 def with_real_name(
@@ -127,10 +143,10 @@ def name_inputs(
         return news, []
     key, proposal = rule.property, request.proposal
     if news.get(key) is not None:
-        # With the option ignoreChanges, the engine copies the generated name into the inputs, without the mark.
-        is_same = reveal(news[key]) == reveal(olds.get(key, news[key]))
-        if is_same and (news.get(AUTONAMED) or olds.get(AUTONAMED)):
-            return news | {AUTONAMED: True}, []
+        if reveal(news[key]) == reveal(olds.get(key, news[key])):
+            # With the option ignoreChanges, the engine copies the generated name into the inputs, without the mark.
+            mark = news.get(AUTONAMED) or (WRITTEN if olds.get(AUTONAMED) else None)
+            return (news | {AUTONAMED: mark} if mark else news), []
         return {k: v for k, v in news.items() if k != AUTONAMED}, []
     if (olds.get(AUTONAMED) or olds.get(IMPORTED)) and olds.get(key) not in (None, UNKNOWN):
         return news | {key: olds[key], AUTONAMED: True}, []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import abc
 import functools
-import hashlib
 import math
 import threading
 import time
@@ -76,8 +75,8 @@ class Context:
         prior: the outputs in state before this call, with secrets revealed.
         changed: in an update, the paths of the inputs that differ.
         autonamed: whether the resource's name was generated.
-        provider_id: the ID of the provider's resource in the stack, which no other stack has; empty if there is none.
         provider_urn: the URN of the provider's resource; empty if the engine does not tell.
+        requester: who sends the requests that create something for the resource, as `gcpx.model.naming.requester` says.
         replaces: in a creation, the entry of the state that the engine replaces with it; None for a first creation.
         urn_of: gives the URN of the resource that has an ID, of all resources that the engine has shown or that were
             created since Configure; None if none has.
@@ -95,8 +94,8 @@ class Context:
     prior: dict[str, Any] = attrs.Factory(dict)
     changed: tuple[Path, ...] = ()
     autonamed: bool = False
-    provider_id: str = ""
     provider_urn: str = ""
+    requester: str = ""
     replaces: Replaced | None = None
     urn_of: Callable[[str], str | None] = lambda _: None
     clock: Callable[[], float] = time.monotonic
@@ -170,26 +169,8 @@ class Context:
         return self.urn_of(resource_id) not in {None, self.urn}
 
     @property
-    def stack_mark(self) -> str:
-        """How the request IDs of the whole stack begin; empty without a provider's ID, which tells stacks apart."""
-        return hashlib.sha256(self.provider_id.encode()).hexdigest()[:8] if self.provider_id else ""
-
-    @property
-    def requester(self) -> str:
-        """Who sends the requests that create something for the resource, as digits; empty without a provider's ID.
-
-        It is that of the resource's creation, also after an alias or another version of the SDK has changed the URN or
-        the provider.
-        """
-        creation = CreationMark.of(self.prior)
-        if creation is not None and creation.requester:
-            return creation.requester
-        of_urn = hashlib.sha256(f"{self.provider_id} {self.urn}".encode()).hexdigest()
-        return f"{self.stack_mark}{of_urn[:32]}" if self.provider_id else ""
-
-    @property
     def request_mark(self) -> str:
-        """How the IDs of these requests begin; empty without a provider's ID."""
+        """How the IDs of the requests begin that create something for the resource; empty without a provider's ID."""
         digits = self.requester
         return f"{digits[:8]}-{digits[8:12]}-5{digits[12:15]}" if digits else ""
 

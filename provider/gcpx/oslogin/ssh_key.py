@@ -27,6 +27,7 @@ from gcpx.model.fields import Failure, Record, chosen, field, output_field, reco
 from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import name_of, path_of
 from gcpx.model.numbers import as_integer
+from gcpx.model.ownership import Known, Maker, Owner, Shown, owner
 from gcpx.model.patterns import PROJECT, REGION
 from gcpx.model.resource import Context, InvalidId, ListedResource, Page, PartialError, Resource, State
 
@@ -312,15 +313,14 @@ class SshKey(Resource):
         """Create the key, and wait until it can be read; refuse one that exists, because it may be another stack's."""
         values = _values(inputs)
         keys, key_id = self._keys(context, values["user"]), fingerprint(values["key"])
-        if keys.read(key_id) is not None:
-            raise _already_exists(keys, key_id)
+        _refuse_others(keys, key_id, Shown.NOTHING if keys.read(key_id) is None else Shown.SAME, Maker.UNTOLD)
         with keeping_state(lambda _: _unread(keys, key_id, values)) as creation:
             try:
                 self._add(keys, values)
             except Conflict as error:
                 # The key was not there before. If it is as this request writes it, a lost attempt has created it.
-                if not error.is_repeated or not self._is_as_written(keys, key_id, values):
-                    raise _already_exists(keys, key_id) from error
+                is_ours = error.is_repeated and self._is_as_written(keys, key_id, values)
+                _refuse_others(keys, key_id, Shown.SAME, Maker.OURS if is_ours else Maker.UNTOLD)
                 context.progress(f"{keys.id_of(key_id)} was created by a request without a response")
             except PermissionDenied as error:
                 hint = f"Only {keys.user} can manage keys of {keys.user}: use its credentials, or set gcpx:impersonateServiceAccount."
@@ -402,9 +402,12 @@ def _values(values: Mapping[str, Any]) -> SshKeyValues:
     return cast("SshKeyValues", values)
 
 
-def _already_exists(keys: SshPublicKeys, key_id: str) -> Conflict:
+def _refuse_others(keys: SshPublicKeys, key_id: str, shown: Shown, maker: Maker) -> None:
+    """Raise Conflict if a key exists that may not be created by this resource; nothing shows who created a key."""
+    if owner(Known.NOTHING, shown, lambda: maker) in {Owner.OURS, Owner.NOBODY}:
+        return
     resource_id = keys.id_of(key_id)
-    return Conflict(
+    raise Conflict(
         f"{resource_id} exists already and was not created by this resource. "
         f"{how_to_manage(keys.context, resource_id, 'remove this resource from the program')}",
         status=409,

@@ -11,7 +11,7 @@ import grpc
 from google.protobuf import empty_pb2
 
 from gcpx.errors import ProviderError, UserError
-from gcpx.model import codec, lifecycle
+from gcpx.model import codec, lifecycle, naming
 from gcpx.model.check import CheckResult, check
 from gcpx.model.fields import ObjectType
 from gcpx.model.naming import AUTONAMED, name_inputs, without_hidden
@@ -174,7 +174,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         replaced = self._memory.replaced(request.urn)
         context = attrs.evolve(self._call(request), autonamed=bool(inputs.get(AUTONAMED)), replaces=replaced)
         state, error = _create_or_update(outputs, context, partial(lifecycle.create, resource, context))
-        self._memory.created(Entry.created(resource, request.urn, state))
+        self._memory.created(Entry.of(resource, request.urn, state.id, state.properties, state.mark))
         return proto.provider.CreateResponse(id=state.id, properties=outputs.written(state, error))
 
     @guarded
@@ -241,7 +241,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
 
     def _call(self, request: Any, prior: dict[str, Any] | None = None) -> Context:
         """Describe the call for the resource; nothing secret in the request gets into its messages."""
-        urn = getattr(request, "urn", "")
+        urn, plain = getattr(request, "urn", ""), reveal(prior or {})
         redacted = partial(_send_redacted, urn, cache(partial(secrets_in, request, self.plugin)))
         return Context(
             urn=urn,
@@ -250,10 +250,10 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             progress=partial(redacted, self._log.progress),
             inform=partial(redacted, self._log.inform),
             warn=partial(redacted, self._log.warn),
-            prior=reveal(prior or {}),
+            prior=plain,
             clock=self.plugin.clock,
             parallel=self.plugin.parallel,
-            provider_id=self._memory.provider_id,
+            requester=naming.requester(self._memory.provider_id, urn, plain),
             provider_urn=self._memory.provider_urn,
             urn_of=self._memory.urn_of,
         )

@@ -10,7 +10,7 @@ from typing import Any, Final, Self
 import attrs
 
 from gcpx.model.naming import AUTONAMED, Autoname, CreationMark
-from gcpx.model.resource import Replaced, Resource, State, name_in_urn
+from gcpx.model.resource import Replaced, Resource, name_in_urn
 
 _KEPT: Final = (
     "{id} was not replaced. It was created with the same content by an earlier run, so its replacement could not be "
@@ -42,18 +42,18 @@ class Entry:
     adopted: bool
 
     @classmethod
-    def of(cls, resource: Resource, urn: str, resource_id: str, outputs: dict[str, Any]) -> Entry:
-        """Describe an entry that the engine shows, by its outputs without secrets."""
-        return cls._of(urn, resource_id, resource.identity(resource_id, outputs), CreationMark.of(outputs))
-
-    @classmethod
-    def created(cls, resource: Resource, urn: str, state: State) -> Entry:
-        """Describe the entry of what was created."""
-        return cls._of(urn, state.id, resource.identity(state.id, state.properties), state.mark)
-
-    @classmethod
-    def _of(cls, urn: str, resource_id: str, identity: str, mark: CreationMark | None) -> Self:
-        return cls(urn, resource_id, identity, mark.id if mark else urn, adopted=mark is not None and mark.adopted)
+    def of(
+        cls,
+        resource: Resource,
+        urn: str,
+        resource_id: str,
+        outputs: dict[str, Any],
+        created: CreationMark | None = None,
+    ) -> Self:
+        """Describe an entry by its outputs without secrets; `created` is its mark if they do not have it yet."""
+        mark = created or CreationMark.of(outputs)
+        identity, adopted = resource.identity(resource_id, outputs), mark is not None and mark.adopted
+        return cls(urn, resource_id, identity, mark.id if mark else urn, adopted)
 
 
 @attrs.define

@@ -36,6 +36,7 @@ from gcpx.model.fields import Failure, Record, exclusive, field, output_field, r
 from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import Location, name_of, path_of
 from gcpx.model.naming import UNREAD
+from gcpx.model.ownership import Known, Maker, Owner, Shown, owner
 from gcpx.model.patterns import LINK_PARTS, PROJECT, Part, form
 from gcpx.model.resource import Context, InvalidId, ListedResource, Page, Resource, State
 
@@ -498,14 +499,16 @@ class NotificationConfig(Resource):
 
         Nobody can change a configuration, and Google numbers those of each bucket from 1. So different
         content means another configuration, in a bucket that was created again. In an import, the state has no content.
+        After an unfinished creation, an equal configuration that did not exist before it counts as ours.
         """
         prior = _values(context.prior)
-        is_known = prior.get("notificationId") or context.prior.get(UNREAD)
-        if not is_known:
-            return True
-        topic = context.prior.get(_FULL_TOPIC)  # without it, the provider's project completes the topic
-        known: NotificationConfigValues = {**prior, "topic": topic or self._full_topic(prior["topic"])}
-        return self._is_twin(item, known, ANYWHERE)
+        known = Known.of(context.prior) if prior.get("notificationId") or context.prior.get(UNREAD) else Known.NOTHING
+        shown = Shown.SAME
+        if known is not Known.NOTHING:
+            topic = context.prior.get(_FULL_TOPIC)  # without it, the provider's project completes the topic
+            content: NotificationConfigValues = {**prior, "topic": topic or self._full_topic(prior["topic"])}
+            shown = Shown.SAME if self._is_twin(item, content, ANYWHERE) else Shown.OTHER
+        return owner(known, shown, lambda: Maker.OURS) is Owner.OURS
 
     def _insert(self, configs: NotificationConfigs, inputs: NotificationConfigValues) -> tuple[str, FoundConfig]:
         """Insert a configuration; return Google's number, and the configuration as Google's JSON."""

@@ -28,6 +28,7 @@ from gcpx.compute.bulk_instances.fleet import (
     TIMEOUT,
     TRACKING_LABEL,
     Fleet,
+    GroupCreation,
     Instance,
     created_in_group,
     fleet_values,
@@ -360,7 +361,8 @@ class BulkInsert(Insertion):
             outcome = self.operations.outcome(self.context, operation, wait)
             created = created_instances(outcome.per_location) if is_new else None
         finally:
-            self.fleet.membership.add_creation(operation, created)
+            group = operation.get("operationGroupId") or ""
+            self.fleet.membership.creations.append(GroupCreation(group, created))
         self.fleet.zones.add(self.fleet.project, self.fleet.region, outcome.per_location)
         return outcome
 
@@ -503,7 +505,8 @@ def create_instances(
         EarlierFleetError: an interrupted run created the first of them for a fleet with another generated ID.
         ProviderError: nothing was created, because the user cancelled or a request could not be sent.
     """
-    run = _Run(context, fleet, existing, demand, FleetSize.of(inputs), placement_groups(inputs, existing))
+    groups = placement_groups(inputs, existing)
+    run = _Run(context, fleet, existing, demand, FleetSize.of(inputs), groups, demand.names)
     try:
         run.make(alternatives(inputs, demand))
     except (Unfinished, EarlierFleetError):
@@ -522,7 +525,7 @@ def created_earlier(
 
     An alternative that left no instance is followed by the next one, which asks for the same number.
     """
-    run = _Run(context, fleet, [], demand, FleetSize.of(inputs), placement_groups(inputs, []))
+    run = _Run(context, fleet, [], demand, FleetSize.of(inputs), placement_groups(inputs, []), demand.names)
     inserts = run.first_inserts(alternatives(inputs, demand))
     return [instance for insert in inserts for instance in insert.created_earlier(instances)]
 
@@ -546,7 +549,7 @@ class _Run:
     demand: Demand
     size: FleetSize
     groups: list[PlacementGroup]
-    names: list[str] = attrs.Factory(lambda run: run.demand.names, takes_self=True)
+    names: list[str]
     created: int = 0
     shortfalls: Counter[Reason] = attrs.Factory(Counter)
     error: ApiError | None = None

@@ -138,7 +138,7 @@ _CLOCK_SKEW: Final = timedelta(seconds=2)
 
 
 @attrs.frozen
-class _Creation:
+class GroupCreation:
     """A bulk creation that this run began, or that an earlier run began and this run found.
 
     Attributes:
@@ -161,7 +161,7 @@ class Membership:
     strangers: dict[str, Instance] = attrs.Factory(dict)
     _members: set[str] = attrs.Factory(set)
     """The numeric IDs of members."""
-    _creations: list[_Creation] = attrs.Factory(list)
+    creations: list[GroupCreation] = attrs.Factory(list)
     """The bulk creations since the last list."""
     _groups: list[str] = attrs.Factory(list)
     """The group IDs of all bulk creations of the call, because a list may not show yet what they have created."""
@@ -170,15 +170,6 @@ class Membership:
     def take_in(self, instances: Iterable[Instance | MemberValues]) -> None:
         """Make instances members; `instances` may also be elements of the output `members`."""
         self._members |= {str(item["id"]) for item in instances}
-
-    def add_creation(self, operation: Operation, created: Counter[str] | None = None) -> None:
-        """Take a bulk creation whose instances the next list shows.
-
-        Args:
-            operation: its operation (REST JSON).
-            created: how many instances it created, by zone, if this run has begun it.
-        """
-        self._creations.append(_Creation(operation.get("operationGroupId") or "", created))
 
     def members_among(self, context: Context, fleet: Fleet, found: list[Instance]) -> list[Instance]:
         """Return the members among the instances that match.
@@ -192,7 +183,7 @@ class Membership:
             ApiError: operations cannot be listed, and so it cannot be told whether an instance is a member.
         """
         self.take_in(item for item in fleet_values(context.prior).get("members") or () if item.get("id"))
-        creations, self._creations = self._creations, []
+        creations, self.creations = self.creations, []
         self._groups += [creation.group for creation in creations]
         outside = self._outside(found)
         known = [creation.created for creation in creations if creation.created is not None]

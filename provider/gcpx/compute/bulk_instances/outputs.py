@@ -48,7 +48,9 @@ def live_fleet(
     properties = {
         **creation,
         **_size_outputs(members, inputs),
-        **_place(fleet),
+        "fleetId": fleet.id,
+        "project": fleet.project,
+        "region": fleet.region,
         "createdCount": len(members),
         "members": [_member(instance, reasons, generations) for instance in members],
         "runningCount": sum(not is_stopped(instance) for instance in members),
@@ -83,7 +85,8 @@ def unread_fleet(
     outputs = chosen(prior, [name for name, prop in properties.items() if prop.traits.output])
     group = (creation or {}).get("operationGroupId")
     known = {"operationGroupId": group} if isinstance(group, str) and group else {}
-    return State.unread(fleet.resource_id, {**outputs, **known, **inputs, **_place(fleet)})
+    place: BulkInstancesValues = {"fleetId": fleet.id, "project": fleet.project, "region": fleet.region}
+    return State.unread(fleet.resource_id, {**outputs, **known, **inputs, **place})
 
 
 def _size_outputs(members: list[Instance], inputs: BulkInstancesValues) -> BulkInstancesValues:
@@ -104,10 +107,6 @@ def _size_outputs(members: list[Instance], inputs: BulkInstancesValues) -> BulkI
         "perInstanceProperties": {name: own for name, own in named.items() if name in existing}
     }
     return outputs if inputs.get("count") is None else {**outputs, **count}
-
-
-def _place(fleet: Fleet) -> BulkInstancesValues:
-    return {"fleetId": fleet.id, "project": fleet.project, "region": fleet.region}
 
 
 def _member(instance: Instance, reasons: Mapping[str, str], generations: Mapping[str, str]) -> MemberValues:

@@ -419,12 +419,12 @@ class BulkInstances(InProject):
         values = fleet_values(inputs)
         if values.get("perInstanceProperties"):
             return ()
-        return None if inputs.get(AUTONAMED) else (name_of(text(values, "region")), values.get("fleetId"))
+        return None if inputs.get(AUTONAMED) is True else (name_of(text(values, "region")), values.get("fleetId"))
 
     def must_delete_first(self, old: dict[str, Any], new: dict[str, Any]) -> bool:
         """Also delete the old fleet first if one would find the members of the other, or if there are too few names for both."""
         former, later = fleet_values(old), fleet_values(new)
-        same_id = not new.get(AUTONAMED) and later.get("fleetId") == former.get("fleetId")
+        same_id = new.get(AUTONAMED) is not True and later.get("fleetId") == former.get("fleetId")
         both_by_tracking_label = "/" not in f"{former.get('fleetId')}{later.get('fleetId')}"
         cannot_coexist = same_id or not both_by_tracking_label or have_too_few_names(former, later)
         return cannot_coexist or super().must_delete_first(old, new)
