@@ -2,34 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-
 import attrs
-import driver
 import pytest
-from clocked import ClockedProvider
 from inventory import Inventory
 from programs import FLEET, NOTIFICATION, PROJECT, TEMPLATE, fleet, notification, template
+from recorded_calls import recording
 from stack import Declared, Output, Stack
 
 A, B = "projects/demo-project/topics/uploads", "projects/demo-project/topics/everything"
-
-
-class Recorder:
-    """A plugin whose calls are recorded, each with the name of its resource."""
-
-    def __init__(self, stub, calls):
-        self._stub, self._calls = stub, calls
-
-    def __getattr__(self, method):
-        def call(request):
-            words = [method, "preview" if getattr(request, "preview", False) else ""]
-            words.append("olds" if method == "Check" and request.olds.fields else "")
-            if hasattr(request, "urn") and method not in {"CheckConfig", "Configure"}:
-                self._calls.append(" ".join([*filter(None, words), request.urn.rpartition("::")[2]]))
-            return getattr(self._stub, method)(request)
-
-        return call
 
 
 @attrs.frozen
@@ -54,16 +34,9 @@ class Recorded:
 
 @pytest.fixture
 def recorded(cloud):
-    calls, config = [], {"project": PROJECT, "emulatorHost": cloud.host}
-
-    @contextmanager
-    def start():
-        with driver.engine(ClockedProvider(), **config) as engine:
-            engine.stub = Recorder(engine.stub, calls)
-            yield engine
-
+    calls = []
     cloud.prepare()
-    stack = Stack(cloud, stack_name="dev", start_plugin=start)
+    stack = Stack(cloud, start_plugin=recording(calls, project=PROJECT, emulatorHost=cloud.host))
     yield Recorded(stack, calls)
     stack.end_plugin()
 
