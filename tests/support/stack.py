@@ -158,6 +158,7 @@ class Stack:
         make_provider: makes the provider of a new plugin in this process, whose pauses end at once.
         start_plugin: starts another plugin instead.
         continues: whether a run goes on after a failed step, as with `--continue-on-error`.
+        previews: whether `up` previews the program first, as without `--skip-preview`.
         is_strict: whether a refusal, or a replacement that only the provider wants, fails the test.
         starts_anew: whether each run has a new plugin. Otherwise a plugin goes on until `end_plugin`.
         entries: the state.
@@ -180,6 +181,7 @@ class Stack:
     make_provider: Callable[[], ClockedProvider] = attrs.field(default=ClockedProvider, kw_only=True)
     start_plugin: Callable[[], AbstractContextManager[Engine]] | None = attrs.field(default=None, kw_only=True)
     continues: bool = attrs.field(default=False, kw_only=True)
+    previews: bool = attrs.field(default=True, kw_only=True)
     is_strict: bool = attrs.field(default=attrs.Factory(lambda stack: bool(stack.token), takes_self=True), kw_only=True)
     starts_anew: bool = attrs.field(default=attrs.Factory(lambda stack: not stack.token, takes_self=True), kw_only=True)
     entries: list[Entry] = attrs.field(factory=list, init=False)
@@ -322,7 +324,8 @@ class Stack:
             self._replaces = replaces
             if refresh:
                 self._refresh()
-            self._go_through(program, self._preview)
+            if self.previews:
+                self._go_through(program, self._preview)
             self.failed, self.failures = None, []  # with `--continue-on-error`, what failed in the preview fails again
             self._go_through(program, self._bring)
             if not replaces:

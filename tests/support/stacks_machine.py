@@ -99,14 +99,12 @@ class StacksMachine(RuleBasedStateMachine):
     @rule(number=STACKS, position=st.integers(0, 6))
     def import_again(self, number: int, position: int) -> None:
         """Take a finished resource out of the state, and import it."""
-        stack, finished = self.stacks[number], [entry for entry in self.stacks[number].entries if _is_finished(entry)]
+        finished = [entry for entry in self.stacks[number].entries if _is_finished(entry)]
         if not finished:
             return
         entry = finished[position % len(finished)]
-        _, _, token, name = entry.urn.split("::")
-        stack.entries.remove(entry)
-        self.orphans.add(identity(entry.resource))
-        self._run(number, lambda stack: stack.import_(entry.resource.id, name, token))
+        self.orphans.add(identity(self.stacks[number].state_delete(entry.name)))
+        self._run(number, lambda stack: stack.import_(entry.resource.id, entry.name, entry.declared.token))
 
     @rule(how=st.sampled_from(["edit", "delete", "preempt", "shut down"]), position=st.integers(0, 12))
     def interfere(self, how: str, position: int) -> None:
@@ -160,16 +158,15 @@ class StacksMachine(RuleBasedStateMachine):
         stack, things = self.stacks[number], Inventory.of(self.cloud)
         steps = stack.preview(self.programs[number])
         require(not steps and not stack.failures, "not reached", (steps, stack.failures))
-        names = Counter(entry.urn.rpartition("::")[2] for entry in stack.entries)
+        names = Counter(entry.name for entry in stack.entries)
         require(names == Counter(list(self.programs[number])), "not reached", names)
         for entry in stack.entries:
             require(things.holds(entry.resource), "lost", entry)
         for entry in stack.entries:
-            _, _, token, name = entry.urn.split("::")
-            if token != FLEET:
+            if entry.declared.token != FLEET:
                 continue
             running = [item for item in things.fleet(identity(entry.resource)).values() if item["status"] == "RUNNING"]
-            count = self.programs[number][name].inputs["count"]
+            count = self.programs[number][entry.name].inputs["count"]
             require(len(running) >= count, "lost", running)
             require(len(running) <= count, "doubled", running)
 
@@ -188,12 +185,8 @@ class StacksMachine(RuleBasedStateMachine):
             elif any(entry.urn == failure.urn for entry in self.stacks[number].entries):
                 self._delete_orphan(wanted)  # the replacement of a resource was interrupted
             else:
-                self._import_orphan(number, failure.urn, commands[0].id)
-
-    def _import_orphan(self, number: int, urn: str, resource_id: str) -> None:
-        _, _, token, name = urn.split("::")
-        self.figures["imports of orphans"] += 1
-        self._run(number, lambda stack: stack.import_(resource_id, name, token))
+                self.figures["imports of orphans"] += 1
+                self._run(number, lambda stack, one=commands[0]: stack.import_(one.id, one.name, one.token))
 
     def _delete_orphan(self, orphan: str) -> None:
         while orphan in Inventory.of(self.cloud).things:
@@ -233,15 +226,11 @@ class StacksMachine(RuleBasedStateMachine):
             self.cloud.fail(**what)
         elif what == "cancel":
             self.stacks[number].stop()
-        elif what.startswith("crash"):
-            self._crash(number, what)
+        elif what.startswith("crash"):  # before or after the work of the request; no later one arrives
+            self.cloud.interceptor.lose("after" if what == "crash after" else "before")
+            self.stacks[number].kill()
         else:
             self._interfere_with_own(number, what)
-
-    def _crash(self, number: int, what: str) -> None:
-        """Crash before or after the work of a request. No later request of the plugin arrives."""
-        self.cloud.interceptor.lose("after" if what == "crash after" else "before")
-        self.stacks[number].kill()
 
     def _interfere_with_own(self, number: int, how: str) -> None:
         things = Inventory.of(self.cloud).things
@@ -291,15 +280,10 @@ class StacksMachine(RuleBasedStateMachine):
         untracked = set(things) - self._owned(0) - self._owned(1) - self.strangers
         self.orphans &= untracked
         found = untracked - self.orphans
-        require(not found or _may_leave_orphans(stack, trouble), "untracked", f"{found} is in no state")
+        may_leave_orphans = trouble is not None and str(trouble[1]).startswith("crash")
+        require(not found or may_leave_orphans, "untracked", f"{found} is in no state")
         self.orphans |= found
         require(not any(MARKER in message for message in stack.messages), "leaked", stack.messages)
-
-
-def _may_leave_orphans(stack: Stack, trouble: Any) -> bool:
-    """Return whether a run may have made something that is in no state: it crashed."""
-    del stack
-    return trouble is not None and str(trouble[1]).startswith("crash")
 
 
 def _wanted(urn: str, inputs: dict[str, Any], named: str) -> str:
@@ -311,7 +295,7 @@ def _wanted(urn: str, inputs: dict[str, Any], named: str) -> str:
 
 def _may_be_another(entry: Entry) -> bool:
     """Return whether another resource at the same place cannot be told from this one: neither a number nor an ID differs."""
-    token = entry.urn.split("::")[2]
+    token = entry.declared.token
     has_number = "numericId" in object_type(resource_class(token).model).properties
     return not has_number and BY_TOKEN[token].identity is not None
 
