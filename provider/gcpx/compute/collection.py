@@ -312,12 +312,6 @@ class _ResourceInsertion(Insertion):
         """Return whether a resource exists with a name that was not generated, and that others may use, too."""
         return not self.context.autonamed and self.collection.get(self.context, self.body["name"]) is not None
 
-    def accepted_earlier(self, error: Conflict | Rejected | PreconditionFailed, request_id: str) -> Operation | None:
-        """Find the operation of a conflict, or of a request ID that was used with another generated name."""
-        if not isinstance(error, Conflict) and not self.context.autonamed:
-            return None
-        return self.operations.requested_if_known(self.context, self.scope, request_id)
-
     def explained(self, error: ApiError) -> ApiError:
         """Say of a conflict what to do about the resource that has the name."""
         if not isinstance(error, Conflict):

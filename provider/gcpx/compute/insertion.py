@@ -103,13 +103,15 @@ class Insertion(abc.ABC):
         """Return whether what the request creates exists; either the request or somebody else has created it."""
         return False
 
-    def accepted_earlier(self, error: Conflict | Rejected | PreconditionFailed, request_id: str) -> Operation | None:
+    def accepted_earlier(self, error: ApiError, request_id: str) -> Operation | None:
         """Return the operation that the request ID began earlier, if that is why Google refused the request.
 
-        Google refuses an ID that was used with another body, and what this very request has created already.
+        Google refuses what this very request has created already, and an ID that was used with another body, such as one
+        with the name that another run had generated.
         """
-        del error, request_id
-        return None
+        if not isinstance(error, Conflict) and not self.context.autonamed:
+            return None
+        return self.operations.requested_if_known(self.context, self.scope, request_id)
 
     def explained(self, error: ApiError) -> ApiError:
         """Return Google's refusal with what the user can do about it."""
@@ -196,32 +198,29 @@ class Insertion(abc.ABC):
     def _send(self, request_id: str, unseen: Operation | None) -> Operation:
         """Send the request; `unseen` is an operation of this insertion whose result Google does not show."""
         try:
-            try:
-                response = self.operations.send(self.request(request_id), self.context)
-            except Unfinished as lost:
-                raise self.of_lost_response(lost, request_id) from lost
+            return self.operations.send(self.request(request_id), self.context)
+        except Unfinished as lost:
+            refusal: ApiError = self.refusal_of_lost(lost, request_id)
         except (Conflict, Rejected, PreconditionFailed) as error:
-            operation = self.accepted_earlier(error, request_id)
-            if operation is not None:
-                return operation
-            refusal = self.explained(error)
-            if unseen is not None and not isinstance(error, PreconditionFailed):
-                raise Unfinished(f"{_UNSEEN}. Google refused to create it again: {refusal}", unseen) from error
-            if refusal is error:
-                raise
-            raise refusal from error
-        return response
+            refusal = error
+        operation = self.accepted_earlier(refusal, request_id)
+        if operation is not None:
+            return operation
+        explained = self.explained(refusal)
+        if unseen is not None and not isinstance(refusal, PreconditionFailed):
+            raise Unfinished(f"{_UNSEEN}. Google refused to create it again: {explained}", unseen) from refusal
+        raise explained from (refusal if explained is not refusal else refusal.__cause__)
 
-    def of_lost_response(self, lost: Unfinished, request_id: str) -> ProviderError:
-        """Return what to raise after a lost response: Conflict if another request created what exists, else Unfinished."""
+    def refusal_of_lost(self, lost: Unfinished, request_id: str) -> Conflict:
+        """Return a conflict if another request created what exists; raise Unfinished if a lost request may have."""
         try:
             operation = self.operations.requested(self.context, self.scope, request_id)
             is_others = operation is None and self.exists()
         except ProviderError:
-            return lost
-        if is_others:
-            return Conflict(f"{lost}, but what exists was created by another request")
-        return Unfinished(str(lost), operation)
+            raise lost from lost.__cause__
+        if not is_others:
+            raise Unfinished(str(lost), operation) from lost
+        return Conflict(f"{lost}, but what exists was created by another request")
 
     def _owner_once_seen(self, outcome: Outcome) -> Owner:
         """Tell whose it is what an operation has created; look for it for a while, if Google does not show it."""

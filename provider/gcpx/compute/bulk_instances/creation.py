@@ -47,7 +47,7 @@ from gcpx.compute.insertion import LAG, EarlierInsertions, Insertion, orphan_war
 from gcpx.compute.listing import ImportableResources
 from gcpx.compute.operations import Operation, Outcome, Wait, created_instances, percentage
 from gcpx.errors import ProviderError, safe_message
-from gcpx.gcp.errors import ApiError, Conflict, PreconditionFailed, Rejected, Unfinished
+from gcpx.gcp.errors import ApiError, Conflict, Unfinished
 from gcpx.gcp.list_method import scopes_in
 from gcpx.gcp.request import COMPUTE, Request
 from gcpx.model import codec
@@ -332,16 +332,10 @@ class BulkInsert(Insertion):
         earlier = self.operations.requested(self.context, self.scope, request_id) if self.begun else None
         return super()._send(request_id, unseen) if earlier is None else earlier
 
-    def of_lost_response(self, lost: Unfinished, request_id: str) -> Unfinished:
-        """Return the error as it is: the next list of the members shows what was created."""
+    def refusal_of_lost(self, lost: Unfinished, request_id: str) -> Conflict:
+        """Raise the error as it is: the next list of the members shows what was created."""
         del request_id
-        return lost
-
-    def accepted_earlier(self, error: Conflict | Rejected | PreconditionFailed, request_id: str) -> Operation | None:
-        """Return the operation of a request ID that was used with another generated fleet ID."""
-        if not self.context.autonamed or isinstance(error, PreconditionFailed):
-            return None
-        return self.operations.requested_if_known(self.context, self.scope, request_id)
+        raise lost
 
     def created_earlier(self, instances: list[Instance]) -> list[Instance]:
         """Return those instances that this same request created when an earlier run sent it; raises `ApiError`."""
