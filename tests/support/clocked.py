@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx
 from clock import FakeClock
+from direct_connection import DirectConnection
 
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.in_project import Lookups
@@ -24,7 +25,10 @@ class ClockedProvider(Provider):
     """
 
     def __init__(self, time: FakeClock | None = None, connection: httpx.BaseTransport | None = None) -> None:
-        """Take a clock, by default one of its own, and what carries requests, by default the usual connections."""
+        """Take a clock, by default one of its own, and what carries requests.
+
+        By default, these are the usual connections, but an emulator of this process is called directly.
+        """
         super().__init__()
         self.time = time or FakeClock()
         self.clock = self.time.now
@@ -39,10 +43,9 @@ class ClockedProvider(Provider):
         self._client = GoogleClient(self._settings, clock=self.clock, grace=0.0)
         self._lookups = Lookups(self._client)
         if self._connection is not None:
-            transport = Transport(self._settings, self.clock)
-            pools = transport._connections._pools  # noqa: SLF001 - httpx's own seam is a transport, which no setting chooses
-            pools[True, False] = httpx.Client(transport=self._connection, trust_env=False)
-            self._client._transport = transport  # noqa: SLF001 - as above
+            self._client._transport = Transport(self._settings, self.clock)  # noqa: SLF001 - as below
+        pools = self._client._transport._connections._pools  # noqa: SLF001 - httpx's own seam is a transport, which no setting chooses
+        pools[True, False] = httpx.Client(transport=self._connection or DirectConnection(), trust_env=False)
 
 
 def client(clock: FakeClock, settings: Settings) -> GoogleClient:

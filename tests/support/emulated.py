@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -11,6 +12,7 @@ from typing import Any
 import attrs
 import httpx
 from clock import HANGS, HOUR, FakeClock
+from direct_connection import Served, serve_directly, serve_no_longer
 from interception import Interceptor
 from programs import BUCKET, PROJECT, TOPICS, ZONE
 
@@ -219,7 +221,16 @@ def running() -> Iterator[Emulated]:
     emulator.operations.clock = clock
     interceptor = Interceptor(application(emulator))
     with serving(interceptor, listen()) as host:
+        serve_directly(host, Served(interceptor, _loop_of(interceptor, host)))
         try:
             yield Emulated(host, emulator, clock, interceptor)
         finally:
+            serve_no_longer(host)
             clock.reset()
+
+
+def _loop_of(interceptor: Interceptor, host: str) -> asyncio.AbstractEventLoop:
+    """Return the loop that serves an emulator, which the first request shows."""
+    httpx.get(f"http://{host}/", trust_env=False, verify=False, timeout=HANGS).raise_for_status()
+    assert interceptor.loop is not None
+    return interceptor.loop

@@ -6,6 +6,7 @@ from typing import Final
 
 import httpx
 from clock import FakeClock
+from direct_connection import DirectConnection
 from fault_plan import FaultPlan
 
 from gcpx_emulator.core.discovery import route
@@ -25,7 +26,7 @@ class FaultyConnection(httpx.BaseTransport):
         self._plan = plan
         self.clock = clock
         self._late: list[tuple[float, httpx.Request]] = []
-        self._inner = httpx.HTTPTransport(verify=False)
+        self._inner = DirectConnection()
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         self.deliver(self.clock.now())

@@ -35,10 +35,12 @@ class Interceptor:
 
     Attributes:
         rewrite: gives the body of a response, from the request's `METHOD path` and the body that the application gave.
+        loop: the loop that serves requests; None before the first one.
     """
 
     application: _Application
     rewrite: Callable[[str, bytes], bytes] | None = None
+    loop: asyncio.AbstractEventLoop | None = None
     _observers: list[Callable[[str], None]] = attrs.Factory(list)
     _arrived: int = 0
     """How many requests have arrived since the last `hold`."""
@@ -110,6 +112,7 @@ class Interceptor:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Pass a request on."""
+        self.loop = asyncio.get_running_loop()
         if scope["type"] != "http" or scope["path"].startswith("/_emulator"):
             await self.application(scope, receive, send)
             return
