@@ -1,7 +1,7 @@
 """Requests that reach an emulator of this process without sockets and HTTP, which take most of a request's time.
 
 The emulator's application gets the request in its own thread, as from the server, and the response is httpx's. Real
-connections are what the tests in `tests/gcp` and those with the CLI use, and every test with a `Provider`.
+connections are what tests with the CLI use, and every test with a `Provider` that has no injected clock.
 """
 
 from __future__ import annotations
