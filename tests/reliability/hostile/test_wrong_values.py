@@ -175,7 +175,7 @@ VERBS: dict[str, Callable[..., None]] = {
 }  # fmt: skip
 
 
-def _says_gone(token: str, verb: str, wrong: Wrong) -> bool:
+def _says_gone(hostile: Hostile, token: str, verb: str, wrong: Wrong) -> bool:
     """Return whether a wrong value is a valid way to say that ours is gone, which nobody could tell from the truth."""
     if token in {TEMPLATE, IMAGE}:  # another resource has taken the name
         return wrong.path == ("id",) and isinstance(wrong.value, int | str) and not isinstance(wrong.value, bool)
@@ -184,6 +184,9 @@ def _says_gone(token: str, verb: str, wrong: Wrong) -> bool:
     if token == ATTACHMENT:  # the disk is detached, or was attached again under another name
         renamed = wrong.path[-1:] == ("deviceName",) and isinstance(wrong.value, str)
         return renamed or (wrong.path[:1] == ("disks",) and len(wrong.path) == 2 and wrong.value is MISSING)
+    if token == FLEET and wrong.path[-1:] == ("id",) and isinstance(wrong.value, int | str):
+        # Another instance has taken the name of a member; a warning names it.
+        return any("not a member" in text or "not members" in text for _, _, text in hostile.engine.log.messages)
     return token == FLEET and wrong.path[:1] == ("items",) and _leaves_out(verb, wrong)
 
 
@@ -206,6 +209,7 @@ READING = ("refresh", "import", "list")
 def _attempt(hostile: Hostile, token: str, verb: str, made: Any, wrong: Wrong | None) -> str:
     """Call a verb with a wrong value; return what is not allowed about the outcome, empty if nothing is."""
     hostile.responses.begin(wrong)
+    hostile.engine.log.messages.clear()
     try:
         VERBS[verb](hostile, token, made)
     except grpc.RpcError as error:
@@ -216,7 +220,7 @@ def _attempt(hostile: Hostile, token: str, verb: str, made: Any, wrong: Wrong | 
         if len(error.details()) > 10_000:
             return f"a message of {len(error.details())} characters"
     except AssertionError as error:
-        if "was taken for" in str(error) and wrong is not None and _says_gone(token, verb, wrong):
+        if "was taken for" in str(error) and wrong is not None and _says_gone(hostile, token, verb, wrong):
             return ""
         return str(error).splitlines()[0][:200]
     return ""
