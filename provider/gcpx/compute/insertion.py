@@ -163,14 +163,11 @@ class Insertion(abc.ABC):
                 break
             unseen = outcome.operation if whose is Owner.UNKNOWN else unseen
             failures += whose is Owner.UNKNOWN or outcome.error is not None
-        if may_be_earlier and whose is Owner.OURS and outcome.error is None and self._is_certainly_earlier(operation):
-            begun = operation.get("insertTime")
-            self.context.inform(
-                f"{self.thing(operation)} is taken over: a request of this resource created it at {begun}"
-            )
+        if may_be_earlier and whose is Owner.OURS and outcome.error is None and self.is_certainly_earlier(operation):
+            self.context.inform(taken_over(self.thing(operation), operation))
         return Inserted(outcome, may_be_earlier)
 
-    def _is_certainly_earlier(self, operation: Operation) -> bool:
+    def is_certainly_earlier(self, operation: Operation) -> bool:
         """Return whether an earlier run began an operation, and not this run, whose clock may differ from Google's."""
         return self.is_other(operation) or begun_at(operation).timestamp() < time.time() - _CLOCK_SKEW
 
@@ -240,6 +237,11 @@ class Insertion(abc.ABC):
         if self.context.cancelled.is_set() or not self.was_known(outcome.operation):
             raise Unfinished(_UNSEEN, outcome.operation)
         return whose
+
+
+def taken_over(thing: str, operation: Operation) -> str:
+    """Return the message that what an operation of an earlier run created is taken over."""
+    return f"{thing} is taken over: a request of this resource created it at {operation.get('insertTime')}"
 
 
 def inserted_name(operation: Operation, name: str) -> str:
