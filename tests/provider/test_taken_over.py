@@ -62,10 +62,10 @@ def _add_again(stack, keep, name, *, minutes):
     return said, entry.resource.id
 
 
-@HOW
+@pytest.mark.parametrize(("keep", "minutes"), [(_retain, 0), (_forget, 0), (_forget, 2)])
 @pytest.mark.parametrize("name", GENERATED)
-def test_under_a_generated_name_it_is_told_at_once(stack, keep, name):
-    (said,), resource_id = _add_again(stack, keep, name, minutes=0)
+def test_under_a_generated_name_it_is_told_at_once(stack, keep, minutes, name):
+    (said,), resource_id = _add_again(stack, keep, name, minutes=minutes)
 
     assert said.startswith(f"{resource_id} is taken over: a request of this resource created it at 20")
 

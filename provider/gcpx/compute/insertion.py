@@ -272,8 +272,8 @@ def is_own(context: Context, operations: Operations, scope: str, live: Mapping[s
     if known is Known.UNFINISHED and whose is not Owner.OURS:
         context.warn(
             f"{path_of(str(live.get('selfLink', '')))} is left alone, because nothing shows that this stack created it: "
-            f"the response to the creation was lost, and {why}. If it is yours, delete it, or import it; if the state "
-            f"still has this resource, run `pulumi state delete {shlex.quote(context.urn)}` first"
+            f"{why}. If it is yours, delete it, or import it; if the state still has this resource, run "
+            f"`pulumi state delete {shlex.quote(context.urn)}` first"
         )
     return whose is Owner.OURS
 
