@@ -65,8 +65,11 @@ DECIDED_ELSEWHERE: dict[Cell, str] = {
     ),
     **dict.fromkeys(product(Known, [Shown.UNREADABLE], Maker), "an error is raised, and never means anything else"),
 }
+_OWN_OPERATION = "a creation asks about the operation that its own request ID began"
 NOT_REACHED: dict[Cell, str] = {
-    (Known.NOTHING, Shown.NOTHING, Maker.UNTOLD): "the operation that a creation repeats tells who requested it",
+    (Known.NOTHING, Shown.NOTHING, Maker.UNTOLD): _OWN_OPERATION,
+    **dict.fromkeys(product([Known.NOTHING], [Shown.OTHER], [Maker.OTHERS, Maker.UNTOLD]), _OWN_OPERATION),
+    **dict.fromkeys(product([Known.SHARED], [Shown.SAME], [Maker.OTHERS, Maker.UNTOLD]), _OWN_OPERATION),
     **dict.fromkeys(product([Known.ID], [Shown.NOTHING, Shown.SAME, Shown.OTHER], Maker), "no state has an ID alone"),
     **dict.fromkeys(
         product([Known.UNFINISHED], [Shown.OTHER], Maker), "without a number, nothing is another number: it is SAME"
@@ -225,7 +228,7 @@ def test_what_does_not_tell_its_maker_is_refused_although_it_is_ours(cloud, stac
     assert Inventory.of(cloud) == made
 
 
-@reaches(Known.NOTHING, Shown.OTHER, *Maker)
+@reaches(Known.NOTHING, Shown.OTHER, Maker.OURS)
 @pytest.mark.parametrize("name", NAMED)
 def test_a_namesake_of_what_an_interrupted_creation_made_is_refused(cloud, before, stack, name):
     _lose_state(stack, name)
@@ -273,7 +276,7 @@ def test_what_was_deleted_since_is_created_again(cloud, before, stack, name):
     assert [said for said in stack.messages if "is taken over" in said] == []
 
 
-@reaches(Known.SHARED, Shown.SAME, *Maker)
+@reaches(Known.SHARED, Shown.SAME, Maker.OURS)
 @pytest.mark.parametrize("name", [name for name in GENERATED if name != "fleet_of_names"])
 def test_what_another_entry_has_is_not_adopted(cloud, before, stack, name):
     _succeed(stack, _program(name))
@@ -294,12 +297,14 @@ def test_what_another_entry_has_is_not_adopted(cloud, before, stack, name):
 
 @reaches(Known.NUMBER, Shown.SAME, *Maker)
 @pytest.mark.parametrize("name", CREATIONS)
-@pytest.mark.parametrize("forgets", [False, True], ids=["known operations", "forgotten operations"])
-def test_what_has_the_number_is_ours_whoever_made_it(cloud, before, stack, name, forgets):
+@pytest.mark.parametrize("maker", Maker)
+def test_what_has_the_number_is_ours_whoever_made_it(cloud, before, stack, name, maker):
     _succeed(stack, _program(name))
     made, old = Inventory.of(cloud), stack.entries[0].resource
-    if forgets:
+    if maker is Maker.OTHERS:
         cloud.emulator.store.run("delete from operations")
+    for method in LISTS if maker is Maker.UNTOLD else ():
+        cloud.fail(method, status=403, times=1000)
     stack.refresh()
     assert stack.failed is None
     assert stack.entries[0].resource == old
