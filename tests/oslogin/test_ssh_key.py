@@ -103,6 +103,29 @@ def test_an_incomplete_id_is_refused_with_the_allowed_forms(engine, wrong):
     assert "users/USER/sshPublicKeys/FINGERPRINT" in failed[0].message
 
 
+@pytest.mark.parametrize(("theirs", "is_taken"), [({}, True), ({"expirationTimeUsec": EXPIRY}, False)])
+def test_a_key_that_exists_after_a_lost_attempt_is_ours_if_it_expires_as_this_request_says(
+    engine, cloud, theirs, is_taken
+):
+    def add(number, request):
+        if number == 3:  # after the look, and an attempt that came to nothing
+            assert request.startswith("POST ")
+            cloud.emulator.store.put(path, {"key": key()["key"], "fingerprint": FINGERPRINT, "name": path, **theirs})
+
+    path = f"users/{USER}/sshPublicKeys/{FINGERPRINT}"
+    cloud.fail(CREATE, drop="before")
+    with cloud.interceptor.observed(add):
+        if is_taken:
+            assert engine.create(KEY, "k", key()).id == path
+            return
+        with failing() as failed:
+            engine.create(KEY, "k", key())
+
+    assert failed[0].partial is None
+    assert f"pulumi import {KEY} k {path}" in failed[0].message
+    assert cloud.get(path)["expirationTimeUsec"] == EXPIRY
+
+
 def test_a_key_that_somebody_adds_after_the_look_is_not_taken_over(engine, cloud):
     with driver.engine(project=PROJECT, emulatorHost=cloud.host) as another:
         another.create(KEY, "k", key())

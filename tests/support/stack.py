@@ -390,7 +390,7 @@ class Stack:
         interceptor = self.cloud.interceptor
 
         def observe(count: int, request: str) -> None:
-            is_it = count == number if number is not None else _changes_something(request)
+            is_it = count == number if number is not None else changes_something(request)
             if is_it and not interceptor.is_lost and not self.cloud.emulator.faults.queue:
                 interceptor.lose(moment)
                 self.kill()
@@ -751,7 +751,7 @@ def _name(urn: str) -> str:
     return urn.rpartition("::")[2]
 
 
-def _changes_something(request: str) -> bool:
+def changes_something(request: str) -> bool:
     """Return whether a request, by its HTTP method and path, changes something."""
     return not request.startswith("GET ") and not request.endswith("/wait")
 

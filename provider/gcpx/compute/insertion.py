@@ -165,14 +165,11 @@ class Insertion(abc.ABC):
                 break
             unseen = outcome.operation if whose is Owner.UNKNOWN else unseen
             failures += whose is Owner.UNKNOWN or outcome.error is not None
-        if may_be_earlier and whose is Owner.OURS and outcome.error is None and self._is_certainly_earlier(operation):
-            begun = operation.get("insertTime")
-            self.context.inform(
-                f"{self.thing(operation)} is taken over: a request of this resource created it at {begun}"
-            )
+        if may_be_earlier and whose is Owner.OURS and outcome.error is None and self.is_certainly_earlier(operation):
+            self.context.inform(taken_over(self.thing(operation), operation))
         return Inserted(outcome, may_be_earlier)
 
-    def _is_certainly_earlier(self, operation: Operation) -> bool:
+    def is_certainly_earlier(self, operation: Operation) -> bool:
         """Return whether an earlier run began an operation, and not this run, whose clock may differ from Google's."""
         return self.is_other(operation) or begun_at(operation).timestamp() < time.time() - _CLOCK_SKEW
 
@@ -241,6 +238,11 @@ class Insertion(abc.ABC):
         return whose
 
 
+def taken_over(thing: str, operation: Operation) -> str:
+    """Return the message that what an operation of an earlier run created is taken over."""
+    return f"{thing} is taken over: a request of this resource created it at {operation.get('insertTime')}"
+
+
 def inserted_name(operation: Operation, name: str) -> str:
     """Return the name of what an operation of `insert` creates; `name` if its link does not end in a valid one."""
     target = operation.get("targetLink")
@@ -269,8 +271,8 @@ def is_own(context: Context, operations: Operations, scope: str, live: Mapping[s
     if known is Known.UNFINISHED and whose is not Owner.OURS:
         context.warn(
             f"{path_of(str(live.get('selfLink', '')))} is left alone, because nothing shows that this stack created it: "
-            f"the response to the creation was lost, and {why}. If it is yours, delete it, or import it; if the state "
-            f"still has this resource, run `pulumi state delete {shlex.quote(context.urn)}` first"
+            f"{why}. If it is yours, delete it, or import it; if the state still has this resource, run "
+            f"`pulumi state delete {shlex.quote(context.urn)}` first"
         )
     return whose is Owner.OURS
 

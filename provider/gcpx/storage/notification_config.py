@@ -333,6 +333,13 @@ _OF_ANOTHER: Final = (
     "buckets notifications delete {quoted}`"
 )
 """The warning about a configuration that has our number and another content."""
+_ONE_IS_REPLACED: Final = (
+    "{ids} already publish the same events. This run was to replace one of them; `pulumi stack --show-ids` shows which. An "
+    "interrupted replacement or somebody else created the rest. If nobody needs that, delete it with `gcloud storage "
+    "buckets notifications delete projects/_/buckets/BUCKET/notificationConfigs/ID`, and run `pulumi up` again; otherwise "
+    "give this one other customAttributes"
+)
+"""The error about equal configurations, one of which is to be replaced."""
 _FULL_TOPIC: Final = "__topic"
 """A hidden output: the topic with its project, because the provider may have another project later."""
 _PUBLISHER: Final = "roles/pubsub.publisher"
@@ -536,10 +543,13 @@ class NotificationConfig(Resource):
 
         Nothing shows who created a configuration. An interrupted run of this resource may have, and a second one would
         publish every event twice. The one that is about to be replaced is neither. If the engine has not shown its ID,
-        it is the only one that no other resource has.
+        it is one of those that no other resource has; if there are several, only the state says which.
         """
         unknown = [twin for twin in twins if context.urn_of(twin) is None]
-        if context.replaces and context.replaces.inputs and len(unknown) == 1:
+        is_shown = any(context.urn_of(twin) == context.urn for twin in twins)
+        if context.replaces and context.replaces.inputs and not is_shown:
+            if len(unknown) > 1:
+                raise Conflict(_ONE_IS_REPLACED.format(ids=" and ".join(unknown)), status=409)
             unknown = []
         for twin in unknown:
             words = f"{twin} already publishes the same events: an interrupted run or somebody else created it, or a "

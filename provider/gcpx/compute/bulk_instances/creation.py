@@ -122,13 +122,14 @@ class EarlierFleetError(ProviderError):
 
     Attributes:
         fleet: that fleet.
+        operation: the bulk creation (REST JSON).
     """
 
     code = "ABORTED"
 
-    def __init__(self, fleet: Fleet) -> None:
+    def __init__(self, fleet: Fleet, operation: Operation) -> None:
         super().__init__(f"an interrupted run has created {fleet.resource_id}; run `pulumi up` again to take it over")
-        self.fleet = fleet
+        self.fleet, self.operation = fleet, operation
 
 
 @attrs.frozen
@@ -182,14 +183,15 @@ def created_ids(context: Context, fleet: Fleet, group: BulkCreationGroup) -> set
     return fleet.operations.targets_of_group(context, group.zones if group.id else (), group.id)
 
 
-def raise_if_earlier(context: Context, fleet: Fleet, group: BulkCreationGroup) -> None:
+def raise_if_earlier(context: Context, fleet: Fleet, outcome: Outcome) -> None:
     """Raise EarlierFleetError if an interrupted run made a bulk creation, and not this run for this fleet.
 
     Raises the same as `earlier_fleet`, too.
     """
+    group = BulkCreationGroup.of_outcome(outcome)
     earlier = None if fleet.members(context) else earlier_fleet(context, fleet, group)
     if earlier is not None and earlier.id != fleet.id:
-        raise EarlierFleetError(earlier)
+        raise EarlierFleetError(earlier, outcome.operation)
 
 
 def warn_of_earlier_fleets(context: Context, fleet: Fleet, insertions: EarlierInsertions) -> None:
@@ -370,6 +372,13 @@ class BulkInsert(Insertion):
         """Name the instances."""
         del operation
         return f"what was created of {self.fleet.resource_id}"
+
+    def is_certainly_earlier(self, operation: Operation) -> bool:
+        """Return whether an earlier run began an operation; not for a generated ID, under which nothing may exist.
+
+        The fleet that the operation created may have another ID, under which its creation is repeated and told.
+        """
+        return not self.context.autonamed and super().is_certainly_earlier(operation)
 
     def created_by(self, outcome: Outcome) -> int:
         """Count the instances that an operation of this request has created and not rolled back."""
@@ -684,7 +693,7 @@ class _Run:
         """Send a request and wait for its operation; None if Google refused it. A shortfall is recorded."""
         if self.context.autonamed and len(self.outcomes) == 1 and self.created and not self.existing:
             # Before a second request, verify that the first one created instances of this fleet.
-            raise_if_earlier(self.context, self.fleet, BulkCreationGroup.of_outcome(self.outcomes[0]))
+            raise_if_earlier(self.context, self.fleet, self.outcomes[0])
         asked = int(insert.body["count"])
         diagnosis = Diagnosis(
             self.context, self.fleet, text(nested(fleet_values(insert.body), "instanceProperties"), "machineType")

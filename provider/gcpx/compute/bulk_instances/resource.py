@@ -50,7 +50,7 @@ from gcpx.compute.bulk_instances.plan import is_rolling
 from gcpx.compute.bulk_instances.preview import announce, names_in_words
 from gcpx.compute.bulk_instances.rollout import FleetUpdate, kept_outputs, unfinished_rollout
 from gcpx.compute.bulk_instances.rules import fallback_zones_are_in_the_region, regional_template_is_in_the_region
-from gcpx.compute.insertion import EarlierInsertions, wait_for_insertions
+from gcpx.compute.insertion import EarlierInsertions, taken_over, wait_for_insertions
 from gcpx.compute.instance_properties.properties import InstanceProperties
 from gcpx.compute.listing import ImportableResources
 from gcpx.compute.online_checks import check_machine_type, check_quotas, instance_checks
@@ -447,6 +447,7 @@ class BulkInstances(InProject):
         try:
             return self._create(context, self._fleet(inputs), values)
         except EarlierFleetError as error:
+            context.inform(taken_over(error.fleet.resource_id, error.operation))
             return self._create(context, error.fleet, {**values, "fleetId": error.fleet.id})
 
     def _create(self, context: Context, fleet: Fleet, inputs: BulkInstancesValues) -> State:
@@ -581,7 +582,7 @@ class BulkInstances(InProject):
             may_be_elsewhere = creation.created and not members and context.autonamed
             earlier = earlier_fleet(context, fleet, creation.group) if may_be_elsewhere else None
         if earlier is not None and earlier.id != fleet.id:
-            raise EarlierFleetError(earlier)
+            raise EarlierFleetError(earlier, creation.last_operation)
         warn_of_earlier_fleets(context, fleet, self._earlier)
         with keeping_state(unread) as progress:
             progress.created(creation.last_operation, outcome=creation.error or "it was created")

@@ -1,0 +1,519 @@
+"""Whose something is: each cell of the table of ownership, by what each verb does, for all resources that it applies to.
+
+The cells are those of `gcpx.model.ownership.TABLE`. Some answers need no table, because the request itself shows them:
+`DECIDED_ELSEWHERE` says where, and the tests of these cells are here, too. `NOT_REACHED` has the rest.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from itertools import product
+
+import attrs
+import pytest
+from import_commands import import_commands
+from inventory import Inventory, identity
+from outside_changes import delete as delete_outside
+from programs import ATTACHMENT, DISK_KEY, FLEET
+from samples import BY_TOKEN
+from scenarios import CREATIONS
+from stack import Declared, Stack
+from surroundings import make_surroundings
+
+from gcpx.model.ownership import TABLE, Known, Maker, Shown
+
+UNTOLD = ["notification", "key_to_expire"]
+"""The creations of which Google does not tell who requested them."""
+GENERATED = [
+    name
+    for name, item in CREATIONS.items()
+    if not {"name", "fleetId", "disk"} & item.inputs.keys() and name not in UNTOLD
+]
+GIVEN = [name for name in CREATIONS if name not in {*GENERATED, *UNTOLD}]
+FLEETS = [name for name, item in CREATIONS.items() if item.token == FLEET]
+NAMED = ["template_named", "image_named"]
+ATTACHMENTS = [name for name, item in CREATIONS.items() if item.token == ATTACHMENT]
+SINGLE = [name for name in [*GENERATED, *GIVEN] if name not in FLEETS]
+"""The creations of one thing by an operation."""
+INSERTIONS = {name: BY_TOKEN[CREATIONS[name].token].changed_by[0] for name in SINGLE} | {
+    "template_regional_generated": "compute.regionInstanceTemplates.insert"
+}
+READS = {name: BY_TOKEN[CREATIONS[name].token].read_method for name in CREATIONS} | {
+    "template_regional_generated": "compute.regionInstanceTemplates.get"
+}
+LISTS = [f"compute.{scope}Operations.list" for scope in ("global", "region", "zone")]
+UNSEEN = (
+    "Google reports that the resource was created, but shows neither the resource nor an operation that deleted it",
+    "but lists neither",
+)
+LEFT = "is left alone, because nothing shows that this stack created it"
+
+Cell = tuple[Known, Shown, Maker]
+REACHED: set[Cell] = set()
+"""The cells that the tests below reach through the table."""
+DECIDED_ELSEWHERE: dict[Cell, str] = {
+    (Known.NOTHING, Shown.SAME, Maker.UNTOLD): "keys and notifications refuse what exists before they create",
+    **dict.fromkeys(
+        product([Known.NUMBER], [Shown.NOTHING], Maker), "Google's 404 says it: `Collection.get`, `read` of keys"
+    ),
+    **dict.fromkeys(
+        product([Known.NUMBER], [Shown.OTHER], Maker),
+        "the number is compared, and deletions name it: `Collection.get_own`, `_change`, `_is_ours` of notifications",
+    ),
+    **dict.fromkeys(
+        product([Known.UNFINISHED], [Shown.NOTHING], Maker), "`settle` waits, then Google's 404 says it: `may_create`"
+    ),
+    **dict.fromkeys(product(Known, [Shown.UNREADABLE], Maker), "an error is raised, and never means anything else"),
+}
+_OWN_OPERATION = "a creation asks about the operation that its own request ID began"
+NOT_REACHED: dict[Cell, str] = {
+    (Known.NOTHING, Shown.NOTHING, Maker.UNTOLD): _OWN_OPERATION,
+    **dict.fromkeys(product([Known.NOTHING], [Shown.OTHER], [Maker.OTHERS, Maker.UNTOLD]), _OWN_OPERATION),
+    **dict.fromkeys(product([Known.SHARED], [Shown.SAME], [Maker.OTHERS, Maker.UNTOLD]), _OWN_OPERATION),
+    **dict.fromkeys(product([Known.ID], [Shown.NOTHING, Shown.SAME, Shown.OTHER], Maker), "no state has an ID alone"),
+    **dict.fromkeys(
+        product([Known.UNFINISHED], [Shown.OTHER], Maker), "without a number, nothing is another number: it is SAME"
+    ),
+    **dict.fromkeys(
+        product([Known.SHARED], [Shown.NOTHING, Shown.OTHER], Maker),
+        "whose entry it is depends on the number that Google shows, so it is SAME",
+    ),
+}
+
+
+def reaches(known, shown, *makers):
+    """Note which cells of the table a test reaches; changed by hand, each of them makes the test fail."""
+
+    def note(test):
+        REACHED.update((known, shown, maker) for maker in makers)
+        return test
+
+    return note
+
+
+def _program(name, resource="web", **options):
+    return {resource: Declared(CREATIONS[name].token, CREATIONS[name].inputs, **options)}
+
+
+@pytest.fixture
+def before(cloud):
+    """What exists besides the stack."""
+    make_surroundings(cloud)
+    return Inventory.of(cloud)
+
+
+@pytest.fixture
+def stack(cloud, before):
+    made = Stack(cloud)
+    yield made
+    made.end_plugin()
+
+
+def _succeed(stack, program):
+    stack.up(program)
+    assert stack.failed is None, stack.failed
+
+
+def _made(cloud, before):
+    """Return what was made, by path."""
+    return {path: body for path, body in Inventory.of(cloud).items.items() if path not in before.items}
+
+
+def _lose_state(stack, name):
+    """Create a resource in a run whose report does not reach the state."""
+    stack.crash("up", _program(name), None, "after")
+    assert stack.entries == []
+
+
+def _lose_answers(stack, name, *, is_made):
+    """Create a resource, and lose all answers, so that the state knows only that it may exist."""
+    stack.cloud.fail(INSERTIONS[name], drop="after" if is_made else "before")
+    stack.cloud.fail("*", status=403, times=1000)
+    stack.up(_program(name))
+    stack.cloud.emulator.faults.queue.clear()
+    assert stack.entries[0].init_errors
+
+
+def _let_another_create(cloud, name):
+    """Let another stack create the same; return what exists then."""
+    other = Stack(cloud, stack_name="other")
+    cloud.clock.advance(1.0)
+    _succeed(other, _program(name))
+    other.end_plugin()
+    return Inventory.of(cloud)
+
+
+def _rows(cloud):
+    """Return the rows of everything that the emulator has."""
+    cloud.emulator.operations.settle()
+    return [tuple(row) for row in cloud.emulator.store.run("select * from resources")]
+
+
+@contextmanager
+def _showing(cloud, rows):
+    """Let Google show these rows during the block, as it does for a while after it has made something."""
+    made = _rows(cloud)
+    _write(cloud, rows)
+    yield
+    _write(cloud, made)
+
+
+def _write(cloud, rows):
+    cloud.emulator.store.run("delete from resources")
+    cloud.emulator.store.run_many("insert into resources values (?, ?, ?, ?)", rows)
+
+
+def _warned_of(stack, words):
+    return [said for said in stack.warnings if words in said]
+
+
+def test_every_cell_is_reached_or_there_is_a_reason():
+    cells = set(product(Known, Shown, Maker))
+
+    assert {(known, shown) for known, shown, _ in cells} == TABLE.keys()
+    assert REACHED.isdisjoint(DECIDED_ELSEWHERE.keys() | NOT_REACHED.keys())
+    assert DECIDED_ELSEWHERE.keys().isdisjoint(NOT_REACHED)
+    assert REACHED | DECIDED_ELSEWHERE.keys() | NOT_REACHED.keys() == cells
+
+
+# The state knows nothing: a creation.
+
+
+@reaches(Known.NOTHING, Shown.SAME, Maker.OURS)
+@pytest.mark.parametrize("name", [*GENERATED, *GIVEN])
+def test_what_an_interrupted_creation_made_is_adopted(cloud, before, stack, name):
+    _lose_state(stack, name)
+    made = Inventory.of(cloud)
+    _succeed(stack, _program(name))
+
+    assert Inventory.of(cloud) == made
+    assert stack.entries[0].resource.outputs["__creation"].endswith("adopted")
+    assert bool([said for said in stack.messages if "is taken over" in said]) == (name in GENERATED)
+    stack.destroy()
+    assert Inventory.of(cloud) == before
+
+
+@reaches(Known.NOTHING, Shown.SAME, Maker.OTHERS)
+@pytest.mark.parametrize("name", ATTACHMENTS)
+def test_what_another_request_attached_after_ours_was_detached_is_refused(cloud, stack, name):
+    _succeed(stack, _program(name))
+    cloud.clock.advance(1.0)
+    stack.destroy()
+    theirs = _let_another_create(cloud, name)
+    stack.up(_program(name))
+
+    assert import_commands(stack.failed.message)[0].name == "web"
+    assert stack.entries == []
+    assert Inventory.of(cloud) == theirs
+
+
+@pytest.mark.parametrize("name", [*NAMED, *ATTACHMENTS, *UNTOLD])
+def test_what_others_created_before_is_refused_with_an_import_command(cloud, stack, name):
+    theirs = _let_another_create(cloud, name)
+    stack.up(_program(name))
+
+    (command,) = import_commands(stack.failed.message)
+    assert (command.token, command.name) == (CREATIONS[name].token, "web")
+    assert stack.entries == []
+    assert Inventory.of(cloud) == theirs
+
+
+@pytest.mark.parametrize("name", UNTOLD)
+def test_what_does_not_tell_its_maker_is_refused_although_it_is_ours(cloud, stack, name):
+    _lose_state(stack, name)
+    made = Inventory.of(cloud)
+    stack.up(_program(name))
+
+    assert import_commands(stack.failed.message)[0].name == "web"
+    assert Inventory.of(cloud) == made
+
+
+@reaches(Known.NOTHING, Shown.OTHER, Maker.OURS)
+@pytest.mark.parametrize("name", NAMED)
+def test_a_namesake_of_what_an_interrupted_creation_made_is_refused(cloud, before, stack, name):
+    _lose_state(stack, name)
+    (path,) = _made(cloud, before)
+    cloud.delete(path)
+    theirs = _let_another_create(cloud, name)
+    stack.up(_program(name))
+
+    assert import_commands(stack.failed.message)[0].id == path
+    assert stack.entries == []
+    assert Inventory.of(cloud) == theirs
+
+
+@reaches(Known.NOTHING, Shown.NOTHING, Maker.OURS)
+@pytest.mark.parametrize("name", [*GENERATED, *GIVEN])
+def test_what_google_does_not_show_yet_is_not_created_twice(cloud, before, stack, name):
+    rows = _rows(cloud)
+    _lose_state(stack, name)
+    with _showing(cloud, rows):
+        stack.up(_program(name))
+        assert Inventory.of(cloud) == before
+
+    assert any(words in stack.failed.message for words in UNSEEN), stack.failed.message
+    assert stack.failed.partial is not None
+    made = Inventory.of(cloud)
+    stack.refresh()
+    _succeed(stack, _program(name))
+    assert Inventory.of(cloud) == made
+    stack.destroy()
+    assert Inventory.of(cloud) == before
+
+
+@reaches(Known.NOTHING, Shown.NOTHING, Maker.OTHERS)
+@pytest.mark.parametrize("name", [*GENERATED, *GIVEN])
+def test_what_was_deleted_since_is_created_again(cloud, before, stack, name):
+    _succeed(stack, _program(name))
+    made = Inventory.of(cloud).added_since(before)
+    cloud.clock.advance(1.0)
+    stack.destroy()
+    assert Inventory.of(cloud) == before
+    cloud.clock.advance(1.0)
+    _succeed(stack, _program(name))
+
+    assert Inventory.of(cloud).added_since(before) == made
+    assert [said for said in stack.messages if "is taken over" in said] == []
+
+
+@reaches(Known.SHARED, Shown.SAME, Maker.OURS)
+@pytest.mark.parametrize("name", [name for name in GENERATED if name != "fleet_of_names"])
+def test_what_another_entry_has_is_not_adopted(cloud, before, stack, name):
+    _succeed(stack, _program(name))
+    old = stack.entries[0].resource
+    stack.entries[0].resource = attrs.evolve(old, urn=old.urn.replace("::web", "::renamed"))  # `pulumi state rename`
+    program = _program(name, "renamed") | _program(name)
+    _succeed(stack, program)
+
+    assert len({entry.resource.id for entry in stack.entries}) == 2
+    assert stack.warnings == []
+    assert stack.preview(program) == {}
+    stack.destroy()
+    assert Inventory.of(cloud) == before
+
+
+# The state knows the number.
+
+
+@reaches(Known.NUMBER, Shown.SAME, *Maker)
+@pytest.mark.parametrize("name", CREATIONS)
+@pytest.mark.parametrize("maker", Maker)
+def test_what_has_the_number_is_ours_whoever_made_it(cloud, before, stack, name, maker):
+    _succeed(stack, _program(name))
+    made, old = Inventory.of(cloud), stack.entries[0].resource
+    if maker is Maker.OTHERS:
+        cloud.emulator.store.run("delete from operations")
+    for method in LISTS if maker is Maker.UNTOLD else ():
+        cloud.fail(method, status=403, times=1000)
+    stack.refresh()
+    assert stack.failed is None
+    assert stack.entries[0].resource == old
+    assert Inventory.of(cloud) == made
+    stack.destroy()
+
+    assert (stack.failed, stack.warnings) == (None, [])
+    assert Inventory.of(cloud) == before
+
+
+@pytest.mark.parametrize("name", CREATIONS)
+def test_what_is_gone_leaves_the_state_and_is_created_again(cloud, before, stack, name):
+    _succeed(stack, _program(name))
+    made = Inventory.of(cloud).added_since(before)
+    _remove(cloud, stack)
+    stack.refresh()
+    assert (stack.failed, stack.warnings) == (None, [])
+    if name not in FLEETS:  # a fleet without members is still declared
+        assert stack.entries == []
+    _succeed(stack, _program(name))
+
+    assert Inventory.of(cloud).added_since(before) == made
+    _remove(cloud, stack)
+    stack.destroy()
+    assert (stack.failed, stack.warnings) == (None, [])
+    assert Inventory.of(cloud) == before
+
+
+def _remove(cloud, stack):
+    """Delete what the stack has, as somebody else does."""
+    cloud.clock.advance(1.0)
+    path = identity(stack.entries[0].resource)
+    while path in Inventory.of(cloud).things:
+        delete_outside(cloud, path)
+    cloud.clock.advance(1.0)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_namesake_of_ours_is_left_alone_and_named(cloud, stack, name):
+    _succeed(stack, _program(name))
+    path = stack.entries[0].resource.id
+    _remove(cloud, stack)
+    theirs = _let_another_create(cloud, name)
+    kept = attrs.evolve(stack.entries[0])
+    stack.destroy()
+    assert (stack.failed, len(_warned_of(stack, f"{path} was not deleted, because it is not the resource"))) == (
+        None,
+        1,
+    )
+    assert Inventory.of(cloud) == theirs
+    stack.entries.append(kept)
+    stack.refresh()
+
+    assert (stack.failed, stack.entries) == (None, [])
+    assert Inventory.of(cloud) == theirs
+
+
+@pytest.mark.parametrize("change", [{"deviceName": "theirs"}, {"disk": "locked", "deviceName": "persistent-disk-0"}])
+def test_another_disk_or_another_device_is_not_our_attachment(cloud, stack, change):
+    _succeed(stack, _program("attachment"))
+    _remove(cloud, stack)
+    item = CREATIONS["attachment"]
+    key = {"diskEncryptionKey": {"rawKey": DISK_KEY}} if "disk" in change else {}
+    other = Stack(cloud, stack_name="other")
+    _succeed(other, {"web": Declared(item.token, item.inputs | change | key)})
+    other.end_plugin()
+    theirs, kept = Inventory.of(cloud), attrs.evolve(stack.entries[0])
+    stack.destroy()
+    assert (stack.failed, stack.entries) == (None, [])
+    assert Inventory.of(cloud) == theirs
+    stack.entries.append(kept)
+    stack.refresh()
+
+    assert (stack.failed, stack.entries) == (None, [])
+    assert Inventory.of(cloud) == theirs
+
+
+def test_a_notification_with_our_number_and_another_content_is_left_alone_and_named(cloud, stack):
+    _succeed(stack, _program("notification"))
+    resource_id = stack.entries[0].resource.id
+    cloud.change(f"b/{resource_id}", lambda body: body.update(payload_format="NONE"))
+    theirs, kept = Inventory.of(cloud), attrs.evolve(stack.entries[0])
+    stack.destroy()
+    assert (stack.failed, len(_warned_of(stack, f"{resource_id} was not deleted"))) == (None, 1)
+    stack.entries.append(kept)
+    stack.refresh()
+
+    assert (stack.failed, stack.entries) == (None, [])
+    assert Inventory.of(cloud) == theirs
+
+
+@pytest.mark.parametrize("name", CREATIONS)
+def test_what_cannot_be_read_stays_in_the_state(cloud, before, stack, name):
+    _succeed(stack, _program(name))
+    old, made = stack.entries[0].resource, Inventory.of(cloud)
+    for method in (READS[name], "compute.instances.aggregatedList"):
+        cloud.fail(method, status=403, times=1000)
+    stack.refresh()
+
+    assert stack.failed is not None
+    assert [entry.resource for entry in stack.entries] == [old]
+    assert Inventory.of(cloud) == made
+
+
+@pytest.mark.parametrize("name", [*GENERATED, *GIVEN])
+def test_what_a_creation_finds_and_cannot_read_is_in_the_state(cloud, before, stack, name):
+    _lose_state(stack, name)
+    made = Inventory.of(cloud)
+    looks = cloud.calls().count(READS[name]) if name in FLEETS else 0
+    cloud.fail(READS[name], delay=0.0, times=looks)
+    cloud.fail(READS[name], status=403, times=1000)
+    stack.up(_program(name))
+    cloud.emulator.faults.queue.clear()
+
+    assert stack.failed.partial is not None, stack.failed
+    stack.refresh()
+    _succeed(stack, _program(name))
+    assert Inventory.of(cloud) == made
+
+
+# The result of the creation was not read.
+
+
+@reaches(Known.UNFINISHED, Shown.SAME, Maker.OURS)
+@pytest.mark.parametrize("verb", ["up", "refresh", "destroy"])
+@pytest.mark.parametrize("name", SINGLE)
+def test_what_our_request_made_is_ours_although_its_answer_was_lost(cloud, before, stack, name, verb):
+    _lose_answers(stack, name, is_made=True)
+    made = Inventory.of(cloud)
+    assert made != before
+    if verb == "refresh":
+        stack.refresh()
+        assert stack.failed is None
+        assert "__unread" not in stack.entries[0].resource.outputs
+    if verb != "destroy":
+        _succeed(stack, _program(name))
+        assert Inventory.of(cloud) == made
+    stack.destroy()
+
+    assert stack.failed is None
+    assert _warned_of(stack, LEFT) == []
+    assert Inventory.of(cloud) == before
+
+
+@reaches(Known.UNFINISHED, Shown.SAME, Maker.OTHERS)
+@pytest.mark.parametrize("verb", ["up", "refresh", "destroy"])
+@pytest.mark.parametrize("name", [*NAMED, *ATTACHMENTS])
+def test_what_another_request_made_meanwhile_is_left_alone_and_named(cloud, stack, name, verb):
+    _lose_answers(stack, name, is_made=False)
+    theirs = _let_another_create(cloud, name)
+    if verb == "up":
+        stack.up(_program(name))
+        assert import_commands(stack.failed.message)
+    elif verb == "refresh":
+        stack.refresh()
+        assert stack.entries == []
+    else:
+        stack.destroy()
+        assert (stack.failed, stack.entries) == (None, [])
+
+    assert len(_warned_of(stack, LEFT)) == 1
+    assert "no operation of this stack created what exists" in _warned_of(stack, LEFT)[0]
+    assert Inventory.of(cloud) == theirs
+
+
+@reaches(Known.UNFINISHED, Shown.SAME, Maker.UNTOLD)
+@pytest.mark.parametrize("verb", ["refresh", "destroy"])
+@pytest.mark.parametrize("name", SINGLE)
+def test_what_nothing_tells_to_be_ours_is_left_alone_and_named(cloud, stack, name, verb):
+    _lose_answers(stack, name, is_made=True)
+    made = Inventory.of(cloud)
+    for method in LISTS:
+        cloud.fail(method, status=403, times=1000)
+    if verb == "refresh":
+        stack.refresh()
+    else:
+        stack.destroy()
+
+    assert (stack.failed, stack.entries) == (None, [])
+    assert "the operations could not be listed" in _warned_of(stack, LEFT)[0]
+    assert Inventory.of(cloud) == made
+
+
+@pytest.mark.parametrize("name", SINGLE)
+def test_what_came_to_nothing_leaves_the_state_or_is_created(cloud, before, stack, name):
+    _lose_answers(stack, name, is_made=False)
+    kept = attrs.evolve(stack.entries[0])
+    stack.refresh()
+    assert (stack.failed, stack.entries, stack.warnings) == (None, [], [])
+    stack.entries.append(kept)
+    _succeed(stack, _program(name))
+    assert Inventory.of(cloud) != before
+    stack.destroy()
+
+    assert Inventory.of(cloud) == before
+
+
+# Two entries of the state have it.
+
+
+@pytest.mark.parametrize("name", CREATIONS)
+def test_what_another_entry_has_is_kept_for_it(cloud, before, stack, name):
+    _succeed(stack, _program(name))
+    made, first = Inventory.of(cloud), stack.entries[0].resource
+    assert stack.import_(first.id, "second", CREATIONS[name].token)
+    _succeed(stack, _program(name, "second"))
+
+    assert _warned_of(stack, "the resource second of this stack has it, too")
+    assert [entry.name for entry in stack.entries] == ["second"]
+    assert Inventory.of(cloud) == made
+    stack.destroy()
+    assert Inventory.of(cloud) == before
