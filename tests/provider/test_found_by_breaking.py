@@ -1,0 +1,54 @@
+"""What is nobody else's, retained or secret stays so in forced replacements, and with any mark in the state."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+from programs import NOTIFICATION, PROJECT, TEMPLATE, notification, template
+from stack import Declared, Stack
+
+pytestmark = pytest.mark.usefixtures("vm")
+WEB = {**template(), "name": "web"}
+
+
+@pytest.fixture
+def stack(cloud):
+    made = Stack(cloud)
+    yield made
+    made.end_plugin()
+
+
+@pytest.fixture
+def other(cloud):
+    made = Stack(cloud, stack_name="other")
+    yield made
+    made.end_plugin()
+
+
+def _live(cloud, path):
+    return cloud.get(f"projects/{PROJECT}/global/{path}")
+
+
+def _web(trigger):
+    return Declared(TEMPLATE, WEB, replacement_trigger=trigger)
+
+
+def _events(prefix, **options):
+    return {"one": Declared(NOTIFICATION, notification(objectNamePrefix=prefix), **options)}
+
+
+MARKS = ["x", 5, [], [1], True, {"a": 1}, {"id": "x", "later": 1}, {"id": []}, {"id": None}, {"id": "x", "requester": 5},
+         {"id": "x", "requester": "zz"}, {"id": "x", "adopted": "x"}]  # fmt: skip
+
+
+@pytest.mark.parametrize("hidden", [*({"__creation": mark} for mark in MARKS), *({"__unread": mark} for mark in MARKS)])
+def test_no_mark_in_the_state_makes_a_call_fail(engine, cloud, hidden):
+    made = engine.create(TEMPLATE, "x", WEB)
+    engine.next_run()
+    edited = attrs.evolve(made, outputs={**made.outputs, **hidden})
+    engine.diff_checked(edited, edited.inputs)
+    assert engine.refresh(edited) is not None
+    engine.update(edited, edited.inputs)
+    engine.delete(edited)
+
+    assert _live(cloud, "instanceTemplates/web") is None
