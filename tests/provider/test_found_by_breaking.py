@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 import pytest
-from programs import NOTIFICATION, PROJECT, TEMPLATE, notification, template
+from programs import IMAGE, NOTIFICATION, PROJECT, TEMPLATE, image, notification, template
 from stack import Declared, Stack
 
 pytestmark = pytest.mark.usefixtures("vm")
@@ -37,6 +37,15 @@ def _events(prefix, **options):
     return {"one": Declared(NOTIFICATION, notification(objectNamePrefix=prefix), **options)}
 
 
+def test_what_is_retained_is_not_deleted_by_its_replacement(stack, cloud):
+    stack.up({"one": Declared(IMAGE, image(name="backup"), retain_on_delete=True)})
+    before = _live(cloud, "machineImages/backup")
+    stack.up({"one": Declared(IMAGE, image(name="backup", description="other"), retain_on_delete=True)})
+
+    assert _live(cloud, "machineImages/backup") == before
+    assert "exists" in stack.failed.message
+
+
 MARKS = ["x", 5, [], [1], True, {"a": 1}, {"id": "x", "later": 1}, {"id": []}, {"id": None}, {"id": "x", "requester": 5},
          {"id": "x", "requester": "zz"}, {"id": "x", "adopted": "x"}]  # fmt: skip
 
@@ -52,3 +61,11 @@ def test_no_mark_in_the_state_makes_a_call_fail(engine, cloud, hidden):
     engine.delete(edited)
 
     assert _live(cloud, "instanceTemplates/web") is None
+
+
+def test_a_notification_that_an_interrupted_replacement_created_is_named(stack):
+    stack.up(_events("a"))
+    stack.crash("up", _events("b"), None, "response")
+    stack.up(_events("b"))
+
+    assert "notificationConfigs/2 already publishes the same events" in stack.failed.message
