@@ -69,3 +69,19 @@ def test_a_notification_that_an_interrupted_replacement_created_is_named(stack):
     stack.up(_events("b"))
 
     assert "notificationConfigs/2 already publishes the same events" in stack.failed.message
+
+
+def test_a_forced_replacement_by_the_content_of_a_strangers_notification_is_refused(stack, other):
+    stack.up(_events("a", replacement_trigger=1))
+    other.up(_events("b"))
+    stack.up(_events("b", replacement_trigger=2))
+
+    assert "notificationConfigs/2 already publishes the same events" in stack.failed.message
+
+
+def test_a_forced_replacement_of_a_notification_creates_another_one(stack):
+    stack.up(_events("a", replacement_trigger=1))
+    stack.up(_events("a", replacement_trigger=2))
+
+    assert stack.failed is None
+    assert [entry.resource.id.rpartition("/")[2] for entry in stack.entries] == ["2"]
