@@ -85,3 +85,25 @@ def test_a_forced_replacement_of_a_notification_creates_another_one(stack):
 
     assert stack.failed is None
     assert [entry.resource.id.rpartition("/")[2] for entry in stack.entries] == ["2"]
+
+
+def test_what_another_resource_has_too_is_not_deleted_by_a_forced_replacement(stack, cloud):
+    stack.up({"one": _web(1)})
+    stack.import_(stack.entries[0].resource.id, "two", TEMPLATE)
+    before = _live(cloud, "instanceTemplates/web")
+    stack.up({"two": Declared(TEMPLATE, WEB), "one": _web(2)})
+
+    assert _live(cloud, "instanceTemplates/web") == before
+    assert "The resource two of this stack manages it" in stack.failed.message
+
+
+def test_a_replacement_that_fails_after_the_deletion_says_what_is_gone(stack, cloud):
+    stack.up({"one": _web(1)})
+    cloud.fail("compute.instanceTemplates.insert", status=403)
+    stack.up({"one": _web(2)})
+
+    assert _live(cloud, "instanceTemplates/web") is None
+    assert any("instanceTemplates/web is deleted already" in text for text in stack.messages)
+    stack.up({"one": _web(2)})
+    assert stack.failed is None
+    assert _live(cloud, "instanceTemplates/web") is not None
