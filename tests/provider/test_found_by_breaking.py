@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import attrs
 import pytest
-from programs import IMAGE, NOTIFICATION, PROJECT, TEMPLATE, image, notification, template
+from driver import failing, rpc, secret
+from programs import IMAGE, MARKER, NOTIFICATION, PROJECT, TEMPLATE, image, notification, template
 from stack import Declared, Stack
 
 pytestmark = pytest.mark.usefixtures("vm")
@@ -107,3 +108,18 @@ def test_a_replacement_that_fails_after_the_deletion_says_what_is_gone(stack, cl
     stack.up({"one": _web(2)})
     assert stack.failed is None
     assert _live(cloud, "instanceTemplates/web") is not None
+
+
+def test_a_secret_that_only_the_old_inputs_have_is_not_shown(clocked_engine, cloud):
+    engine = clocked_engine
+    old = {**WEB, "description": secret(MARKER)}
+    engine.create(TEMPLATE, "x", old)
+    engine.next_run()
+    cloud.fail("compute.instanceTemplates.delete", status=400, times=9, message=f"bad {MARKER}")
+    engine.check(TEMPLATE, "x", WEB, old)
+    checked = engine.check(TEMPLATE, "x", WEB)
+    with failing() as failed:
+        engine.stub.Create(rpc.CreateRequest(urn=engine.urn(TEMPLATE, "x"), properties=checked.inputs, type=TEMPLATE))
+
+    assert "DELETE" in failed[0].message
+    assert MARKER not in failed[0].message + str(engine.log.messages)
