@@ -27,6 +27,7 @@ CREATION: Final = "__creation"
 """A hidden output: how the resource was created, the fields of a `CreationMark`."""
 STACK_DIGITS: Final = 8
 """How many digits of a requester are the same for all resources of a stack."""
+_REQUESTER: Final = re.compile(f"[0-9a-f]{{{STACK_DIGITS + 32}}}")
 
 
 @attrs.frozen
@@ -95,9 +96,12 @@ class CreationMark:
 
     @classmethod
     def of(cls, outputs: Mapping[str, Any]) -> Self | None:
-        """Read the mark in outputs; None for an import."""
+        """Read the mark in outputs; None for an import, and for what is no mark, as after an edit of the state."""
         found = outputs.get(CREATION)
-        return cls(**found) if found else None
+        if not isinstance(found, dict) or not isinstance(found.get("id"), str):
+            return None
+        whose = _REQUESTER.fullmatch(str(found.get("requester")))
+        return cls(found["id"], whose[0] if whose else "", adopted=found.get("adopted") is True)
 
 
 def requester(provider_id: str, urn: str, outputs: Mapping[str, Any]) -> str:

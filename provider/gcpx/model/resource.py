@@ -50,8 +50,8 @@ class Replaced:
 
     Attributes:
         known: IDs, numeric IDs, IDs of bulk creations, generated names.
-        inputs: the last inputs, with secrets revealed; empty if the engine has deleted the entry's resource, or if it
-            forces a replacement without showing them.
+        inputs: the last inputs, with secrets revealed, if the engine forces a replacement and has not asked in Diff
+            whether the old resource has to be deleted first. Empty also if it has deleted that, or does not show them.
     """
 
     known: frozenset[str] = frozenset()

@@ -527,7 +527,11 @@ class NotificationConfig(Resource):
         lock = self._locks.setdefault((configs.bucket, topic), threading.Lock())
         with configs.context.holding(lock, f"POST {configs.path}"):
             twins = insertion.twins()
-            self._judge_twins(configs.context, [configs.id_of(number) for number in twins])
+            before = configs.context.replaces.inputs if configs.context.replaces else {}
+            is_among = before.get("bucket") == configs.bucket and any(
+                self._is_twin(item, _values(before), meaning) for item in twins.values()
+            )
+            self._judge_twins(configs.context, [configs.id_of(number) for number in twins], is_among)
             lost_id = configs.id_of(provisional_number(twins))
             try:
                 with keeping_state(lambda _: State.unread(lost_id, {**inputs})):
@@ -538,16 +542,16 @@ class NotificationConfig(Resource):
                 raise self._explain_publishing(configs.context, error, topic.removeprefix(_PUBSUB_HOST)) from error
         return str(found["id"]), found
 
-    def _judge_twins(self, context: Context, twins: list[str]) -> None:
+    def _judge_twins(self, context: Context, twins: list[str], is_replaced_among: bool) -> None:
         """Warn of other resources' configurations that publish the same events; refuse if there is one of nobody.
 
         Nothing shows who created a configuration. An interrupted run of this resource may have, and a second one would
         publish every event twice. The one that is about to be replaced is neither. If the engine has not shown its ID,
-        it is one of those that no other resource has; if there are several, only the state says which.
+        but only that it has the same content, it is one of those that no other resource has; if there are several, only
+        the state says which.
         """
         unknown = [twin for twin in twins if context.urn_of(twin) is None]
-        is_shown = any(context.urn_of(twin) == context.urn for twin in twins)
-        if context.replaces and context.replaces.inputs and not is_shown:
+        if is_replaced_among:
             if len(unknown) > 1:
                 raise Conflict(_ONE_IS_REPLACED.format(ids=" and ".join(unknown)), status=409)
             unknown = []
