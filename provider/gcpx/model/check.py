@@ -249,10 +249,10 @@ class _Checker:
     def _rules(self, kind: ObjectType, value: dict[str, Any], secret: bool) -> None:
         plain = value if self.plain else reveal(value)
         for rule in kind.rules:
-            found = rule.find(plain)
+            found = rule(plain)
             # A reason may reveal a value. If it is also found without the secrets it does not; otherwise the rule's
             # words replace it.
-            open_ = [] if secret else found if self.plain or not found else rule.find(conceal(value))
+            open_ = [] if secret else found if self.plain or not found else rule(conceal(value))
             for failure in found:
                 reason = failure.reason if failure in open_ else rule.words
                 failures = self.result.warnings if rule.warns else self.result.failures

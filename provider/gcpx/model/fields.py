@@ -51,6 +51,7 @@ class Rule:
         name: unique within the object.
         words: what the rule requires; they are also the reason that is shown if values are secret.
         source: where the rule is documented, as a link in Markdown from a page of `docs/reference`.
+        about: the property without which nothing can break the rule; empty if there is no such property.
         warns: values that break the rule may still be accepted by Google, so they cause a warning, not a failure.
     """
 
@@ -58,18 +59,19 @@ class Rule:
     words: str
     source: str
     find: Finder
+    about: str = ""
     warns: bool = False
 
     def __call__(self, values: Mapping[str, Any]) -> list[Failure]:
-        """Find what breaks the rule."""
-        return self.find(values)
+        """Find what breaks the rule; nothing does if the property that it is about is missing."""
+        return self.find(values) if not self.about or values.get(self.about) is not None else []
 
 
-def rule(words: str, source: str, *, warns: bool = False) -> Callable[[Finder], Rule]:
-    """Make a function a rule; its name is the rule's."""
+def rule(words: str, source: str, *, about: str = "", warns: bool = False) -> Callable[[Finder], Rule]:
+    """Make a function a rule; its name is the rule's. The function gets only values that have `about`."""
 
     def made(find: Finder) -> Rule:
-        return Rule(getattr(find, "__name__", "rule").strip("_"), words, source, find, warns)
+        return Rule(getattr(find, "__name__", "rule").strip("_"), words, source, find, about, warns)
 
     return made
 

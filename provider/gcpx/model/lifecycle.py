@@ -63,14 +63,16 @@ def plan(resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: 
     old, new = naming.with_real_name(resource.autoname, old, new, outputs)
     locations = (resource.location(old, outputs), resource.location(new, outputs))
     differences = diff(resource.type, old, new, outputs, Comparison(locations, sure=True))
-    changes = [
-        attrs.evolve(change, replaces=not resource.changes_in_place(change.path, new))
-        for change in differences
-        if not _names_same_place(resource, change.path, locations[0], new)
-    ]
+    changes = [change for change in differences if not _names_same_place(resource, change.path, locations[0], new)]
     if old.get(naming.IMPORTED):
         # The import made up what Google never returns, and recorded what Google chose: neither is a reason to replace.
         changes = [change for change in changes if is_below(change.path, resource.in_place) or not change.unseen]
+    changes = [
+        change
+        if is_below(change.path, resource.in_place) or resource.changes_in_place(change.path, new)
+        else attrs.evolve(change, replaces=True)
+        for change in changes
+    ]
     return Plan(changes, delete_first=bool(changes) and resource.must_delete_first(old, new))
 
 
@@ -122,11 +124,16 @@ def update(resource: Resource, context: Context, resource_id: str, old: dict[str
 
     Raises what `Resource.update` and `Resource.create` raise.
     """
+    is_uncertain = context.prior.get(naming.UNREAD) and resource.may_create(resource_id)
     try:
-        return _marked(_update(resource, context, resource_id, old, new), context.prior)
+        if is_uncertain and _is_missing(resource, context, resource_id, new):
+            state = _created_again(resource, context, resource_id, new)
+        else:
+            state = resource.update(attrs.evolve(context, autonamed=False), resource_id, old, new)
     except PartialError as error:
         error.state = _marked(error.state, context.prior)
         raise
+    return _marked(state, context.prior)
 
 
 def read(
@@ -160,15 +167,13 @@ def _marked(state: State, prior: dict[str, Any]) -> State:
     return attrs.evolve(state, mark=CreationMark.of(prior))
 
 
-def _update(resource: Resource, context: Context, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> State:
-    is_uncertain = context.prior.get(naming.UNREAD) and resource.may_create(resource_id)
-    if is_uncertain and _is_missing(resource, context, resource_id, new):
-        state = resource.create(context, new)
-        if context.autonamed and state.id != resource_id:  # an update cannot change the ID
-            words = f"{state.id} was created by an interrupted run, and {resource_id} was not"
-            raise UserError(f"{words}; run `pulumi up --refresh` to take it over")
-        return state
-    return resource.update(attrs.evolve(context, autonamed=False), resource_id, old, new)
+def _created_again(resource: Resource, context: Context, resource_id: str, inputs: dict[str, Any]) -> State:
+    """Create a resource of which the state has an ID, as an update, which cannot change the ID."""
+    state = resource.create(context, inputs)
+    if context.autonamed and state.id != resource_id:
+        words = f"{state.id} was created by an interrupted run, and {resource_id} was not"
+        raise UserError(f"{words}; run `pulumi up --refresh` to take it over")
+    return state
 
 
 def _is_missing(resource: Resource, context: Context, resource_id: str, inputs: dict[str, Any]) -> bool:

@@ -20,7 +20,7 @@ from gcpx.model.compare import Comparison
 from gcpx.model.fields import Failure, ObjectType, object_type
 from gcpx.model.links import NO_LOCATION, Location
 from gcpx.model.naming import AUTONAMED, UNREAD, Autoname, CreationMark
-from gcpx.model.values import Path, is_below
+from gcpx.model.values import Path
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -330,7 +330,8 @@ class Resource(abc.ABC):
         left_out_of_imports: inputs that an import leaves out, because other inputs describe the result.
         operation_timeout: how long it waits for an operation of Google, in seconds, if the user sets no custom timeout;
             None if Google answers without operations.
-        in_place: the paths that change in place, with everything below them; every other change replaces the resource.
+        in_place: the paths that change in place, with everything below them; every other change replaces the resource,
+            unless `changes_in_place` allows it.
     """
 
     token: ClassVar[str]
@@ -383,9 +384,12 @@ class Resource(abc.ABC):
         return error
 
     def changes_in_place(self, path: Path, inputs: dict[str, Any]) -> bool:
-        """Return whether a change at a path is made in place; `inputs` are the new ones, which may hold unknowns."""
-        del inputs
-        return is_below(path, self.in_place)
+        """Return whether a change at a path that is not below one of `in_place` is made in place, too.
+
+        `inputs` are the new ones, which may hold unknowns.
+        """
+        del path, inputs
+        return False
 
     def announce_update(self, context: Context, old: dict[str, Any], new: dict[str, Any]) -> None:
         """Say in a preview what an update will do, where the changed properties do not show it; offline.

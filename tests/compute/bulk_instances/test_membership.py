@@ -87,7 +87,7 @@ def test_an_edit_is_refused_or_replaces_the_fleet_or_keeps_every_member(engine, 
         assert all("must" in failure.reason for failure in response.failures), response.failures
         return
     found = engine.diff(deployed.resource, program)
-    if found.deleteBeforeReplace:
+    if found.replaces and found.deleteBeforeReplace:
         engine.delete(deployed.resource)
     updated = engine.create(FLEET, "again", program) if found.replaces else engine.update(deployed.resource, program)
     if found.replaces and not found.deleteBeforeReplace:

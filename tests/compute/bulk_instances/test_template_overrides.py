@@ -173,6 +173,13 @@ def test_an_empty_object_causes_a_warning(engine, fleet_of):
     assert "YAML" in warned[0]
 
 
+def test_without_a_template_there_is_nothing_to_override(engine):
+    plain = fleet(labels=None, scheduling={})
+
+    assert engine.failures(FLEET, plain) == {}
+    assert [said for severity, _, said in engine.log.messages if severity == "WARNING"] == []
+
+
 def test_a_null_in_another_resource_is_a_missing_property(engine, cloud):
     created = engine.create(TEMPLATE, "web", template(labels={"a": None}, canIpForward=None))
     body = cloud.requests("compute.instanceTemplates.insert")[0]["body"]["properties"]

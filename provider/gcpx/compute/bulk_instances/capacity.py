@@ -258,7 +258,11 @@ class Placement(Record):
     )
 
 
-@rule("placement must have enough policies for count: each takes at most size members", PLACEMENT_POLICIES)
+@rule(
+    "placement must have enough policies for count: each takes at most size members",
+    PLACEMENT_POLICIES,
+    about="placement",
+)
 def placement_has_room_for_all(values: BulkInstancesValues) -> list[Failure]:
     """Refuse a fleet that does not fit into its groups."""
     placement, wanted = nested(values, "placement"), FleetSize.of(values).wanted
@@ -270,7 +274,11 @@ def placement_has_room_for_all(values: BulkInstancesValues) -> list[Failure]:
     return [Failure(("placement", "policies"), words)]
 
 
-@rule("placement requires the targetShape ANY_SINGLE_ZONE and fallbacks without zones", PLACEMENT_POLICIES)
+@rule(
+    "placement requires the targetShape ANY_SINGLE_ZONE and fallbacks without zones",
+    PLACEMENT_POLICIES,
+    about="placement",
+)
 def placement_groups_stay_in_one_zone(values: BulkInstancesValues) -> list[Failure]:
     """Refuse what would spread a group over zones."""
     if not nested(values, "placement"):

@@ -31,7 +31,7 @@ from gcpx.compute.bulk_instances.fleet import (
     Instance,
     created_in_group,
     fleet_values,
-    last_outputs,
+    membership_labels,
     region_of,
 )
 from gcpx.compute.bulk_instances.names import names_across_zones
@@ -110,7 +110,7 @@ class BulkInsertBody:
         properties = dict(body.get("instanceProperties", {}))
         # A label of another fleet in the template would make the instances members of both.
         removed = dict.fromkeys(sorted(RESERVED_LABELS)) if "sourceInstanceTemplate" in body else {}
-        added = {**fleet.labels, **self.labels}
+        added = {**membership_labels(fleet.id), **self.labels}
         if (added or removed) and properties.get("labels", {}) is not None:
             properties["labels"] = {**removed, **properties.get("labels", {}), **added}
         return properties
@@ -361,13 +361,14 @@ class BulkInsert(Insertion):
             created = created_instances(outcome.per_location) if is_new else None
         finally:
             self.fleet.membership.add_creation(operation, created)
-        self.fleet.look_in(outcome.per_location)
+        self.fleet.zones.add(self.fleet.project, self.fleet.region, outcome.per_location)
         return outcome
 
     def was_known(self, operation: Operation) -> bool:
         """Return whether the state has the group of operations, or what this creation replaces."""
         group = operation.get("operationGroupId")
-        return group == last_outputs(self.context).get("operationGroupId", "") or self.context.is_replaced(group)
+        known = fleet_values(self.context.prior).get("operationGroupId", "")
+        return group == known or self.context.is_replaced(group)
 
     def thing(self, operation: Operation) -> str:
         """Name the instances."""

@@ -51,11 +51,6 @@ def fleet_values(values: Mapping[str, Any]) -> BulkInstancesValues:
     return cast("BulkInstancesValues", values)
 
 
-def last_outputs(context: Context) -> BulkInstancesValues:
-    """Return the outputs in the state before a call."""
-    return fleet_values(context.prior)
-
-
 def is_tracked(fleet_id: str) -> bool:
     """Return whether the members are found by gcpx's own label.
 
@@ -116,9 +111,13 @@ class RegionZones:
             return sorted(self._zones[project, region]) if (project, region) in self._listed else []
 
     def add(self, project: str, region: str, zones: Iterable[str]) -> None:
-        """Add zones in which instances are, whatever lists say; zones of other regions are left out."""
+        """Add zones, such as `zones/us-east1-b`, in which instances are or were created, whatever lists say.
+
+        Zones of other regions are left out.
+        """
+        names = map(name_of, zones)
         with self._lock:
-            self._zones[project, region].update(zone for zone in zones if zone.startswith(f"{region}-"))
+            self._zones[project, region].update(name for name in names if name.startswith(f"{region}-"))
 
     def learn(self, project: str, region: str, listed: set[str]) -> list[str]:
         """Take the zones of an aggregated list; return those of the region that it leaves out."""
@@ -181,21 +180,18 @@ class Membership:
         """
         self._creations.append(_Creation(operation.get("operationGroupId") or "", created))
 
-    def members_among(
-        self, context: Context, operations: Operations, region: str, found: list[Instance]
-    ) -> list[Instance]:
+    def members_among(self, context: Context, fleet: Fleet, found: list[Instance]) -> list[Instance]:
         """Return the members among the instances that match.
 
         Args:
             context: the engine's call, whose last outputs have the members of the state.
-            operations: the operations of the fleet's project.
-            region: the name of the fleet's region.
+            fleet: the fleet, whose operations are read if the context and the list do not tell.
             found: the instances that match, as they were just listed.
 
         Raises:
             ApiError: operations cannot be listed, and so it cannot be told whether an instance is a member.
         """
-        self.take_in(item for item in last_outputs(context).get("members") or () if item.get("id"))
+        self.take_in(item for item in fleet_values(context.prior).get("members") or () if item.get("id"))
         creations, self._creations = self._creations, []
         self._groups += [creation.group for creation in creations]
         outside = self._outside(found)
@@ -204,26 +200,26 @@ class Membership:
         if not self._has_read_operations and len(known) == len(creations) and by_zone == created:
             self.take_in(outside)  # exactly as many are new in each zone as Google says that this run created
         elif outside:
-            self._read_operations(context, operations, region, outside)
+            self._read_operations(context, fleet, outside)
         self.strangers = {str(item["id"]): item for item in self._outside(outside)}
         return [item for item in found if str(item["id"]) in self._members]
 
     def _outside(self, found: list[Instance]) -> list[Instance]:
         return [item for item in found if str(item["id"]) not in self._members]
 
-    def _read_operations(self, context: Context, operations: Operations, region: str, outside: list[Instance]) -> None:
+    def _read_operations(self, context: Context, fleet: Fleet, outside: list[Instance]) -> None:
         """Make those instances members that bulk creations of this run, or of interrupted runs, have created."""
         self._has_read_operations = True
-        self._take_in_created(context, operations, self._groups, outside)
+        self._take_in_created(context, fleet, self._groups, outside)
         new = [item for item in self._outside(outside) if str(item["id"]) not in self.strangers]
         if new:
-            self._take_in_created(context, operations, _earlier_groups(context, operations, region, new), new)
+            self._take_in_created(context, fleet, _earlier_groups(context, fleet, new), new)
 
     def _take_in_created(
-        self, context: Context, operations: Operations, groups: Iterable[str], instances: list[Instance]
+        self, context: Context, fleet: Fleet, groups: Iterable[str], instances: list[Instance]
     ) -> None:
         for group in filter(None, groups):
-            self.take_in(created_in_group(context, operations, group, self._outside(instances)))
+            self.take_in(created_in_group(context, fleet.operations, group, self._outside(instances)))
 
 
 def created_in_group(context: Context, operations: Operations, group: str, instances: list[Instance]) -> list[Instance]:
@@ -233,14 +229,14 @@ def created_in_group(context: Context, operations: Operations, group: str, insta
     return [item for item in instances if str(item["id"]) in targets]
 
 
-def _earlier_groups(context: Context, operations: Operations, region: str, instances: list[Instance]) -> list[str]:
+def _earlier_groups(context: Context, fleet: Fleet, instances: list[Instance]) -> list[str]:
     """Return the group IDs of the resource's bulk creations that may have created one of the instances.
 
     Without a provider's ID, which tells stacks apart, only the last creation of the state is known to be this resource's.
     """
     if not context.request_mark:
-        return [last_outputs(context).get("operationGroupId") or ""]
-    begun = operations.begun_by_requests(context, f"regions/{region}", context.request_mark)
+        return [fleet_values(context.prior).get("operationGroupId") or ""]
+    begun = fleet.operations.begun_by_requests(context, f"regions/{fleet.region}", context.request_mark)
     fitting = (operation for operation in begun if any(_may_have_created(operation, item) for item in instances))
     return [operation.get("operationGroupId") or "" for operation in fitting]
 
@@ -330,27 +326,13 @@ class Fleet:
         return f"projects/{self.project}/regions/{self.region}/{place}"
 
     @property
-    def labels(self) -> dict[str, str]:
-        """The label that every member has, as a map; empty if the members are found by their names."""
-        return membership_labels(self.id)
-
-    @property
-    def name_pattern(self) -> str | None:
-        """The pattern that the name of every member fits; None if the members are found by a label."""
-        return membership_pattern(self.id)
-
-    @property
     def operations(self) -> Operations:
         """The operations of the project."""
         return Operations(google=self.google, version=_VERSION, project=self.project)
 
     def members(self, context: Context) -> list[Instance]:
-        """List the members; raises the same as `matching` and `members_among`."""
-        return self.members_among(context, self.matching(context))
-
-    def members_among(self, context: Context, found: list[Instance]) -> list[Instance]:
-        """Return the members among instances that match; raises `ApiError` if it cannot be told who is one."""
-        return self.membership.members_among(context, self.operations, self.region, found)
+        """List the members; raises the same as `matching` and `Membership.members_among`."""
+        return self.membership.members_among(context, self, self.matching(context))
 
     def matching(self, context: Context) -> list[Instance]:
         """List the instances that match the fleet's ID, ordered by name and number; raises `ApiError`.
@@ -358,7 +340,8 @@ class Fleet:
         The first list of a region in a process is an aggregated one, which counts as a heavy-weight read, and names the
         region's zones. Later ones list each zone, side by side.
         """
-        self.look_in(member.get("zone") or "" for member in last_outputs(context).get("members") or ())
+        known = (member.get("zone") or "" for member in fleet_values(context.prior).get("members") or ())
+        self.zones.add(self.project, self.region, known)
         zones = self.zones.of(self.project, self.region)
         try:
             found = self._listed_in(context, zones) if zones else self._listed(context)
@@ -367,10 +350,6 @@ class Fleet:
                 raise
             found = self._listed(context)
         return sorted(filter(self._matches, found), key=lambda member: name_order(member["name"]))
-
-    def look_in(self, locations: Iterable[str]) -> None:
-        """From now on, also list these zones, such as `zones/us-east1-b`, in which members were or have been created."""
-        self.zones.add(self.project, self.region, map(name_of, locations))
 
     def read_again(self, context: Context, members: Iterable[Instance]) -> list[Instance]:
         """Read members once more, by lists of their zones; leaves out those that no longer exist."""
@@ -445,9 +424,10 @@ class Fleet:
 
     @property
     def _filter(self) -> str:
-        if self.name_pattern is not None:
-            return f"name eq {pattern_expression(self.name_pattern)}"
-        return " ".join(f'labels.{key} = "{value}"' for key, value in self.labels.items())
+        pattern = membership_pattern(self.id)
+        if pattern is not None:
+            return f"name eq {pattern_expression(pattern)}"
+        return " ".join(f'labels.{key} = "{value}"' for key, value in membership_labels(self.id).items())
 
     def _matches(self, instance: Instance) -> bool:
         """Return whether a listed instance matches the fleet's ID.
@@ -457,12 +437,12 @@ class Fleet:
         """
         if region_of(instance) != self.region:
             return False
-        pattern = self.name_pattern
+        pattern, wanted = membership_pattern(self.id), membership_labels(self.id)
         fits = pattern is None or re.fullmatch(pattern_expression(pattern), instance["name"]) is not None
         labels: dict[str, str] = instance.get("labels", {})
-        if not fits or any(labels.get(key, "") != value for key, value in self.labels.items()):
+        if not fits or any(labels.get(key, "") != value for key, value in wanted.items()):
             raise MalformedResponse(f"Google's list has an instance that does not fit its filter: {self._filter}")
-        return self.labels.keys() <= labels.keys()
+        return wanted.keys() <= labels.keys()
 
 
 def _without_zones(region: str, zones: set[str]) -> ProviderError:
@@ -534,11 +514,6 @@ _FIELDS: Final = "operationType,targetId,insertTime,error(errors(code))"
 def is_stopped(instance: Instance | MemberValues) -> bool:
     """Return whether an instance is stopped, suspended, or about to be, and so does not count as running."""
     return instance.get("status") in _STOPPED
-
-
-def keeps_stopped(inputs: BulkInstancesValues) -> bool:
-    """Return whether a fleet's inputs say that stopped members stay stopped, and count as existing."""
-    return inputs.get("onStopped") == "KEEP"
 
 
 def stop_reasons(context: Context, fleet: Fleet, members: list[Instance]) -> dict[str, str]:

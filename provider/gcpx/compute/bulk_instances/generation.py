@@ -41,22 +41,19 @@ def merged_properties(context: Context, fleet: Fleet, inputs: BulkInstancesValue
         ApiError: the template cannot be read.
     """
     link = inputs.get("sourceInstanceTemplate")
-    return _merged(template_properties(context, fleet, link) if link else {}, inputs)
+    return own_properties(inputs, template_properties(context, fleet, link) if link else None)
 
 
-def own_properties(inputs: BulkInstancesValues) -> InstancePropertiesValues:
-    """Return the properties that the inputs themselves give to instances (REST JSON), without those of a template."""
-    return _merged({}, inputs)
-
-
-def _merged(template: InstancePropertiesValues, inputs: BulkInstancesValues) -> InstancePropertiesValues:
-    """Merge a fleet's own properties into those of its template (REST JSON)."""
+def own_properties(
+    inputs: BulkInstancesValues, template: InstancePropertiesValues | None = None
+) -> InstancePropertiesValues:
+    """Return the properties that the inputs give to instances (REST JSON), merged into those of a template, if given."""
     has_template = bool(inputs.get("sourceInstanceTemplate"))
     body = codec.to_body(object_type(InstanceProperties), inputs.get("instanceProperties") or {}, nulls=has_template)
     own = cast("InstancePropertiesValues", body)
     if not has_template:
         return own
-    merged: InstancePropertiesValues = merge_patch(template, own)
+    merged: InstancePropertiesValues = merge_patch(template or {}, own)
     nulls: Any = {key: None for key, value in (own.get("labels") or {}).items() if value is None}
     return {**merged, "labels": {**merged.get("labels", {}), **nulls}} if nulls else merged
 
@@ -197,11 +194,6 @@ def last_generation(prior: BulkInstancesValues) -> str:
 def creation_generation(context: Context, fleet: Fleet, inputs: BulkInstancesValues) -> str:
     """Return the generation of a new fleet; empty if it is not rolling. Raises `ApiError` if its template is unreadable."""
     return generation_of(merged_properties(context, fleet, inputs)) if is_rolling(inputs) else ""
-
-
-def generation_label(generation: str) -> dict[str, str]:
-    """Return the label of a generation, as a map; empty without one."""
-    return {GENERATION_LABEL: generation} if generation else {}
 
 
 def generation_output(generation: str) -> BulkInstancesValues:

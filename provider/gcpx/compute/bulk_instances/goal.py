@@ -9,7 +9,15 @@ import attrs
 
 from gcpx.compute.bulk_instances.capacity import inputs_of_member
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
-from gcpx.compute.bulk_instances.fleet import GENERATION_LABEL, Fleet, Instance, is_stopped, last_outputs, name_order
+from gcpx.compute.bulk_instances.fleet import (
+    GENERATION_LABEL,
+    Fleet,
+    Instance,
+    fleet_values,
+    is_stopped,
+    membership_labels,
+    name_order,
+)
 from gcpx.compute.bulk_instances.generation import (
     generation_of,
     has_same_properties,
@@ -217,7 +225,7 @@ def after_last_update(
         old: the inputs in the state.
         new: the inputs to reach; unknowns are allowed.
     """
-    given, kind = chosen(last_outputs(context), _OF_MEMBERS), object_type(BulkInstancesModel)
+    given, kind = chosen(fleet_values(context.prior), _OF_MEMBERS), object_type(BulkInstancesModel)
     # What the last update, successful or not, was to set.
     prior: BulkInstancesValues = {**without(old, _OF_MEMBERS), **given} if given else old
     if not diff(kind, prior, old, {}):
@@ -279,13 +287,13 @@ class Goal:
         Raises:
             ApiError: the template of a rolling fleet cannot be read, and the update changes the properties.
         """
-        policy = Policy.of(new)
+        policy, prior = Policy.of(new), fleet_values(context.prior)
         before, after, unreadable = _properties(context, fleet, old, new)
         levels = frozenset(levels_of(context.changed))
-        base = (last_generation(last_outputs(context)) or generation_of(before)) if policy.rolling else ""
+        base = (last_generation(prior) or generation_of(before)) if policy.rolling else ""
         generation = generation_of(after, base, levels) if policy.rolling else ""
-        labels = {**fleet.labels, **({GENERATION_LABEL: generation} if generation else {})}
-        removed = last_outputs(context).get("removedKeys") or {}  # what an unfinished update was removing
+        labels = {**membership_labels(fleet.id), **({GENERATION_LABEL: generation} if generation else {})}
+        removed = prior.get("removedKeys") or {}  # what an unfinished update was removing
         target = Target.after(before, after, labels, {name: frozenset(keys) for name, keys in removed.items()})
         return cls(
             inputs=new,
@@ -295,7 +303,7 @@ class Goal:
             before=before,
             target=target,
             unreadable=unreadable,
-            known=last_generations(last_outputs(context)),
+            known=last_generations(prior),
             rehosted=frozenset(_hostnames(old).keys() - _hostnames(new).keys()),
         )
 
@@ -354,16 +362,17 @@ class Goal:
 
     def rests(self, instance: Instance) -> bool:
         """Return whether a member stays stopped: the fleet keeps stopped ones, and no interrupted restart stopped it."""
-        return self.policy.keeps_stopped and is_stopped(instance) and not is_changing(recorded_generation(instance))
+        keeps_stopped = self.policy.on_stopped == "KEEP"
+        return keeps_stopped and is_stopped(instance) and not is_changing(recorded_generation(instance))
 
     def _need(self, instance: Instance) -> Level:
         """Return what a member needs; with local SSDs, or if none may be unavailable, it is replaced, not restarted."""
         name, hostname = instance["name"], _hostnames(self.inputs).get(instance["name"])
         is_rehosted = instance.get("hostname") != hostname and (hostname is not None or name in self.rehosted)
-        if is_rehosted or (is_stopped(instance) and self.policy.replaces_stopped):
+        if is_rehosted or (is_stopped(instance) and self.policy.on_stopped == "REPLACE"):
             return Level.REPLACE
         if not self.policy.rolling:
-            return self._unset(instance, _WITHOUT_ROLLING)
+            return self._unset(instance)
         need, local = self._behind(instance), any(disk.get("type") == "SCRATCH" for disk in instance.get("disks", ()))
         if need is Level.RESTART and (local or not self.policy.unavailable):
             need = Level.REPLACE
@@ -375,7 +384,7 @@ class Goal:
         """Return what a member of a rolling fleet needs, by its label and by what is set on it."""
         need = need_of(self.generation_of(instance), self.generation)
         if need is Level.NONE:
-            return self._unset(instance, (LABELS, *ON_RUNNING))
+            return self._unset(instance)
         if self.unreadable is not None:
             raise self.unreadable
         is_set = need is Level.RESTART and not any(
@@ -385,10 +394,10 @@ class Goal:
             need = Level.REFRESH  # an interrupted rollout has restarted it already
         return max(need, self.policy.least)
 
-    def _unset(self, instance: Instance, settings: tuple[Setting, ...]) -> Level:
-        return (
-            Level.REFRESH if any(self.target_of(instance).differs(item, instance) for item in settings) else Level.NONE
-        )
+    def _unset(self, instance: Instance) -> Level:
+        """Return what a member of the wanted generation needs: nothing, if all is set that changes while it runs."""
+        target = self.target_of(instance)
+        return Level.REFRESH if any(target.differs(item, instance) for item in self.settings) else Level.NONE
 
 
 def _properties(
@@ -398,7 +407,7 @@ def _properties(
     try:
         return *(rolled_properties if is_rolling(new) else set_properties)(context, fleet, old, new), None
     except ApiError as error:
-        if not (last_generation(last_outputs(context)) and has_same_properties(old, new)):
+        if not (last_generation(fleet_values(context.prior)) and has_same_properties(old, new)):
             raise
         return own_properties(old), own_properties(new), error
 

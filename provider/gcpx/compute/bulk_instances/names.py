@@ -109,15 +109,6 @@ def have_too_few_names(one: BulkInstancesValues, other: BulkInstancesValues) -> 
     return FleetSize.of(one).wanted + FleetSize.of(other).wanted > number_of_names(pattern)
 
 
-def names_after_the_highest(pattern: str, in_use: Collection[str], count: int) -> list[str]:
-    """Return no names if Google can number new instances after the highest name in use, otherwise the lowest free ones.
-
-    Raises:
-        NamesExhaustedError: the pattern has fewer free names.
-    """
-    return free_names(pattern, in_use, count) if count and runs_out(pattern, in_use, count) else []
-
-
 def explained_refusal(
     context: Context, fleet: Fleet, inputs: BulkInstancesValues, missing: int, refusal: ApiError
 ) -> ProviderError:

@@ -12,9 +12,8 @@ from gcpx.compute.bulk_instances.fleet import (
     GENERATION_LABEL,
     Fleet,
     Instance,
+    fleet_values,
     is_stopped,
-    keeps_stopped,
-    last_outputs,
     stop_reasons,
 )
 from gcpx.compute.bulk_instances.generation import last_generations
@@ -28,7 +27,8 @@ from gcpx.model.response_types import require_types
 if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues, MemberValues
 
-_CREATION_OUTPUTS: Final = ("perLocationStatus", "operationGroupId", "shortfalls")
+CREATION_OUTPUTS: Final = ("perLocationStatus", "operationGroupId", "shortfalls")
+"""The outputs that describe the last creation of a fleet."""
 
 
 def live_fleet(
@@ -42,9 +42,9 @@ def live_fleet(
         members: all its members.
         inputs: its inputs, which say whether it has `count`, `perInstanceProperties` or both, and whether stopped
             members count.
-        creation: the outputs of `Creation`, or those of `last_creation_outputs`.
+        creation: the outputs of `Creation`, or the last `CREATION_OUTPUTS`.
     """
-    reasons, generations = stop_reasons(context, fleet, members), last_generations(last_outputs(context))
+    reasons, generations = stop_reasons(context, fleet, members), last_generations(fleet_values(context.prior))
     properties = {
         **creation,
         **_size_outputs(members, inputs),
@@ -64,7 +64,7 @@ def imported_fleet(context: Context, fleet: Fleet, members: list[Instance], inpu
 
 def last_members(context: Context, members: list[Instance]) -> list[MemberValues]:
     """Describe members as they were last listed, without finding out why some are stopped."""
-    generations = last_generations(last_outputs(context))
+    generations = last_generations(fleet_values(context.prior))
     return [_member(instance, {}, generations) for instance in members]
 
 
@@ -86,17 +86,13 @@ def unread_fleet(
     return State.unread(fleet.resource_id, {**outputs, **known, **inputs, **_place(fleet)})
 
 
-def last_creation_outputs(prior: BulkInstancesValues) -> BulkInstancesValues:
-    """Take the outputs that describe the last creation from the outputs of the last operation."""
-    return chosen(prior, _CREATION_OUTPUTS)
-
-
 def _size_outputs(members: list[Instance], inputs: BulkInstancesValues) -> BulkInstancesValues:
     """Return the inputs that say how many instances there are, as found from the members.
 
     Members that are stopped but should run are left out, so that a refresh shows a change that the next update makes.
     """
-    present = [member for member in members if keeps_stopped(inputs) or not is_stopped(member)]
+    keeps_stopped = inputs.get("onStopped") == "KEEP"
+    present = [member for member in members if keeps_stopped or not is_stopped(member)]
     count: BulkInstancesValues = {"count": len(present)}
     if inputs.get("namePattern"):
         return count

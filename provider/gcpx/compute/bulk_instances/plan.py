@@ -111,7 +111,7 @@ class Policy:
         pause_after: the number of up-to-date members at which the rollout stops; None for all.
         guest_attribute: what a ready member has set, as `NAMESPACE/KEY` or `NAMESPACE/KEY=VALUE`; may be empty.
         ready_within: the seconds within which the members of a batch must be ready.
-        starts, replaces_stopped: whether stopped members are started or replaced; otherwise they stay as they are.
+        on_stopped: what happens to stopped members: `START`, `REPLACE`, or `KEEP`, with which they stay as they are.
     """
 
     wanted: int
@@ -125,22 +125,15 @@ class Policy:
     pause_after: int | None = None
     guest_attribute: str = ""
     ready_within: int = _READY_WITHIN
-    starts: bool = True
-    replaces_stopped: bool = False
-
-    @property
-    def keeps_stopped(self) -> bool:
-        """Whether stopped members stay as they are."""
-        return not (self.starts or self.replaces_stopped)
+    on_stopped: str = "START"
 
     @classmethod
     def of(cls, inputs: BulkInstancesValues) -> Policy:
         """Read the policy from a fleet's inputs; unknown and malformed values count as missing."""
         given, wanted = nested(inputs, "updatePolicy"), FleetSize.of(inputs).wanted
         on_stopped = text(inputs, "onStopped") or "START"
-        starts, replaces = on_stopped == "START", on_stopped == "REPLACE"
         if not is_rolling(inputs):
-            return cls(wanted=wanted, rolling=False, unavailable=wanted, starts=starts, replaces_stopped=replaces)
+            return cls(wanted=wanted, rolling=False, unavailable=wanted, on_stopped=on_stopped)
         surge = share(given.get("maxSurge"), wanted, math.ceil) or 0
         ready = nested(given, "ready")
         return cls(
@@ -155,8 +148,7 @@ class Policy:
             pause_after=share(given.get("pauseAfter"), wanted, math.ceil),
             guest_attribute=text(ready, "guestAttribute"),
             ready_within=as_integer(ready.get("within")) or _READY_WITHIN,
-            starts=starts,
-            replaces_stopped=replaces,
+            on_stopped=on_stopped,
         )
 
 
@@ -280,7 +272,7 @@ def work_left(members: list[PlannedMember], wanted: int, policy: Policy) -> Work
         surplus=surplus,
         restarted=restarted,
         refreshed=[member for member in staying if member.need is Level.REFRESH],
-        started=may_start if policy.starts else [],
+        started=may_start if policy.on_stopped == "START" else [],
         missing=max(0, wanted - (len(members) - len(leaving))),
     )
 
@@ -289,7 +281,7 @@ def next_step(members: list[PlannedMember], wanted: int, policy: Policy) -> Step
     """Plan the next step; an empty one means that nothing can be done, or that nothing is left to do."""
     work = work_left(members, wanted, policy)
     # The running members that may be taken away; those that are kept stopped do not count as missing.
-    kept = sum(member.stopped for member in members) if policy.keeps_stopped else 0
+    kept = sum(member.stopped for member in members) if policy.on_stopped == "KEEP" else 0
     spare = sum(member.available for member in members) - (wanted - kept - policy.unavailable)
     delete = _within(spare, [*work.surplus, *work.replaced])
     spare -= sum(member.available for member in delete)
@@ -342,7 +334,7 @@ def _chosen(members: list[PlannedMember], policy: Policy) -> list[PlannedMember]
     if policy.pause_after is None:
         return behind
     done = sum(not member.need for member in members if not member.unwanted)
-    lost = [member for member in behind if member.stopped and policy.replaces_stopped]
+    lost = [member for member in behind if member.stopped and policy.on_stopped == "REPLACE"]
     others = [member for member in behind if member not in lost]
     return lost + others[: max(0, policy.pause_after - done - len(lost))]
 

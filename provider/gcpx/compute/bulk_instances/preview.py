@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from gcpx.compute.bulk_instances.fleet import is_stopped, last_outputs, name_order
+from gcpx.compute.bulk_instances.fleet import fleet_values, is_stopped, name_order
 from gcpx.compute.bulk_instances.generation import generation_of, is_changing, last_generation, need_of, own_properties
 from gcpx.compute.bulk_instances.goal import TooDisruptiveError
 from gcpx.compute.bulk_instances.plan import CHANGES, Level, PlannedMember, Policy, Step, levels_of, steps
@@ -186,7 +186,7 @@ def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValue
     need_of_member = _needs(context, old, new, policy)
     members = [
         _member(new, policy, item, Level.REPLACE if _is_recreated(context, old, item["name"]) else need_of_member(item))
-        for item in last_outputs(context).get("members") or ()
+        for item in fleet_values(context.prior).get("members") or ()
     ]
     too_much = max((member.need for member in members if not member.stopped), default=Level.NONE)
     if policy.rolling and certain and too_much > policy.most:
@@ -206,10 +206,10 @@ def _member(new: BulkInstancesValues, policy: Policy, known: MemberValues, need:
     return PlannedMember(
         name=name,
         order=name_order(name),
-        need=Level.REPLACE if stopped and policy.replaces_stopped else need,
+        need=Level.REPLACE if stopped and policy.on_stopped == "REPLACE" else need,
         available=known.get("status") == "RUNNING",
         stopped=stopped,
-        rests=stopped and policy.keeps_stopped and not is_changing(known.get("generation", "")),
+        rests=stopped and policy.on_stopped == "KEEP" and not is_changing(known.get("generation", "")),
         unwanted=bool(names) and (name not in names or not policy.wanted),
         note=str(known.get("stopReason", "")).lower().replace("_", " "),
         id=known["id"],
@@ -224,7 +224,7 @@ def _needs(
     changed = max(levels, default=Level.NONE)
     if not policy.rolling:
         return lambda _: min(changed, Level.REFRESH)
-    prior = last_generation(last_outputs(context)) or _offline_generation(old)
+    prior = last_generation(fleet_values(context.prior)) or _offline_generation(old)
     wanted = _offline_generation(new, prior, levels) if levels else prior
     if prior and wanted:
         return lambda known: need_of(known.get("generation") or prior, wanted)

@@ -38,13 +38,14 @@ from gcpx.compute.bulk_instances.fleet import (
     fleet_values,
     is_stopped,
     is_tracked,
-    last_outputs,
+    membership_labels,
+    membership_pattern,
     region_of,
 )
-from gcpx.compute.bulk_instances.generation import creation_generation, generation_label, generation_output
+from gcpx.compute.bulk_instances.generation import creation_generation, generation_output
 from gcpx.compute.bulk_instances.goal import after_last_update
 from gcpx.compute.bulk_instances.names import explained_refusal, have_too_few_names
-from gcpx.compute.bulk_instances.outputs import imported_fleet, last_creation_outputs, live_fleet, unread_fleet
+from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, imported_fleet, live_fleet, unread_fleet
 from gcpx.compute.bulk_instances.plan import is_rolling
 from gcpx.compute.bulk_instances.preview import announce, names_in_words
 from gcpx.compute.bulk_instances.rollout import FleetUpdate, kept_outputs, unfinished_rollout
@@ -95,7 +96,7 @@ def imported_inputs(context: Context, fleet: Fleet, members: list[Instance]) -> 
     if any(map(is_stopped, members)):
         inputs["onStopped"] = "KEEP"
     names = [member["name"] for member in members]
-    pattern = fleet.name_pattern or _common_pattern(names)
+    pattern = membership_pattern(fleet.id) or _common_pattern(names)
     if pattern is not None:
         return {**inputs, "namePattern": pattern}
     return {**inputs, "perInstanceProperties": {name: {} for name in names}}
@@ -283,7 +284,7 @@ def naming_strangers(context: Context, fleet: Fleet) -> Iterator[None]:
 
 def name_new_members(context: Context, fleet: Fleet, members: list[Instance]) -> None:
     """Say which members a refresh adds because they match the fleet's ID; an import says nothing."""
-    known = {item.get("id") for item in last_outputs(context).get("members") or ()}
+    known = {item.get("id") for item in fleet_values(context.prior).get("members") or ()}
     new = [member for member in members if str(member["id"]) not in known]
     if new and "members" in context.prior:
         words = (
@@ -321,7 +322,7 @@ def _advice(context: Context, fleet: Fleet, stranger: Instance) -> str:
             "To add every matching instance to the fleet, run `pulumi refresh`. The next preview shows which members are "
             "surplus, if any; `pulumi up` deletes these"
         )
-    key = next(iter(fleet.labels))
+    key = next(iter(membership_labels(fleet.id)))
     command = (
         f"gcloud compute instances remove-labels {stranger['name']} --labels={key} "
         f"--zone={name_of(stranger['zone'])} --project={fleet.project}"
@@ -335,7 +336,7 @@ def _advice(context: Context, fleet: Fleet, stranger: Instance) -> str:
 
 
 def _label(fleet: Fleet) -> str:
-    return "".join(f"{key}={value}" for key, value in fleet.labels.items())
+    return "".join(f"{key}={value}" for key, value in membership_labels(fleet.id).items())
 
 
 def _number(instances: list[Instance]) -> str:
@@ -391,12 +392,11 @@ class BulkInstances(InProject):
 
     def failures(self, inputs: dict[str, Any]) -> list[Failure]:
         """Require a project and a region; with the provider's region, check the template's too."""
-        failures, region = super().failures(inputs), place_or_default(self._google.settings, "region", inputs)
-        if not region:
-            return [*failures, missing_place("region")]
-        if inputs.get("region"):
+        places = {name: place_or_default(self._google.settings, name, inputs) for name in ("project", "region")}
+        failures = [missing_place(name) for name, place in places.items() if not place]
+        if inputs.get("region") or not places["region"]:
             return failures
-        placed: BulkInstancesValues = {**fleet_values(inputs), "region": region}
+        placed: BulkInstancesValues = {**fleet_values(inputs), "region": places["region"]}
         return failures + regional_template_is_in_the_region(placed) + fallback_zones_are_in_the_region(placed)
 
     def provider_defaults(self) -> dict[str, Any]:
@@ -435,7 +435,7 @@ class BulkInstances(InProject):
 
     def changes_in_place(self, path: Path, inputs: dict[str, Any]) -> bool:
         """Also change the properties of instances in place, if the update policy is ROLLING."""
-        return super().changes_in_place(path, inputs) or (is_rolling(fleet_values(inputs)) and path[0] in _ROLLED)
+        return path[0] in _ROLLED and is_rolling(fleet_values(inputs))
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Predict project and region."""
@@ -452,7 +452,7 @@ class BulkInstances(InProject):
     def _create(self, context: Context, fleet: Fleet, inputs: BulkInstancesValues) -> State:
         size, names = FleetSize.of(inputs), list(inputs.get("perInstanceProperties") or {})
         generation = creation_generation(context, fleet, inputs)
-        demand = Demand(count=size.wanted, names=names, labels=generation_label(generation))
+        demand = Demand(count=size.wanted, names=names, labels={GENERATION_LABEL: generation} if generation else {})
         with self._reserve(context, fleet):
             adopted = self._has_own_instances(context, fleet, inputs, demand)
             if is_parked(inputs):
@@ -463,11 +463,11 @@ class BulkInstances(InProject):
 
     def settle(self, context: Context, resource_id: str) -> None:
         """Wait for what interrupted creations and updates are still creating."""
-        known = {item.get("id") for item in last_outputs(context).get("members") or ()}
+        known = {item.get("id") for item in fleet_values(context.prior).get("members") or ()}
 
         def is_shown(outcome: Outcome) -> bool:
             fleet = self._parse(resource_id)
-            fleet.look_in(outcome.per_location)
+            fleet.zones.add(fleet.project, fleet.region, outcome.per_location)
             new = [member for member in fleet.members(context) if str(member["id"]) not in known]
             return len(new) >= created_instances(outcome.per_location).total()
 
@@ -482,12 +482,12 @@ class BulkInstances(InProject):
         fleet = self._parse(resource_id)
         with naming_strangers(context, fleet):
             members = self._members_read(context, fleet, is_import=inputs is None)
-        values, prior = fleet_values(inputs or {}), last_outputs(context)
+        values, prior = fleet_values(inputs or {}), fleet_values(context.prior)
         if not members and not is_parked(values):
             return None
         if inputs is None:
             return imported_fleet(context, fleet, members, imported_inputs(context, fleet, members))
-        known: BulkInstancesValues = {**last_creation_outputs(prior), **kept_outputs(prior, values, members)}
+        known: BulkInstancesValues = {**chosen(prior, CREATION_OUTPUTS), **kept_outputs(prior, values, members)}
         state = live_fleet(context, fleet, members, values, known)
         unfinished = unfinished_rollout(prior, values, members)
         if unfinished:
@@ -560,8 +560,9 @@ class BulkInstances(InProject):
         if not found:
             return False
         own = created_earlier(context, fleet, inputs, demand, found)
-        fleet.membership.take_in(own)
-        if not own or len(found) > demand.count or fleet.members_among(context, found) != found:
+        membership = fleet.membership
+        membership.take_in(own)
+        if not own or len(found) > demand.count or membership.members_among(context, fleet, found) != found:
             raise FleetIdTakenError(
                 fleet, what_matches(found, own), how_to_manage(context, fleet.resource_id, "choose another ID")
             )
@@ -569,7 +570,7 @@ class BulkInstances(InProject):
 
     def _grow(self, context: Context, fleet: Fleet, inputs: BulkInstancesValues, demand: Demand) -> State:
         """Create the instances of a new fleet, and read it back."""
-        unread = partial(unread_fleet, fleet, inputs, last_outputs(context))
+        unread = partial(unread_fleet, fleet, inputs, fleet_values(context.prior))
         with keeping_state(unread) as progress:
             creation = create_instances(context, fleet, inputs, [], demand)
             if creation.refusal is not None:

@@ -16,20 +16,14 @@ from gcpx.compute.bulk_instances.fleet import (
     Fleet,
     Instance,
     MemberRequest,
+    fleet_values,
     is_stopped,
-    last_outputs,
     name_order,
 )
-from gcpx.compute.bulk_instances.generation import (
-    changing,
-    generation_label,
-    generation_output,
-    is_changing,
-    recorded_generation,
-)
-from gcpx.compute.bulk_instances.goal import LABELS, ON_RUNNING, ON_STOPPED, Goal, Setting, Target
-from gcpx.compute.bulk_instances.names import explained_refusal, names_after_the_highest
-from gcpx.compute.bulk_instances.outputs import last_creation_outputs, last_members, live_fleet, unread_fleet
+from gcpx.compute.bulk_instances.generation import changing, generation_output, is_changing, recorded_generation
+from gcpx.compute.bulk_instances.goal import LABELS, ON_STOPPED, Goal, Setting, Target
+from gcpx.compute.bulk_instances.names import explained_refusal, free_names, runs_out
+from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, last_members, live_fleet, unread_fleet
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, next_step, steps, work_left
 from gcpx.compute.bulk_instances.preview import describe_step, names_in_words, new_of
 from gcpx.compute.bulk_instances.shortfalls import is_shortage
@@ -54,16 +48,12 @@ class MemberChanges:
     All methods try all members before they raise the first `ProviderError`. Members that no longer exist are skipped.
 
     Attributes:
-        target_of: returns what should be set on a member.
-        settings: what changes on running members, in this order.
-        rests: returns whether a stopped member stays stopped when it is changed.
+        goal: says what should be set on each member.
     """
 
     context: Context
     fleet: Fleet
-    target_of: Callable[[Instance], Target]
-    settings: tuple[Setting, ...] = (*ON_RUNNING, LABELS)
-    rests: Callable[[Instance], bool] = lambda _: False
+    goal: Goal
 
     def delete(self, members: Sequence[Instance]) -> None:
         """Delete members."""
@@ -71,8 +61,8 @@ class MemberChanges:
 
     def refresh(self, members: Sequence[Instance]) -> None:
         """Change members while they run; the label with the generation is set last."""
-        for setting in self.settings:
-            self._set(setting, members)
+        for setting in self.goal.settings:
+            self.apply(setting, members, self.goal.target_of)
 
     def restart(self, members: Sequence[Instance]) -> None:
         """Stop members that run, change them, start them, and set the label with the generation.
@@ -80,14 +70,14 @@ class MemberChanges:
         Before that, the label says that a change has begun, because a stopped member does not show why it stopped.
         Members that rest are only changed. A suspended one is first stopped, because Google changes only stopped ones.
         """
-        restarted = [member for member in members if not self.rests(member)]
-        self._set(LABELS, restarted, self._begun)
+        restarted = [member for member in members if not self.goal.rests(member)]
+        self.apply(LABELS, restarted, self._begun)
         others = [member for member in members if member.get("status") not in _STOPPED]
         self._send([MemberRequest(member, "stop") for member in others], "stopped")
         for setting in ON_STOPPED:
-            self._set(setting, members)
+            self.apply(setting, members, self.goal.target_of)
         self._send([MemberRequest(member, "start") for member in restarted], "started")
-        self._set(LABELS, self.fleet.read_again(self.context, members))
+        self.apply(LABELS, self.fleet.read_again(self.context, members), self.goal.target_of)
 
     def start(self, members: Sequence[Instance]) -> list[FailedRequest]:
         """Start members that were stopped, and resume those that were suspended; return those without capacity."""
@@ -104,13 +94,10 @@ class MemberChanges:
 
     def _begun(self, member: Instance) -> Target:
         """Return the target of a member that is about to be stopped: the label that says that a change has begun."""
-        return Target({}, labels={GENERATION_LABEL: changing(self.target_of(member).labels[GENERATION_LABEL])})
+        return Target({}, labels={GENERATION_LABEL: changing(self.goal.target_of(member).labels[GENERATION_LABEL])})
 
-    def _set(
-        self, setting: Setting, members: Iterable[Instance], target_of: Callable[[Instance], Target] | None = None
-    ) -> None:
-        """Give members a setting; those that changed since they were listed are read and tried once more."""
-        target_of = target_of or self.target_of
+    def apply(self, setting: Setting, members: Iterable[Instance], target_of: Callable[[Instance], Target]) -> None:
+        """Give members a setting of a target; those that changed since they were listed are read and tried once more."""
 
         def request(member: Instance) -> MemberRequest:
             return MemberRequest(member, setting.method, target_of(member).body(setting, member))
@@ -160,6 +147,7 @@ class Readiness:
     Attributes:
         guest_attribute: what a ready member has set, as `NAMESPACE/KEY` or `NAMESPACE/KEY=VALUE`; may be empty.
         within: the maximum number of seconds that `wait` waits.
+        ready: the IDs of the members that count as ready if they run.
     """
 
     context: Context
@@ -176,10 +164,6 @@ class Readiness:
             return False
         self._ready.add(str(member["id"]))
         return True
-
-    def trust(self, members: list[Instance]) -> None:
-        """Count running members as ready without reading their guest attribute, because no rollout has touched them."""
-        self._ready |= {str(member["id"]) for member in members}
 
     def forget(self, members: list[Instance]) -> None:
         """No longer count members as ready, because they are about to be restarted or started."""
@@ -296,7 +280,7 @@ def instances_to_create(
         deleted: the members that the same step has deleted.
         count: the number of instances.
     """
-    labels = generation_label(goal.generation)
+    labels = {**goal.target.labels}
     zones = _zones_by_name(context, kept, deleted) if goal.policy.keep_names else {}
     if goal.inputs.get("perInstanceProperties"):
         existing = {member["name"] for member in kept}
@@ -304,10 +288,12 @@ def instances_to_create(
         return _grouped({name: zones.get(name) for name in names}, labels)
     slots = dict(list(zones.items())[:count])
     rest = count - len(slots)
-    in_use = {*(member["name"] for member in kept), *slots}
-    names = names_after_the_highest(goal.inputs["namePattern"], in_use, rest)
-    others = [Demand(count=rest, names=names, labels=labels)] if rest else []
-    return [*_grouped(slots, labels), *others] if slots else others
+    if not rest:
+        return _grouped(slots, labels)
+    pattern, in_use = goal.inputs["namePattern"], {*(member["name"] for member in kept), *slots}
+    # Without names, Google numbers them after the highest in use.
+    names = free_names(pattern, in_use, rest) if runs_out(pattern, in_use, rest) else []
+    return [*_grouped(slots, labels), Demand(count=rest, names=names, labels=labels)]
 
 
 def _zones_by_name(context: Context, kept: list[Instance], deleted: list[Instance]) -> dict[str, str | None]:
@@ -315,7 +301,7 @@ def _zones_by_name(context: Context, kept: list[Instance], deleted: list[Instanc
 
     So if there are fewer new members than names, the lowest numbers stay, as the preview says.
     """
-    prior = last_outputs(context)
+    prior = fleet_values(context.prior)
     lost: list[MemberValues | LostMemberValues] = [*(prior.get("lostMembers") or ()), *(prior.get("members") or ())]
     existing = {member["name"] for member in kept}
     found = {item["name"]: name_of(item["zone"]) for item in [*deleted, *lost]}
@@ -392,14 +378,16 @@ class Rollout:
         """Prepare a rollout that brings members to a goal."""
         progress = BatchProgress(context.progress)
         context = attrs.evolve(context, progress=progress)
-        readiness = Readiness(context, fleet, goal.policy.guest_attribute, goal.policy.ready_within)
-        readiness.trust([
-            member
+        policy = goal.policy
+        # Their guest attributes are not read, because no rollout has touched them.
+        untouched = {
+            str(member["id"])
             for member in members
             if not goal.is_current(member) and not is_changing(recorded_generation(member))
-        ])  # fmt: skip
-        changes = MemberChanges(context, fleet, goal.target_of, goal.settings, goal.rests)
-        return cls(context, fleet, goal, members, goal.policy.wanted, changes, readiness, progress)
+        }
+        readiness = Readiness(context, fleet, policy.guest_attribute, policy.ready_within, ready=untouched)
+        changes = MemberChanges(context, fleet, goal)
+        return cls(context, fleet, goal, members, policy.wanted, changes, readiness, progress)
 
     def run(self) -> None:
         """Bring the members to the goal, or to the pause of the policy.
@@ -462,7 +450,8 @@ class Rollout:
 
         if step.restart or step.start:
             self.readiness.forget(instances([*step.restart, *step.start]))
-        self.changes.refresh(instances(step.refresh))
+        if step.refresh:
+            self.changes.refresh(instances(step.refresh))
         self._refreshed |= {member.id for member in step.refresh}
         if step.start:
             self._start(instances(step.start))
@@ -588,7 +577,7 @@ class FleetUpdate:
         def stamp(member: Instance) -> Target:
             return Target({}, labels={GENERATION_LABEL: goal.generation_of(member)})
 
-        MemberChanges(self.context, self.fleet, stamp, (LABELS,)).refresh(unlabelled)
+        MemberChanges(self.context, self.fleet, goal).apply(LABELS, unlabelled, stamp)
         rollout = Rollout.of(self.context, self.fleet, goal, self.fleet.members(self.context))
         rollout.touched = True
         return rollout
@@ -638,8 +627,8 @@ class FleetUpdate:
         )
 
     def _state(self, rollout: Rollout, inputs: BulkInstancesValues) -> State:
-        prior = last_outputs(self.context)
-        creation = rollout.creation.outputs if rollout.creation is not None else last_creation_outputs(prior)
+        prior = fleet_values(self.context.prior)
+        creation = rollout.creation.outputs if rollout.creation is not None else chosen(prior, CREATION_OUTPUTS)
         more = rollout_outputs(prior, rollout.goal, rollout.members)
         state = live_fleet(self.context, self.fleet, rollout.members, inputs, {**creation, **more})
         return State.unread(state.id, state.properties) if rollout.creating else state
@@ -649,7 +638,7 @@ class FleetUpdate:
             rollout.members = self.fleet.members(self.context)
             return self._state(rollout, self.new)
         except ProviderError:
-            prior = last_outputs(self.context)
+            prior = fleet_values(self.context.prior)
             reached = rollout_outputs(prior, rollout.goal, rollout.members)
             creation: BulkInstancesValues = rollout.creation.outputs if rollout.creation is not None else {}
             members = last_members(self.context, rollout.members)

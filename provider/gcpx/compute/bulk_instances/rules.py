@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
@@ -22,7 +23,7 @@ from gcpx.compute.instance_properties.disks import no_customer_keys
 from gcpx.compute.instance_properties.properties import InstanceProperties, boot_disk_is_missing
 from gcpx.compute.reference import BULK_CREATION, FLEX_START_VMS, NAME, NAMES, rest
 from gcpx.model.check import check
-from gcpx.model.fields import Failure, elements, nested, number, object_type, rule, text
+from gcpx.model.fields import Failure, Finder, elements, nested, number, object_type, rule, text
 from gcpx.model.links import name_of
 from gcpx.model.numbers import as_integer, as_integer_or_percentage
 from gcpx.model.values import UNKNOWN, Path, format_path, has_unknown
@@ -118,7 +119,11 @@ def names_come_from_a_pattern_or_a_list(values: BulkInstancesValues) -> list[Fai
     return [Failure("count", "is required with namePattern")] if pattern and values.get("count") is None else []
 
 
-@rule("the keys of perInstanceProperties must be instance names: 1 to 63 characters (RFC 1035)", NAMES)
+@rule(
+    "the keys of perInstanceProperties must be instance names: 1 to 63 characters (RFC 1035)",
+    NAMES,
+    about="perInstanceProperties",
+)
 def instance_names_are_valid(values: BulkInstancesValues) -> list[Failure]:
     """Refuse keys that cannot be names."""
     names = nested(values, "perInstanceProperties")
@@ -126,7 +131,11 @@ def instance_names_are_valid(values: BulkInstancesValues) -> list[Failure]:
     return [Failure(("perInstanceProperties", name), f"must be an instance name: {NAME[1]}") for name in invalid]
 
 
-@rule("count must be the number of perInstanceProperties, 0, or left out", rest("regionInstances.bulkInsert", "count"))
+@rule(
+    "count must be the number of perInstanceProperties, 0, or left out",
+    rest("regionInstances.bulkInsert", "count"),
+    about="perInstanceProperties",
+)
 def count_is_the_number_of_names(values: BulkInstancesValues) -> list[Failure]:
     """Refuse any other count."""
     names, count = nested(values, "perInstanceProperties"), as_integer(values.get("count"))
@@ -135,7 +144,7 @@ def count_is_the_number_of_names(values: BulkInstancesValues) -> list[Failure]:
     return [Failure("count", f"must be the number of perInstanceProperties, {len(names)}, or 0, or left out")]
 
 
-@rule("minCount must be at most count", rest("regionInstances.bulkInsert", "minCount"))
+@rule("minCount must be at most count", rest("regionInstances.bulkInsert", "minCount"), about="minCount")
 def min_count_is_at_most_count(values: BulkInstancesValues) -> list[Failure]:
     """Refuse a minimum that the fleet never reaches; a parked fleet, with count 0, may keep its minimum for later."""
     size = FleetSize.of(values)
@@ -231,25 +240,29 @@ _MOST_SECONDS: Final = 604_800
 """Seven days."""
 
 
+def _of_all_alternatives(find: Callable[[BulkInstancesValues], list[Failure]]) -> Finder:
+    """Let a rule also find what is wrong with the properties that result from each fallback."""
+
+    @functools.wraps(find)
+    def find_in_all(values: BulkInstancesValues) -> list[Failure]:
+        own = find(values)
+        return own + [
+            Failure(("fallbacks", index), f"does not fit: {format_path(failure.path)} {failure.reason}")
+            for index, fallback in elements(values, "fallbacks")
+            for failure in find(with_fallback(values, fallback))
+            if failure not in own
+        ]
+
+    return find_in_all
+
+
 @rule(
     "FLEX_START requires maxRunDuration of at most 7 days, and excludes SPECIFIC_RESERVATION and MIGRATE",
     FLEX_START_VMS,
 )
+@_of_all_alternatives
 def flex_start_has_a_run_limit(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse flex start without a run limit, or with what it excludes; also where a fallback uses it."""
-    return _of_all_alternatives(values, _flex_start)
-
-
-@rule(
-    "RESERVATION_BOUND requires reservationAffinity with SPECIFIC_RESERVATION",
-    rest("instances", "scheduling.provisioningModel"),
-)
-def bound_instances_name_a_reservation(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse reservation-bound instances without a reservation; also where a fallback makes them so."""
-    return _of_all_alternatives(values, _reservation_bound)
-
-
-def _flex_start(values: BulkInstancesValues) -> list[Failure]:
+    """Refuse flex start without a run limit, or with what it excludes."""
     properties = nested(values, "instanceProperties")
     scheduling = nested(properties, "scheduling")
     if scheduling.get("provisioningModel") != "FLEX_START":
@@ -276,7 +289,13 @@ def _missing_run_limit(values: BulkInstancesValues, scheduling: SchedulingValues
     return [Failure(f"{_INSTANCE}.scheduling.maxRunDuration.seconds", words)]
 
 
-def _reservation_bound(values: BulkInstancesValues) -> list[Failure]:
+@rule(
+    "RESERVATION_BOUND requires reservationAffinity with SPECIFIC_RESERVATION",
+    rest("instances", "scheduling.provisioningModel"),
+)
+@_of_all_alternatives
+def bound_instances_name_a_reservation(values: BulkInstancesValues) -> list[Failure]:
+    """Refuse reservation-bound instances without a reservation."""
     properties = nested(values, "instanceProperties")
     if nested(properties, "scheduling").get("provisioningModel") != "RESERVATION_BOUND":
         return []
@@ -292,24 +311,15 @@ def _may_be_in_template(values: BulkInstancesValues, value: Any) -> bool:
     return value is None and values.get("sourceInstanceTemplate") is not None
 
 
-def _of_all_alternatives(
-    values: BulkInstancesValues, find: Callable[[BulkInstancesValues], list[Failure]]
-) -> list[Failure]:
-    """Find what is wrong with the fleet's own properties, and with those that result from each fallback."""
-    own = find(values)
-    return own + [
-        Failure(("fallbacks", index), f"does not fit: {format_path(failure.path)} {failure.reason}")
-        for index, fallback in elements(values, "fallbacks")
-        for failure in find(with_fallback(values, fallback))
-        if failure not in own
-    ]
-
-
 _TEMPLATE: Final = rest("regionInstances.bulkInsert", "sourceInstanceTemplate")
 _PROPERTIES: Final = rest("regionInstances.bulkInsert", "instanceProperties")
 
 
-@rule("sourceInstanceTemplate must be an instance template, not a machine image", BULK_CREATION)
+@rule(
+    "sourceInstanceTemplate must be an instance template, not a machine image",
+    BULK_CREATION,
+    about="sourceInstanceTemplate",
+)
 def source_is_not_a_machine_image(values: BulkInstancesValues) -> list[Failure]:
     """Refuse the link of a machine image."""
     if "machineImages/" not in text(values, "sourceInstanceTemplate"):
@@ -319,7 +329,7 @@ def source_is_not_a_machine_image(values: BulkInstancesValues) -> list[Failure]:
     ]
 
 
-@rule("a regional sourceInstanceTemplate must be in the fleet's region", _TEMPLATE)
+@rule("a regional sourceInstanceTemplate must be in the fleet's region", _TEMPLATE, about="sourceInstanceTemplate")
 def regional_template_is_in_the_region(values: BulkInstancesValues) -> list[Failure]:
     """Refuse a template of another region, if both regions are known."""
     link, region = text(values, "sourceInstanceTemplate"), name_of(text(values, "region"))
@@ -339,14 +349,14 @@ def boot_disk_is_required(values: BulkInstancesValues) -> list[Failure]:
 
 
 @rule(
-    "instanceProperties.labels must not be null, because gcpx sets a label; null removes a label by its key", _TEMPLATE
+    "instanceProperties.labels must not be null, because gcpx sets a label; null removes a label by its key",
+    _TEMPLATE,
+    about="sourceInstanceTemplate",
 )
 def template_labels_are_removed_one_by_one(values: BulkInstancesValues) -> list[Failure]:
     """Refuse null for all labels, if gcpx has to set one of them."""
-    properties = nested(values, "instanceProperties")
-    if values.get("sourceInstanceTemplate") is None or properties.get("labels", {}) is not None:
-        return []
-    if not membership_labels(text(values, "fleetId")):
+    labels = nested(values, "instanceProperties").get("labels", {})
+    if labels is not None or not membership_labels(text(values, "fleetId")):
         return []
     words = (
         "must not be null, because gcpx finds the members by a label: to remove labels, set each of their keys to null"
@@ -354,11 +364,14 @@ def template_labels_are_removed_one_by_one(values: BulkInstancesValues) -> list[
     return [Failure(("instanceProperties", "labels"), words)]
 
 
-@rule("objects in instanceProperties that override a template should not be empty", _TEMPLATE, warns=True)
+@rule(
+    "objects in instanceProperties that override a template should not be empty",
+    _TEMPLATE,
+    about="sourceInstanceTemplate",
+    warns=True,
+)
 def overrides_are_not_empty(values: BulkInstancesValues) -> list[Failure]:
     """Warn about an empty object, which usually remains after an SDK has dropped nulls."""
-    if values.get("sourceInstanceTemplate") is None:
-        return []
     words = (
         "is empty, so it changes nothing in the template: leave it out, or, if the program has a null here, write it "
         "in a Python dict, because YAML programs and the SDK's typed classes drop nulls"
@@ -376,7 +389,11 @@ def _empty_objects(value: Any, path: Path) -> Iterator[Path]:
 _CAPACITY: Final = ("machineType", "minCpuPlatform", "reservationAffinity")
 
 
-@rule("a fallback must fit instanceProperties: merged with it, they must still follow their own rules", FALLBACKS)
+@rule(
+    "a fallback must fit instanceProperties: merged with it, they must still follow their own rules",
+    FALLBACKS,
+    about="fallbacks",
+)
 def fallbacks_fit_the_instance_properties(values: BulkInstancesValues) -> list[Failure]:
     """Refuse what the rules of instance properties refuse, once a fallback is merged into them."""
     own = set(_own_failures(values))
@@ -393,7 +410,11 @@ def _own_failures(inputs: BulkInstancesValues) -> list[Failure]:
     return check(object_type(InstanceProperties), properties).failures if isinstance(properties, dict) else []
 
 
-@rule("a fallback must set something, and differ from the fleet and from the fallbacks before it", FALLBACKS)
+@rule(
+    "a fallback must set something, and differ from the fleet and from the fallbacks before it",
+    FALLBACKS,
+    about="fallbacks",
+)
 def fallbacks_differ(values: BulkInstancesValues) -> list[Failure]:
     """Refuse a fallback that would only repeat an earlier attempt."""
     tried = [("the fleet itself", _capacity(values))]
@@ -436,7 +457,7 @@ def _has_unknown(value: Any) -> bool:
     return any(map(_has_unknown, value)) if isinstance(value, list) else value is UNKNOWN
 
 
-@rule("zones of fallbacks must be in the fleet's region", FALLBACKS)
+@rule("zones of fallbacks must be in the fleet's region", FALLBACKS, about="fallbacks")
 def fallback_zones_are_in_the_region(values: BulkInstancesValues) -> list[Failure]:
     """Refuse zones of another region, if the region is known."""
     region = name_of(text(values, "region"))
@@ -449,7 +470,9 @@ def fallback_zones_are_in_the_region(values: BulkInstancesValues) -> list[Failur
 
 
 @rule(
-    "instanceProperties.labels must not be null with fallbacks, because gcpx sets a label on their members", FALLBACKS
+    "instanceProperties.labels must not be null with fallbacks, because gcpx sets a label on their members",
+    FALLBACKS,
+    about="fallbacks",
 )
 def fallback_labels_can_be_set(values: BulkInstancesValues) -> list[Failure]:
     """Refuse to remove all labels of a template if a label has to be added."""
@@ -524,7 +547,7 @@ _ENABLING: Final = "enable-guest-attributes"
 """The metadata key that enables guest attributes."""
 
 
-@rule("namePattern must have room for count and maxSurge", SOURCE)
+@rule("namePattern must have room for count and maxSurge", SOURCE, about="updatePolicy")
 def surge_fits_the_name_pattern(values: BulkInstancesValues) -> list[Failure]:
     """Refuse a surge if the name pattern has no free numbers for its instances."""
     digits = text(values, "namePattern").count("#")
@@ -538,7 +561,7 @@ def surge_fits_the_name_pattern(values: BulkInstancesValues) -> list[Failure]:
     return [Failure("updatePolicy.maxSurge", words)]
 
 
-@rule("updatePolicy.maxSurge must be 0 with perInstanceProperties", SOURCE)
+@rule("updatePolicy.maxSurge must be 0 with perInstanceProperties", SOURCE, about="updatePolicy")
 def named_fleets_have_no_surge(values: BulkInstancesValues) -> list[Failure]:
     """Refuse a surge, whose instances would have no names."""
     if not values.get("perInstanceProperties") or not has_surge(nested(values, "updatePolicy")):
@@ -546,7 +569,11 @@ def named_fleets_have_no_surge(values: BulkInstancesValues) -> list[Failure]:
     return [Failure("updatePolicy.maxSurge", "must be 0 with perInstanceProperties, which names every instance")]
 
 
-@rule("instanceProperties.labels must not be null with strategy: ROLLING, which needs a label", SOURCE)
+@rule(
+    "instanceProperties.labels must not be null with strategy: ROLLING, which needs a label",
+    SOURCE,
+    about="updatePolicy",
+)
 def rolling_fleets_keep_a_label(values: BulkInstancesValues) -> list[Failure]:
     """Refuse to remove all labels, because one of them tells the generation of a member."""
     properties = nested(values, "instanceProperties")
@@ -556,7 +583,9 @@ def rolling_fleets_keep_a_label(values: BulkInstancesValues) -> list[Failure]:
     return [Failure(("instanceProperties", "labels"), words)]
 
 
-@rule("ready.guestAttribute requires the metadata enable-guest-attributes: TRUE", SOURCE, warns=True)
+@rule(
+    "ready.guestAttribute requires the metadata enable-guest-attributes: TRUE", SOURCE, about="updatePolicy", warns=True
+)
 def guest_attributes_are_enabled(values: BulkInstancesValues) -> list[Failure]:
     """Warn if the instances' metadata does not enable guest attributes; the project's metadata may."""
     ready = nested(nested(values, "updatePolicy"), "ready")

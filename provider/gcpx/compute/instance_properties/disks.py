@@ -126,7 +126,7 @@ def _disk_type(parameters: AttachedDiskInitializeParamsValues) -> str:
     return text(parameters, "diskType").rpartition("/")[2]
 
 
-@rule("diskSizeGb must be at least 10 for a disk of type pd-*", _SIZE)
+@rule("diskSizeGb must be at least 10 for a disk of type pd-*", _SIZE, about="diskSizeGb")
 def persistent_disks_have_at_least_10_gb(values: AttachedDiskInitializeParamsValues) -> list[Failure]:
     """Refuse small persistent disks; a disk without a type counts as pd-standard."""
     disk_type, size = _disk_type(values) or "pd-standard", number(values, "diskSizeGb")
@@ -136,7 +136,12 @@ def persistent_disks_have_at_least_10_gb(values: AttachedDiskInitializeParamsVal
     return [Failure("diskSizeGb", f"must be at least {_LEAST_SIZE} GB for a {disk_type} disk")]
 
 
-@rule("diskSizeGb should be at least 10 for other disk types, unless the type allows less", _SIZE, warns=True)
+@rule(
+    "diskSizeGb should be at least 10 for other disk types, unless the type allows less",
+    _SIZE,
+    about="diskSizeGb",
+    warns=True,
+)
 def other_disks_have_at_least_10_gb(values: AttachedDiskInitializeParamsValues) -> list[Failure]:
     """Warn about small disks of types other than pd-*."""
     disk_type, size = _disk_type(values), number(values, "diskSizeGb")
@@ -150,7 +155,7 @@ _LEAST_IOPS: Final = 10_000
 _MOST_IOPS: Final = 120_000
 
 
-@rule("provisionedIops of a pd-extreme disk must be 10,000 to 120,000", _IOPS)
+@rule("provisionedIops of a pd-extreme disk must be 10,000 to 120,000", _IOPS, about="provisionedIops")
 def pd_extreme_iops_are_in_range(values: AttachedDiskInitializeParamsValues) -> list[Failure]:
     """Refuse numbers out of range for pd-extreme."""
     iops = number(values, "provisionedIops")
@@ -159,7 +164,12 @@ def pd_extreme_iops_are_in_range(values: AttachedDiskInitializeParamsValues) -> 
     return [Failure("provisionedIops", f"must be {_LEAST_IOPS:,} to {_MOST_IOPS:,} for a pd-extreme disk")]
 
 
-@rule("provisionedIops should be 10,000 to 120,000, unless the disk type has other limits", _IOPS, warns=True)
+@rule(
+    "provisionedIops should be 10,000 to 120,000, unless the disk type has other limits",
+    _IOPS,
+    about="provisionedIops",
+    warns=True,
+)
 def other_iops_are_in_range(values: AttachedDiskInitializeParamsValues) -> list[Failure]:
     """Warn about numbers out of range for other disk types."""
     disk_type, iops = values.get("diskType"), number(values, "provisionedIops")
@@ -176,6 +186,7 @@ _REGIONAL_ZONES: Final = 2
 @rule(
     "replicaZones must be two different zones of the same region",
     rest("instances", "disks[].initializeParams.replicaZones"),
+    about="replicaZones",
 )
 def replica_zones_differ_within_one_region(values: AttachedDiskInitializeParamsValues) -> list[Failure]:
     """Refuse the same zone twice, and zones of two regions; their number is checked with the property."""
@@ -220,7 +231,11 @@ def scratch_disks_are_local_ssds(values: AttachedDiskValues) -> list[Failure]:
     return []
 
 
-@rule("a local SSD must be blank: not a boot disk, and not created from an image, snapshot or disk", LOCAL_SSDS)
+@rule(
+    "a local SSD must be blank: not a boot disk, and not created from an image, snapshot or disk",
+    LOCAL_SSDS,
+    about="type",
+)
 def local_ssds_are_blank(values: AttachedDiskValues) -> list[Failure]:
     """Refuse what would give a local SSD contents."""
     if values.get("type") != "SCRATCH":
@@ -239,7 +254,7 @@ def local_ssds_are_blank(values: AttachedDiskValues) -> list[Failure]:
 _LOCAL_SSD_SIZES: Final = (375, 3000, 3500, 6000, 7000, 14_000)
 
 
-@rule("a local SSD of more than 375 GB must have interface: NVME", LOCAL_SSDS)
+@rule("a local SSD of more than 375 GB must have interface: NVME", LOCAL_SSDS, about="interface")
 def large_local_ssds_require_nvme(values: AttachedDiskValues) -> list[Failure]:
     """Refuse the SCSI interface for large local SSDs."""
     size = number(nested(values, "initializeParams"), "diskSizeGb")

@@ -25,6 +25,7 @@ _LETTERS_AND_DIGITS: Final = ("Ll", "Lo", "Lm", "M", "N")
     "there must be at most 64 labels, with keys and values of at most 63 lower-case letters (of any script), digits, "
     "hyphens and underscores; keys must begin with a letter",
     LABELS,
+    about="labels",
 )
 def labels_are_valid(values: dict[str, Any]) -> list[Failure]:
     """Refuse too many labels, and keys and values that are too long or hold a character that Google refuses."""
@@ -81,6 +82,7 @@ _TAG_VALUE: Final = re.compile(r"tagValues/\d+|[^\s/]+")
 @rule(
     "resourceManagerTags should be written tagKeys/ID: tagValues/ID, or PARENT/KEY: VALUE",
     rest("instanceTemplates", "properties.resourceManagerTags"),
+    about="resourceManagerTags",
     warns=True,
 )
 def resource_manager_tags_have_a_known_form(values: InstancePropertiesValues) -> list[Failure]:

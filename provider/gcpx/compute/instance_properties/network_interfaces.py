@@ -32,6 +32,7 @@ _ACCESS_CONFIGS: Final = (
 @rule(
     "publicPtrDomainName requires setPublicPtr: true in accessConfigs",
     rest("instances", "networkInterfaces[].accessConfigs[].publicPtrDomainName"),
+    about="accessConfigs",
 )
 def ptr_domain_name_requires_set_public_ptr(values: NetworkInterfaceValues) -> list[Failure]:
     """Refuse a PTR domain name without the switch for it; IPv6 always has a PTR record."""
@@ -63,7 +64,11 @@ def access_configs_match_their_ip_version(values: NetworkInterfaceValues) -> lis
     return failures
 
 
-@rule("stackType: IPV4_ONLY excludes ipv6AccessConfigs", rest("instances", "networkInterfaces[].stackType"))
+@rule(
+    "stackType: IPV4_ONLY excludes ipv6AccessConfigs",
+    rest("instances", "networkInterfaces[].stackType"),
+    about="ipv6AccessConfigs",
+)
 def ipv4_only_excludes_ipv6_access(values: NetworkInterfaceValues) -> list[Failure]:
     """Refuse IPv6 access where only IPv4 addresses are assigned."""
     if values.get("stackType") == "IPV4_ONLY" and values.get("ipv6AccessConfigs"):

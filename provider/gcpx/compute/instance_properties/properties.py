@@ -86,7 +86,11 @@ def _migrates(values: InstancePropertiesValues) -> bool:
     return nested(values, "scheduling").get("onHostMaintenance") == "MIGRATE"
 
 
-@rule("guestAccelerators require scheduling with onHostMaintenance: TERMINATE", HOST_MAINTENANCE)
+@rule(
+    "guestAccelerators require scheduling with onHostMaintenance: TERMINATE",
+    HOST_MAINTENANCE,
+    about="guestAccelerators",
+)
 def gpus_require_terminate_on_maintenance(values: InstancePropertiesValues) -> list[Failure]:
     """Refuse live migration of instances with GPUs."""
     counts = [number(item, "acceleratorCount") for _, item in elements(values, "guestAccelerators")]
@@ -98,6 +102,7 @@ def gpus_require_terminate_on_maintenance(values: InstancePropertiesValues) -> l
 @rule(
     "confidentialInstanceConfig with SEV_SNP or TDX requires scheduling with onHostMaintenance: TERMINATE",
     CONFIDENTIAL_VMS,
+    about="confidentialInstanceConfig",
 )
 def confidential_types_require_terminate_on_maintenance(values: InstancePropertiesValues) -> list[Failure]:
     """Refuse live migration of the confidential types that do not support it."""
@@ -119,6 +124,7 @@ def _virtio_interfaces(values: InstancePropertiesValues, reason: str) -> list[Fa
 @rule(
     "networkInterfaces of confidential instances should have nicType: GVNIC, unless the family supports another",
     rest("instances", "networkInterfaces[].nicType"),
+    about="confidentialInstanceConfig",
     warns=True,
 )
 def confidential_instances_use_gvnic(values: InstancePropertiesValues) -> list[Failure]:
@@ -132,7 +138,9 @@ def confidential_instances_use_gvnic(values: InstancePropertiesValues) -> list[F
 
 
 @rule(
-    "networkPerformanceConfig with TIER_1 bandwidth requires networkInterfaces with nicType: GVNIC", TIER_1_NETWORKING
+    "networkPerformanceConfig with TIER_1 bandwidth requires networkInterfaces with nicType: GVNIC",
+    TIER_1_NETWORKING,
+    about="networkPerformanceConfig",
 )
 def tier_1_bandwidth_requires_gvnic(values: InstancePropertiesValues) -> list[Failure]:
     """Refuse VIRTIO_NET with TIER_1 bandwidth."""
@@ -161,6 +169,7 @@ def network_interfaces_are_at_most_8(values: InstancePropertiesValues) -> list[F
 @rule(
     "advancedMachineFeatures should not have enableNestedVirtualization if machineType is an e2 type",
     NESTED_VIRTUALIZATION,
+    about="advancedMachineFeatures",
     warns=True,
 )
 def e2_does_not_support_nested_virtualization(values: InstancePropertiesValues) -> list[Failure]:

@@ -81,7 +81,7 @@ def test_scaling_down_deletes_the_highest_numbers_and_scaling_up_creates():
     assert summary(fleet(3), rolling(5)) == [([], 2, 3)]
 
 
-@pytest.mark.parametrize(("policy", "started"), [({}, 1), ({"starts": False}, 0)])
+@pytest.mark.parametrize(("policy", "started"), [({}, 1), ({"on_stopped": "KEEP"}, 0)])
 def test_stopped_members_are_started_unless_they_are_kept(policy, started):
     members = [*fleet(3), PlannedMember("web-4", ("web-", 4, ""), available=False, stopped=True)]
     assert sum(len(step.start) for step, _ in steps(members, 4, rolling(4, **policy))) == started
@@ -89,7 +89,7 @@ def test_stopped_members_are_started_unless_they_are_kept(policy, started):
 
 def test_members_that_are_kept_stopped_are_not_missed_by_a_rollout():
     members = [*fleet(3, Level.REPLACE), PlannedMember("web-4", ("web-", 4, ""), available=False, stopped=True)]
-    assert [running for _, _, running in summary(members, rolling(4, starts=False))] == [2, 2, 2]
+    assert [running for _, _, running in summary(members, rolling(4, on_stopped="KEEP"))] == [2, 2, 2]
 
 
 def test_a_rollout_waits_while_too_few_members_run():
@@ -138,14 +138,14 @@ EVENTS = st.lists(st.tuples(st.sampled_from(["preempt", "delete", "none", "none"
     unavailable=st.integers(0, 4),
     surge=st.integers(0, 4),
     pause=st.none() | st.integers(0, 10),
-    starts=st.booleans(),
+    on_stopped=st.sampled_from(["START", "KEEP"]),
     events=EVENTS,
 )
 def test_no_step_takes_more_than_may_be_missing_whatever_happens_and_the_end_is_reached(
-    members, wanted, unavailable, surge, pause, starts, events
+    members, wanted, unavailable, surge, pause, on_stopped, events
 ):
     policy = rolling(
-        wanted, unavailable=max(unavailable, 0 if surge else 1), surge=surge, pause_after=pause, starts=starts
+        wanted, unavailable=max(unavailable, 0 if surge else 1), surge=surge, pause_after=pause, on_stopped=on_stopped
     )
     now = [
         PlannedMember(f"web-{number}", ("web-", number, ""), need, state == "available", state == "stopped")
@@ -158,7 +158,7 @@ def test_no_step_takes_more_than_may_be_missing_whatever_happens_and_the_end_is_
     pending = list(events)
     for _ in range(200):
         step = next_step(now, wanted, policy)
-        kept = 0 if starts else sum(member.stopped for member in now)
+        kept = 0 if on_stopped == "START" else sum(member.stopped for member in now)
         running = sum(member.available for member in now)
         if step.disturbed:
             assert running - len(step.disturbed) >= wanted - kept - policy.unavailable
