@@ -6,6 +6,7 @@ import attrs
 import pytest
 from inventory import Inventory
 from programs import KEY, TEMPLATE, key, template
+from samples import BY_TOKEN
 from scenarios import CREATIONS
 from stack import Declared, Stack
 from surroundings import prepare
@@ -132,6 +133,25 @@ def _lose_answers(stack, name):
     assert "numericId" not in stack.entries[0].resource.outputs
 
 
+@pytest.mark.parametrize("following", ["up", "refresh", "destroy"])
+@pytest.mark.parametrize("name", ["template", "fleet_generated", "notification", *ONCE])
+def test_a_creation_that_came_to_nothing_is_repeated_or_forgotten(cloud, stack, before, name, following):
+    cloud.fail(BY_TOKEN[CREATIONS[name].token].changed_by[0], drop="before", times=10**9)
+    stack.up(_program(name))
+    cloud.emulator.faults.queue.clear()
+    assert [bool(entry.init_errors) for entry in stack.entries] == [True]
+    if following == "up":
+        stack.up(_program(name))
+        assert stack.preview(_program(name)) == {}
+    elif following == "refresh":
+        stack.refresh()
+        assert stack.entries == []
+    stack.destroy()
+
+    assert (stack.entries, stack.failures, stack.warnings) == ([], [], [])
+    assert Inventory.of(cloud) == before
+
+
 @pytest.mark.parametrize("how", ["alias", "move", "another provider"])
 @pytest.mark.parametrize("name", LOST)
 def test_the_state_tells_our_requests_whatever_became_of_the_name(cloud, stack, before, name, how):
@@ -204,5 +224,21 @@ def test_a_forced_replacement_of_a_generated_name_replaces_when_google_has_forgo
 
     assert stack.failures == []
     assert [entry.resource.id == old.id for entry in stack.entries] == [False]
+    stack.destroy()
+    assert Inventory.of(cloud) == before
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_an_update_of_what_is_gone_fails_and_a_refresh_creates_it_again(cloud, stack, before, name):
+    stack.up(_program(name))
+    remover, changed = Stack(cloud, stack_name="remover"), _program(name, changed=IN_PLACE[name])
+    remover.import_(stack.entries[0].resource.id, "web", CREATIONS[name].token)
+    remover.destroy()
+    remover.end_plugin()
+    stack.up(changed)
+    assert len(stack.failures) == (name != "fleet_with_id"), "a fleet creates the members that are missing"
+    stack.up(changed, refresh=True)
+
+    assert (stack.failures, stack.preview(changed)) == ([], {})
     stack.destroy()
     assert Inventory.of(cloud) == before
