@@ -104,7 +104,7 @@ PROMISES = {
         "test_a_refresh_does_not_take_a_stranger_in_and_names_it",
         "test_a_destroy_leaves_a_stranger_and_names_it",
     ],
-    "The state knows our requests": ["test_the_state_tells_our_requests_whatever_became_of_the_name"],
+    "The state tells which requests are ours": ["test_the_state_tells_our_requests_whatever_became_of_the_name"],
     "`replaceOnChanges`": [
         "test_an_option_that_turns_an_update_into_a_replacement_deletes_first",
         "test_a_replacement_trigger_replaces",
