@@ -212,6 +212,24 @@ def test_a_key_that_expires_otherwise_than_the_lost_request_said_is_somebody_els
     assert stack.import_(their.id, "web", KEY)
 
 
+@pytest.mark.parametrize("name", KINDS)
+def test_a_forced_replacement_needs_to_delete_first(cloud, stack, before, name):
+    stack.up(_program(name))
+    made = Inventory.of(cloud)
+    stack.up(_program(name), replaces=frozenset({"web"}))
+    refused = [failure.message for failure in stack.failures]
+    if name in {"key_to_expire", "notification"}:
+        assert ["`pulumi import " in said for said in refused] == [True]
+    else:
+        assert (refused, ["was not replaced" in said for said in stack.warnings]) == ([], [True])
+    assert Inventory.of(cloud) == made
+
+    _changes(cloud)
+    program = _program(name, delete_before_replace=True)
+    stack.up(program, replaces=frozenset({"web"}))
+    _assert_replaced(stack, program, before)
+
+
 @pytest.mark.parametrize("name", ["template", "fleet_generated"])
 def test_a_forced_replacement_of_a_generated_name_replaces_when_google_has_forgotten_the_request(
     cloud, stack, before, name
