@@ -317,7 +317,8 @@ class _ResourceInsertion(Insertion):
         if not isinstance(error, Conflict):
             return error
         resource_id = self.collection.id_of(self.body["name"])
-        words = f"{error}. {resource_id} exists and was not created by this resource with these inputs."
+        not_ours = "" if self.context.is_blocked else " and was not created by this resource with these inputs"
+        words = f"{error}. {resource_id} exists{not_ours}."
         next_step = how_to_manage(self.context, resource_id, "choose another name")
         return Conflict(f"{words} {next_step}", status=error.status, reason=error.reason)
 
@@ -351,7 +352,8 @@ class _ResourceInsertion(Insertion):
             return Owner.NOBODY
         if context.is_anothers(self.collection.id_of(name)):
             return Owner.ENTRY
-        is_replaced = context.is_replaced(target) or (context.autonamed and context.is_replaced(name))
+        is_replaced = context.is_blocked or context.is_replaced(target)
+        is_replaced |= context.autonamed and context.is_replaced(name)
         live = self.collection.get(context, name)
         created = moment(live.get("creationTimestamp")) if live is not None else None
         if live is not None and _has_created(operation, live):
@@ -442,7 +444,7 @@ class MethodInsertion(Insertion):
                 is_undone = bool(context.request_mark) and self._may_be_undone(operation, context.request_mark)
             return Maker.OTHERS if is_undone else Maker.OURS
 
-        return owner(Known.NOTHING, shown, maker)
+        return owner(Known.SHARED if context.is_blocked else Known.NOTHING, shown, maker)
 
     def _may_be_undone(self, operation: Operation, beginning: str = "") -> bool:
         """Return whether something on the resource was undone since, by a request whose ID begins with given digits."""

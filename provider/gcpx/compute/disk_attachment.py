@@ -290,12 +290,6 @@ class DiskAttachment(Resource):
         del inputs
         return ()
 
-    def id_of(self, inputs: dict[str, Any]) -> str:
-        """Return the ID by the disk."""
-        values = _values(inputs)
-        address = self._address(values)
-        return attrs.evolve(address, disk=address.path_of_disk(values["disk"])).id
-
     def identity(self, resource_id: str, outputs: dict[str, Any]) -> str:
         """Return the ID that names the disk, which an attachment has at least until its device name is known."""
         address, disk = parsed(resource_id, self._google.settings), text(_values(outputs), "disk")
@@ -364,7 +358,8 @@ class DiskAttachment(Resource):
             attached = self._find(context, attrs.evolve(address, device=""), {"disk": inputs["disk"]})
             if attached is None:
                 raise
-            words = f"{attached.id} is attached already, and not by this resource with these inputs."
+            not_ours = "" if context.is_blocked else ", and not by this resource with these inputs"
+            words = f"{attached.id} is attached already{not_ours}."
             raise error.with_hint(f"{words} {how_to_manage(context, attached.id, 'attach another disk')}") from error
         return inserted
 

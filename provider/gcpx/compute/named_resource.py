@@ -90,10 +90,6 @@ class NamedResource(InProject):
         del context, address, inputs
         return False
 
-    def id_of(self, inputs: dict[str, Any]) -> str:
-        """Return the ID of the resource with the name in the inputs."""
-        return self._address(inputs).id
-
     def create(self, context: Context, inputs: dict[str, Any]) -> State:
         """Insert the resource, then read it by the numeric ID that the operation returns."""
         address = self._address(inputs)

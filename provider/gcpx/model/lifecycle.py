@@ -25,11 +25,6 @@ from gcpx.model.state import merged_outputs, minimal_inputs, predicted_outputs, 
 from gcpx.model.values import UNKNOWN, Path, is_below, reveal
 
 _PLACES = ("project", "region", "zone")
-_DELETED_FIRST = (
-    "the replacement was not created, and {id} is deleted already, unless a warning says that it was left alone; the "
-    "state still has it. Run `pulumi up` again to create the replacement, or `pulumi up --refresh` if you no longer "
-    "want to replace it"
-)
 _NOT_THERE = "must name something that exists in Google Cloud and fits here; the value is secret and is not shown"
 
 
@@ -106,36 +101,20 @@ def _names_same_place(resource: Resource, path: Path, location: Location, new: d
 def create(resource: Resource, context: Context, inputs: dict[str, Any]) -> State:
     """Create a resource, and give it a mark of its own.
 
-    An engine that forces a replacement may not have asked whether the old resource has to be deleted first. Then this
-    does it: only what a request of this resource has created, and no other resource of the stack has, is deleted,
-    because no more than the old inputs are known.
-    Raises what `Resource.create` and `Resource.delete` raise.
+    An engine that forces a replacement has not always asked whether the old resource has to be deleted first. Nothing
+    tells whether the program retains it, so only the engine may delete it.
+    Raises what `Resource.create` raises.
     """
     mark = CreationMark(uuid.uuid4().hex, context.requester)
-    deleted = _delete_first(resource, context, inputs)
+    old = {**context.replaces.inputs} if context.replaces else {}
+    named = {**inputs, naming.AUTONAMED: True} if context.autonamed else inputs
+    context = attrs.evolve(context, is_blocked=bool(old) and resource.must_delete_first(old, named))
     try:
         state = resource.create(context, inputs)
         return attrs.evolve(state, mark=attrs.evolve(mark, adopted=state.adopted))
     except PartialError as error:  # an earlier run may have created it
         error.state = attrs.evolve(error.state, mark=attrs.evolve(mark, adopted=True))
         raise
-    except Exception:
-        if deleted:
-            context.warn(_DELETED_FIRST.format(id=deleted))
-        raise
-
-
-def _delete_first(resource: Resource, context: Context, inputs: dict[str, Any]) -> str:
-    """Delete what a creation replaces, if that has to be first; return its ID, or an empty text."""
-    old = dict(context.replaces.inputs) if context.replaces else {}
-    named = {**inputs, naming.AUTONAMED: True} if context.autonamed else inputs
-    if not old or not resource.must_delete_first(old, named):
-        return ""
-    resource_id, known = resource.id_of(old), {**without_hidden(old), naming.UNREAD: True}
-    if context.is_anothers(resource_id):
-        return ""
-    delete(resource, attrs.evolve(context, prior=known, autonamed=False, replaces=None), resource_id)
-    return resource_id
 
 
 def update(resource: Resource, context: Context, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> State:

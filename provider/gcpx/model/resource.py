@@ -50,8 +50,7 @@ class Replaced:
 
     Attributes:
         known: IDs, numeric IDs, IDs of bulk creations, generated names.
-        inputs: the last inputs, with secrets revealed, if the engine forces a replacement and has not asked in Diff
-            whether the old resource has to be deleted first. Empty also if it has deleted that, or does not show them.
+        inputs: the last inputs, with secrets revealed; empty if the engine has deleted it, or does not show them.
     """
 
     known: frozenset[str] = frozenset()
@@ -78,6 +77,7 @@ class Context:
         provider_urn: the URN of the provider's resource; empty if the engine does not tell.
         requester: who sends the requests that create something for the resource, as `gcpx.model.naming.requester` says.
         replaces: in a creation, the entry of the state that the engine replaces with it; None for a first creation.
+        is_blocked: whether the replaced one has not been deleted, and both cannot exist at the same time.
         urn_of: gives the URN of the resource that has an ID, of all resources that the engine has shown or that were
             created since Configure; None if none has.
         clock: gives the time in seconds, from any starting point.
@@ -97,6 +97,7 @@ class Context:
     provider_urn: str = ""
     requester: str = ""
     replaces: Replaced | None = None
+    is_blocked: bool = False
     urn_of: Callable[[str], str | None] = lambda _: None
     clock: Callable[[], float] = time.monotonic
     parallel: int = PARALLEL
@@ -428,10 +429,6 @@ class Resource(abc.ABC):
         """Return a key that all IDs of one Google resource share; `outputs` are the last ones. Never raises."""
         del outputs
         return resource_id
-
-    def id_of(self, inputs: dict[str, Any]) -> str:
-        """Return the ID of what inputs describe; only for resources that a replacement may have to delete first."""
-        raise NotImplementedError
 
     @abc.abstractmethod
     def create(self, context: Context, inputs: dict[str, Any]) -> State:

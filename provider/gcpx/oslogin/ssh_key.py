@@ -281,11 +281,6 @@ class SshKey(Resource):
         values = _values(inputs)
         return (without_users_prefix(values.get("user")), without_comment(values.get("key")))
 
-    def id_of(self, inputs: dict[str, Any]) -> str:
-        """Return the ID with the key's fingerprint."""
-        values = _values(inputs)
-        return f"users/{without_users_prefix(values['user'])}/sshPublicKeys/{fingerprint(values['key'])}"
-
     def check_online(self, context: Context, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
         """Check that the project and the regions exist."""
         del olds
@@ -408,7 +403,7 @@ def _refuse_others(keys: SshPublicKeys, key_id: str, shown: Shown, maker: Maker)
         return
     resource_id = keys.id_of(key_id)
     raise Conflict(
-        f"{resource_id} exists already and was not created by this resource. "
+        f"{resource_id} exists already{'' if keys.context.is_blocked else ' and was not created by this resource'}. "
         f"{how_to_manage(keys.context, resource_id, 'remove this resource from the program')}",
         status=409,
     )

@@ -20,6 +20,7 @@ from gcpx.model.resource import PartialError
 from gcpx.model.secrecy import is_secret_at, mark_secrets, secret_texts
 from gcpx.model.values import format_path
 from gcpx.protocol import proto
+from gcpx.protocol.plugin import secrets_in
 
 _LONGEST: Final = 100
 """Values with more characters are not printed."""
@@ -113,7 +114,7 @@ def guarded(method: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return method(servicer, request, rpc_context)
         except Exception as error:  # noqa: BLE001 - the border: a bare exception would read as a corrupt state
-            _abort(error, servicer.secrets_in(request), rpc_context)
+            _abort(error, secrets_in(request, servicer.plugin), rpc_context)
 
     return rpc
 
@@ -126,7 +127,7 @@ def guarded_stream(method: Callable[..., Any]) -> Callable[..., Any]:
         try:
             yield from method(servicer, request, rpc_context)
         except Exception as error:  # noqa: BLE001 - as above
-            _abort(error, servicer.secrets_in(request), rpc_context)
+            _abort(error, secrets_in(request, servicer.plugin), rpc_context)
 
     return rpc
 

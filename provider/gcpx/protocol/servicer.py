@@ -17,7 +17,7 @@ from gcpx.model.fields import ObjectType
 from gcpx.model.naming import AUTONAMED, name_inputs, without_hidden
 from gcpx.model.redaction import redact
 from gcpx.model.resource import Context, PartialError, State
-from gcpx.model.secrecy import mark_secrets, secret_texts
+from gcpx.model.secrecy import mark_secrets
 from gcpx.model.values import has_unknown, reveal
 from gcpx.protocol import proto, wire
 from gcpx.protocol.engine import EngineLog
@@ -151,7 +151,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         checked.failures.extend(unnamed)
         failures = self._reported(request.urn, checked, lambda: self._writer(kind, inputs))
         if not failures:
-            self._memory.checked(request.urn, resource.autoname, olds)
+            self._memory.checked(request.urn, resource.autoname, reveal(olds))
         return proto.provider.CheckResponse(inputs=encode(mark_secrets(kind, inputs)), failures=failures)
 
     @guarded
@@ -172,8 +172,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         if request.preview:
             return proto.provider.CreateResponse(properties=outputs.predicted())
         replaced = self._memory.replaced(request.urn)
-        plain = replaced and attrs.evolve(replaced, inputs=reveal({**replaced.inputs}))
-        context = attrs.evolve(self._call(request), autonamed=bool(inputs.get(AUTONAMED)), replaces=plain)
+        context = attrs.evolve(self._call(request), autonamed=bool(inputs.get(AUTONAMED)), replaces=replaced)
         state, error = _create_or_update(outputs, context, partial(lifecycle.create, resource, context))
         self._memory.created(Entry.of(resource, request.urn, state.id, state.properties, state.mark))
         return proto.provider.CreateResponse(id=state.id, properties=outputs.written(state, error))
@@ -240,17 +239,10 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         self.plugin.cancel()
         return empty_pb2.Empty()
 
-    def secrets_in(self, request: Any) -> frozenset[str]:
-        """Return the texts that are secret in a request, and in the last inputs of what it replaces."""
-        texts, replaced = secrets_in(request, self.plugin), self._memory.replaced(getattr(request, "urn", ""))
-        if replaced is None or not replaced.inputs:
-            return texts
-        return texts | secret_texts(self.plugin.resource(resource_token(request)).type, {**replaced.inputs})
-
     def _call(self, request: Any, prior: dict[str, Any] | None = None) -> Context:
         """Describe the call for the resource; nothing secret in the request gets into its messages."""
         urn, plain = getattr(request, "urn", ""), reveal(prior or {})
-        redacted = partial(_send_redacted, urn, cache(partial(self.secrets_in, request)))
+        redacted = partial(_send_redacted, urn, cache(partial(secrets_in, request, self.plugin)))
         return Context(
             urn=urn,
             timeout=getattr(request, "timeout", None) or None,

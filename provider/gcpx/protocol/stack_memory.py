@@ -11,7 +11,6 @@ import attrs
 
 from gcpx.model.naming import AUTONAMED, Autoname, CreationMark
 from gcpx.model.resource import Replaced, Resource, name_in_urn
-from gcpx.model.values import reveal
 
 _KEPT: Final = (
     "{id} was not replaced. It was created with the same content by an earlier run, so its replacement could not be "
@@ -92,20 +91,16 @@ class StackMemory:
             return self._replaced.get(urn)
 
     def show(self, urn: str, resource_id: str, outputs: dict[str, Any]) -> None:
-        """Remember a resource of the state; without outputs, it is about to be imported.
-
-        An engine that shows it in Diff learns whether it has to be deleted first, and does that, unless the program
-        retains it. So its inputs are then not needed, and forgotten.
-        """
+        """Remember a resource of the state; without outputs, it is about to be imported."""
         known = (resource_id, outputs.get("numericId"), outputs.get("operationGroupId"))
         with self._lock:
             if not outputs:
                 self._leave(urn)
             self._urns[resource_id] = urn
-            self._replaced[urn] = attrs.evolve(self._know(urn, known), inputs={})
+            self._know(urn, known)
 
     def checked(self, urn: str, rule: Autoname | None, olds: dict[str, Any]) -> None:
-        """Remember the inputs of a resource of the state, with secrets; without any, it is about to be created.
+        """Remember the inputs of a resource of the state; without any, it is about to be created.
 
         Before every replacement, also one that Diff did not ask for, the engine checks once more, without old inputs.
         """
@@ -113,7 +108,7 @@ class StackMemory:
             if not olds:
                 self._leave(urn)
                 return
-            name = reveal(olds.get(rule.property)) if rule is not None and olds.get(AUTONAMED) else None
+            name = olds.get(rule.property) if rule is not None and olds.get(AUTONAMED) else None
             self._replaced[urn] = attrs.evolve(self._know(urn, [name]), inputs=olds)
 
     def keep(self, entry: Entry) -> None:

@@ -333,13 +333,6 @@ _OF_ANOTHER: Final = (
     "buckets notifications delete {quoted}`"
 )
 """The warning about a configuration that has our number and another content."""
-_ONE_IS_REPLACED: Final = (
-    "{ids} already publish the same events. This run was to replace one of them; `pulumi stack --show-ids` shows which. An "
-    "interrupted replacement or somebody else created the rest. If nobody needs that, delete it with `gcloud storage "
-    "buckets notifications delete projects/_/buckets/BUCKET/notificationConfigs/ID`, and run `pulumi up` again; otherwise "
-    "give this one other customAttributes"
-)
-"""The error about equal configurations, one of which is to be replaced."""
 _FULL_TOPIC: Final = "__topic"
 """A hidden output: the topic with its project, because the provider may have another project later."""
 _PUBLISHER: Final = "roles/pubsub.publisher"
@@ -527,11 +520,7 @@ class NotificationConfig(Resource):
         lock = self._locks.setdefault((configs.bucket, topic), threading.Lock())
         with configs.context.holding(lock, f"POST {configs.path}"):
             twins = insertion.twins()
-            before = configs.context.replaces.inputs if configs.context.replaces else {}
-            is_among = before.get("bucket") == configs.bucket and any(
-                self._is_twin(item, _values(before), meaning) for item in twins.values()
-            )
-            self._judge_twins(configs.context, [configs.id_of(number) for number in twins], is_among)
+            self._judge_twins(configs.context, [configs.id_of(number) for number in twins])
             lost_id = configs.id_of(provisional_number(twins))
             try:
                 with keeping_state(lambda _: State.unread(lost_id, {**inputs})):
@@ -542,19 +531,13 @@ class NotificationConfig(Resource):
                 raise self._explain_publishing(configs.context, error, topic.removeprefix(_PUBSUB_HOST)) from error
         return str(found["id"]), found
 
-    def _judge_twins(self, context: Context, twins: list[str], is_replaced_among: bool) -> None:
+    def _judge_twins(self, context: Context, twins: list[str]) -> None:
         """Warn of other resources' configurations that publish the same events; refuse if there is one of nobody.
 
         Nothing shows who created a configuration. An interrupted run of this resource may have, and a second one would
-        publish every event twice. The one that is about to be replaced is neither. If the engine has not shown its ID,
-        but only that it has the same content, it is one of those that no other resource has; if there are several, only
-        the state says which.
+        publish every event twice. The one that is about to be replaced is neither, if the engine has shown its ID.
         """
         unknown = [twin for twin in twins if context.urn_of(twin) is None]
-        if is_replaced_among:
-            if len(unknown) > 1:
-                raise Conflict(_ONE_IS_REPLACED.format(ids=" and ".join(unknown)), status=409)
-            unknown = []
         for twin in unknown:
             words = f"{twin} already publishes the same events: an interrupted run or somebody else created it, or a "
             words += "resource that this run has not reached manages it"

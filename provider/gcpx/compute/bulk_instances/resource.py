@@ -429,10 +429,6 @@ class BulkInstances(InProject):
         cannot_coexist = same_id or not both_by_tracking_label or have_too_few_names(former, later)
         return cannot_coexist or super().must_delete_first(old, new)
 
-    def id_of(self, inputs: dict[str, Any]) -> str:
-        """Return the ID with the fleet ID in the inputs."""
-        return self._fleet(inputs).resource_id
-
     def changes_in_place(self, path: Path, inputs: dict[str, Any]) -> bool:
         """Also change the properties of instances in place, if the update policy is ROLLING."""
         return path[0] in _ROLLED and is_rolling(fleet_values(inputs))
@@ -560,13 +556,13 @@ class BulkInstances(InProject):
         found = fleet.matching(context)
         if not found:
             return False
-        own = created_earlier(context, fleet, inputs, demand, found)
+        own = [] if context.is_blocked else created_earlier(context, fleet, inputs, demand, found)
         membership = fleet.membership
         membership.take_in(own)
         if not own or len(found) > demand.count or membership.members_among(context, fleet, found) != found:
-            raise FleetIdTakenError(
-                fleet, what_matches(found, own), how_to_manage(context, fleet.resource_id, "choose another ID")
-            )
+            taken = f"{_number(found)} it: {_names(found)}" if context.is_blocked else what_matches(found, own)
+            advice = how_to_manage(context, fleet.resource_id, "choose another ID")
+            raise FleetIdTakenError(fleet, taken, advice)
         return True
 
     def _grow(self, context: Context, fleet: Fleet, inputs: BulkInstancesValues, demand: Demand) -> State:
