@@ -108,10 +108,8 @@ class Collection:
 
         After ours was deleted, someone else may have used its name again. The state has the numeric ID of ours.
         """
-        live, known = self.get(context, name), context.prior.get("numericId")
-        if live is None or (known is not None and str(live["id"]) != known):
-            return None
-        return live if is_own(context, self.operations, self.scope, live) else None
+        live = self.get(context, name)
+        return live if live is not None and is_own(context, self.operations, self.scope, live) else None
 
     def get_inserted(self, context: Context, name: str, operation: Operation) -> dict[str, Any] | None:
         """Read the resource that an operation of `insert` created; None if it is gone, or a later one has its name."""
@@ -352,8 +350,7 @@ class _ResourceInsertion(Insertion):
             return Owner.NOBODY
         if context.is_anothers(self.collection.id_of(name)):
             return Owner.ENTRY
-        is_replaced = context.is_blocked or context.is_replaced(target)
-        is_replaced |= context.autonamed and context.is_replaced(name)
+        is_replaced = context.is_replaced(target) or (context.autonamed and context.is_replaced(name))
         live = self.collection.get(context, name)
         created = moment(live.get("creationTimestamp")) if live is not None else None
         if live is not None and _has_created(operation, live):
@@ -367,8 +364,9 @@ class _ResourceInsertion(Insertion):
             is_gone = shown is Shown.NOTHING and target in self.operations.deleted_since(context, self.scope, operation)
             return Maker.OTHERS if is_gone else Maker.OURS
 
-        is_in_state = is_replaced and shown is Shown.SAME
-        return owner(Known.SHARED if is_in_state else Known.NOTHING, shown, maker)
+        if shown is Shown.SAME and (is_replaced or context.is_blocked):
+            return owner(Known.SHARED if is_replaced else Known.ID, shown, maker)
+        return owner(Known.NOTHING, shown, maker)
 
 
 @attrs.frozen(kw_only=True)
@@ -444,7 +442,7 @@ class MethodInsertion(Insertion):
                 is_undone = bool(context.request_mark) and self._may_be_undone(operation, context.request_mark)
             return Maker.OTHERS if is_undone else Maker.OURS
 
-        return owner(Known.SHARED if context.is_blocked else Known.NOTHING, shown, maker)
+        return owner(Known.ID if context.is_blocked else Known.NOTHING, shown, maker)
 
     def _may_be_undone(self, operation: Operation, beginning: str = "") -> bool:
         """Return whether something on the resource was undone since, by a request whose ID begins with given digits."""

@@ -1,4 +1,4 @@
-"""Whose is what Google shows under a name: one table, which decides it for every verb of every resource.
+"""Whose is what Google shows under a name: one table, which decides it for all resources.
 
 Three facts lead to the answer: what the state knows, what Google shows, and which request created that. A name or a
 label alone proves nothing. Once the state has the number that Google gave, the number decides.
@@ -20,7 +20,7 @@ class Known(enum.Enum):
     """What the state of the stack knows."""
 
     NOTHING = "nothing"
-    ID = "an ID"
+    ID = "an ID, because the engine has shown that there is an entry, but not its number"
     NUMBER = "an ID and its number"
     UNFINISHED = "a creation whose result was not read"
     SHARED = "another entry with the same ID"
@@ -73,7 +73,7 @@ TABLE: Final[Mapping[tuple[Known, Shown], _Row]] = {
     (Known.NOTHING, Shown.SAME): (Owner.OURS, Owner.THEIRS, Owner.UNKNOWN),
     (Known.NOTHING, Shown.OTHER): _always(Owner.THEIRS),
     (Known.ID, Shown.NOTHING): _always(Owner.NOBODY),
-    (Known.ID, Shown.SAME): (Owner.OURS, Owner.THEIRS, Owner.UNKNOWN),
+    (Known.ID, Shown.SAME): (Owner.ENTRY, Owner.THEIRS, Owner.UNKNOWN),
     (Known.ID, Shown.OTHER): _always(Owner.THEIRS),
     (Known.NUMBER, Shown.NOTHING): _always(Owner.NOBODY),
     (Known.NUMBER, Shown.SAME): _always(Owner.OURS),
