@@ -536,7 +536,8 @@ class NotificationConfig(Resource):
         it is the only one that no other resource has.
         """
         unknown = [twin for twin in twins if context.urn_of(twin) is None]
-        if context.replaces and context.replaces.inputs and len(unknown) == 1:
+        replaced = context.replaces
+        if replaced and replaced.inputs and not replaced.known and len(unknown) == 1:
             unknown = []
         for twin in unknown:
             words = f"{twin} already publishes the same events: an interrupted run or somebody else created it, or a "
