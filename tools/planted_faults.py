@@ -89,16 +89,17 @@ def main() -> int:
         source = changed_source(Path(folder))
         found, tried, counts = search(source, (), given.programs, given.seconds, given.seed)
         print(f"no cell: {found or 'nothing'} in {tried} programs", flush=True)
-        missed = 0
+        missed, unreached = 0, list[str]()
         for cell in CELLS:
             reached = counts[" ".join(cell)] + counts[" ".join((*cell[:2], "ANY"))]
             if not reached:
-                print(f"{' '.join(cell)}: not reached", flush=True)
+                unreached.append(" ".join(cell))
                 continue
             found, tried, own = search(source, cell, given.programs, given.seconds, given.seed)
             missed += not found
             words = f"{found} after {tried} programs" if found else f"NOT FOUND in {tried} programs"
             print(f"{' '.join(cell)}: reached {own[' '.join(cell)]} times; {words}", flush=True)
+    print(f"not reached: {', '.join(unreached)}")
     return 1 if missed else 0
 
 

@@ -187,8 +187,7 @@ class Oracle:
             return
         self.figures["deleted"] += 1
         what = f"{thing} was deleted by {cause}"
-        if cause.stack not in thing.owners:
-            self._require(self._is_still_declared(thing, cause.stack), "taken", what)
+        self._require(cause.stack in thing.owners, "taken", what)
         self._require(cause.verb in {"create", "update", "delete"}, "deleted", what)
         is_its = thing.urn == cause.urn or id(thing) in self._held.get(cause.urn, ())
         is_alias = cause.verb == "update" and cause.urn not in self._held
@@ -358,7 +357,9 @@ class Oracle:
 
     def _is_still_declared(self, thing: Thing, stack: str) -> bool:
         """Return whether the user took something out of the state of a stack whose program still declares it."""
-        return bool(thing.released) and thing.maker == stack and self._declared(thing, stack) is not None
+        is_user = thing.released.startswith("state ")
+        has_request_ids = not thing.key.startswith(("b/", "users/"))
+        return is_user and has_request_ids and thing.maker == stack and self._declared(thing, stack) is not None
 
     def _declared(self, thing: Thing, stack: str) -> Declared | None:
         """Return what a program declares of the resource for which a thing was made, also under a new name."""

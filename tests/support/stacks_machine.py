@@ -35,7 +35,11 @@ STACKS = st.sampled_from([0, 1])
 POSITIONS = st.sampled_from([1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 6, 7, 8, 10, 12])
 """The request of a run at which something happens."""
 PLACES = st.integers(0, 12)
-INTERRUPTIONS = st.sampled_from(["crash", "crash after", "cancel", "preempt", "shut down", "delete", "edit"])
+LATE_CRASH: Final = "crash after a change"
+"""A crash after the work of a request that changes something; only such requests count then."""
+INTERRUPTIONS = st.sampled_from(
+    ["crash", "crash after", LATE_CRASH, LATE_CRASH, LATE_CRASH, "cancel", "preempt", "shut down", "delete", "edit"]
+)
 TROUBLES = st.tuples(POSITIONS, INTERRUPTIONS) | st.tuples(POSITIONS, FAULTS)
 """What goes wrong in a run, and at which of its requests."""
 EDIT_LISTS = st.lists(EDITS, min_size=1, max_size=3, unique_by=lambda edit: edit[0])
@@ -53,6 +57,7 @@ class StacksMachine(RuleBasedStateMachine):
         waits: the longest wait of each stack of all examples.
         programs: what each stack's program declares.
         oracle: whose everything is.
+        restored: how many instances others have restored from images of members.
     """
 
     cloud: ClassVar[Emulated]
@@ -65,7 +70,8 @@ class StacksMachine(RuleBasedStateMachine):
         self.stacks = [Stack(self.cloud, stack_name=name, continues=True) for name in ("dev", "prod")]
         self.programs: list[Program] = [{}, {}]
         self.oracle = Oracle(self.cloud, self.figures)
-        self._requests = 0
+        self.restored = 0
+        self._requests = self._changes = 0
         self._is_killed = False
         self._cause: Cause | None = None
         """The step whose request may have changed something since the last observation."""
@@ -175,7 +181,7 @@ class StacksMachine(RuleBasedStateMachine):
         imports: bool = False,
     ) -> None:
         """Run Pulumi on a stack, with trouble at one of its requests; then let the oracle judge what it has done."""
-        stack, self._requests, self._is_killed = self.stacks[number], 0, False
+        stack, self._requests, self._changes, self._is_killed = self.stacks[number], 0, 0, False
         self.oracle.programs = {one.stack_name: self.programs[place] for place, one in enumerate(self.stacks)}
         self.oracle.begin(stack)
         self.figures["runs"] += 1
@@ -213,9 +219,14 @@ class StacksMachine(RuleBasedStateMachine):
         """Look, and make trouble at its request; this runs in the emulator's thread."""
         self._look()
         self._requests = count
-        if trouble is not None and count == trouble[0]:
+        changes = not (request.startswith("GET ") or request.endswith("/wait"))
+        self._changes += changes
+        if trouble is not None and trouble[1] == LATE_CRASH:
+            if changes and self._changes == 1 + trouble[0] // 3:
+                self._make_trouble(number, "crash after", request)
+        elif trouble is not None and count == trouble[0]:
             self._make_trouble(number, trouble[1], request)
-        if not (request.startswith("GET ") or request.endswith("/wait")):
+        if changes:
             stack = self.stacks[number]
             self._cause = Cause(stack.stack_name, *stack.doing)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 import attrs
 from clock import HOUR
+from oracle import Thing
 from programs import BUCKET, FLEET, PROJECT, ZONE
 from stack import Declared, Entry, provider_id_of
 
@@ -28,6 +30,13 @@ def _declared(machine: StacksMachine, number: int, place: int) -> Entry | None:
     """Return a finished entry that the program declares."""
     entries = [entry for entry in machine.finished(number) if entry.name in machine.programs[number]]
     return entries[place % len(entries)] if entries else None
+
+
+def _member(machine: StacksMachine, number: int, place: int) -> Thing | None:
+    """Return a member of a fleet of a stack."""
+    fleets = [entry for entry in machine.finished(number) if entry.urn.split("::")[2] == FLEET]
+    members = [thing for entry in fleets for thing in machine.oracle.claimed(entry)]
+    return members[place % len(members)] if members else None
 
 
 def state_delete(machine: StacksMachine, number: int, place: int) -> bool:
@@ -83,30 +92,23 @@ def import_second(machine: StacksMachine, number: int, place: int) -> bool:
 
 def restored_member(machine: StacksMachine, number: int, place: int) -> bool:
     """Restore an instance from the machine image of a member, as somebody else: the labels come with it."""
-    members = [
-        thing for entry in machine.finished(number) if entry.urn.split("::")[2] == FLEET
-        for thing in machine.oracle.claimed(entry)
-    ]  # fmt: skip
-    if not members:
+    member = _member(machine, number, place)
+    if member is None:
         return False
-    member = members[place % len(members)]
-    name = f"restored-{len(machine.oracle.things)}"
-    if any(key.endswith(f"/{name}") for key in machine.oracle.things):
-        return False
-    labels = dict(member.content["labels"])
-    machine.cloud.change(machine.cloud.make_instance(name), lambda body: body.update(labels=labels))
+    machine.restored += 1
+    name, store = f"restored-{machine.restored}", machine.cloud.emulator.store
+    zone, _, original = member.key.rpartition("/")
+    body = json.dumps(store.get(member.key)).replace(f'/{original}"', f'/{name}"')
+    store.put(f"{zone}/{name}", json.loads(body) | {"name": name, "id": str(10**18 + machine.restored)})
     return True
 
 
 def copied_label(machine: StacksMachine, number: int, place: int) -> bool:
     """Give a stranger's instance the labels of a member."""
-    members = [
-        thing for entry in machine.finished(number) if entry.urn.split("::")[2] == FLEET
-        for thing in machine.oracle.claimed(entry)
-    ]  # fmt: skip
-    if not members:
+    member = _member(machine, number, place)
+    if member is None:
         return False
-    labels = dict(members[place % len(members)].content["labels"])
+    labels = dict(member.content["labels"])
     machine.cloud.change(f"projects/{PROJECT}/zones/{ZONE}/instances/web-100", lambda body: body.update(labels=labels))
     return True
 
