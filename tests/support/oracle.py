@@ -20,6 +20,7 @@ from stack import Declared, Entry, Program, Stack
 
 EXCEPTIONS: Final = {
     "still declared": "`pulumi state delete URN` and `pulumi state move` do not change the program.",
+    "retained": "The same is true of what stayed at Google because of `retainOnDelete`, if the program declares it again.",
     "left the program": "This needs a `pulumi up` with the resource still in the program.",
     "declared otherwise": "creating something with a given name, or a fleet with `perInstanceProperties`, and the program",
     "another version": "request IDs, by which an interrupted creation is found",
@@ -266,9 +267,9 @@ class Oracle:
                 continue
             for thing in self.claimed(entry):
                 if stack.stack_name not in thing.owners:
-                    is_declared = self._is_still_declared(thing, stack.stack_name)
-                    require(is_declared, "taken", f"{thing} got into the state of {entry.urn}")
-                    self.figures["exception: still declared"] += 1
+                    excuse = self._excuse_of_taking(thing, stack.stack_name)
+                    require(excuse, "taken", f"{thing} got into the state of {entry.urn}")
+                    self.figures[f"exception: {excuse}"] += 1
                     thing.owners.add(stack.stack_name)
                     thing.released = ""
 
@@ -355,11 +356,15 @@ class Oracle:
             return "weeks later"
         return "an hour later" if hours != thing.since[1] else ""
 
-    def _is_still_declared(self, thing: Thing, stack: str) -> bool:
-        """Return whether the user took something out of the state of a stack whose program still declares it."""
-        is_user = thing.released.startswith("state ")
+    def _excuse_of_taking(self, thing: Thing, stack: str) -> str:
+        """Return which exception lets a stack take what the user took out of its state; empty if none.
+
+        Its program still declares it, and Compute may still know the request that made it.
+        """
         has_request_ids = not thing.key.startswith(("b/", "users/"))
-        return is_user and has_request_ids and thing.maker == stack and self._declared(thing, stack) is not None
+        if not has_request_ids or thing.maker != stack or self._declared(thing, stack) is None:
+            return ""
+        return {"state delete": "still declared", "state move": "still declared"}.get(thing.released, thing.released)
 
     def _declared(self, thing: Thing, stack: str) -> Declared | None:
         """Return what a program declares of the resource for which a thing was made, also under a new name."""
