@@ -256,9 +256,9 @@ class Oracle:
         self._follow_names(stack)
         self._judge_forgotten(stack, known, said)
         self._judge_deleted(stack)
+        if not was_killed:
+            self._judge_doubled(stack, known)
         self._judge_lost(stack, known, said, was_killed=was_killed)
-        if not was_killed and not stack.failures:
-            self._judge_doubled(stack)
 
     def _judge_taken(self, stack: Stack) -> None:
         """Nothing of others gets into a state without an import."""
@@ -314,6 +314,8 @@ class Oracle:
                 continue
             if id(thing) in known:
                 thing.is_pending = False
+                is_certain = any(thing in self.claimed(entry) for entry in stack.entries)
+                thing.is_named = not is_certain and (thing.is_named or _names(said, thing))
             elif _names(said, thing):
                 self.figures["named"] += thing.is_pending
                 thing.is_pending, thing.is_named = False, True
@@ -322,11 +324,11 @@ class Oracle:
                 thing.is_pending = True
                 self.figures["pending"] += 1
 
-    def _judge_doubled(self, stack: Stack) -> None:
+    def _judge_doubled(self, stack: Stack, known: set[int]) -> None:
         """What a killed run has made is not made again for the same entry of the same program."""
         for thing in self.things.values():
             again = [one for one in self._made if one.urn == thing.urn and one is not thing]
-            if not (thing.is_pending and thing.maker == stack.stack_name and again):
+            if id(thing) in known or not (thing.is_pending and thing.maker == stack.stack_name and again):
                 continue
             excuse = self._excuse(thing)
             require(excuse, "doubled", f"{thing} was made again: {', '.join(map(str, again))}")

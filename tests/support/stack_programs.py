@@ -64,6 +64,7 @@ def edited(program: Program, edits: list[tuple[str, Declared | None]]) -> Progra
 
 _MUTATIONS: Final = [method for sample in SAMPLES.values() for method in sample.changed_by]
 _STARTS_OPERATION: Final = [name for name in _MUTATIONS if name.startswith("compute.")]
+_OPERATION_LISTS: Final = [f"compute.{scope}Operations.list" for scope in ("global", "region", "zone")]
 _BROKEN: Final = {"errors": [{"code": "INTERNAL_ERROR", "message": "something broke"}]}
 _TIMES: Final = st.sampled_from([1, 3, 60])
 _REFUSALS: Final = {"status": st.sampled_from([403, 429, 500, 503])}
@@ -76,5 +77,6 @@ FAULTS: Final = st.one_of(
         for method, times in ((st.sampled_from(_MUTATIONS), _TIMES), (st.just("*"), st.sampled_from([1, 3])))
     ),
     st.fixed_dictionaries({"method": st.sampled_from(_STARTS_OPERATION), "operation": st.just(_BROKEN)}),
+    st.fixed_dictionaries({"method": st.sampled_from(_OPERATION_LISTS), "status": st.just(403), "times": st.just(60)}),
 )
 """Faults of the emulator, as arguments of `Emulated.fail`."""
