@@ -326,10 +326,7 @@ def test_what_a_renamed_resource_replaces_is_deleted_under_its_former_name(engin
 
 def test_the_command_in_the_warning_about_a_kept_resource_can_be_copied(engine):
     created = engine.create(TEMPLATE, "it's $(here)", template())
-    engine.diff(
-        attrs.evolve(created, outputs={**created.outputs, CREATION: CreationMark("mark", adopted=True).written()}),
-        template(),
-    )
+    engine.diff(attrs.evolve(created, outputs={**created.outputs, CREATION: CreationMark("mark", adopted=True).written()}), template())
     engine.delete(created)
 
     (warning,) = [text for severity, _, text in engine.log.messages if severity == "WARNING"]
