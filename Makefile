@@ -14,7 +14,7 @@ export GRPC_VERBOSITY = NONE
 export PYTHONDONTWRITEBYTECODE =
 RANDOM_ORDER = -p randomly --randomly-seed=$(or $(SEED),$(shell echo $$RANDOM))
 
-.PHONY: help demo picture test test-backends test-languages coverage search matrix soak shuffle repeat check lint types check-generated format permissions schema sdk setup env emulator bench docs docs-links build dist release-check clean
+.PHONY: help demo picture test test-backends test-languages coverage search matrix soak ownership planted-faults shuffle repeat check lint types check-generated format permissions schema sdk setup env emulator bench docs docs-links build dist release-check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { gsub(/[$$][$$]/, "$$", $$2); printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,12 @@ matrix: $(READY) ## Run all cases of the generated matrices: faults, crashes, ca
 
 soak: $(READY) ## Run random programs, faults, cancellations and crashes for half an hour, or for MINUTES=...
 	MINUTES=$(or $(MINUTES),30) PYTHONPATH=tests/support:tools $(BIN)/python tools/soak.py
+
+ownership: $(READY) ## Run 2,000 random programs of two stacks, or PROGRAMS=..., and judge whose everything is; SEED=...
+	PYTHONPATH=tests/support:tools $(BIN)/python -m ownership_search --programs $(or $(PROGRAMS),2000) --seed $(or $(SEED),0)
+
+planted-faults: $(READY) ## Invert each cell of the table of ownership, and tell after how many random programs it is found; PROGRAMS=...
+	PYTHONPATH=tests/support:tools $(BIN)/python tools/planted_faults.py --programs $(or $(PROGRAMS),100)
 
 shuffle: setup ## Run the tests of `make test` in random order; SEED=... repeats an order
 	$(BIN)/python -m pytest -n 2 --maxschedchunk 4 -m "not languages and not backends" $(RANDOM_ORDER)

@@ -85,7 +85,7 @@ def _print_figures(figures: Counter[str], plugin: PluginProcess, longest_wait: f
     """Print the closing figures; return whether all promises were kept."""
     first, last, peak = plugin.samples[:_WARM_UP][-1], plugin.samples[-1], max(plugin.samples)
     is_flat = last <= first * _GROWTH
-    happened = ("runs", "examples", "faults", "crash", "crash after", "cancel", "orphans")
+    happened = ("runs", "examples", "faults", "crash", "crash after", "cancel", "pending")
     print(", ".join(f"{name}: {figures[name]:,}" for name in happened))
     print(", ".join(f"{kind}: {figures[kind]}" for kind in KINDS))
     print(f"longest wait of one call, by its own clock: {longest_wait:.0f} s")

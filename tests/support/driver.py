@@ -64,12 +64,14 @@ class EngineLog(proto.engine_grpc.EngineServicer):  # type: ignore[misc]
     """Records the messages that the plugin logs.
 
     Attributes:
+        lasting: the messages that stay in the CLI's output; the others only show progress.
         address: where the plugin reaches it.
         too_old: the status with which the engine answers if the plugin asks for a newer one.
     """
 
     def __init__(self) -> None:
         self.messages: list[tuple[str, str, str]] = []
+        self.lasting: list[str] = []
         self.address = ""
         self.too_old: tuple[grpc.StatusCode, str] | tuple[()] = ()
         self._arrived = threading.Condition()
@@ -78,6 +80,7 @@ class EngineLog(proto.engine_grpc.EngineServicer):  # type: ignore[misc]
         severity = proto.engine.LogSeverity.Name(request.severity)
         with self._arrived:
             self.messages.append((severity, request.urn, request.message))
+            self.lasting += [] if request.ephemeral else [request.message]
             self._arrived.notify_all()
         return empty_pb2.Empty()
 

@@ -16,10 +16,18 @@ STOPS: Final = {"preempt": preempt, "shut down": terminate_from_within}
 _LATER: Final = "1950000000000000"
 
 
+def place_of(key: str, number: str) -> str:
+    """Return the identity of something by its path and, for an attached disk, the link to it."""
+    vm, _, device = key.partition("/attachedDisks/")
+    return f"{vm} {number[number.index('projects/') :]}" if device else key
+
+
 def delete(cloud: Emulated, identity: str) -> None:
     """Delete a resource; of a fleet, one member."""
     store = cloud.emulator.store
     member = next(iter(Inventory.of(cloud).fleet(identity)), None) if "/bulkInstances/" in identity else None
+    if "/instances/" in identity and identity in Inventory.of(cloud).items:
+        member = identity
     if member is not None:
         for effect in effects_on_disks(store, member, cloud.get(member) or {}):
             apply(effect, store)

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Final
 
-KINDS: Final = ("lost", "doubled", "untracked", "leaked", "touched", "INTERNAL", "not reached")
+KINDS: Final = (
+    "lost",
+    "doubled",
+    "taken",
+    "forgotten",
+    "deleted",
+    "untracked",
+    "leaked",
+    "touched",
+    "INTERNAL",
+    "not reached",
+)
 """What can be broken: a resource is gone though nobody deleted it; two resources are one, or one is two; something is in
 no state; a secret is shown; what belongs to others was changed; the engine would take the state for corrupt; a program
 is not reached."""

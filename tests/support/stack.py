@@ -163,6 +163,7 @@ class Stack:
         starts_anew: whether each run has a new plugin. Otherwise a plugin goes on until `end_plugin`.
         entries: the state.
         pending: the URNs of creations that were killed; a refresh asks the user about them, and forgets them here.
+        doing: the verb and the URN of the step that is under way, or was the last one; the verb is empty in a preview.
         steps: the steps of the last run or preview that change something, by the names of their resources.
         failed: what failed last in the last run, also a refresh that the engine warns of; None if nothing did.
         failures: the steps of the last run that failed.
@@ -186,6 +187,7 @@ class Stack:
     starts_anew: bool = attrs.field(default=attrs.Factory(lambda stack: not stack.token, takes_self=True), kw_only=True)
     entries: list[Entry] = attrs.field(factory=list, init=False)
     pending: list[str] = attrs.field(factory=list, init=False)
+    doing: tuple[str, str] = attrs.field(default=("", ""), init=False)
     steps: dict[str, str] = attrs.field(factory=dict, init=False)
     failed: Failure | None = attrs.field(default=None, init=False)
     failures: list[Failure] = attrs.field(factory=list, init=False)
@@ -195,6 +197,7 @@ class Stack:
     _engine: Engine | None = attrs.field(default=None, init=False)
     _runs: int = attrs.field(default=0, init=False)
     _said: list[str] = attrs.field(factory=list, init=False)
+    _lasting: list[str] = attrs.field(factory=list, init=False)
     _is_killed: bool = attrs.field(default=False, init=False)
     _is_cancelled: bool = attrs.field(default=False, init=False)
     _replaces: frozenset[str] = attrs.field(default=frozenset(), init=False)
@@ -234,6 +237,8 @@ class Stack:
         if self._engine is not None:
             self._said += [text for _, _, text in self._engine.log.messages]
             self._engine.log.messages.clear()
+            self._lasting += self._engine.log.lasting
+            self._engine.log.lasting.clear()
         self._plugin.close()
         self._engine = None
 
@@ -241,6 +246,11 @@ class Stack:
     def messages(self) -> list[str]:
         """Everything that runs showed the user."""
         return self._said + [text for _, _, text in (self._engine.log.messages if self._engine else ())]
+
+    @property
+    def lasting_messages(self) -> list[str]:
+        """What runs showed the user for good: everything except the progress."""
+        return self._lasting + (self._engine.log.lasting if self._engine else [])
 
     @property
     def warnings(self) -> list[str]:
@@ -487,7 +497,9 @@ class Stack:
         if not self._is_killed:
             self.failed = failure
             self.failures.append(failure)
-            self._said += [failure.message, *failure.refusals.values()]
+            said = [failure.message, *failure.refusals.values()]
+            self._said += said
+            self._lasting += said
         require(failure.code not in UNCLEAR, "INTERNAL", f"{failure.urn}: {failure.code}: {failure.message}")
         raise RunEnded
 
@@ -542,7 +554,7 @@ class Stack:
         return is_triggered or not self._replaced.isdisjoint(declared.replace_with)
 
     def _preview(self, urn: str, declared: Declared) -> None:
-        self.steps[_name(urn)] = "failed"
+        self.doing, self.steps[_name(urn)] = ("", urn), "failed"
         plan = self._plan(urn, declared, previews=True)
         entry, outputs = plan.entry, {}
         if plan.step == "same" and entry is not None:
@@ -640,6 +652,7 @@ class Stack:
     def _create(self, urn: str, declared: Declared, plan: Plan) -> Entry:
         """Create a resource, perhaps in place of another, which is marked for its deletion."""
         self.pending.append(urn)
+        self.doing = ("create", urn)
         report, reasons = self._reported(urn, lambda: self._create_request(urn, declared, plan))
         made = Resource(urn, report.id, plan.inputs, driver.plain(report.properties))
         replaced, entry = plan.entry, Entry(made, declared, reasons)
@@ -653,7 +666,7 @@ class Stack:
         return entry
 
     def _update(self, urn: str, declared: Declared, plan: Plan) -> None:
-        entry = plan.entry
+        entry, self.doing = plan.entry, ("update", urn)
         assert entry is not None
         report, reasons = self._reported(urn, lambda: self._update_request(urn, declared, plan))
         inputs = entry.resource.inputs if reasons else plan.inputs
@@ -696,6 +709,7 @@ class Stack:
     def _read(self, urn: str, resource_id: str, old: Resource | None) -> tuple[Resource | None, list[str]]:
         """Read a resource; return None if it does not exist, and why it is unfinished."""
         _, _, token, name = urn.split("::")
+        self.doing = ("read", urn)
         request = rpc.ReadRequest(id=resource_id, urn=urn, name=name, type=token, timeout=self.engine.timeout)
         if old is not None:
             request.properties.update(old.outputs)
@@ -731,6 +745,7 @@ class Stack:
     def _delete_one(self, entry: Entry, *, for_replacement: bool = False) -> None:
         """Delete a resource; its entry stays if its replacement is created next."""
         if not (entry.is_deleted or entry.declared.retain_on_delete):
+            self.doing = ("delete", entry.urn)
             self._call(entry.urn, lambda: self.engine.delete(entry.resource))
         if for_replacement:
             entry.is_deleted = True

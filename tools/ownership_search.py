@@ -1,0 +1,125 @@
+"""Many random programs of two stacks, judged by the oracle of ownership; prints what occurred, and what is broken.
+
+`PYTHONPATH=tests/support:tools .venv/bin/python -m ownership_search --programs 2000`
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import random
+import re
+import sys
+import time
+import traceback
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+import attrs
+import emulated
+from emulated import Emulated
+from hypothesis.control import BuildContext
+from hypothesis.internal.conjecture.data import ConjectureData
+from promises import KINDS, BrokenPromise
+from stacks_machine import StacksMachine
+from worlds import EXPECTED
+
+STEPS: Final = 5
+"""How many steps a program has, besides its beginning and its end."""
+_WEIGHTS: Final = {"up_in_world": 6, "up_interrupted": 4, "up": 2}
+"""How often a rule is chosen, compared with the others."""
+_ENOUGH: Final = 400
+"""After so many programs, everything that is expected must have occurred."""
+
+
+@attrs.frozen
+class Broken:
+    """A program that broke something.
+
+    Attributes:
+        number: the seed of the program.
+        steps: what it did.
+    """
+
+    number: int
+    steps: list[str]
+    error: Exception
+
+    @property
+    def kind(self) -> str:
+        """What is broken, by its name in `promises.KINDS`, or the name of another exception."""
+        return self.error.kind if isinstance(self.error, BrokenPromise) else type(self.error).__name__
+
+    def __str__(self) -> str:
+        is_known = isinstance(self.error, BrokenPromise)
+        words = f"{self.error}" if is_known else "".join(traceback.format_exception(self.error))
+        steps = [re.sub(r", \w+=(\(\)|''|None|False|0)(?=[,)])", "", step) for step in self.steps]
+        return "\n  ".join([f"program {self.number}: {words}", *steps])
+
+
+def search(cloud: Emulated, programs: int, seconds: float, first: int, figures: Counter[str]) -> Iterator[Broken]:
+    """Try the random programs from a first seed on, always the same ones; yield those that break something."""
+    ends = time.monotonic() + seconds
+    for number in range(first, first + programs):
+        if time.monotonic() > ends:
+            return
+        figures["programs"] += 1
+        broken = try_program(cloud, number, figures)
+        if broken is not None:
+            figures[f"broken: {broken.kind}"] += 1
+            yield broken
+
+
+def try_program(cloud: Emulated, number: int, figures: Counter[str]) -> Broken | None:
+    """Run the random program of a seed; return what it breaks, if anything."""
+    machine = type("Machine", (StacksMachine,), {"cloud": cloud, "figures": figures, "waits": []})()
+    # Hypothesis would spend its time on small examples and on repetitions of what it has tried before.
+    chosen, data = random.Random(number), ConjectureData(random=random.Random(number))
+    rules = {rule.function.__name__: rule for rule in machine.rules}
+    names = sorted(name for name in rules for _ in range(_WEIGHTS.get(name, 1)))
+    (first,) = machine._initialize_rules_to_run  # noqa: SLF001 - hypothesis has no other access
+    steps: list[str] = []
+    try:
+        for rule in (first, *(rules[chosen.choice(names)] for _ in range(STEPS))):
+            with BuildContext(data, is_final=False, wrapped_test=try_program):
+                given = {name: data.draw(strategy) for name, strategy in rule.arguments.items()}
+            steps.append(f"{rule.function.__name__}({given})")
+            rule.function(machine, **given)
+    except Exception as error:  # noqa: BLE001 - the search goes on after any failure
+        with contextlib.suppress(Exception):
+            machine.teardown()
+        return Broken(number, steps, error)
+    try:
+        machine.teardown()
+    except Exception as error:  # noqa: BLE001 - as above
+        return Broken(number, [*steps, "teardown()"], error)
+    return None
+
+
+def main() -> int:
+    """Search, and print the figures; return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--programs", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=1e9, help="begin no program after this time")
+    parser.add_argument("--first", action="store_true", help="end at the first program that breaks something")
+    given = parser.parse_args()
+    figures, began, used = Counter[str](), time.monotonic(), time.process_time()
+    with emulated.running() as cloud:
+        for broken in search(cloud, given.programs, given.seconds, given.seed, figures):
+            print(broken, flush=True)
+            if given.first:
+                break
+    never = sorted(name for name in EXPECTED if not figures[name]) if figures["programs"] >= _ENOUGH else []
+    for name in sorted(figures):
+        print(f"{name}: {figures[name]:,}")
+    print(", ".join(f"{kind}: {figures[f'broken: {kind}']}" for kind in KINDS))
+    spent = time.process_time() - used
+    print(f"{spent / figures['programs']:.2f} s of CPU a program, {time.monotonic() - began:.0f} s in all")
+    print(*(f"never occurred: {name}" for name in never), sep="\n")
+    return 1 if never or any(name.startswith("broken: ") for name in figures) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
