@@ -19,13 +19,13 @@ from promises import BrokenPromise, require
 from stack import Declared, Entry, Program, Stack
 
 EXCEPTIONS: Final = {
-    "still declared": "`pulumi state delete URN` and `pulumi state move` do not change the program.",
-    "retained": "The same is true of what stayed at Google because of `retainOnDelete`, if the program declares it again.",
-    "left the program": "This needs a `pulumi up` with the resource still in the program.",
-    "declared otherwise": "creating something with a given name, or a fleet with `perInstanceProperties`, and the program",
+    "still declared": "you run `pulumi state delete` or `state move`",
+    "retained": "or keep something with `retainOnDelete`",
+    "left the program": "a killed run created what no state has",
+    "declared otherwise": "if the program has changed",
     "another version": "request IDs, by which an interrupted creation is found",
-    "weeks later": "which is some weeks. Later, it",
-    "an hour later": "Compute Engine no longer recognizes a repeated request then.",
+    "weeks later": "For some weeks, it still lists the operation",
+    "an hour later": "Google then no longer recognizes the request ID.",
 }
 """What is not promised, by a name: words of docs/reliability.md or docs/versions.md that say so."""
 
