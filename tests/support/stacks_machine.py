@@ -310,6 +310,9 @@ class StacksMachine(RuleBasedStateMachine):
         for failure in stack.failures:
             name = failure.urn.rpartition("::")[2]
             entries = [entry for entry in stack.entries if entry.urn == failure.urn]
+            if "set the resource option deleteBeforeReplace, and run" in failure.message:
+                self._let_delete_first(number, name, entries)
+                continue
             if self._stop_forcing(number, name, entries):
                 continue
             if name.endswith("-second") and "of this stack manages it" in failure.message:
@@ -327,6 +330,15 @@ class StacksMachine(RuleBasedStateMachine):
             else:
                 self.figures["conflicts: imported"] += 1
                 self.import_(number, commands[0].id, name, failure.urn.split("::")[2])
+
+    def _let_delete_first(self, number: int, name: str, entries: list[Entry]) -> None:
+        """Set deleteBeforeReplace, as the error says; give a resource up that is retained, whose name stays in use."""
+        declared = self.programs[number][name]
+        self.figures["conflicts: deleted first"] += 1
+        if declared.delete_before_replace or any(entry.declared.retain_on_delete for entry in entries):
+            del self.programs[number][name]
+        else:
+            self.programs[number][name] = attrs.evolve(declared, delete_before_replace=True)
 
     def _stop_forcing(self, number: int, name: str, entries: list[Entry]) -> bool:
         """Take back what forces the replacement of a resource; return whether there was something."""

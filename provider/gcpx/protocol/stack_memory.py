@@ -129,6 +129,7 @@ class StackMemory:
         """Forget an entry that leaves the state, because what it describes is gone."""
         with self._lock:
             self._entries.get(entry.identity, {}).pop(entry.key, None)
+            self._forget_inputs(entry.urn)
             if self._urns.get(entry.id) == entry.urn:
                 del self._urns[entry.id]
 
@@ -141,8 +142,7 @@ class StackMemory:
         with self._lock:
             same = self._entries.get(entry.identity, {})
             same.pop(entry.key, None)
-            if entry.urn in self._replaced:
-                self._replaced[entry.urn] = attrs.evolve(self._replaced[entry.urn], inputs={})
+            self._forget_inputs(entry.urn)
             own = [other for other in same.values() if other.urn == entry.urn]
             others = [other for other in same.values() if other.urn != entry.urn]
         if own:
@@ -155,6 +155,10 @@ class StackMemory:
         before = self._replaced.get(urn, Replaced())
         self._replaced[urn] = attrs.evolve(before, known=before.known | known)
         return self._replaced[urn]
+
+    def _forget_inputs(self, urn: str) -> None:
+        if urn in self._replaced:
+            self._replaced[urn] = attrs.evolve(self._replaced[urn], inputs={})
 
     def _leave(self, urn: str) -> None:
         """Forget the entries of a resource, because another one is about to be made."""
