@@ -44,13 +44,15 @@ def _replace(engine, old, inputs, planned):
     return new
 
 
-def test_every_id_imports_it_without_a_change(engine, token, life):
+def test_every_id_imports_the_same_without_a_change(engine, token, life):
+    """`tests/pulumi/test_lifecycle.py` imports by the first ID with the real CLI, which therefore does as well by each."""
     made = engine.create(token, "x", life.inputs)
-    for resource_id in life.imports:
-        found = engine.import_(token, "x", resource_id)
+    imported = [engine.import_(token, "x", resource_id) for resource_id in life.imports]
 
+    for found in imported:
         assert found.id == made.id
         assert engine.diff(found, found.inputs).changes == NO_CHANGE
+        assert (found.inputs, found.outputs) == (imported[0].inputs, imported[0].outputs)
 
 
 def test_what_is_removed_at_google_is_gone_and_can_be_deleted(engine, cloud, token, life):
