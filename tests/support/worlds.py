@@ -39,12 +39,20 @@ def _member(machine: StacksMachine, number: int, place: int) -> Thing | None:
     return members[place % len(members)] if members else None
 
 
+def _release(machine: StacksMachine, number: int, entry: Entry, how: str) -> None:
+    """Let the user take an entry out of a state; what another entry of the same state has stays the stack's."""
+    machine.oracle.release(entry, how)
+    for other in machine.stacks[number].entries:
+        if other is not entry and other.resource.id == entry.resource.id:
+            machine.oracle.give(other)
+
+
 def state_delete(machine: StacksMachine, number: int, place: int) -> bool:
     """Take a resource out of the state, and mostly also out of the program."""
     entry = _entry(machine, number, place)
     if entry is None:
         return False
-    machine.oracle.release(entry, "state delete")
+    _release(machine, number, entry, "state delete")
     machine.stacks[number].state_delete(entry.name)
     if place % 3:
         machine.programs[number].pop(entry.name, None)
@@ -57,7 +65,7 @@ def state_move(machine: StacksMachine, number: int, place: int) -> bool:
     if entry is None or entry.name in {*machine.programs[1 - number], *(one.name for one in other.entries)}:
         return False
     declared = machine.programs[number][entry.name]
-    machine.oracle.release(entry, "state move")
+    _release(machine, number, entry, "state move")
     machine.stacks[number].state_move(other, entry.name)
     machine.oracle.give(other.entries[-1])
     machine.programs[1 - number][entry.name] = declared
@@ -71,7 +79,7 @@ def import_again(machine: StacksMachine, number: int, place: int) -> bool:
     entry = _entry(machine, number, place)
     if entry is None:
         return False
-    machine.oracle.release(entry, "state delete")
+    _release(machine, number, entry, "state delete")
     machine.stacks[number].state_delete(entry.name)
     machine.import_(number, entry.resource.id, entry.name, entry.urn.split("::")[2])
     return True
