@@ -380,6 +380,7 @@ class MethodInsertion(Insertion):
         query: parameters in addition to the request ID.
         inverse: the method that undoes it.
         find: tells whether what it creates exists.
+        explain: returns Google's refusal with what the user can do about it.
     """
 
     collection: Collection
@@ -389,6 +390,7 @@ class MethodInsertion(Insertion):
     query: Mapping[str, Any]
     inverse: str
     find: Callable[[], bool]
+    explain: Callable[[ApiError], ApiError]
 
     @property
     def content(self) -> list[Any]:
@@ -404,6 +406,10 @@ class MethodInsertion(Insertion):
     def exists(self) -> bool:
         """Return whether what it creates is there."""
         return self.find()
+
+    def explained(self, error: ApiError) -> ApiError:
+        """Return the refusal with what the user can do about it."""
+        return self.explain(error)
 
     def wait(self, operation: Operation) -> Outcome:
         """Wait for the call."""

@@ -16,14 +16,14 @@ from urllib.parse import unquote
 import attrs
 
 from gcpx.compute.collection import Collection, MethodInsertion
-from gcpx.compute.insertion import Inserted, is_own, wait_for_insertions
+from gcpx.compute.insertion import is_own, wait_for_insertions
 from gcpx.compute.instance_properties.disks import AttachedDisk
 from gcpx.compute.listing import ImportableResources, ListQuery
 from gcpx.compute.operations import Operation, Outcome, Wait
 from gcpx.compute.reference import rest
 from gcpx.errors import MalformedResponse, ProviderError
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.errors import Conflict, NotFound, Rejected
+from gcpx.gcp.errors import ApiError, Conflict, NotFound, Rejected
 from gcpx.gcp.in_project import Lookups, missing_place, place_or_default, require_project
 from gcpx.gcp.list_method import link_of
 from gcpx.gcp.not_found import explain_not_found
@@ -331,6 +331,7 @@ class DiskAttachment(Resource):
             query=query,
             inverse="detachDisk",
             find=lambda: self._find(context_of_new, address, values) is not None,
+            explain=lambda error: self._explained(context_of_new, address, disk, error),
         )
 
         def known(operation: Operation) -> State:
@@ -338,7 +339,9 @@ class DiskAttachment(Resource):
             return State.unread(address.id, given, target if isinstance(target, str) else None)
 
         with self._exclusively(context, address), keeping_state(known) as creation:
-            attached = self._attach(context, address, values, attach)
+            attached = attach.run()
+            if attached.outcome.error is not None:
+                raise attach.explain(attached.outcome.error)
             creation.created(attached.operation)
             state = self._find(context_of_new, address, values)
             if state is None:
@@ -346,22 +349,16 @@ class DiskAttachment(Resource):
             _warn_of_size(context, state, values)
             return attrs.evolve(state, adopted=attached.earlier)
 
-    def _attach(
-        self, context: Context, address: Address, inputs: DiskAttachmentValues, attach: MethodInsertion
-    ) -> Inserted:
-        """Attach the disk; return how that ended."""
-        try:
-            inserted = attach.run()
-            inserted.outcome.result()
-        except (Conflict, Rejected) as error:
-            context = attrs.evolve(context, prior={})
-            attached = self._find(context, attrs.evolve(address, device=""), {"disk": inputs["disk"]})
-            if attached is None:
-                raise
-            not_ours = "" if context.is_blocked else ", and not by this resource with these inputs"
-            words = f"{attached.id} is attached already{not_ours}."
-            raise error.with_hint(f"{words} {how_to_manage(context, attached.id, 'attach another disk')}") from error
-        return inserted
+    def _explained(self, context: Context, address: Address, disk: str, error: ApiError) -> ApiError:
+        """Return Google's refusal to attach a disk with what the user can do, if the disk is attached already."""
+        if not isinstance(error, Conflict | Rejected):
+            return error
+        attached = self._find(context, attrs.evolve(address, device=""), {"disk": disk})
+        if attached is None:
+            return error
+        not_ours = "" if context.is_blocked else ", and not by this resource with these inputs"
+        words = f"{attached.id} is attached already{not_ours}."
+        return error.with_hint(f"{words} {how_to_manage(context, attached.id, 'attach another disk')}")
 
     def settle(self, context: Context, resource_id: str) -> None:
         """Wait for what interrupted runs are still attaching."""
