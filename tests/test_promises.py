@@ -89,7 +89,7 @@ PROMISES = {
         "test_a_deletion_deletes_nothing_and_fails_while_a_zone_was_not_reached",
         "test_a_creation_creates_nothing_while_a_zone_was_not_reached",
     ],
-    "If gcpx takes over": ["test_what_is_taken_over_is_named_also_if_the_program_gives_its_name"],
+    "If gcpx takes over": ["test_under_a_given_name_it_is_told_after_a_minute"],
     "Google does not show which request": [
         "test_a_configuration_that_no_resource_has_is_imported_and_not_doubled",
         "test_an_existing_key_is_not_taken_over_because_it_may_be_another_stacks",
@@ -114,10 +114,13 @@ PROMISES = {
     ],
     "The state tells which requests are ours": ["test_the_state_tells_our_requests_whatever_became_of_the_name"],
     "`replaceOnChanges`": [
-        "test_an_option_that_turns_an_update_into_a_replacement_deletes_first",
-        "test_a_replacement_trigger_replaces",
-        "test_what_is_replaced_with_something_else_is_replaced",
+        "test_a_change_in_place_that_the_program_makes_a_replacement_succeeds",
+        "test_what_the_program_replaces_is_really_replaced",
     ],
+    "`replacementTrigger`": [
+        "test_what_cannot_exist_twice_is_refused_until_the_option_is_set_that_the_error_names"
+    ],
+    "What `retainOnDelete` keeps": ["test_what_the_program_retains_is_never_deleted"],
     "After a lost response": [FAULTS, CRASHES],
     "An import can be run again": [FAULTS, CRASHES],
     "gcpx repeats a request": [

@@ -77,9 +77,29 @@ def test_a_replacement_by_a_change_gets_a_new_name(stack, name):
         changed = {"web": attrs.evolve(changed["web"], replace_on_changes=("count",))}
     elif CREATIONS[name].other is None:
         pytest.skip("the sample has no other program")
-    assert stack.preview(changed)["web"] == "replace", "the new one is created first"
+    assert stack.preview(changed)["web"] == "delete-replace", "the program may have written the name"
     stack.up(changed)
 
     assert stack.failed is None
     assert _id(stack) != old
     assert stack.preview(changed) == {}
+
+
+def test_a_name_that_the_program_writes_out_is_replaced_after_a_deletion_only(stack, name):
+    key = "fleetId" if CREATIONS[name].token == FLEET else "name"
+    inputs = CREATIONS[name].inputs | {key: stack.entries[0].resource.inputs[key]}
+    program = {"web": Declared(CREATIONS[name].token, inputs, replacement_trigger="1")}
+    stack.up(program)
+    assert stack.steps == {}
+    made, old = Inventory.of(stack.cloud), _id(stack)
+    program = {"web": attrs.evolve(program["web"], replacement_trigger="2")}
+    stack.up(program)
+    assert "set the resource option deleteBeforeReplace" in stack.failed.message
+    assert Inventory.of(stack.cloud) == made
+    program = {"web": attrs.evolve(program["web"], delete_before_replace=True)}
+    stack.up(program)
+
+    assert stack.failed is None
+    assert _id(stack) == old
+    assert Inventory.of(stack.cloud).changed_since(made) != []
+    assert stack.preview(program) == {}

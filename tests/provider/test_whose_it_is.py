@@ -1,11 +1,11 @@
-"""Whose something is after a replacement that the engine forces, a renaming, a move, or a change outside Pulumi."""
+"""Whose something is after `--target-replace`, a renaming, a move, or a change outside Pulumi."""
 
 from __future__ import annotations
 
 import attrs
 import pytest
 from inventory import Inventory
-from programs import KEY, TEMPLATE, key, template
+from programs import KEY, key
 from samples import BY_TOKEN
 from scenarios import CREATIONS
 from stack import Declared, Stack
@@ -67,61 +67,6 @@ def _assert_replaced(stack, program, before):
     assert Inventory.of(stack.cloud) == before
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_a_replacement_trigger_replaces(cloud, stack, before, name):
-    stack.up(_program(name, replacement_trigger="a"))
-    _changes(cloud)
-    program = _program(name, replacement_trigger="b")
-    stack.up(program)
-
-    _assert_replaced(stack, program, before)
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_what_is_replaced_with_something_else_is_replaced(cloud, stack, before, name):
-    def program(text):
-        first = Declared(TEMPLATE, {**template(), "name": "first", "description": text})
-        return {"first": first, **_program(name, replace_with=("first",))}
-
-    stack.up(program("a"))
-    _changes(cloud)
-    stack.up(program("b"))
-
-    assert set(stack.steps) == {"first", "web"}
-    _assert_replaced(stack, program("b"), before)
-
-
-@pytest.mark.parametrize("name", IN_PLACE)
-def test_an_option_that_turns_an_update_into_a_replacement_deletes_first(cloud, stack, before, name):
-    stack.up(_program(name))
-    _changes(cloud)
-    program = _program(name, changed=IN_PLACE[name], replace_on_changes=tuple(IN_PLACE[name]))
-    stack.up(program)
-
-    assert stack.steps == {"web": "delete-replace"}
-    _assert_replaced(stack, program, before)
-
-
-@pytest.mark.parametrize("name", GIVEN)
-def test_a_replacement_trigger_leaves_what_another_resource_created(cloud, stack, before, name):
-    maker = Stack(cloud, stack_name="maker")
-    maker.up(_program(name))
-    made = Inventory.of(cloud)
-    stack.up({})
-    stack.import_(maker.state_delete("web").id, "web", CREATIONS[name].token)
-    stack.up(_program(name, replacement_trigger="a"))
-    assert stack.failures == []
-    stack.up(_program(name, replacement_trigger="b"))
-    maker.end_plugin()
-
-    assert "`pulumi import " in stack.failures[0].message
-    assert Inventory.of(cloud) == made
-    stack.up(_program(name, replacement_trigger="c", delete_before_replace=True))
-    assert stack.failures == []
-    stack.destroy()
-    assert Inventory.of(cloud) == before
-
-
 def _lose_answers(stack, name):
     """Create the resource of a program, and lose every answer, so that the state has it as unfinished."""
     insertion, operations = LOST[name]
@@ -173,28 +118,6 @@ def test_the_state_tells_our_requests_whatever_became_of_the_name(cloud, stack, 
     stack.destroy()
     assert Inventory.of(cloud) == before
     stack.end_plugin()
-
-
-@pytest.mark.parametrize("name", [*GIVEN, "template", "fleet_generated"])
-def test_what_left_the_state_and_is_still_declared_is_taken_over_again(cloud, stack, before, name):
-    stack.up(_program(name))
-    made = Inventory.of(cloud)
-    stack.state_delete("web")
-    stack.up(_program(name))
-
-    assert (stack.failures, stack.warnings) == ([], [])
-    assert Inventory.of(cloud) == made
-    taken = [said for said in stack.messages if "is taken over: a request of this resource created it at" in said]
-    assert len(taken) == (name == "template"), "the others may have been created by this run, a moment ago"
-
-
-def test_what_is_taken_over_is_named_also_if_the_program_gives_its_name(cloud, stack, before):
-    cloud.clock.advance(-120)
-    stack.up(_program("template_named"))
-    stack.state_delete("web")
-    stack.up(_program("template_named"))
-
-    assert ["global/instanceTemplates/web is taken over" in said for said in stack.messages] == [True]
 
 
 def test_a_key_that_expires_otherwise_than_the_lost_request_said_is_somebody_elses(cloud, stack):

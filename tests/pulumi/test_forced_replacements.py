@@ -131,13 +131,13 @@ CHANGED = {"image": {"labels": {"tier": "web"}}, "attachment": {"autoDelete": Tr
 """Changes in place."""
 
 
-def _program(trigger="1", first="1", changes=None):
+def _program(trigger="1", first="1", changes=None, **others):
     """Write a program in which the trigger replaces some resources, `first` the others, and changes their resource."""
     program = {"first": {"type": TEMPLATE, "properties": template(), "options": {"replacementTrigger": first}}}
     for number, (name, (token, inputs)) in enumerate(REPLACED.items()):
         changed = (changes or {}).get(name, {})
         why = {"replacementTrigger": trigger} if number % 2 else {"replaceWith": ["${first}"]}
-        options = {**why, "replaceOnChanges": list(CHANGED.get(name, ()))}
+        options = {**why, "replaceOnChanges": list(CHANGED.get(name, ())), **others}
         program[name] = {"type": token, "properties": inputs | changed, "options": options}
     return program
 
@@ -151,9 +151,14 @@ def test_options_of_the_program_replace_what_they_say(stack, cloud, vm):
     before = Inventory.of(cloud)
     stack.write(**_program())
     stack.up()
+    made, marks = Inventory.of(cloud), _marks(stack)
+    stack.write(**_program(trigger="2"))
+    assert "set the resource option deleteBeforeReplace" in stack.up_fails()
+    assert Inventory.of(cloud).changed_since(made) == []
+    assert {name for name, mark in _marks(stack).items() if mark != marks[name]} <= {"generated"}
     for program, replaced in (
-        (_program(trigger="2", first="2"), REPLACED),
-        (_program(trigger="2", first="2", changes=CHANGED), CHANGED),
+        (_program(trigger="3", first="2", deleteBeforeReplace=True), REPLACED),
+        (_program(trigger="3", first="2", changes=CHANGED), CHANGED),
     ):
         old = _marks(stack)
         stack.write(**program)

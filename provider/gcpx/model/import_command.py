@@ -23,14 +23,16 @@ def how_to_manage(context: Context, resource_id: str, otherwise: str) -> str:
         resource_id: what exists.
         otherwise: what to do if it is not to be managed by this resource.
     """
-    if context.is_blocked:
-        return (
-            "This run replaces it, and did not delete it first: set the resource option deleteBeforeReplace, and run "
-            f"`pulumi up` again. If the option retainOnDelete keeps it, {otherwise}"
-        )
     holder = context.urn_of(resource_id)
     if holder is not None and holder != context.urn:
         return f"The resource {name_in_urn(holder)} of this stack manages it: {otherwise}"
+    if context.is_blocked:
+        return (
+            "This run replaces it, and did not delete it first: set the resource option deleteBeforeReplace, and run "
+            f"`pulumi up` again. If that is set, an interrupted replacement created it, and `pulumi state delete "
+            f"{shlex.quote(context.urn)}` lets the next run take it over; or the option retainOnDelete keeps it: "
+            f"{otherwise}"
+        )
     return (
         f"If no other resource or stack manages it, import it with {import_command(context, resource_id)}; if this "
         "resource had another name in the program before, set the resource option aliases; if this is a replacement, "

@@ -73,7 +73,7 @@ def plan(resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: 
         else attrs.evolve(change, replaces=True)
         for change in changes
     ]
-    return Plan(changes, delete_first=bool(changes) and resource.must_delete_first(old, new))
+    return Plan(changes, delete_first=resource.must_delete_first(old, new))
 
 
 def shown_changes(plan: Plan, old: dict[str, Any], new: dict[str, Any]) -> list[Change]:

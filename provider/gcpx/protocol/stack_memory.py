@@ -91,13 +91,17 @@ class StackMemory:
             return self._replaced.get(urn)
 
     def show(self, urn: str, resource_id: str, outputs: dict[str, Any]) -> None:
-        """Remember a resource of the state; without outputs, it is about to be imported."""
+        """Remember a resource of the state; without outputs, it is about to be imported.
+
+        An engine that shows it in Diff learns whether it has to be deleted first, and has done that when it creates the
+        replacement, perhaps in an earlier run. So its inputs are not needed.
+        """
         known = (resource_id, outputs.get("numericId"), outputs.get("operationGroupId"))
         with self._lock:
             if not outputs:
                 self._leave(urn)
             self._urns[resource_id] = urn
-            self._know(urn, known)
+            self._replaced[urn] = attrs.evolve(self._know(urn, known), inputs={})
 
     def checked(self, urn: str, rule: Autoname | None, olds: dict[str, Any]) -> None:
         """Remember the inputs of a resource of the state; without any, it is about to be created.

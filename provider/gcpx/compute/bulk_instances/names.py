@@ -15,9 +15,10 @@ from gcpx.compute.bulk_instances.capacity import FleetSize
 from gcpx.compute.bulk_instances.fleet import Fleet, Instance, pattern_expression, region_of
 from gcpx.compute.listing import ImportableResources
 from gcpx.errors import ProviderError
-from gcpx.gcp.errors import ApiError, Rejected
+from gcpx.gcp.errors import ApiError, Conflict, Rejected
 from gcpx.gcp.list_method import scopes_in
 from gcpx.model.fields import elements, nested, text
+from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import name_of
 from gcpx.model.resource import Context
 
@@ -112,7 +113,7 @@ def have_too_few_names(one: BulkInstancesValues, other: BulkInstancesValues) -> 
 def explained_refusal(
     context: Context, fleet: Fleet, inputs: BulkInstancesValues, missing: int, refusal: ApiError
 ) -> ProviderError:
-    """Return the error of a creation that Google refused; it says so if the numbers of the name pattern run out.
+    """Return the error of a creation that Google refused, with what to do about names that are in use or run out.
 
     Args:
         context: the engine's call.
@@ -121,6 +122,8 @@ def explained_refusal(
         missing: the number of instances to create.
         refusal: Google's error.
     """
+    if context.is_blocked and isinstance(refusal, Conflict):
+        return refusal.with_hint(how_to_manage(context, fleet.resource_id, "choose other names"))
     pattern = text(inputs, "namePattern")
     if not pattern or not isinstance(refusal, Rejected):
         return refusal
