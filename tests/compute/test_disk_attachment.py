@@ -9,7 +9,7 @@ import pytest
 from clock import HOUR
 from driver import UNKNOWN, failing
 from programs import ATTACHMENT, PROJECT, VM, ZONE, attachment
-from stack import Stack
+from stack import Declared, Stack
 from surroundings import prepare
 
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
@@ -288,3 +288,16 @@ def test_an_attachment_whose_answers_were_lost_blocks_no_verb_without_that_permi
     assert _devices(cloud) == ["boot", "persistent-disk-0"]
     assert "is left alone" in stack.warnings[-1]
     assert "no list" in stack.warnings[-1]
+
+
+def test_an_attachment_that_may_not_be_deleted_first_is_not_taken_for_its_replacement(cloud):
+    prepare(cloud)
+    stack = Stack(cloud)
+    stack.up({"data": Declared(ATTACHMENT, attachment())})
+    stack.up({"data": Declared(ATTACHMENT, attachment(mode="READ_ONLY"))})
+    stack.up({"data": Declared(ATTACHMENT, attachment(mode="READ_WRITE"), delete_before_replace=False)})
+    assert "deleteBeforeReplace" in stack.failed.message
+
+    stack.up({"data": Declared(ATTACHMENT, attachment(mode="READ_WRITE"))})
+    assert stack.failed is None
+    assert stack.entries[0].resource.outputs["mode"] == "READ_WRITE"

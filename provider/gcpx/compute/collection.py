@@ -18,7 +18,7 @@ from gcpx.gcp.request import COMPUTE, Request, segment
 from gcpx.model.import_command import how_to_manage
 from gcpx.model.naming import UNREAD
 from gcpx.model.ownership import Known, Maker, Owner, Shown, owner
-from gcpx.model.resource import Context
+from gcpx.model.resource import Context, State
 from gcpx.model.times import moment
 
 _IN_USE: Final = ("resourceInUseByAnotherResource", "RESOURCE_IN_USE_BY_ANOTHER_RESOURCE")
@@ -379,7 +379,7 @@ class MethodInsertion(Insertion):
         body: the JSON of the body.
         query: parameters in addition to the request ID.
         inverse: the method that undoes it.
-        find: tells whether what it creates exists.
+        find: finds what it creates.
         explain: returns Google's refusal with what the user can do about it.
     """
 
@@ -389,7 +389,7 @@ class MethodInsertion(Insertion):
     body: Any
     query: Mapping[str, Any]
     inverse: str
-    find: Callable[[], bool]
+    find: Callable[[], State | None]
     explain: Callable[[ApiError], ApiError]
 
     @property
@@ -405,7 +405,7 @@ class MethodInsertion(Insertion):
 
     def exists(self) -> bool:
         """Return whether what it creates is there."""
-        return self.find()
+        return self.find() is not None
 
     def explained(self, error: ApiError) -> ApiError:
         """Return the refusal with what the user can do about it."""
@@ -436,7 +436,12 @@ class MethodInsertion(Insertion):
             return Owner.NOBODY
         live = self.collection.get(context, self.name)
         is_there = live is not None and str(live["id"]) == target
-        shown = Shown.SAME if is_there and self.find() else Shown.NOTHING
+        found = self.find() if is_there else None
+        shown = Shown.NOTHING if found is None else Shown.SAME
+        if found is not None and context.is_replaced(found.id):
+            known = Known.SHARED
+        else:
+            known = Known.ID if context.is_blocked else Known.NOTHING
 
         def maker() -> Maker:
             if not is_there:
@@ -448,7 +453,7 @@ class MethodInsertion(Insertion):
                 is_undone = bool(context.request_mark) and self._may_be_undone(operation, context.request_mark)
             return Maker.OTHERS if is_undone else Maker.OURS
 
-        return owner(Known.ID if context.is_blocked else Known.NOTHING, shown, maker)
+        return owner(known, shown, maker)
 
     def _may_be_undone(self, operation: Operation, beginning: str = "") -> bool:
         """Return whether something on the resource was undone since, by a request whose ID begins with given digits."""

@@ -330,7 +330,7 @@ class DiskAttachment(Resource):
             body=body,
             query=query,
             inverse="detachDisk",
-            find=lambda: self._find(context_of_new, address, values) is not None,
+            find=lambda: self._find(context_of_new, address, values),
             explain=lambda error: self._explained(context_of_new, address, disk, error),
         )
 

@@ -133,7 +133,7 @@ class StackMemory:
         """Forget an entry that leaves the state, because what it describes is gone."""
         with self._lock:
             self._entries.get(entry.identity, {}).pop(entry.key, None)
-            self._forget_inputs(entry.urn)
+            self._is_gone(entry)
             if self._urns.get(entry.id) == entry.urn:
                 del self._urns[entry.id]
 
@@ -146,7 +146,7 @@ class StackMemory:
         with self._lock:
             same = self._entries.get(entry.identity, {})
             same.pop(entry.key, None)
-            self._forget_inputs(entry.urn)
+            self._is_gone(entry)
             own = [other for other in same.values() if other.urn == entry.urn]
             others = [other for other in same.values() if other.urn != entry.urn]
         if own:
@@ -160,9 +160,11 @@ class StackMemory:
         self._replaced[urn] = attrs.evolve(before, known=before.known | known)
         return self._replaced[urn]
 
-    def _forget_inputs(self, urn: str) -> None:
-        if urn in self._replaced:
-            self._replaced[urn] = attrs.evolve(self._replaced[urn], inputs={})
+    def _is_gone(self, entry: Entry) -> None:
+        """Forget what would tell the thing that an entry described, which is gone, from one that is created now."""
+        if entry.urn in self._replaced:
+            known = self._replaced[entry.urn].known - {entry.id}
+            self._replaced[entry.urn] = Replaced(known)
 
     def _leave(self, urn: str) -> None:
         """Forget the entries of a resource, because another one is about to be made."""
