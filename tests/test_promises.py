@@ -117,9 +117,7 @@ PROMISES = {
         "test_a_change_in_place_that_the_program_makes_a_replacement_succeeds",
         "test_what_the_program_replaces_is_really_replaced",
     ],
-    "`replacementTrigger`": [
-        "test_what_cannot_exist_twice_is_refused_until_the_option_is_set_that_the_error_names"
-    ],
+    "`replacementTrigger`": ["test_what_cannot_exist_twice_is_refused_until_the_option_is_set_that_the_error_names"],
     "What `retainOnDelete` keeps": ["test_what_the_program_retains_is_never_deleted"],
     "After a lost response": [FAULTS, CRASHES],
     "An import can be run again": [FAULTS, CRASHES],
