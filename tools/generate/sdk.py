@@ -23,18 +23,26 @@ FOLDER: Final = FOLDERS / "python"
 
 
 def write(folder: Path, schema: Path = ROOT / "schema.json", language: str = "python") -> None:
-    """Write the SDK of a schema in a language into a folder, which is emptied first.
+    """Write the SDK of a schema in a language into a folder, and delete what does not belong to it.
 
-    The SDK is in the form that programs use from a folder, without a package registry.
+    The SDK is in the form that programs use from a folder, without a package registry. Files whose content stays are
+    not touched: `make` sets everything up anew if the SDK's pyproject.toml is newer.
 
     Raises:
         subprocess.CalledProcessError: if the generator fails; it has printed why.
     """
-    shutil.rmtree(folder, ignore_errors=True)
-    _generate(folder, schema, language)
-    if language == "python":
-        correct_input_types(folder, json.loads(schema.read_text()))
-        add_docstrings(folder)
+    with tempfile.TemporaryDirectory() as scratch:
+        fresh = Path(scratch) / "sdk"
+        _generate(fresh, schema, language)
+        if language == "python":
+            correct_input_types(fresh, json.loads(schema.read_text()))
+            add_docstrings(fresh)
+        for path in _files(folder) - _files(fresh):
+            (folder / path).unlink()
+        for path in _files(fresh):
+            if not _is_same(fresh / path, folder / path):
+                (folder / path).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(fresh / path, folder / path)
 
 
 def outdated() -> Iterator[str]:
