@@ -16,14 +16,12 @@ from inventory import Inventory, identity
 from outside_changes import delete as delete_outside
 from programs import ATTACHMENT, DISK_KEY, FLEET
 from samples import BY_TOKEN
-from scenarios import CREATIONS
+from scenarios import CREATIONS, UNTOLD
 from stack import Declared, Stack
 from surroundings import make_surroundings
 
 from gcpx.model.ownership import TABLE, Known, Maker, Shown
 
-UNTOLD = ["notification", "key_to_expire"]
-"""The creations of which Google does not tell who requested them."""
 GENERATED = [
     name
     for name, item in CREATIONS.items()

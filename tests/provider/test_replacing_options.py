@@ -26,7 +26,8 @@ NAMED = {
 """The creations under a given name, each with the method that reads it and its path."""
 
 
-ONCE = [*NAMED, "fleet_with_id", "fleet_of_names", "attachment", "attachment_device", "key_to_expire", "notification"]
+_UNIQUE = {"name", "fleetId", "perInstanceProperties", "disk", "key", "bucket"}
+ONCE = [name for name, item in CREATIONS.items() if _UNIQUE & item.inputs.keys()]
 """The creations of what cannot exist twice, or what nobody wants twice."""
 
 

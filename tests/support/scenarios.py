@@ -97,3 +97,5 @@ CRASH_SCENARIOS: Final = scenarios(CRASHES, "create", "delete")
 CANCEL_SCENARIOS: Final = scenarios(CANCELLATIONS, "create", "read", "delete")
 CREATIONS: Final = {item.program: item for item in CRASH_SCENARIOS if item.verb == "create"}
 """The creations that the crash matrix interrupts, by the names of their programs."""
+UNTOLD: Final = [name for name, item in CREATIONS.items() if not item.token.startswith("gcpx:compute:")]
+"""The creations of which Google does not tell who requested them: only Compute has operations."""
