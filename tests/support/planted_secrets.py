@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import html
 import json
 import re
@@ -73,7 +72,7 @@ def _decoded(word: str) -> str:
     whole = word[: len(word) // 4 * 4]
     try:
         return base64.b64decode(whole).decode("latin-1")
-    except binascii.Error:
+    except ValueError:  # also of letters outside ASCII, which no encoding in base64 has
         return ""
 
 

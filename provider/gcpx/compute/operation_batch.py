@@ -151,9 +151,9 @@ class OperationsWatch:
                 return
 
     def _read_one(self, item: Started) -> None:
-        path = f"{self.operations.path}/{scope_of(item.operation)}/operations/{item.operation['name']}"
-        request = Request(api=COMPUTE, method="GET", path=path, query={"fields": _FIELDS}, patience=SHORT_PATIENCE)
         try:
+            path = self.operations.path_of(item.operation)
+            request = Request(api=COMPUTE, method="GET", path=path, query={"fields": _FIELDS}, patience=SHORT_PATIENCE)
             self._update(item, self.operations.send(request, self.context))
         except Exception as error:  # noqa: BLE001 - whatever went wrong, Google accepted the request
             if not self._may_pass(error):

@@ -14,7 +14,7 @@ from gcpx.errors import CancelledError, MalformedResponse, OutOfTimeError, safe_
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import ApiError, PermissionDenied, TimedOut, Unfinished, from_operation
 from gcpx.gcp.list_method import ListMethod, items_of
-from gcpx.gcp.request import COMPUTE, PATIENCE, Request
+from gcpx.gcp.request import COMPUTE, PATIENCE, Request, segment
 from gcpx.gcp.retries import may_pass
 from gcpx.model import codec
 from gcpx.model.fields import Record, object_type, output_field, record
@@ -195,7 +195,7 @@ class Operations:
             left = end - context.clock()
             if left <= 0 or context.cancelled.is_set():
                 break
-            path = f"{self.path}/{scope_of(operation)}/operations/{operation['name']}"
+            path = self.path_of(operation)
             long_poll = max(_FIRST_PAUSE, min(_LONG_POLL, left)) if has_wait else 0.0
             try:
                 operation = self._read(context, path, long_poll)
@@ -220,6 +220,13 @@ class Operations:
         else:
             words = "did not finish in time; raise customTimeouts, or run the command again to go on"
         raise Unfinished(f"{wait.what}: {words}")
+
+    def path_of(self, operation: Operation) -> str:
+        """Return the path of requests for an operation; raise MalformedResponse if its name is no text."""
+        name: object = operation.get("name")
+        if not isinstance(name, str) or not name:
+            raise MalformedResponse("Google's response has an operation without a name")
+        return f"{self.path}/{scope_of(operation)}/operations/{segment(name)}"
 
     def _read(self, context: Context, path: str, long_poll: float) -> Operation:
         """Read an operation once: for some seconds until it is done or, with 0 or after a timeout, as it is."""
