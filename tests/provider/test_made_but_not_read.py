@@ -190,7 +190,7 @@ def test_a_response_that_is_not_an_operation_keeps_the_id(engine, cloud, vm, nam
     cloud.fail(insert, body='{"hello": "world"}')
     state, message = _create_partially(engine, token, inputs)
 
-    assert "could not be parsed" in message
+    assert "an operation without a name" in message
     assert state.id
 
 
