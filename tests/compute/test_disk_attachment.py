@@ -217,7 +217,7 @@ def test_an_attachment_of_a_crashed_run_that_others_have_made_anew_is_refused(cl
     cloud.post(f"/compute/v1/{VM}/attachDisk", {"source": disk})
     crashed.up(attachment())
 
-    assert "is attached already, and not by this resource with these inputs" in crashed.failed.message
+    assert "is attached already and was not attached by this resource with these inputs" in crashed.failed.message
     assert crashed.state is None
 
 

@@ -62,4 +62,7 @@ def context(
 ) -> Context:
     """Return the context of a call whose time is a clock; `say` takes its messages."""
     cancelled = clock.cancellation(at_first_pause=cancelled_at_first_pause)
-    return Context(urn="", timeout=timeout, cancelled=cancelled, progress=say, inform=say, warn=say, clock=clock.now)
+    now = clock.now
+    return Context(
+        urn="", timeout=timeout, begun=now(), cancelled=cancelled, progress=say, inform=say, warn=say, clock=now
+    )

@@ -1,4 +1,4 @@
-"""The calls to one collection of Compute resources: get, insert, custom methods, delete."""
+"""The calls to one collection of Compute resources: get, custom methods, delete."""
 
 from __future__ import annotations
 
@@ -8,18 +8,14 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx.compute.insertion import Inserted, Insertion, inserted_name, is_own, request_id, wait_for_insertions
-from gcpx.compute.operations import Operation, Operations, Outcome, Wait, begun_at
+from gcpx.compute.insertion import inserted_name, is_own, request_id, wait_for_insertions
+from gcpx.compute.operations import Operation, Operations, Outcome, Wait
 from gcpx.errors import MalformedResponse
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.errors import ApiError, Conflict, NotFound, PermissionDenied, PreconditionFailed, Rejected
+from gcpx.gcp.errors import ApiError, NotFound, PermissionDenied, PreconditionFailed, Rejected
 from gcpx.gcp.list_method import is_id
 from gcpx.gcp.request import COMPUTE, Request, segment
-from gcpx.model.import_command import how_to_manage
-from gcpx.model.naming import UNREAD
-from gcpx.model.ownership import Known, Maker, Owner, Shown, owner
-from gcpx.model.resource import Context, State
-from gcpx.model.times import moment
+from gcpx.model.resource import Context
 
 _IN_USE: Final = ("resourceInUseByAnotherResource", "RESOURCE_IN_USE_BY_ANOTHER_RESOURCE")
 _IN_USE_PATIENCE: Final = 7.5
@@ -111,31 +107,10 @@ class Collection:
         live = self.get(context, name)
         return live if live is not None and is_own(context, self.operations, self.scope, live) else None
 
-    def get_inserted(self, context: Context, name: str, operation: Operation) -> dict[str, Any] | None:
+    def get_inserted(self, context: Context, name: str, operation: Mapping[str, Any]) -> dict[str, Any] | None:
         """Read the resource that an operation of `insert` created; None if it is gone, or a later one has its name."""
         live = self.get(context, name)
-        return live if live is not None and _has_created(operation, live) else None
-
-    def insert(self, context: Context, body: dict[str, Any], query: Mapping[str, Any] | None = None) -> Inserted:
-        """Create a resource, and return its operation, for `get_inserted`, once it has succeeded.
-
-        If the name was generated, the resource may be one that an interrupted run created under another name.
-
-        Args:
-            context: the engine's call.
-            body: the resource, with its name.
-            query: parameters in addition to the request ID.
-
-        Raises:
-            Conflict: a resource of this name exists, and no earlier run created it.
-            ApiError: the request or the operation failed, and nothing was created.
-            Unfinished: Google accepted the request, and its result is not known.
-        """
-        inserted = _ResourceInsertion(
-            context=context, operations=self.operations, scope=self.scope, collection=self, body=body, query=query or {}
-        ).run()
-        inserted.outcome.result()
-        return inserted
+        return live if live is not None and has_created(operation, live) else None
 
     def settle(self, context: Context, name: str) -> None:
         """Wait for what interrupted runs are still inserting, as `wait_for_insertions` does; `name` is for messages."""
@@ -271,191 +246,6 @@ def may_refuse_number(error: ApiError) -> bool:
     return isinstance(error, NotFound | PermissionDenied) or (isinstance(error, Rejected) and error.reason == "invalid")
 
 
-def _has_created(operation: Operation, live: Mapping[str, Any]) -> bool:
+def has_created(operation: Mapping[str, Any], live: Mapping[str, Any]) -> bool:
     """Return whether an operation of `insert` created a resource, and not a later one with the same name."""
     return str(live["id"]) == str(operation.get("targetId", live["id"]))
-
-
-@attrs.frozen(kw_only=True)
-class _ResourceInsertion(Insertion):
-    """The insertion of a resource into a collection.
-
-    Attributes:
-        body: the resource (REST JSON), with its name.
-        query: parameters in addition to the request ID.
-    """
-
-    collection: Collection
-    body: dict[str, Any]
-    query: Mapping[str, Any]
-
-    @property
-    def content(self) -> list[Any]:
-        """Return collection and body; a generated name is left out, because every run generates another."""
-        hidden = {"name"} if self.context.autonamed else frozenset()
-        return [self.collection.url, {key: value for key, value in self.body.items() if key not in hidden}]
-
-    def request(self, request_id: str) -> Request:
-        """Return the request, which is retried as long as the operation may take."""
-        return Request(
-            api=COMPUTE,
-            method="POST",
-            path=self.collection.url,
-            query={**self.query, "requestId": request_id},
-            body=self.body,
-            patience=self.context.timeout or self.collection.timeout,
-        )
-
-    def exists(self) -> bool:
-        """Return whether a resource exists with a name that was not generated, and that others may use, too."""
-        return not self.context.autonamed and self.collection.get(self.context, self.body["name"]) is not None
-
-    def explained(self, error: ApiError) -> ApiError:
-        """Say of a conflict what to do about the resource that has the name."""
-        if not isinstance(error, Conflict):
-            return error
-        resource_id = self.collection.id_of(self.body["name"])
-        not_ours = "" if self.context.is_blocked else " and was not created by this resource with these inputs"
-        words = f"{error}. {resource_id} exists{not_ours}."
-        next_step = how_to_manage(self.context, resource_id, "choose another name")
-        return Conflict(f"{words} {next_step}", status=error.status, reason=error.reason)
-
-    def wait(self, operation: Operation) -> Outcome:
-        """Wait for the insertion."""
-        target = inserted_name(operation, self.body["name"])
-        wait = Wait(f"insert {self.collection.path}/{target}", self.collection.timeout)
-        return self.operations.outcome(self.context, operation, wait)
-
-    def is_other(self, operation: Operation) -> bool:
-        """Return whether an operation inserts a resource of another name."""
-        return bool(inserted_name(operation, self.body["name"]) != self.body["name"])
-
-    def was_known(self, operation: Operation) -> bool:
-        """Return whether the state has the numeric ID, or what this creation replaces."""
-        target = operation.get("targetId")
-        return target == self.context.prior.get("numericId") or self.context.is_replaced(target)
-
-    def thing(self, operation: Operation) -> str:
-        """Return the ID of the resource."""
-        return self.collection.id_of(inserted_name(operation, self.body["name"]))
-
-    def owner(self, outcome: Outcome) -> Owner:
-        """Tell whose the resource is: also another resource of the state may have it, or what this creation replaces.
-
-        If Google shows what had the name before, it does not show yet what the operation has created.
-        """
-        context, operation = self.context, outcome.operation
-        name, target = inserted_name(operation, self.body["name"]), str(operation.get("targetId"))
-        if outcome.error is not None:
-            return Owner.NOBODY
-        if context.is_anothers(self.collection.id_of(name)):
-            return Owner.ENTRY
-        is_replaced = context.is_replaced(target) or (context.autonamed and context.is_replaced(name))
-        live = self.collection.get(context, name)
-        created = moment(live.get("creationTimestamp")) if live is not None else None
-        if live is not None and _has_created(operation, live):
-            shown = Shown.SAME
-        elif live is None or (created is not None and created < begun_at(operation)):
-            shown = Shown.NOTHING
-        else:
-            shown = Shown.OTHER
-
-        def maker() -> Maker:
-            is_gone = shown is Shown.NOTHING and target in self.operations.deleted_since(context, self.scope, operation)
-            return Maker.OTHERS if is_gone else Maker.OURS
-
-        if shown is Shown.SAME and (is_replaced or context.is_blocked):
-            return owner(Known.SHARED if is_replaced else Known.ID, shown, maker)
-        return owner(Known.NOTHING, shown, maker)
-
-
-@attrs.frozen(kw_only=True)
-class MethodInsertion(Insertion):
-    """A call of a custom method that creates something on a resource, such as `attachDisk`.
-
-    Attributes:
-        collection: where the resource is.
-        name: the resource's name.
-        body: the JSON of the body.
-        query: parameters in addition to the request ID.
-        inverse: the method that undoes it.
-        find: finds what it creates.
-        explain: returns Google's refusal with what the user can do about it.
-    """
-
-    collection: Collection
-    name: str
-    method: str
-    body: Any
-    query: Mapping[str, Any]
-    inverse: str
-    find: Callable[[], State | None]
-    explain: Callable[[ApiError], ApiError]
-
-    @property
-    def content(self) -> list[Any]:
-        """Which method of what, with which body."""
-        return [f"{self.collection.url_of(self.name)}/{self.method}", self.body, {**self.query}]
-
-    def request(self, request_id: str) -> Request:
-        """Return the call."""
-        path = f"{self.collection.url_of(self.name)}/{self.method}"
-        query = {**self.query, "requestId": request_id}
-        return Request(api=COMPUTE, method="POST", path=path, query=query, body=self.body)
-
-    def exists(self) -> bool:
-        """Return whether what it creates is there."""
-        return self.find() is not None
-
-    def explained(self, error: ApiError) -> ApiError:
-        """Return the refusal with what the user can do about it."""
-        return self.explain(error)
-
-    def wait(self, operation: Operation) -> Outcome:
-        """Wait for the call."""
-        wait = Wait(f"{self.method} of {self.collection.path}/{self.name}", self.collection.timeout)
-        return self.operations.outcome(self.context, operation, wait)
-
-    def was_known(self, operation: Operation) -> bool:
-        """Return whether the state has it as unread, or something on the resource was undone since then."""
-        return bool(self.context.prior.get(UNREAD)) or self._may_be_undone(operation)
-
-    def thing(self, operation: Operation) -> str:
-        """Name the call."""
-        del operation
-        return f"{self.method} of {self.collection.path}/{self.name}"
-
-    def owner(self, outcome: Outcome) -> Owner:
-        """Tell whose it is what the call has created.
-
-        If it was undone since, and somebody else may have created it again, that request made it. An operation does not
-        say what it undoes on the resource. Only a request ID of this resource shows that.
-        """
-        context, operation, target = self.context, outcome.operation, str(outcome.operation.get("targetId"))
-        if outcome.error is not None:
-            return Owner.NOBODY
-        live = self.collection.get(context, self.name)
-        is_there = live is not None and str(live["id"]) == target
-        found = self.find() if is_there else None
-        shown = Shown.NOTHING if found is None else Shown.SAME
-        if found is not None and context.is_replaced(found.id):
-            known = Known.SHARED
-        else:
-            known = Known.ID if context.is_blocked else Known.NOTHING
-
-        def maker() -> Maker:
-            if not is_there:
-                is_undone = target in self.operations.deleted_since(context, self.scope, operation)
-            elif shown is Shown.SAME:
-                in_turn = (self.inverse, self.method)
-                is_undone = self.operations.were_begun_in_turn(context, self.scope, operation, in_turn)
-            else:
-                is_undone = bool(context.request_mark) and self._may_be_undone(operation, context.request_mark)
-            return Maker.OTHERS if is_undone else Maker.OURS
-
-        return owner(known, shown, maker)
-
-    def _may_be_undone(self, operation: Operation, beginning: str = "") -> bool:
-        """Return whether something on the resource was undone since, by a request whose ID begins with given digits."""
-        undone = self.operations.changed_since(self.context, self.scope, operation, {self.inverse}, beginning)
-        return str(operation.get("targetId")) in undone

@@ -15,8 +15,8 @@ from urllib.parse import unquote
 
 import attrs
 
-from gcpx.compute.collection import Collection, MethodInsertion
-from gcpx.compute.insertion import is_own, wait_for_insertions
+from gcpx.compute.collection import Collection
+from gcpx.compute.insertion import InsertionOfOne, is_own, wait_for_insertions
 from gcpx.compute.instance_properties.disks import AttachedDisk
 from gcpx.compute.listing import ImportableResources, ListQuery
 from gcpx.compute.operations import Operation, Outcome, Wait
@@ -28,13 +28,15 @@ from gcpx.gcp.in_project import Lookups, missing_place, place_or_default, requir
 from gcpx.gcp.list_method import link_of
 from gcpx.gcp.not_found import explain_not_found
 from gcpx.gcp.online_checks import OnlineChecks
-from gcpx.gcp.partial_state import keeping_state
+from gcpx.gcp.request import COMPUTE, Request
 from gcpx.gcp.settings import Settings
 from gcpx.model import codec
 from gcpx.model.fields import Failure, chosen, field, record, rule, text
-from gcpx.model.import_command import how_to_manage
+from gcpx.model.import_command import not_ours
 from gcpx.model.links import Location, name_of, path_of
+from gcpx.model.naming import UNREAD
 from gcpx.model.numbers import as_integer
+from gcpx.model.ownership import Known, Maker, Owner, Shown, owner
 from gcpx.model.patterns import LINK_PARTS, PROJECT, ZONE, Form
 from gcpx.model.resource import Context, InvalidId, ListedResource, Page, Resource, State, gone
 
@@ -314,51 +316,22 @@ class DiskAttachment(Resource):
         instance = self._address(values)
         disk = instance.path_of_disk(values["disk"])
         address = attrs.evolve(instance, device=values.get("deviceName") or "", disk=disk)
-        body = codec.to_body(self.type, values) | {"source": disk}
-        query = {"forceAttach": True} if values.get("forceAttach") else {}
-        given = {**inputs, "project": address.project, "zone": address.zone}
-        # What a request of this creation has attached needs no other proof.
-        context_of_new = attrs.evolve(context, prior={})
         instances = self._instances(address)
-        attach = MethodInsertion(
-            context=context,
+        creation = _Creation(
+            # What a request of this creation has attached needs no other proof.
+            context=attrs.evolve(context, prior={}),
             operations=instances.operations,
             scope=instances.scope,
-            collection=instances,
-            name=address.instance,
-            method="attachDisk",
-            body=body,
-            query=query,
-            inverse="detachDisk",
-            find=lambda: self._find(context_of_new, address, values),
-            explain=lambda error: self._explained(context_of_new, address, disk, error),
+            resource=self,
+            instances=instances,
+            address=address,
+            inputs=values,
+            prior=context.prior,
         )
-
-        def known(operation: Operation) -> State:
-            target = operation.get("targetId")
-            return State.unread(address.id, given, target if isinstance(target, str) else None)
-
-        with self._exclusively(context, address), keeping_state(known) as creation:
-            attached = attach.run()
-            if attached.outcome.error is not None:
-                raise attach.explain(attached.outcome.error)
-            creation.created(attached.operation)
-            state = self._find(context_of_new, address, values)
-            if state is None:
-                raise NotFound(f"Google does not list {disk} on {address.path}")
-            _warn_of_size(context, state, values)
-            return attrs.evolve(state, adopted=attached.earlier)
-
-    def _explained(self, context: Context, address: Address, disk: str, error: ApiError) -> ApiError:
-        """Return Google's refusal to attach a disk with what the user can do, if the disk is attached already."""
-        if not isinstance(error, Conflict | Rejected):
-            return error
-        attached = self._find(context, attrs.evolve(address, device=""), {"disk": disk})
-        if attached is None:
-            return error
-        not_ours = "" if context.is_blocked else ", and not by this resource with these inputs"
-        words = f"{attached.id} is attached already{not_ours}."
-        return error.with_hint(f"{words} {how_to_manage(context, attached.id, 'attach another disk')}")
+        with self._exclusively(context, address):
+            state = creation.run()
+        _warn_of_size(context, state, values)
+        return state
 
     def settle(self, context: Context, resource_id: str) -> None:
         """Wait for what interrupted runs are still attaching."""
@@ -367,14 +340,14 @@ class DiskAttachment(Resource):
         wait = Wait(f"attachDisk of {instances.path}/{address.instance}", self.operation_timeout)
 
         def is_shown(_: Outcome) -> bool:
-            return self._find(context, address, _values(context.prior)) is not None
+            return self.find(context, address, _values(context.prior)) is not None
 
         wait_for_insertions(context, instances.operations, instances.scope, wait, is_shown)
 
     def read(self, context: Context, resource_id: str, inputs: dict[str, Any] | None) -> State | None:
         """Find the disk on the instance; None if either is gone."""
         values = _values(inputs or {})
-        state = self._find(context, self._parse(resource_id), self._known(context, values))
+        state = self.find(context, self._parse(resource_id), self._known(context, values))
         _warn_of_size(context, state, values)
         return state
 
@@ -408,7 +381,7 @@ class DiskAttachment(Resource):
             try:
                 self._instances(address).invoke(context, found.instance, "detachDisk", **query)
             except (NotFound, Rejected) as error:
-                if self._find(context, address, _values(context.prior)) is not None:
+                if self.find(context, address, _values(context.prior)) is not None:
                     raise error from None
 
     def page(self, context: Context, query: dict[str, Any], token: str, size: int) -> Page:
@@ -433,7 +406,7 @@ class DiskAttachment(Resource):
         """Return what the inputs and the state say about which disk is ours."""
         return {**chosen(_values(context.prior), ("deviceName", "disk")), **inputs}
 
-    def _find(self, context: Context, address: Address, known: DiskAttachmentValues) -> State | None:
+    def find(self, context: Context, address: Address, known: DiskAttachmentValues) -> State | None:
         """Describe our disk on the instance; None if it is not attached. `known` is as in `_attached`."""
         found = self._attached(context, address, known)
         return None if found is None else self._state(address, found.disk, known)
@@ -524,3 +497,122 @@ def _attachments(instance: InstanceValues) -> Iterator[ListedResource]:
     for disk in instance.get("disks", ()):
         if not disk.get("boot") and disk.get("type") != "SCRATCH":
             yield ListedResource(f"{link_of(instance)}/{quoted(disk['deviceName'])}", disk["deviceName"])
+
+
+@attrs.frozen(kw_only=True)
+class _Creation(InsertionOfOne):
+    """The call that attaches a disk.
+
+    Attributes:
+        instances: the collection of the instance.
+        address: the instance, with the disk and, if the inputs give it, the device name.
+        inputs: the inputs of the resource.
+        prior: the outputs in state, if this finishes an earlier creation.
+    """
+
+    resource: DiskAttachment
+    instances: Collection
+    address: Address
+    inputs: DiskAttachmentValues
+    prior: Mapping[str, Any]
+
+    @property
+    def content(self) -> list[Any]:
+        """Return the call, with what it attaches."""
+        return [self._path, self._body, self._query]
+
+    def request(self, request_id: str) -> Request:
+        """Return the call."""
+        query = {**self._query, "requestId": request_id}
+        return Request(api=COMPUTE, method="POST", path=self._path, query=query, body=self._body)
+
+    def exists(self) -> bool:
+        """Return whether the disk is attached."""
+        return self._find() is not None
+
+    def explained(self, error: ApiError) -> ApiError:
+        """Say what to do if the disk is attached already."""
+        if not isinstance(error, Conflict | Rejected):
+            return error
+        attached = self.resource.find(self.context, attrs.evolve(self.address, device=""), {"disk": self.address.disk})
+        if attached is None:
+            return error
+        return error.with_hint(not_ours(self.context, attached.id, "attach another disk", "is attached", "attached"))
+
+    def wait(self, operation: Operation) -> Outcome:
+        """Wait for the call."""
+        wait = Wait(self.thing(operation), self.instances.timeout)
+        return self.operations.outcome(self.context, operation, wait)
+
+    def was_known(self, operation: Operation) -> bool:
+        """Return whether the state has it as unread, or a disk was detached from the instance since then."""
+        return bool(self.prior.get(UNREAD)) or self._may_be_detached(operation)
+
+    def thing(self, operation: Operation) -> str:
+        """Name the call."""
+        del operation
+        return f"attachDisk of {self.instances.path}/{self.address.instance}"
+
+    def owner(self, outcome: Outcome) -> Owner:
+        """Tell whose the attachment is.
+
+        If the disk was detached since, and somebody else may have attached it again, that request made it. An operation
+        does not say which disk it detaches. Only a request ID of this resource shows that.
+        """
+        context, operation, target = self.context, outcome.operation, str(outcome.operation.get("targetId"))
+        if outcome.error is not None:
+            return Owner.NOBODY
+        live = self.instances.get(context, self.address.instance)
+        is_there = live is not None and str(live["id"]) == target
+        found = self._find() if is_there else None
+        shown = Shown.NOTHING if found is None else Shown.SAME
+        if found is not None and context.is_replaced(found.id):
+            known = Known.SHARED
+        else:
+            known = Known.ID if context.is_blocked else Known.NOTHING
+
+        def maker() -> Maker:
+            if not is_there:
+                is_detached = target in self.operations.deleted_since(context, self.scope, operation)
+            elif shown is Shown.SAME:
+                in_turn = ("detachDisk", "attachDisk")
+                is_detached = self.operations.were_begun_in_turn(context, self.scope, operation, in_turn)
+            else:
+                is_detached = bool(context.request_mark) and self._may_be_detached(operation, context.request_mark)
+            return Maker.OTHERS if is_detached else Maker.OURS
+
+        return owner(known, shown, maker)
+
+    def unread(self, response: Mapping[str, Any]) -> State:
+        """Describe the attachment by its inputs, and by the numeric ID of the instance."""
+        target = response.get("targetId")
+        given = {**self.inputs, "project": self.address.project, "zone": self.address.zone}
+        return State.unread(self.address.id, given, target if isinstance(target, str) else None)
+
+    def read(self, made: Mapping[str, Any]) -> State:
+        """Read the device name that the disk got."""
+        del made
+        state = self._find()
+        if state is None:
+            raise NotFound(f"Google does not list {self.address.disk} on {self.address.path}")
+        return state
+
+    def _find(self) -> State | None:
+        return self.resource.find(self.context, self.address, self.inputs)
+
+    @property
+    def _path(self) -> str:
+        return f"{self.instances.url_of(self.address.instance)}/attachDisk"
+
+    @property
+    def _body(self) -> dict[str, Any]:
+        return codec.to_body(self.resource.type, self.inputs) | {"source": self.address.disk}
+
+    @property
+    def _query(self) -> dict[str, Any]:
+        return {"forceAttach": True} if self.inputs.get("forceAttach") else {}
+
+    def _may_be_detached(self, operation: Operation, beginning: str = "") -> bool:
+        """Return whether a disk was detached from the instance since, by a request whose ID begins with given digits."""
+        detached = self.operations.changed_since(self.context, self.scope, operation, {"detachDisk"}, beginning)
+        return str(operation.get("targetId")) in detached

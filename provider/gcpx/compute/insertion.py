@@ -22,6 +22,7 @@ import attrs
 from gcpx.compute.operations import Operation, Operations, Outcome, Wait, begun_at, left_nothing
 from gcpx.compute.reference import NAME
 from gcpx.errors import CancelledError, OutOfTimeError, ProviderError, safe_message
+from gcpx.gcp.creation import Creation, Made
 from gcpx.gcp.errors import ApiError, Conflict, NotFound, PermissionDenied, PreconditionFailed, Rejected, Unfinished
 from gcpx.gcp.request import Request
 from gcpx.model.import_command import separate_import_command
@@ -67,11 +68,6 @@ class Inserted:
 
     outcome: Outcome
     earlier: bool
-
-    @property
-    def operation(self) -> Operation:
-        """The operation (REST JSON)."""
-        return self.outcome.operation
 
 
 @attrs.frozen(kw_only=True)
@@ -141,7 +137,7 @@ class Insertion(abc.ABC):
         del operation
         return False
 
-    def run(self) -> Inserted:
+    def insert(self) -> Inserted:
         """Insert, and return how the operation ended.
 
         An operation that is done in its first response may be an earlier run's, or this insertion's own. The next
@@ -238,12 +234,25 @@ class Insertion(abc.ABC):
         return whose
 
 
+@attrs.frozen(kw_only=True)
+class InsertionOfOne(Insertion, Creation):
+    """The creation of a resource by one insertion."""
+
+    def once(self) -> Made:
+        """Insert, and return the operation, which has succeeded."""
+        inserted = self.insert()
+        outcome = inserted.outcome
+        if outcome.error is not None:
+            raise self.explained(outcome.error)
+        return Made(outcome.operation, inserted.earlier)
+
+
 def taken_over(thing: str, operation: Operation) -> str:
     """Return the message that what an operation of an earlier run created is taken over."""
     return f"{thing} is taken over: a request of this resource created it at {operation.get('insertTime')}"
 
 
-def inserted_name(operation: Operation, name: str) -> str:
+def inserted_name(operation: Mapping[str, Any], name: str) -> str:
     """Return the name of what an operation of `insert` creates; `name` if its link does not end in a valid one."""
     target = operation.get("targetLink")
     found = name_of(target) if isinstance(target, str) else ""
@@ -259,16 +268,13 @@ def is_own(context: Context, operations: Operations, scope: str, live: Mapping[s
         scope: where the operation that created it would be: `global`, `regions/R` or `zones/Z`.
         live: the resource as Google returns it (REST JSON); for an attachment, its instance.
     """
-    known, number, why = Known.of(context.prior), context.prior.get("numericId"), ""
-
-    def maker() -> Maker:
-        nonlocal why
-        found, why = _maker(context, operations, scope, str(live["id"]))
-        return found
-
-    shown = Shown.SAME if number in {None, str(live["id"])} else Shown.OTHER
-    whose = Owner.OURS if known is Known.NOTHING else owner(known, shown, maker)
-    if known is Known.UNFINISHED and whose is not Owner.OURS:
+    known, number = Known.of(context.prior), str(live["id"])
+    if known is Known.NOTHING:
+        return True
+    shown = Shown.SAME if context.prior.get("numericId") in {None, number} else Shown.OTHER
+    maker, why = _maker(context, operations, scope, number) if known is Known.UNFINISHED else (Maker.UNTOLD, "")
+    whose = owner(known, shown, lambda: maker)
+    if why and whose is not Owner.OURS:
         context.warn(
             f"{path_of(str(live.get('selfLink', '')))} is left alone, because nothing shows that this stack created it: "
             f"{why}. If it is yours, delete it, or import it; if the state still has this resource, run "

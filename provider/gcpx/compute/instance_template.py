@@ -272,7 +272,8 @@ class InstanceTemplate(NamedResource):
             inputs = {} if found is None else minimal_inputs(self.type, codec.from_body(self.type, found))
         return codec.uses_beta(self.type, inputs)
 
-    def _state(self, address: Address, found: dict[str, Any]) -> State:
-        state = super()._state(address, found)
+    def state(self, address: Address, found: dict[str, Any]) -> State:
+        """Describe a template, with its unique link."""
+        state = super().state(address, found)
         unique_link = f"{found.get('selfLink', '')}?uniqueId={found.get('id')}"
         return State(state.id, {**state.properties, "selfLinkUnique": unique_link})

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, ClassVar
 
 import attrs
 
-from gcpx.compute.collection import Collection
-from gcpx.compute.insertion import EarlierInsertions, deletion_command, inserted_name, orphan_warning
+from gcpx.compute.collection import Collection, has_created
+from gcpx.compute.insertion import EarlierInsertions, InsertionOfOne, deletion_command, inserted_name, orphan_warning
 from gcpx.compute.listing import ImportableResources
-from gcpx.compute.operations import Operation
+from gcpx.compute.operations import Operation, Outcome, Wait, begun_at
 from gcpx.compute.reference import NAME
 from gcpx.errors import ProviderError
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.errors import NotFound
+from gcpx.gcp.errors import ApiError, Conflict, NotFound
 from gcpx.gcp.in_project import InProject, Lookups
 from gcpx.gcp.list_method import link_of
-from gcpx.gcp.partial_state import keeping_state
+from gcpx.gcp.request import COMPUTE, Request
 from gcpx.model import codec
+from gcpx.model.import_command import not_ours
 from gcpx.model.links import name_of, path_of
 from gcpx.model.naming import AUTONAMED, Autoname
+from gcpx.model.ownership import Known, Maker, Owner, Shown, owner
 from gcpx.model.resource import Context, InvalidId, ListedResource, Page, State
+from gcpx.model.times import moment
 from gcpx.model.values import UNKNOWN
 
 
@@ -95,27 +99,19 @@ class NamedResource(InProject):
         address = self._address(inputs)
         collection = self._collection(address, beta=self.beta(context, address, inputs))
 
-        def named_by(operation: Operation) -> Address:
-            return attrs.evolve(address, name=inserted_name(operation, address.name))
-
-        def unread(operation: Operation) -> State:
-            # Google writes the numeric ID as text. A value of another type is part of a malformed response.
-            named, target = named_by(operation), operation.get("targetId")
-            number = target if isinstance(target, str) and target else None
-            return State.unread(named.id, {**inputs, "name": named.name, "project": named.project, "numericId": number})
-
-        with keeping_state(unread) as creation:
-            inserted = collection.insert(context, codec.to_body(self.type, inputs), self.parameters(inputs))
-            creation.created(inserted.operation)
-            named = named_by(inserted.operation)
-            found = collection.get_inserted(context, named.name, inserted.operation)
-            if found is None:
-                raise NotFound(
-                    f"Google does not return {named.path}/{named.name}, or returns a different resource with this name"
-                )
-            state = self._state(named, found)
-        self._warn_of_earlier(context, collection, inserted.operation)
-        return attrs.evolve(state, adopted=inserted.earlier)
+        body = codec.to_body(self.type, inputs)
+        state = _Creation(
+            context=context,
+            operations=collection.operations,
+            scope=collection.scope,
+            resource=self,
+            collection=collection,
+            address=address,
+            inputs=inputs,
+            body=body,
+        ).run()
+        self._warn_of_earlier(context, collection, state)
+        return state
 
     def settle(self, context: Context, resource_id: str) -> None:
         """Wait for what interrupted runs are still inserting."""
@@ -130,7 +126,7 @@ class NamedResource(InProject):
         unique_id = resource_id.partition("?uniqueId=")[2]
         if found is None or (unique_id and str(found.get("id")) != unique_id):
             return None
-        return self._state(address, found)
+        return self.state(address, found)
 
     def delete(self, context: Context, resource_id: str) -> None:
         """Delete by numeric ID, so that another resource of this name stays."""
@@ -162,7 +158,7 @@ class NamedResource(InProject):
             view="FULL" if beta else None,  # the default view leaves out beta properties, such as partner metadata
         )
 
-    def _state(self, address: Address, found: dict[str, Any]) -> State:
+    def state(self, address: Address, found: dict[str, Any]) -> State:
         """Describe a resource as Google returns it (REST JSON)."""
         properties = {**codec.from_body(self.type, found), "project": address.project}
         return State(address.id, {**properties, "region": address.region} if address.region else properties)
@@ -186,14 +182,14 @@ class NamedResource(InProject):
             return Address(short[0], f"{scope}/{self.collection}", short[-1])
         raise InvalidId(self.token, resource_id, self.id_forms)
 
-    def _warn_of_earlier(self, context: Context, collection: Collection, own: Operation) -> None:
-        """Warn of resources that earlier runs inserted and that no state has; `own` is this run's operation."""
+    def _warn_of_earlier(self, context: Context, collection: Collection, own: State) -> None:
+        """Warn of resources that earlier runs inserted and that no state has; `own` is the one that was just created."""
         if not context.autonamed:
             return
         for operation in self._earlier.of_resource(context, collection.operations, collection.scope):
             name, target = inserted_name(operation, ""), operation.get("targetId")
             resource_id = collection.id_of(name)
-            is_known = target == own.get("targetId") or context.is_replaced(name, target)
+            is_known = target == own.properties["numericId"] or context.is_replaced(name, target)
             if is_known or context.urn_of(resource_id) is not None:
                 continue
             try:
@@ -203,3 +199,117 @@ class NamedResource(InProject):
             if found is not None:
                 command = deletion_command(collection.project, collection.path, name)
                 context.warn(orphan_warning(context, resource_id, command))
+
+
+@attrs.frozen(kw_only=True)
+class _Creation(InsertionOfOne):
+    """The insertion of a resource into its collection.
+
+    Attributes:
+        inputs: the inputs of the resource.
+        body: the same as REST JSON.
+    """
+
+    resource: NamedResource
+    collection: Collection
+    address: Address
+    inputs: dict[str, Any]
+    body: dict[str, Any]
+
+    @property
+    def content(self) -> list[Any]:
+        """Return collection and body; a generated name is left out, because every run generates another."""
+        hidden = {"name"} if self.context.autonamed else frozenset()
+        return [self.collection.url, {key: value for key, value in self.body.items() if key not in hidden}]
+
+    def request(self, request_id: str) -> Request:
+        """Return the request, which is retried as long as the operation may take."""
+        return Request(
+            api=COMPUTE,
+            method="POST",
+            path=self.collection.url,
+            query={**self.resource.parameters(self.inputs), "requestId": request_id},
+            body=self.body,
+            patience=self.context.timeout or self.collection.timeout,
+        )
+
+    def exists(self) -> bool:
+        """Return whether a resource exists with a name that was not generated, and that others may use, too."""
+        return not self.context.autonamed and self.collection.get(self.context, self.address.name) is not None
+
+    def explained(self, error: ApiError) -> ApiError:
+        """Say of a conflict what to do about the resource that has the name."""
+        if not isinstance(error, Conflict):
+            return error
+        words = f"{error}. {not_ours(self.context, self.address.id, 'choose another name')}"
+        return Conflict(words, status=error.status, reason=error.reason)
+
+    def wait(self, operation: Operation) -> Outcome:
+        """Wait for the insertion."""
+        target = inserted_name(operation, self.address.name)
+        wait = Wait(f"insert {self.collection.path}/{target}", self.collection.timeout)
+        return self.operations.outcome(self.context, operation, wait)
+
+    def is_other(self, operation: Operation) -> bool:
+        """Return whether an operation inserts a resource of another name."""
+        return bool(inserted_name(operation, self.address.name) != self.address.name)
+
+    def was_known(self, operation: Operation) -> bool:
+        """Return whether the state has the numeric ID, or what this creation replaces."""
+        target = operation.get("targetId")
+        return target == self.context.prior.get("numericId") or self.context.is_replaced(target)
+
+    def thing(self, operation: Operation) -> str:
+        """Return the ID of the resource."""
+        return self.collection.id_of(inserted_name(operation, self.address.name))
+
+    def owner(self, outcome: Outcome) -> Owner:
+        """Tell whose the resource is: also another resource of the state may have it, or what this creation replaces.
+
+        If Google shows what had the name before, it does not show yet what the operation has created.
+        """
+        context, operation = self.context, outcome.operation
+        name, target = inserted_name(operation, self.address.name), str(operation.get("targetId"))
+        if outcome.error is not None:
+            return Owner.NOBODY
+        if context.is_anothers(self.collection.id_of(name)):
+            return Owner.ENTRY
+        is_replaced = context.is_replaced(target) or (context.autonamed and context.is_replaced(name))
+        live = self.collection.get(context, name)
+        created = moment(live.get("creationTimestamp")) if live is not None else None
+        if live is not None and has_created(operation, live):
+            shown = Shown.SAME
+        elif live is None or (created is not None and created < begun_at(operation)):
+            shown = Shown.NOTHING
+        else:
+            shown = Shown.OTHER
+
+        def maker() -> Maker:
+            is_gone = shown is Shown.NOTHING and target in self.operations.deleted_since(context, self.scope, operation)
+            return Maker.OTHERS if is_gone else Maker.OURS
+
+        if shown is Shown.SAME and (is_replaced or context.is_blocked):
+            return owner(Known.SHARED if is_replaced else Known.ID, shown, maker)
+        return owner(Known.NOTHING, shown, maker)
+
+    def unread(self, response: Mapping[str, Any]) -> State:
+        """Describe the resource by its inputs, and by the name and the number that the operation has."""
+        # Google writes the numeric ID as text. A value of another type is part of a malformed response.
+        named, target = self._named_by(response), response.get("targetId")
+        number = target if isinstance(target, str) and target else None
+        place = {"name": named.name, "project": named.project, "numericId": number}
+        return State.unread(named.id, {**self.inputs, **place})
+
+    def read(self, made: Mapping[str, Any]) -> State:
+        """Read the resource that the operation created, and no later one with the same name."""
+        named = self._named_by(made)
+        found = self.collection.get_inserted(self.context, named.name, made)
+        if found is None:
+            raise NotFound(
+                f"Google does not return {named.path}/{named.name}, or returns a different resource with this name"
+            )
+        return self.resource.state(named, found)
+
+    def _named_by(self, operation: Mapping[str, Any]) -> Address:
+        """Return the address that an operation shows: an earlier run may have generated another name."""
+        return attrs.evolve(self.address, name=inserted_name(operation, self.address.name))

@@ -12,6 +12,16 @@ _DEFAULT: Final = re.compile(r"default(_(\d+_\d+_\d+|\w+/).*)?")
 """The engine's names of default providers: with the plugin's version or download URL, if the SDK has them."""
 
 
+def not_ours(context: Context, resource_id: str, otherwise: str, state: str = "exists", verb: str = "created") -> str:
+    """Return sentences that refuse what this creation may not take over, and say what to do.
+
+    `state` and `verb` say how it is there, and what this resource did not do; the other arguments are those of
+    `how_to_manage`.
+    """
+    of_others = "" if context.is_blocked else f" and was not {verb} by this resource with these inputs"
+    return f"{resource_id} {state} already{of_others}. {how_to_manage(context, resource_id, otherwise)}"
+
+
 def how_to_manage(context: Context, resource_id: str, otherwise: str) -> str:
     """Return sentences about what to do if a resource was to create something that exists already.
 

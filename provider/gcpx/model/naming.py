@@ -118,8 +118,10 @@ def requester(provider_id: str, urn: str, outputs: Mapping[str, Any]) -> str:
     creation = CreationMark.of(outputs)
     if creation is not None and creation.requester:
         return creation.requester
+    if not provider_id:
+        return ""
     of_stack, of_urn = (hashlib.sha256(text.encode()).hexdigest() for text in (provider_id, f"{provider_id} {urn}"))
-    return f"{of_stack[:STACK_DIGITS]}{of_urn[:32]}" if provider_id else ""
+    return f"{of_stack[:STACK_DIGITS]}{of_urn[:32]}"
 
 
 def with_real_name(

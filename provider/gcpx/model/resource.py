@@ -50,7 +50,8 @@ class Replaced:
 
     Attributes:
         known: IDs, numeric IDs, IDs of bulk creations, generated names.
-        inputs: the last inputs, with secrets revealed; empty if the engine has deleted it, or does not show them.
+        inputs: the last inputs, with secrets revealed; empty if the engine has deleted it, has not shown them, or has
+            called Diff after it showed them.
     """
 
     known: frozenset[str] = frozenset()
@@ -67,6 +68,7 @@ class Context:
     Attributes:
         urn: the resource's URN.
         timeout: the user's custom timeout in seconds; None without one.
+        begun: when the call began, in the time of the clock.
         cancelled: set when the user asks to stop; every wait watches it.
         progress: shows a line in the engine's Info column; the next line replaces it.
         inform: prints a line with the resource's name, which stays in the output.
@@ -82,11 +84,11 @@ class Context:
             created since Configure; None if none has.
         clock: gives the time in seconds, from any starting point.
         parallel: how many requests the call may have under way at the same time.
-        begun: when the call began, in the time of the clock.
     """
 
     urn: str
     timeout: float | None
+    begun: float
     cancelled: threading.Event
     progress: Callable[[str], None]
     inform: Callable[[str], None]
@@ -101,7 +103,6 @@ class Context:
     urn_of: Callable[[str], str | None] = lambda _: None
     clock: Callable[[], float] = time.monotonic
     parallel: int = PARALLEL
-    begun: float = attrs.field(default=attrs.Factory(lambda context: context.clock(), takes_self=True))
 
     def end(self, default: float) -> float:
         """Return when work has to end that may take `default` seconds if the user sets no custom timeout."""
@@ -435,7 +436,7 @@ class Resource(abc.ABC):
         """Create the resource, wait until it is ready, and read it.
 
         Raises:
-            PartialError: Google created the resource, or may have; `gcpx.gcp.partial_state` raises it.
+            PartialError: Google created the resource, or may have; `gcpx.gcp.creation` raises it.
             ProviderError: nothing was created.
         """
 

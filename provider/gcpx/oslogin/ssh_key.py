@@ -17,17 +17,15 @@ import attrs
 
 from gcpx.errors import MalformedResponse
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.errors import Conflict, NotFound, PermissionDenied
+from gcpx.gcp.creation import CreationByName
+from gcpx.gcp.errors import NotFound, PermissionDenied
 from gcpx.gcp.in_project import Lookups
 from gcpx.gcp.online_checks import OnlineChecks
-from gcpx.gcp.partial_state import keeping_state
 from gcpx.gcp.request import OSLOGIN, Request, segment
 from gcpx.model import codec
-from gcpx.model.fields import Failure, Record, chosen, field, output_field, record, rule, text
-from gcpx.model.import_command import how_to_manage
+from gcpx.model.fields import Failure, Record, chosen, field, object_type, output_field, record, rule, text
 from gcpx.model.links import name_of, path_of
 from gcpx.model.numbers import as_integer
-from gcpx.model.ownership import Known, Maker, Owner, Shown, owner
 from gcpx.model.patterns import PROJECT, REGION
 from gcpx.model.resource import Context, InvalidId, ListedResource, Page, PartialError, Resource, State
 
@@ -175,6 +173,12 @@ class SshKeyQuery(Record):
     )
 
 
+_LAG: Final = 12.6
+"""Seconds in which Google may not return a new key yet."""
+_POSIX_ACCOUNT_INPUTS: Final = ("projectId", "regions")
+"""The inputs that set up a POSIX account; Google does not return them with the key."""
+
+
 @attrs.frozen(kw_only=True)
 class SshPublicKeys:
     """The collection `users/USER/sshPublicKeys`, for one call of the engine. Keys are Google's JSON.
@@ -215,14 +219,41 @@ class SshPublicKeys:
             )
         return found
 
-    def create(self, body: dict[str, Any]) -> None:
-        """Create a key; raises Conflict if the user has it already."""
-        self._send("POST", f"{self._owner}/sshPublicKeys", body=body)
+    def state(self, fingerprint: str, inputs: SshKeyValues) -> State | None:
+        """Read a key as a resource; None if it does not exist. `inputs` have what Google does not return."""
+        found = self.read(fingerprint)
+        if found is None:
+            return None
+        properties = codec.from_body(object_type(SshKeyModel), found)
+        account = chosen(inputs, _POSIX_ACCOUNT_INPUTS)
+        return State(self.id_of(fingerprint), {**properties, "user": self.user, **account})
 
-    def import_key(self, body: dict[str, Any], project: str, regions: list[str] | None) -> None:
-        """Create or update a key, and set up the user's POSIX account in a project."""
-        query = {"projectId": project, "regions": regions}
-        self._send("POST", f"{self._owner}:importSshPublicKey", query, body)
+    def state_once_readable(self, fingerprint: str, inputs: SshKeyValues) -> State:
+        """Wait until Google returns a new key; raise PartialError if it does not for a while."""
+        for _ in self.context.tries(_LAG, pause=0.2):
+            state = self.state(fingerprint, inputs)
+            if state is not None:
+                return state
+            self.context.progress("waiting until Google returns the key")
+        words = f"{self.id_of(fingerprint)} was created but cannot be read yet; run `pulumi up` again"
+        raise PartialError(self.unread(fingerprint, inputs), words)
+
+    def unread(self, fingerprint: str, inputs: SshKeyValues) -> State:
+        """Describe a key that was created, and not read yet."""
+        key_id = self.id_of(fingerprint)
+        return State.unread(key_id, {**inputs, "fingerprint": fingerprint, "name": key_id})
+
+    def add(self, inputs: SshKeyValues) -> None:
+        """Create a key; raises Conflict if the user has it already.
+
+        With a project, create or update it, and set up the user's POSIX account in the project.
+        """
+        body = codec.to_body(object_type(SshKeyModel), inputs)
+        if inputs.get("projectId"):
+            query = {"projectId": inputs["projectId"], "regions": inputs.get("regions")}
+            self._send("POST", f"{self._owner}:importSshPublicKey", query, body)
+        else:
+            self._send("POST", f"{self._owner}/sshPublicKeys", body=body)
 
     def set_expiration(self, fingerprint: str, expiration: str | None) -> None:
         """Change when a key expires; None means never."""
@@ -249,12 +280,6 @@ class SshPublicKeys:
     ) -> dict[str, Any]:
         request = Request(api=OSLOGIN, method=method, path=f"v1alpha/{path}", query=query or {}, body=body)
         return self.google.send(request, self.context)
-
-
-_LAG: Final = 12.6
-"""Seconds in which Google may not return a new key yet."""
-_POSIX_ACCOUNT_INPUTS: Final = ("projectId", "regions")
-"""The inputs that set up a POSIX account; Google does not return them with the key."""
 
 
 class SshKey(Resource):
@@ -307,35 +332,22 @@ class SshKey(Resource):
     def create(self, context: Context, inputs: dict[str, Any]) -> State:
         """Create the key, and wait until it can be read; refuse one that exists, because it may be another stack's."""
         values = _values(inputs)
-        keys, key_id = self._keys(context, values["user"]), fingerprint(values["key"])
-        _refuse_others(keys, key_id, Shown.NOTHING if keys.read(key_id) is None else Shown.SAME, Maker.UNTOLD)
-        with keeping_state(lambda _: _unread(keys, key_id, values)) as creation:
-            try:
-                self._add(keys, values)
-            except Conflict as error:
-                # The key was not there before. If it is as this request writes it, a lost attempt has created it.
-                is_ours = error.is_repeated and self._is_as_written(keys, key_id, values)
-                _refuse_others(keys, key_id, Shown.SAME, Maker.OURS if is_ours else Maker.UNTOLD)
-                context.progress(f"{keys.id_of(key_id)} was created by a request without a response")
-            except PermissionDenied as error:
-                hint = f"Only {keys.user} can manage keys of {keys.user}: use its credentials, or set gcpx:impersonateServiceAccount."
-                raise error.with_hint(hint) from error
-            creation.created()
-            return self._wait_until_readable(keys, key_id, values)
+        keys = self._keys(context, values["user"])
+        return _KeyCreation(context=context, keys=keys, inputs=values).run()
 
     def read(self, context: Context, resource_id: str, inputs: dict[str, Any] | None) -> State | None:
         """Read the key of an ID."""
         user, key_id = self._parse(resource_id)
-        return self._read(self._keys(context, user), key_id, _values(inputs or {}))
+        return self._keys(context, user).state(key_id, _values(inputs or {}))
 
     def update(self, context: Context, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> State:
         """Set or remove the expiration; for another project or other regions, import the key again."""
         user, key_id = self._parse(resource_id)
         keys, last, wanted = self._keys(context, user), _values(old), _values(new)
         if chosen(last, _POSIX_ACCOUNT_INPUTS) != chosen(wanted, _POSIX_ACCOUNT_INPUTS) and wanted.get("projectId"):
-            self._add(keys, wanted)
+            keys.add(wanted)
         keys.set_expiration(key_id, wanted.get("expirationTimeUsec"))
-        return self._wait_until_readable(keys, key_id, wanted)
+        return keys.state_once_readable(key_id, wanted)
 
     def delete(self, context: Context, resource_id: str) -> None:
         """Delete the key of an ID."""
@@ -351,38 +363,6 @@ class SshKey(Resource):
     def _keys(self, context: Context, user: str) -> SshPublicKeys:
         return SshPublicKeys(google=self._google, context=context, user=without_users_prefix(user))
 
-    def _add(self, keys: SshPublicKeys, inputs: SshKeyValues) -> None:
-        body = codec.to_body(self.type, inputs)
-        if inputs.get("projectId"):
-            keys.import_key(body, inputs["projectId"], inputs.get("regions"))
-        else:
-            keys.create(body)
-
-    @staticmethod
-    def _is_as_written(keys: SshPublicKeys, key_id: str, inputs: SshKeyValues) -> bool:
-        """Return whether a key expires when inputs say; true also if it cannot be read yet."""
-        found = keys.read(key_id)
-        expiration = (found or {}).get("expirationTimeUsec") or "0"
-        return found is None or int(expiration) == int(inputs.get("expirationTimeUsec") or "0")
-
-    def _wait_until_readable(self, keys: SshPublicKeys, key_id: str, inputs: SshKeyValues) -> State:
-        for _ in keys.context.tries(_LAG, pause=0.2):
-            state = self._read(keys, key_id, inputs)
-            if state is not None:
-                return state
-            keys.context.progress("waiting until Google returns the key")
-        words = f"{keys.id_of(key_id)} was created but cannot be read yet; run `pulumi up` again"
-        raise PartialError(_unread(keys, key_id, inputs), words)
-
-    def _read(self, keys: SshPublicKeys, key_id: str, inputs: SshKeyValues) -> State | None:
-        found = keys.read(key_id)
-        if found is None:
-            return None
-        return State(
-            keys.id_of(key_id),
-            {**codec.from_body(self.type, found), "user": keys.user, **chosen(inputs, _POSIX_ACCOUNT_INPUTS)},
-        )
-
     def _parse(self, resource_id: str) -> tuple[str, str]:
         """Return user and fingerprint."""
         path = re.sub(r"^v1(?:alpha|beta)?/", "", path_of(resource_id))
@@ -397,18 +377,49 @@ def _values(values: Mapping[str, Any]) -> SshKeyValues:
     return cast("SshKeyValues", values)
 
 
-def _refuse_others(keys: SshPublicKeys, key_id: str, shown: Shown, maker: Maker) -> None:
-    """Raise Conflict if a key exists that may not be created by this resource; nothing shows who created a key."""
-    if owner(Known.NOTHING, shown, lambda: maker) in {Owner.OURS, Owner.NOBODY}:
-        return
-    resource_id = keys.id_of(key_id)
-    raise Conflict(
-        f"{resource_id} exists already{'' if keys.context.is_blocked else ' and was not created by this resource'}. "
-        f"{how_to_manage(keys.context, resource_id, 'remove this resource from the program')}",
-        status=409,
-    )
+@attrs.frozen(kw_only=True)
+class _KeyCreation(CreationByName):
+    """The creation of a key, whose name follows from its content.
 
+    Attributes:
+        inputs: the inputs of the resource.
+    """
 
-def _unread(keys: SshPublicKeys, key_id: str, inputs: SshKeyValues) -> State:
-    """Describe a key that was created, and not read yet."""
-    return State.unread(keys.id_of(key_id), {**inputs, "fingerprint": key_id, "name": keys.id_of(key_id)})
+    context: Context
+    keys: SshPublicKeys
+    inputs: SshKeyValues
+
+    @property
+    def fingerprint(self) -> str:
+        """The key's fingerprint."""
+        return fingerprint(self.inputs["key"])
+
+    def send(self) -> dict[str, Any]:
+        """Create the key, or import it with the user's POSIX account."""
+        try:
+            self.keys.add(self.inputs)
+        except PermissionDenied as error:
+            user = self.keys.user
+            hint = f"Only {user} can manage keys of {user}: use its credentials, or set gcpx:impersonateServiceAccount."
+            raise error.with_hint(hint) from error
+        return {}
+
+    def exists(self) -> bool:
+        """Return whether the user has the key."""
+        return self.keys.read(self.fingerprint) is not None
+
+    def is_as_written(self) -> bool:
+        """Return whether the key expires when the inputs say; true also if it cannot be read yet."""
+        found = self.keys.read(self.fingerprint)
+        expiration = (found or {}).get("expirationTimeUsec") or "0"
+        return found is None or int(expiration) == int(self.inputs.get("expirationTimeUsec") or "0")
+
+    def unread(self, response: Mapping[str, Any]) -> State:
+        """Describe the key by its inputs."""
+        del response
+        return self.keys.unread(self.fingerprint, self.inputs)
+
+    def read(self, made: Mapping[str, Any]) -> State:
+        """Wait until Google returns the key."""
+        del made
+        return self.keys.state_once_readable(self.fingerprint, self.inputs)

@@ -246,6 +246,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         return Context(
             urn=urn,
             timeout=getattr(request, "timeout", None) or None,
+            begun=self.plugin.clock(),
             cancelled=self.plugin.cancelled,
             progress=partial(redacted, self._log.progress),
             inform=partial(redacted, self._log.inform),

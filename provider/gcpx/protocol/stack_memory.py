@@ -93,8 +93,8 @@ class StackMemory:
     def show(self, urn: str, resource_id: str, outputs: dict[str, Any]) -> None:
         """Remember a resource of the state; without outputs, it is about to be imported.
 
-        An engine that shows it in Diff learns whether it has to be deleted first, and has done that when it creates the
-        replacement, perhaps in an earlier run. So its inputs are not needed.
+        Diff follows Check, and tells the engine whether the resource has to be deleted before it is replaced. So the
+        inputs that Check has shown are not needed any more.
         """
         known = (resource_id, outputs.get("numericId"), outputs.get("operationGroupId"))
         with self._lock:
@@ -133,7 +133,7 @@ class StackMemory:
         """Forget an entry that leaves the state, because what it describes is gone."""
         with self._lock:
             self._entries.get(entry.identity, {}).pop(entry.key, None)
-            self._is_gone(entry)
+            self._forget_identity(entry)
             if self._urns.get(entry.id) == entry.urn:
                 del self._urns[entry.id]
 
@@ -146,7 +146,7 @@ class StackMemory:
         with self._lock:
             same = self._entries.get(entry.identity, {})
             same.pop(entry.key, None)
-            self._is_gone(entry)
+            self._forget_identity(entry)
             own = [other for other in same.values() if other.urn == entry.urn]
             others = [other for other in same.values() if other.urn != entry.urn]
         if own:
@@ -160,7 +160,7 @@ class StackMemory:
         self._replaced[urn] = attrs.evolve(before, known=before.known | known)
         return self._replaced[urn]
 
-    def _is_gone(self, entry: Entry) -> None:
+    def _forget_identity(self, entry: Entry) -> None:
         """Forget what would tell the thing that an entry described, which is gone, from one that is created now."""
         if entry.urn in self._replaced:
             known = self._replaced[entry.urn].known - {entry.id}

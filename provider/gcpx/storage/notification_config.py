@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import shlex
 import threading
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypedDict, cast
 from urllib.parse import quote, unquote
 
@@ -16,6 +16,7 @@ import attrs
 
 from gcpx.errors import MalformedResponse, ProviderError, safe_message
 from gcpx.gcp.client import GoogleClient
+from gcpx.gcp.creation import Creation, Made
 from gcpx.gcp.errors import (
     ApiError,
     Conflict,
@@ -28,7 +29,6 @@ from gcpx.gcp.errors import (
 )
 from gcpx.gcp.in_project import Lookups, how_to_set, place_or_default, require_project
 from gcpx.gcp.list_method import ListMethod, items_of
-from gcpx.gcp.partial_state import keeping_state
 from gcpx.gcp.request import PUBSUB, STORAGE, Request, segment
 from gcpx.model import codec
 from gcpx.model.compare import ANYWHERE, Comparison
@@ -229,7 +229,7 @@ class NotificationConfigs:
     def insert(self, body: dict[str, Any]) -> FoundConfig:
         """Create a configuration. The client sends the request once, because every insertion creates one more.
 
-        After a lost response, `Insertion.run` sends it again only if the list shows that nothing was created.
+        After a lost response, `_Creation.once` sends it again only if the list shows that nothing was created.
         """
         return cast("FoundConfig", self._send("POST", self.path, body))
 
@@ -248,75 +248,6 @@ class NotificationConfigs:
         query = {"userProject": self.user_project}
         request = Request(api=STORAGE, method=method, path=path, query=query, body=body, idempotent=method != "POST")
         return self.google.send(request, self.context)
-
-
-_ATTEMPTS: Final = 3
-_UNDER_WAY: Final = 60.0
-"""Seconds in which a request without a response may still be under way."""
-_LONGEST_PAUSE: Final = 15.0
-
-
-@attrs.frozen(kw_only=True)
-class Insertion:
-    """What is inserted, and where. Cloud Storage has no request IDs, so after a lost response the list decides.
-
-    Attributes:
-        body: the configuration as Google's JSON.
-        is_twin: tells whether a configuration in Google's JSON publishes the same events to the same topic.
-    """
-
-    configs: NotificationConfigs
-    body: dict[str, Any]
-    is_twin: Callable[[FoundConfig], bool]
-
-    def twins(self) -> dict[str, FoundConfig]:
-        """Find the bucket's configurations that are equal to this one, by Google's ID."""
-        return {str(item["id"]): item for item in self.configs.read_all() if self.is_twin(item)}
-
-    def run(self, before: Container[str]) -> FoundConfig:
-        """Insert the configuration and give it as Google has it.
-
-        `before` holds the IDs of the twins that existed before, so that a new twin is the one that we inserted.
-
-        Raises:
-            Unfinished: the configuration may have been created, and is not known.
-            ApiError: Google refused it.
-        """
-        lost = Unfinished(f"POST {self.configs.path}: the response has no ID")
-        for _ in range(_ATTEMPTS):
-            try:
-                found = self.configs.insert(self.body)
-            except Unfinished as error:
-                lost, found = error, {}
-            created = found if isinstance(found.get("id"), str) else self._find_created(before, lost)
-            if created is not None:
-                return created
-        raise lost
-
-    def _find_created(self, before: Container[str], lost: Unfinished) -> FoundConfig | None:
-        """Find the configuration that an insertion without a response created; None if it created none.
-
-        A time-out does not say that Google has refused the request, so this looks until it cannot be under way any more.
-        """
-        context = self.configs.context
-        for _ in context.tries(_UNDER_WAY, pause=1.0, longest=_LONGEST_PAUSE):
-            found = self._new_twin(before, lost)
-            if found is not None or not isinstance(lost.__cause__, NoResponse):
-                return found
-        if context.cancelled.is_set() or context.seconds_left() <= 0:
-            raise lost  # it may still be under way
-        return None
-
-    def _new_twin(self, before: Container[str], lost: Unfinished) -> FoundConfig | None:
-        """Find an equal configuration that did not exist before."""
-        try:
-            twins = self.twins()
-        except Exception as error:  # whatever went wrong, Google may have created the configuration
-            raise Unfinished(
-                f"{str(lost).rstrip('.')}. The bucket's list, which shows whether it was created, could not be read: "
-                f"{safe_message(error).rstrip('.')}. Run `pulumi up` again to go on"
-            ) from error
-        return next((found for number, found in twins.items() if number not in before), None)
 
 
 _ID: Final = r"(?:projects/[^/]+/buckets/|b/)?([^/]+)/notificationConfigs/(.+)"
@@ -374,7 +305,7 @@ class NotificationConfig(Resource):
         given = _values(inputs).get("topic")
         if not isinstance(given, str):
             return []
-        topic = self._full_topic(given).removeprefix(_PUBSUB_HOST)
+        topic = self.full_topic(given).removeprefix(_PUBSUB_HOST)
         if self._lookups.get(context, f"v1/{topic}", api=PUBSUB) is not None:
             return []
         return [
@@ -401,11 +332,16 @@ class NotificationConfig(Resource):
     def create(self, context: Context, inputs: dict[str, Any]) -> State:
         """Insert the configuration, and warn about others that publish the same events."""
         values = _values(inputs)
-        configs = self._configs(context, values["bucket"], values)
-        number, found = self._insert(configs, values)
-        with keeping_state(lambda _: State.unread(configs.id_of(number), inputs)) as creation:
-            creation.created()
-            return self._state(configs, number, found)
+        configs, topic = self._configs(context, values["bucket"], values), self.full_topic(values["topic"])
+        # After a lost response, the new twin in the bucket is ours, so equal configurations are inserted one by one.
+        lock = self._locks.setdefault((configs.bucket, topic), threading.Lock())
+        with context.holding(lock, f"POST {configs.path}"):
+            twins = self.twins(configs, values)
+            self._judge_twins(context, [configs.id_of(number) for number in twins])
+            creation = _Creation(
+                context=context, resource=self, configs=configs, inputs=values, before=frozenset(twins)
+            )
+            return creation.run()
 
     def read(self, context: Context, resource_id: str, inputs: dict[str, Any] | None) -> State | None:
         """Read the configuration of an ID; if that is provisional, find the configuration by its content.
@@ -421,7 +357,7 @@ class NotificationConfig(Resource):
             found = {**found, "topic": context.prior.get(_FULL_TOPIC) or prior.get("topic", found["topic"])}
         if found is None or not self._is_ours(context, found):
             return None
-        return self._state(configs, str(found["id"]), found)
+        return self.state(configs, str(found["id"]), found)
 
     def identity(self, resource_id: str, outputs: dict[str, Any]) -> str:
         """Return the ID with Google's number, also for an ID that is provisional, as soon as the number is known."""
@@ -506,30 +442,14 @@ class NotificationConfig(Resource):
         shown = Shown.SAME
         if known is not Known.NOTHING:
             topic = context.prior.get(_FULL_TOPIC)  # without it, the provider's project completes the topic
-            content: NotificationConfigValues = {**prior, "topic": topic or self._full_topic(prior["topic"])}
+            content: NotificationConfigValues = {**prior, "topic": topic or self.full_topic(prior["topic"])}
             shown = Shown.SAME if self._is_twin(item, content, ANYWHERE) else Shown.OTHER
         return owner(known, shown, lambda: Maker.OURS) is Owner.OURS
 
-    def _insert(self, configs: NotificationConfigs, inputs: NotificationConfigValues) -> tuple[str, FoundConfig]:
-        """Insert a configuration; return Google's number, and the configuration as Google's JSON."""
-        topic = self._full_topic(inputs["topic"])
-        body = {"payload_format": "JSON_API_V1", **codec.to_body(self.type, inputs), "topic": topic}
+    def twins(self, configs: NotificationConfigs, inputs: NotificationConfigValues) -> dict[str, FoundConfig]:
+        """Find the bucket's configurations that mean the same as inputs, by Google's ID."""
         meaning = self.comparison({**inputs}, {})
-        insertion = Insertion(configs=configs, body=body, is_twin=lambda item: self._is_twin(item, inputs, meaning))
-        # After a lost response, the new twin in the bucket is ours, so equal configurations are inserted one by one.
-        lock = self._locks.setdefault((configs.bucket, topic), threading.Lock())
-        with configs.context.holding(lock, f"POST {configs.path}"):
-            twins = insertion.twins()
-            self._judge_twins(configs.context, [configs.id_of(number) for number in twins])
-            lost_id = configs.id_of(provisional_number(twins))
-            try:
-                with keeping_state(lambda _: State.unread(lost_id, {**inputs})):
-                    found = insertion.run(twins)
-            except (PermissionDenied, Rejected) as error:
-                if isinstance(error, Rejected) and error.reason != "invalid":
-                    raise
-                raise self._explain_publishing(configs.context, error, topic.removeprefix(_PUBSUB_HOST)) from error
-        return str(found["id"]), found
+        return {item["id"]: item for item in configs.read_all() if self._is_twin(item, inputs, meaning)}
 
     def _judge_twins(self, context: Context, twins: list[str]) -> None:
         """Warn of other resources' configurations that publish the same events; refuse if there is one of nobody.
@@ -537,11 +457,13 @@ class NotificationConfig(Resource):
         Nothing shows who created a configuration. An interrupted run of this resource may have, and a second one would
         publish every event twice. The one that is about to be replaced is neither, if the engine has shown its ID.
         """
-        unknown = [twin for twin in twins if context.urn_of(twin) is None]
-        for twin in unknown:
-            words = f"{twin} already publishes the same events: an interrupted run or somebody else created it, or a "
+        unknown = next((twin for twin in twins if context.urn_of(twin) is None), None)
+        if unknown is not None:
+            words = (
+                f"{unknown} already publishes the same events: an interrupted run or somebody else created it, or a "
+            )
             words += "resource that this run has not reached manages it"
-            advice = how_to_manage(context, twin, "give this one other customAttributes")
+            advice = how_to_manage(context, unknown, "give this one other customAttributes")
             raise Conflict(f"{words}. {advice}", status=409)
         for twin in twins:
             if context.is_anothers(twin):
@@ -558,7 +480,7 @@ class NotificationConfig(Resource):
             if not prop.traits.in_url
         )
 
-    def _explain_publishing(self, context: Context, error: ApiError, topic: str) -> ApiError:
+    def explain_publishing(self, context: Context, error: ApiError, topic: str) -> ApiError:
         """Add to an error how to let Cloud Storage publish to a topic, `projects/PROJECT/topics/TOPIC`.
 
         The topic is written as a whole, because a part of a secret would not be masked.
@@ -584,7 +506,8 @@ class NotificationConfig(Resource):
         except ApiError:
             return None
 
-    def _state(self, configs: NotificationConfigs, number: str, found: FoundConfig) -> State:
+    def state(self, configs: NotificationConfigs, number: str, found: FoundConfig) -> State:
+        """Describe a configuration."""
         payer = {"userProject": configs.user_project} if configs.user_project else {}
         properties = {
             **codec.from_body(self.type, found),
@@ -598,7 +521,7 @@ class NotificationConfig(Resource):
         numbers = [str(item["id"]) for item in configs.read_all()]
         return [ListedResource(configs.id_of(number), f"{configs.bucket}-{number}") for number in numbers]
 
-    def _full_topic(self, topic: str) -> str:
+    def full_topic(self, topic: str) -> str:
         """Complete a topic to the form that Cloud Storage requires."""
         path = topic.removeprefix(_PUBSUB_HOST)
         if "/" not in path:
@@ -614,3 +537,78 @@ class NotificationConfig(Resource):
         if found is None:
             raise InvalidId(self.token, resource_id, self.id_forms)
         return found[1], unquote(found[2])
+
+
+_ATTEMPTS: Final = 3
+_UNDER_WAY: Final = 60.0
+"""Seconds in which a request without a response may still be under way."""
+_LONGEST_PAUSE: Final = 15.0
+
+
+@attrs.frozen(kw_only=True)
+class _Creation(Creation):
+    """The insertion of a configuration. Cloud Storage has no request IDs, so after a lost response the list decides.
+
+    Attributes:
+        inputs: the inputs of the resource.
+        before: the IDs of the equal configurations that existed before, so that a new one is the one that we inserted.
+    """
+
+    context: Context
+    resource: NotificationConfig
+    configs: NotificationConfigs
+    inputs: NotificationConfigValues
+    before: frozenset[str]
+
+    def once(self) -> Made:
+        """Insert the configuration, again after a lost response if the list shows that nothing was created."""
+        resource, topic = self.resource, self.resource.full_topic(self.inputs["topic"])
+        body = {"payload_format": "JSON_API_V1", **codec.to_body(resource.type, self.inputs), "topic": topic}
+        lost = Unfinished(f"POST {self.configs.path}: the response has no ID")
+        for _ in range(_ATTEMPTS):
+            try:
+                found = self.configs.insert(body)
+            except Unfinished as error:
+                lost, found = error, {}
+            except (PermissionDenied, Rejected) as error:
+                if isinstance(error, Rejected) and error.reason != "invalid":
+                    raise
+                raise resource.explain_publishing(self.context, error, topic.removeprefix(_PUBSUB_HOST)) from error
+            created = found if isinstance(found.get("id"), str) else self._find_created(lost)
+            if created is not None:
+                return Made(created)
+        raise lost
+
+    def unread(self, response: Mapping[str, Any]) -> State:
+        """Describe the configuration by its inputs, under a provisional ID as long as Google's is not known."""
+        number = response.get("id") or provisional_number(self.before)
+        return State.unread(self.configs.id_of(number), {**self.inputs})
+
+    def read(self, made: Mapping[str, Any]) -> State:
+        """Describe the configuration as the response does."""
+        return self.resource.state(self.configs, str(made["id"]), cast("FoundConfig", made))
+
+    def _find_created(self, lost: Unfinished) -> FoundConfig | None:
+        """Find the configuration that an insertion without a response created; None if it created none.
+
+        A time-out does not say that Google has refused the request, so this looks until it cannot be under way any more.
+        """
+        context = self.context
+        for _ in context.tries(_UNDER_WAY, pause=1.0, longest=_LONGEST_PAUSE):
+            found = self._new_twin(lost)
+            if found is not None or not isinstance(lost.__cause__, NoResponse):
+                return found
+        if context.cancelled.is_set() or context.seconds_left() <= 0:
+            raise lost  # it may still be under way
+        return None
+
+    def _new_twin(self, lost: Unfinished) -> FoundConfig | None:
+        """Find an equal configuration that did not exist before."""
+        try:
+            twins = self.resource.twins(self.configs, self.inputs)
+        except Exception as error:  # whatever went wrong, Google may have created the configuration
+            raise Unfinished(
+                f"{str(lost).rstrip('.')}. The bucket's list, which shows whether it was created, could not be read: "
+                f"{safe_message(error).rstrip('.')}. Run `pulumi up` again to go on"
+            ) from error
+        return next((found for number, found in twins.items() if number not in self.before), None)

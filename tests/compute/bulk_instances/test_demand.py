@@ -23,7 +23,9 @@ def create(cloud):
     """Return a function that creates wanted instances of the fleet `crew`, and returns the creation and the members."""
     google = GoogleClient(Settings(project=PROJECT, emulator_host=cloud.host))
     crew = Fleet(google, PROJECT, "us-east1", "crew")
-    call = Context(urn="urn", timeout=None, cancelled=threading.Event(), progress=print, inform=print, warn=print)
+    call = Context(
+        urn="urn", timeout=None, begun=0, cancelled=threading.Event(), progress=print, inform=print, warn=print
+    )
 
     def created(inputs, existing=(), **wanted):
         creation = create_instances(call, crew, inputs, list(existing), Demand(**wanted))

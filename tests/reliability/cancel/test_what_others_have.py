@@ -37,7 +37,7 @@ def test_what_another_stack_has_is_left_alone_after_a_cancelled_creation(stacks,
     assert second.entries[0].init_errors
     if recovery == "up":
         second.up(PROGRAM, refresh=True)
-        assert "is attached already, and not by this resource" in second.failures[0].message
+        assert "is attached already and was not attached by this resource" in second.failures[0].message
     else:
         second.destroy()
     first.refresh()

@@ -201,7 +201,7 @@ def test_what_another_stack_attached_after_our_detachment_is_not_adopted(cloud, 
     one.run("up", inputs)
 
     assert one.state is None
-    assert "is attached already, and not by this resource" in one.failed.message
+    assert "is attached already and was not attached by this resource" in one.failed.message
     assert Inventory.of(cloud) == made
     one.end_plugin()
     other.end_plugin()

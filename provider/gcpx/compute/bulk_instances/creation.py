@@ -699,7 +699,7 @@ class _Run:
             self.context, self.fleet, text(nested(fleet_values(insert.body), "instanceProperties"), "machineType")
         )
         try:
-            outcome = insert.run().outcome
+            outcome = insert.insert().outcome
         except ApiError as error:
             self._fall_short(diagnosis.of_refusal(error, asked), error)
             return None

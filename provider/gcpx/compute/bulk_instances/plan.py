@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
@@ -347,7 +348,7 @@ def _surplus(members: list[PlannedMember], wanted: int, replaced: list[PlannedMe
     unwanted = [member for member in members if member.unwanted]
     leaving = {member.id for member in replaced}
     rest = [member for member in members if not member.unwanted and member.id not in leaving]
-    rest.sort(key=lambda member: (member.need, member.order), reverse=True)
+    rest.sort(key=attrgetter("need", "order"), reverse=True)
     return unwanted + rest[: max(0, len(rest) - wanted)]
 
 

@@ -57,11 +57,11 @@ from gcpx.compute.online_checks import check_machine_type, check_quotas, instanc
 from gcpx.compute.operations import Outcome, Wait, created_instances
 from gcpx.errors import ProviderError
 from gcpx.gcp.client import GoogleClient
+from gcpx.gcp.creation import keeping_state
 from gcpx.gcp.errors import NotFound
 from gcpx.gcp.in_project import InProject, Lookups, missing_place, place_or_default
 from gcpx.gcp.list_method import any_scope, scopes_in
 from gcpx.gcp.online_checks import OnlineCheck, OnlineChecks
-from gcpx.gcp.partial_state import keeping_state
 from gcpx.gcp.request import COMPUTE, Request
 from gcpx.model import codec
 from gcpx.model.fields import Failure, chosen, elements, nested, object_type, text

@@ -1,0 +1,148 @@
+"""Creates a resource once, and keeps what Google may have created: given what to send, and how to find what it created.
+
+Whose something is that exists already is decided by `gcpx.model.ownership`.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import attrs
+
+from gcpx.errors import safe_message
+from gcpx.gcp.errors import Conflict, Unfinished
+from gcpx.model.import_command import not_ours
+from gcpx.model.ownership import Known, Maker, Owner, Shown, owner
+from gcpx.model.resource import Context, PartialError, State
+
+
+@attrs.frozen
+class Made:
+    """What the request of a creation has made.
+
+    Attributes:
+        response: Google's JSON about it: the resource, or the operation that created it.
+        earlier: whether an earlier run may have made it.
+    """
+
+    response: Mapping[str, Any]
+    earlier: bool = False
+
+
+class Creation(abc.ABC):
+    """The creation of one resource. Subclasses say what to send, and how to find what it created.
+
+    Attributes:
+        context: the engine's call.
+    """
+
+    context: Context
+
+    @abc.abstractmethod
+    def once(self) -> Made:
+        """Create the resource, unless an earlier run has.
+
+        Raises:
+            Unfinished: Google accepted the request, or may have, and its result is not known.
+            ProviderError: nothing was created.
+        """
+
+    @abc.abstractmethod
+    def unread(self, response: Mapping[str, Any]) -> State:
+        """Describe the resource without reading it, by the response of `Made` or, if that is lost, by its operation."""
+
+    @abc.abstractmethod
+    def read(self, made: Mapping[str, Any]) -> State:
+        """Read what was created, by the response of `Made`; raise ProviderError if Google does not show it."""
+
+    def run(self) -> State:
+        """Create the resource, and read it; raise what `keeping_state` raises."""
+        with keeping_state(self.unread) as progress:
+            made = self.once()
+            progress.created(made.response)
+            return attrs.evolve(self.read(made.response), adopted=made.earlier)
+
+
+class CreationByName(Creation):
+    """A creation under a name that the program gives, by an API without request IDs.
+
+    Nothing shows who created what exists. So it is refused, unless a repeated request of this creation may have.
+    """
+
+    @abc.abstractmethod
+    def send(self) -> Mapping[str, Any]:
+        """Send the request, and return its response; raise Conflict if the resource exists."""
+
+    @abc.abstractmethod
+    def exists(self) -> bool:
+        """Return whether the resource exists."""
+
+    def is_as_written(self) -> bool:
+        """Return whether what exists is as the request writes it, or cannot be read yet.
+
+        It is asked if a repeated request finds that the resource exists. If nothing tells, an earlier attempt may not
+        have created it.
+        """
+        return False
+
+    def once(self) -> Made:
+        """Send the request, unless the resource exists."""
+        self._refuse_others(Shown.SAME if self.exists() else Shown.NOTHING, Maker.UNTOLD)
+        try:
+            return Made(self.send())
+        except Conflict as error:
+            # It was not there before. If it is as this request writes it, an attempt without a response has created it.
+            is_ours = error.is_repeated and self.is_as_written()
+            self._refuse_others(Shown.SAME, Maker.OURS if is_ours else Maker.UNTOLD)
+            return Made({})
+
+    def _refuse_others(self, shown: Shown, maker: Maker) -> None:
+        if owner(Known.NOTHING, shown, lambda: maker) not in {Owner.OURS, Owner.NOBODY}:
+            reason = not_ours(self.context, self.unread({}).id, "remove this resource from the program")
+            raise Conflict(reason, status=409)
+
+
+@attrs.define
+class CreationProgress:
+    """How far a creation has got.
+
+    Attributes:
+        describe: describes the resource without reading it, by Google's operation (REST JSON); `{}` without one.
+    """
+
+    describe: Callable[[Any], State]
+    _created: State | None = attrs.field(default=None, init=False)
+    _outcome: object = attrs.field(default="", init=False)
+
+    def created(self, response: Mapping[str, Any], outcome: object = "it was created") -> None:
+        """Record that the resource exists; `outcome` is what messages say about its creation."""
+        self._created, self._outcome = self.describe(response), outcome
+
+    def partial(self, error: Exception) -> PartialError | None:
+        """Return what is kept in state after an error; None if nothing was created."""
+        if self._created is not None:
+            words = f"{self._created.id}: {self._outcome}, but it could not be read: {safe_message(error)}"
+            return PartialError(self._created, f"{words.rstrip('.')}. Run `pulumi up` again to finish it.")
+        return PartialError(self.describe(error.operation), str(error)) if isinstance(error, Unfinished) else None
+
+
+@contextmanager
+def keeping_state(describe: Callable[[Any], State]) -> Iterator[CreationProgress]:
+    """Raise `PartialError` for each error after which the resource exists, or may exist.
+
+    Before `CreationProgress.created` is called, that is `Unfinished`: Google accepted the request, and its result is
+    unknown. Afterwards it is every error. Other errors are raised as they are: nothing was created.
+    """
+    progress = CreationProgress(describe)
+    try:
+        yield progress
+    except PartialError:
+        raise
+    except Exception as error:
+        partial = progress.partial(error)
+        if partial is None:
+            raise
+        raise partial from error
