@@ -55,7 +55,7 @@ ownership: $(READY) ## Run 2,000 random programs of two stacks, or PROGRAMS=...,
 	PYTHONPATH=tests/support:tools $(BIN)/python -m ownership_search --programs $(or $(PROGRAMS),2000) --seed $(or $(SEED),0)
 
 planted-faults: $(READY) ## Invert each cell of the table of ownership, and tell after how many random programs it is found; PROGRAMS=...
-	PYTHONPATH=tests/support:tools $(BIN)/python tools/planted_faults.py --programs $(or $(PROGRAMS),100)
+	PYTHONPATH=tests/support:tools $(BIN)/python tools/planted_faults.py --programs $(or $(PROGRAMS),600)
 
 shuffle: setup ## Run the tests of `make test` in random order; SEED=... repeats an order
 	$(BIN)/python -m pytest -n 2 --maxschedchunk 4 -m "not languages and not backends" $(RANDOM_ORDER)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import time
 from collections import Counter
+from itertools import takewhile
 
 import emulated
 import ownership_search
@@ -19,7 +21,9 @@ pytestmark = pytest.mark.search
 def test_two_stacks_keep_what_is_theirs_whatever_happens(cloud: emulated.Emulated) -> None:
     figures = Counter[str]()
     if search.SEARCHING:
-        found = ownership_search.search(cloud, 2000, search.SECONDS, random.randrange(2**32), figures)
+        first, ends = random.randrange(2**32), time.monotonic() + search.SECONDS
+        numbers = takewhile(lambda _: time.monotonic() < ends, range(first, first + 2000))
+        found = ownership_search.search(cloud, numbers, figures)
         assert not (broken := next(found, None)), str(broken)
     else:
         machine = type("Machine", (StacksMachine,), {"cloud": cloud, "figures": figures, "waits": []})
