@@ -22,6 +22,7 @@ EXCEPTIONS: Final = {
     "still declared": "you run `pulumi state delete` or `state move`",
     "retained": "or keep something with `retainOnDelete`",
     "left the program": "a killed run created what no state has",
+    "not forced again": "`pulumi up` without the `--target-replace` of the killed run",
     "declared otherwise": "if the program has changed",
     "another version": "request IDs, by which an interrupted creation is found",
     "weeks later": "For some weeks, it still lists the operation",
@@ -46,6 +47,7 @@ class Thing:
         released: how it left its stack while it exists; empty if it did not.
         is_pending: it was made by a run that was killed, and no run has shown since that it knows of it.
         is_named: a run that left it in no state named it.
+        is_forced: it was made by a replacement that only the run had asked for, and not the program.
     """
 
     key: str
@@ -59,6 +61,7 @@ class Thing:
     released: str = ""
     is_pending: bool = False
     is_named: bool = False
+    is_forced: bool = False
 
     @property
     def name(self) -> str:
@@ -94,12 +97,14 @@ class Oracle:
         figures: how often each event was seen, and each exception was made.
         things: what exists, by key.
         programs: by the name of a stack, what its program declares.
+        forced: the name of the resource that the run replaces with `--target-replace`; empty if there is none.
     """
 
     cloud: Emulated
     figures: Counter[str]
     things: dict[str, Thing] = attrs.Factory(dict)
     programs: dict[str, Program] = attrs.Factory(dict)
+    forced: str = ""
     _hours: int = 0
     _weeks: int = 0
     _versions: dict[str, str] = attrs.Factory(dict)
@@ -169,10 +174,17 @@ class Oracle:
         if cause.stack:
             self.figures["made"] += 1
             self._require(cause.verb in {"create", "update"}, "taken", f"{thing} in a step {cause}")
-            thing.owners, thing.since = {cause.stack}, self.age(cause.stack)
+            thing.owners, thing.since = self._owners_of_new(thing, cause.stack), self.age(cause.stack)
+            thing.is_forced = _name(cause.urn) == self.forced
             declared = self.programs[cause.stack].get(_name(cause.urn))
             thing.inputs = declared.inputs if declared is not None else None
             self._made.append(thing)
+
+    def _owners_of_new(self, thing: Thing, stack: str) -> set[str]:
+        """Return whose a new thing is: the stack's and, if the user has given its fleet to two, the other's."""
+        label = thing.content.get("labels", {}).get("gcpx-bulk") if "/instances/" in thing.key else None
+        fleet = self.at(f"/bulkInstances/{label}") if label else []
+        return {stack}.union(*(one.owners for one in fleet if len(one.owners) > 1))
 
     def _note_change(self, thing: Thing, content: Any, cause: Cause) -> None:
         thing.content = content
@@ -192,7 +204,8 @@ class Oracle:
         self._require(cause.verb in {"create", "update", "delete"}, "deleted", what)
         is_its = thing.urn == cause.urn or id(thing) in self._held.get(cause.urn, ())
         is_alias = cause.verb == "update" and cause.urn not in self._held
-        self._require(is_its or is_alias, "deleted", what)
+        is_of_two = len(thing.owners) > 1  # the user has given its fleet to two stacks, which both scale it
+        self._require(is_its or is_alias or is_of_two, "deleted", what)
         self._deleted.append(Deletion(thing, cause))
 
     def _require(self, holds: object, kind: str, what: str) -> None:
@@ -287,6 +300,8 @@ class Oracle:
             for thing in self.claimed(entry):
                 if id(thing) in known or stack.stack_name not in thing.owners:
                     continue
+                if thing in self._made:  # of a bucket that somebody has made anew, in which the numbers begin again
+                    continue
                 if entry.declared.retain_on_delete:
                     self.release(entry, "retained")
                     self.figures["retained"] += 1
@@ -354,6 +369,8 @@ class Oracle:
             return "another version"
         if declared.inputs != thing.inputs:
             return "declared otherwise"
+        if thing.is_forced:
+            return "not forced again"
         if weeks != thing.since[2]:
             return "weeks later"
         return "an hour later" if hours != thing.since[1] else ""

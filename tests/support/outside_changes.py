@@ -43,6 +43,8 @@ def stop(cloud: Emulated, identity: str, how: str) -> None:
     members = Inventory.of(cloud).fleet(identity) if "/bulkInstances/" in identity else {}
     path = next((path for path, item in members.items() if item["status"] == "RUNNING"), None)
     if path is not None:
+        is_spot = members[path].get("scheduling", {}).get("preemptible")
+        how = how if is_spot else "shut down"  # a stranger with the label of the fleet may be no Spot instance
         STOPS[how](cloud.emulator.cloud, {"instances": [path]})
 
 

@@ -117,7 +117,9 @@ class StacksMachine(RuleBasedStateMachine):
         if names:
             self.figures["world: target-replace"] += 1
             name = names[place % len(names)]
+            self.oracle.forced = name
             self.run(number, lambda stack: stack.up(self.programs[number], replaces=frozenset({name})), trouble)
+            self.oracle.forced = ""
 
     @rule(number=STACKS, destroys=st.booleans(), trouble=st.none() | TROUBLES)
     def refresh_or_destroy(self, number: int, destroys: bool, trouble: Any) -> None:
@@ -309,7 +311,8 @@ class StacksMachine(RuleBasedStateMachine):
         stack = self.stacks[number]
         for failure in stack.failures:
             name = failure.urn.rpartition("::")[2]
-            entries = [entry for entry in stack.entries if entry.urn == failure.urn]
+            names = {name, *self.programs[number][name].aliases}
+            entries = [entry for entry in stack.entries if entry.name in names]
             if "set the resource option deleteBeforeReplace, and run" in failure.message:
                 self._let_delete_first(number, name, entries)
                 continue

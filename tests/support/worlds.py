@@ -93,8 +93,10 @@ def import_second(machine: StacksMachine, number: int, place: int) -> bool:
         return False
     machine.import_(number, entry.resource.id, name, entry.urn.split("::")[2])
     if place % 2 and not machine.stacks[number].failures:
-        imported = machine.stacks[number].entries[-1].resource
-        machine.programs[number][name] = Declared(entry.urn.split("::")[2], imported.inputs)
+        imported = machine.stacks[number].entries[-1].resource.inputs
+        names = {key: value for key, value in imported.items() if key in {"name", "fleetId"}}
+        inputs = names | machine.programs[number][entry.name].inputs  # the two do not contradict each other
+        machine.programs[number][name] = Declared(entry.urn.split("::")[2], inputs)
     return True
 
 

@@ -35,7 +35,10 @@ def how_to_manage(context: Context, resource_id: str, otherwise: str) -> str:
     """
     holder = context.urn_of(resource_id)
     if holder is not None and holder != context.urn:
-        return f"The resource {name_in_urn(holder)} of this stack manages it: {otherwise}"
+        return (
+            f"The resource {name_in_urn(holder)} of this stack manages it: {otherwise}, or, if that is this resource's "
+            "former name, set the resource option deleteBeforeReplace"
+        )
     if context.is_blocked:
         return (
             "This run replaces it, and did not delete it first: set the resource option deleteBeforeReplace, and run "
