@@ -45,7 +45,7 @@ PROMISES = {
         NOT_TAKEN,
     ],
     "Three facts decide": [*NAMESAKES, *ADOPTED, NOT_TAKEN],
-    "A name or a label proves nothing": [*NAMESAKES, "test_two_fleets_that_match_each_other_each_destroy_their_own"],
+    "A name or a label never": [*NAMESAKES, "test_two_fleets_that_match_each_other_each_destroy_their_own"],
     "A number does": [
         *NAMESAKES,
         "test_an_entry_of_a_state_without_marks_does_not_delete_what_the_new_one_has",
@@ -55,7 +55,7 @@ PROMISES = {
         "test_an_edit_takes_its_step_and_then_there_is_nothing_to_do",
         "test_what_is_deleted_is_gone",
     ],
-    "nothing what a request of this resource created": [*ADOPTED],
+    "nothing what an own request created": [*ADOPTED],
     "nothing anything else": [NOT_TAKEN],
     "its number the same number": [
         "test_an_edit_takes_its_step_and_then_there_is_nothing_to_do",
@@ -77,7 +77,7 @@ PROMISES = {
         "test_a_fleet_that_another_stack_creates_during_an_outage_does_not_become_ours",
         "test_a_namesake_of_what_an_operation_of_the_stack_created_is_left",
     ],
-    "another entry for it": [
+    "the number in another entry": [
         "test_what_another_resource_of_the_state_has_is_neither_adopted_nor_named",
         "test_a_conflict_with_another_resource_of_the_stack_names_it_instead_of_an_import",
         "test_a_refresh_of_both_entries_keeps_the_new_one",
@@ -94,12 +94,12 @@ PROMISES = {
         "test_a_configuration_that_no_resource_has_is_imported_and_not_doubled",
         "test_an_existing_key_is_not_taken_over_because_it_may_be_another_stacks",
     ],
-    "What the state does not have": [
+    "So gcpx takes one over": [
         "test_a_key_that_somebody_adds_after_the_look_is_not_taken_over",
         "test_a_lost_response_leads_to_one_key",
         "test_a_lost_response_leads_to_one_configuration",
     ],
-    "Such a key": ["test_a_key_that_expires_otherwise_than_the_lost_request_said_is_somebody_elses"],
+    "A key must also expire": ["test_a_key_that_expires_otherwise_than_the_lost_request_said_is_somebody_elses"],
     "Each member of a fleet": [
         "test_what_a_killed_run_created_stays_in_the_fleet_beside_a_stranger",
         "test_a_stranger_is_not_changed_in_place",
@@ -112,8 +112,8 @@ PROMISES = {
         "test_an_import_takes_everything_in_that_matches",
         "test_a_refresh_takes_what_matches_into_a_fleet_that_the_user_defined",
     ],
-    "The state tells which requests are ours": ["test_the_state_tells_our_requests_whatever_became_of_the_name"],
-    "`replaceOnChanges`": [
+    "gcpx recognizes the requests of an unfinished": ["test_the_state_tells_our_requests_whatever_became_of_the_name"],
+    "If the old and the new resource cannot": [
         "test_a_change_in_place_that_the_program_makes_a_replacement_succeeds",
         "test_what_the_program_replaces_is_really_replaced",
     ],
@@ -134,7 +134,7 @@ PROMISES = {
         "test_what_was_deleted_is_created_again_within_the_hour",
         "test_what_was_deleted_is_created_again_by_a_later_run_if_operations_may_not_be_listed",
     ],
-    "A notification whose ID was lost": [
+    "A notification whose ID could not": [
         "test_a_provisional_number_names_what_existed_before",
         "test_if_the_bucket_cannot_be_listed_after_a_lost_response_the_next_run_finds_the_configuration",
     ],
@@ -158,6 +158,7 @@ PROMISES = {
         "test_a_response_that_drips_ends_at_the_request_timeout",
     ],
     "A plugin whose CLI was killed": ["test_the_process_ends_when_its_engine_was_killed"],
+    "What the killed run was creating": [CRASHES],
     "something with a given name": [
         *ADOPTED,
         "test_after_a_change_of_the_program_a_written_name_is_a_conflict_with_an_import_command",
@@ -169,7 +170,7 @@ PROMISES = {
         "test_the_command_in_the_error_about_a_lost_creation_can_be_copied",
     ],
     "It also takes over": ["test_a_creation_that_is_still_running_is_adopted"],
-    "It does the rest": [FAULTS, CRASHES],
+    "It finishes": [FAULTS, CRASHES],
     "^C does not wait": [
         "test_a_stopped_call_does_not_wait_for_the_server",
         "test_a_cancellation_is_heard_although_no_creation_can_end",

@@ -25,8 +25,8 @@ EXCEPTIONS: Final = {
     "not forced again": "`pulumi up` without the `--target-replace` of the killed run",
     "declared otherwise": "if the program has changed",
     "another version": "request IDs, by which an interrupted creation is found",
-    "weeks later": "For some weeks, it still lists the operation",
-    "an hour later": "Google then no longer recognizes the request ID.",
+    "weeks later": "For some weeks, Google still lists the operation",
+    "an hour later": "Google no longer recognizes the request ID.",
 }
 """What is not promised, by a name: words of docs/reliability.md or docs/versions.md that say so."""
 
