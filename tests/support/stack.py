@@ -342,6 +342,11 @@ class Stack:
                 self._sort(list(program))
             self._delete(lambda entry: self._is_left_over(entry, program) and (not replaces or entry.name in replaces))
 
+    def succeed(self, given: Given) -> None:
+        """Bring the stack to a program, which must succeed."""
+        self.up(given)
+        assert self.failed is None, self.failed
+
     def refresh(self) -> None:
         """Read every resource of the state."""
         with self._run():
