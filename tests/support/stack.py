@@ -230,7 +230,7 @@ class Stack:
     def _start_plugin(self) -> AbstractContextManager[Engine]:
         self.provider = self.make_provider()
         self.provider.parallel = self.parallel
-        return driver.engine(self.provider, **self._config)
+        return driver.connected(self.provider)
 
     def end_plugin(self) -> None:
         """End the plugin; the next call starts another one."""
