@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import attrs
-import httpx
+import plain_http
 import pytest
 from google.protobuf import empty_pb2
 from inventory import Inventory
@@ -355,7 +355,7 @@ def test_a_disk_is_attached_again_to_an_instance_that_was_created_anew(cloud, ca
     case.up()
     cloud.clock.advance(1.0)
     url = f"http://{cloud.host}/compute/v1/{VM}"
-    httpx.delete(url, trust_env=False, verify=False).raise_for_status()
+    plain_http.delete(url).raise_for_status()
     cloud.emulator.operations.settle()
     cloud.clock.advance(1.0)
     cloud.make_instance()

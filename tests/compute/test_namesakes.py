@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import httpx
+import plain_http
 import pytest
 from driver import failing
 from fleets import instance_path
@@ -19,7 +19,7 @@ def _replace(cloud, path, body):
     """Delete something of ours, and create a namesake, as somebody else does."""
     cloud.emulator.store.delete(path)
     url = f"http://{cloud.host}/compute/beta/{path.rpartition('/')[0]}"
-    httpx.post(url, json=body, trust_env=False, verify=False).raise_for_status()
+    plain_http.post(url, json=body).raise_for_status()
     cloud.emulator.operations.settle()
 
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from importlib.metadata import version
 
-import httpx
+import plain_http
 import pytest
 from clock import HANGS
 from workspace import ROOT, emulator
@@ -22,14 +22,9 @@ def test_help_names_the_options():
 def test_the_command_says_where_it_listens_and_keeps_its_data(tmp_path):
     file = str(tmp_path / "data.sqlite")
     with emulator("--data", file) as host:
-        assert (
-            httpx.post(
-                f"http://{host}/storage/v1/b?project=p", json={"name": "kept-bucket"}, trust_env=False, timeout=HANGS
-            ).status_code
-            == 200
-        )
+        assert plain_http.post(f"http://{host}/storage/v1/b?project=p", json={"name": "kept-bucket"}).status_code == 200
     with emulator("--data", file) as host:
-        assert httpx.get(f"http://{host}/storage/v1/b/kept-bucket", trust_env=False, timeout=HANGS).status_code == 200
+        assert plain_http.get(f"http://{host}/storage/v1/b/kept-bucket").status_code == 200
 
 
 def test_a_file_that_is_no_database_is_refused_in_one_line(tmp_path):
@@ -101,7 +96,7 @@ def test_the_command_listens_where_it_is_told():
     with emulator("--host", "0.0.0.0") as host:
         port = host.removeprefix("0.0.0.0:")
 
-        assert httpx.get(f"http://127.0.0.1:{port}/_emulator/clock", trust_env=False, timeout=HANGS).status_code == 200
+        assert plain_http.get(f"http://127.0.0.1:{port}/_emulator/clock").status_code == 200
 
 
 @pytest.mark.parametrize("host", ["", "<broadcast>"])

@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 
-import httpx
+import plain_http
 from clock import HANGS
 from workspace import ROOT
 
@@ -46,7 +46,7 @@ def test_the_command_answers_the_health_check(tmp_path):
             port = process.stdout.readline().strip().rpartition(":")[2]
             check = health[2].replace(":8095/", f":{port}/")
             subprocess.run([sys.executable, "-c", check], check=True, timeout=HANGS)
-            httpx.post(f"http://127.0.0.1:{port}/_emulator/reset", trust_env=False, timeout=HANGS).raise_for_status()
+            plain_http.post(f"http://127.0.0.1:{port}/_emulator/reset").raise_for_status()
         finally:
             process.terminate()
 

@@ -5,46 +5,35 @@ from __future__ import annotations
 import attrs
 import pytest
 from inventory import Inventory
-from programs import FLEET
-from scenarios import CREATIONS
-from stack import Declared, Stack
-from surroundings import make_surroundings
+from scenarios import CREATIONS, FLEETS, GENERATED, program_of
 
-GENERATED = ["template", "template_regional_generated", "image", "fleet_generated"]
+NAMES = [name for name in GENERATED if "perInstanceProperties" not in CREATIONS[name].inputs]
+"""The creations whose program says no name at all."""
 
 
-def _program(name, **options):
-    scenario = CREATIONS[name]
-    return {"web": Declared(scenario.token, scenario.inputs, **options)}
+def _key(name):
+    """Return the property that has the name."""
+    return "fleetId" if name in FLEETS else "name"
 
 
 def _ignoring(name, **options):
-    return _program(name, ignore_changes=("fleetId" if CREATIONS[name].token == FLEET else "name",), **options)
+    return program_of(name, ignore_changes=(_key(name),), **options)
 
 
-@pytest.fixture
-def before(cloud):
-    make_surroundings(cloud)
-    return Inventory.of(cloud)
-
-
-@pytest.fixture(params=GENERATED)
+@pytest.fixture(params=NAMES)
 def name(request):
     return request.param
 
 
 @pytest.fixture
-def stack(cloud, before, name):
+def stack(cloud, before, stack, name):
     """A stack with a resource whose name is generated, and was then ignored."""
-    made = Stack(cloud)
-    for program in (_program(name), _ignoring(name)):
-        made.up(program)
-        assert made.failed is None
-    yield made
-    made.destroy()
-    assert made.failed is None
+    stack.succeed(program_of(name))
+    stack.succeed(_ignoring(name))
+    yield stack
+    stack.destroy()
+    assert stack.failed is None
     assert Inventory.of(cloud) == before
-    made.end_plugin()
 
 
 def _id(stack):
@@ -58,7 +47,7 @@ def test_a_name_that_is_no_longer_ignored_stays(stack, name, refreshes):
         stack.refresh()
 
     assert stack.preview(_ignoring(name)) == {}
-    assert stack.preview(_program(name)) == {}
+    assert stack.preview(program_of(name)) == {}
 
 
 def test_a_replacement_by_a_trigger_gets_a_new_name(stack, name):
@@ -68,15 +57,13 @@ def test_a_replacement_by_a_trigger_gets_a_new_name(stack, name):
 
     assert stack.failed is None
     assert _id(stack) != old
-    assert stack.preview(_program(name)) == {}
+    assert stack.preview(program_of(name)) == {}
 
 
+@pytest.mark.parametrize("name", [name for name in NAMES if CREATIONS[name].other is not None], indirect=True)
 def test_a_replacement_by_a_change_gets_a_new_name(stack, name):
-    old, changed = _id(stack), {"web": attrs.evolve(_ignoring(name)["web"], inputs=CREATIONS[name].other or {})}
-    if name == "fleet_generated":
-        changed = {"web": attrs.evolve(changed["web"], replace_on_changes=("count",))}
-    elif CREATIONS[name].other is None:
-        pytest.skip("the sample has no other program")
+    options = {"replace_on_changes": ("count",)} if name in FLEETS else {}
+    old, changed = _id(stack), _ignoring(name, changed=CREATIONS[name].other, **options)
     assert stack.preview(changed)["web"] == "delete-replace", "the program may have written the name"
     stack.up(changed)
 
@@ -86,9 +73,8 @@ def test_a_replacement_by_a_change_gets_a_new_name(stack, name):
 
 
 def test_a_name_that_the_program_writes_out_is_replaced_after_a_deletion_only(stack, name):
-    key = "fleetId" if CREATIONS[name].token == FLEET else "name"
-    inputs = CREATIONS[name].inputs | {key: stack.entries[0].resource.inputs[key]}
-    program = {"web": Declared(CREATIONS[name].token, inputs, replacement_trigger="1")}
+    written = {_key(name): stack.entries[0].resource.inputs[_key(name)]}
+    program = program_of(name, changed=written, replacement_trigger="1")
     stack.up(program)
     assert stack.steps == {}
     made, old = Inventory.of(stack.cloud), _id(stack)

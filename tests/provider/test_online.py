@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import driver
 import grpc
-import httpx
+import plain_http
 import pytest
-from clock import HANGS
 from driver import UNKNOWN, failing
 from programs import (
     ATTACHMENT,
@@ -113,9 +112,7 @@ def test_a_refused_look_up_is_a_warning(online, cloud, fault):
 
 
 def _set_quota(cloud, limit):
-    httpx.post(
-        f"http://{cloud.host}/_emulator/limits", json={"instances": {"us-east1": limit}}, trust_env=False, timeout=HANGS
-    )
+    plain_http.post(f"http://{cloud.host}/_emulator/limits", json={"instances": {"us-east1": limit}})
 
 
 def _fleet(count, **more):

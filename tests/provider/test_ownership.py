@@ -14,32 +14,20 @@ import pytest
 from import_commands import import_commands
 from inventory import Inventory, identity
 from outside_changes import delete as delete_outside
-from programs import ATTACHMENT, DISK_KEY, FLEET
+from programs import ATTACHMENT, DISK_KEY
 from samples import BY_TOKEN
-from scenarios import CREATIONS, UNTOLD
-from stack import Declared, Stack
-from surroundings import make_surroundings
+from scenarios import CREATIONS, FLEETS, GENERATED, GIVEN, OPERATION_LISTS, UNTOLD, lose_answers, program_of
+from stack import Stack
 
 from gcpx.model.ownership import TABLE, Known, Maker, Shown
 
-GENERATED = [
-    name
-    for name, item in CREATIONS.items()
-    if not {"name", "fleetId", "disk"} & item.inputs.keys() and name not in UNTOLD
-]
-GIVEN = [name for name in CREATIONS if name not in {*GENERATED, *UNTOLD}]
-FLEETS = [name for name, item in CREATIONS.items() if item.token == FLEET]
 NAMED = ["template_named", "image_named"]
 ATTACHMENTS = [name for name, item in CREATIONS.items() if item.token == ATTACHMENT]
 SINGLE = [name for name in [*GENERATED, *GIVEN] if name not in FLEETS]
 """The creations of one thing by an operation."""
-INSERTIONS = {name: BY_TOKEN[CREATIONS[name].token].changed_by[0] for name in SINGLE} | {
-    "template_regional_generated": "compute.regionInstanceTemplates.insert"
-}
 READS = {name: BY_TOKEN[CREATIONS[name].token].read_method for name in CREATIONS} | {
     "template_regional_generated": "compute.regionInstanceTemplates.get"
 }
-LISTS = [f"compute.{scope}Operations.list" for scope in ("global", "region", "zone")]
 UNSEEN = (
     "Google reports that the resource was created, but shows neither the resource nor an operation that deleted it",
     "but lists neither",
@@ -89,54 +77,17 @@ def reaches(known, shown, *makers):
     return note
 
 
-def _program(name, resource="web", **options):
-    return {resource: Declared(CREATIONS[name].token, CREATIONS[name].inputs, **options)}
-
-
-@pytest.fixture
-def before(cloud):
-    """What exists besides the stack."""
-    make_surroundings(cloud)
-    return Inventory.of(cloud)
-
-
-@pytest.fixture
-def stack(cloud, before):
-    made = Stack(cloud)
-    yield made
-    made.end_plugin()
-
-
-def _succeed(stack, program):
-    stack.up(program)
-    assert stack.failed is None, stack.failed
-
-
-def _made(cloud, before):
-    """Return what was made, by path."""
-    return {path: body for path, body in Inventory.of(cloud).items.items() if path not in before.items}
-
-
 def _lose_state(stack, name):
     """Create a resource in a run whose report does not reach the state."""
-    stack.crash("up", _program(name), None, "after")
+    stack.crash("up", program_of(name), None, "after")
     assert stack.entries == []
-
-
-def _lose_answers(stack, name, *, is_made):
-    """Create a resource, and lose all answers, so that the state knows only that it may exist."""
-    stack.cloud.fail(INSERTIONS[name], drop="after" if is_made else "before")
-    stack.cloud.fail("*", status=403, times=1000)
-    stack.up(_program(name))
-    stack.cloud.emulator.faults.queue.clear()
-    assert stack.entries[0].init_errors
 
 
 def _let_another_create(cloud, name):
     """Let another stack create the same; return what exists then."""
     other = Stack(cloud, stack_name="other")
     cloud.clock.advance(1.0)
-    _succeed(other, _program(name))
+    other.succeed(program_of(name))
     other.end_plugin()
     return Inventory.of(cloud)
 
@@ -182,7 +133,7 @@ def test_every_cell_is_reached_or_there_is_a_reason():
 def test_what_an_interrupted_creation_made_is_adopted(cloud, before, stack, name):
     _lose_state(stack, name)
     made = Inventory.of(cloud)
-    _succeed(stack, _program(name))
+    stack.succeed(program_of(name))
 
     assert Inventory.of(cloud) == made
     assert stack.entries[0].resource.outputs["__creation"]["adopted"] is True
@@ -194,11 +145,11 @@ def test_what_an_interrupted_creation_made_is_adopted(cloud, before, stack, name
 @reaches(Known.NOTHING, Shown.SAME, Maker.OTHERS)
 @pytest.mark.parametrize("name", ATTACHMENTS)
 def test_what_another_request_attached_after_ours_was_detached_is_refused(cloud, stack, name):
-    _succeed(stack, _program(name))
+    stack.succeed(program_of(name))
     cloud.clock.advance(1.0)
     stack.destroy()
     theirs = _let_another_create(cloud, name)
-    stack.up(_program(name))
+    stack.up(program_of(name))
 
     assert import_commands(stack.failed.message)[0].name == "web"
     assert stack.entries == []
@@ -208,7 +159,7 @@ def test_what_another_request_attached_after_ours_was_detached_is_refused(cloud,
 @pytest.mark.parametrize("name", [*NAMED, *ATTACHMENTS, *UNTOLD])
 def test_what_others_created_before_is_refused_with_an_import_command(cloud, stack, name):
     theirs = _let_another_create(cloud, name)
-    stack.up(_program(name))
+    stack.up(program_of(name))
 
     (command,) = import_commands(stack.failed.message)
     assert (command.token, command.name) == (CREATIONS[name].token, "web")
@@ -220,7 +171,7 @@ def test_what_others_created_before_is_refused_with_an_import_command(cloud, sta
 def test_what_does_not_tell_its_maker_is_refused_although_it_is_ours(cloud, stack, name):
     _lose_state(stack, name)
     made = Inventory.of(cloud)
-    stack.up(_program(name))
+    stack.up(program_of(name))
 
     assert import_commands(stack.failed.message)[0].name == "web"
     assert Inventory.of(cloud) == made
@@ -230,10 +181,10 @@ def test_what_does_not_tell_its_maker_is_refused_although_it_is_ours(cloud, stac
 @pytest.mark.parametrize("name", NAMED)
 def test_a_namesake_of_what_an_interrupted_creation_made_is_refused(cloud, before, stack, name):
     _lose_state(stack, name)
-    (path,) = _made(cloud, before)
+    (path,) = Inventory.of(cloud).new_since(before)
     cloud.delete(path)
     theirs = _let_another_create(cloud, name)
-    stack.up(_program(name))
+    stack.up(program_of(name))
 
     assert import_commands(stack.failed.message)[0].id == path
     assert stack.entries == []
@@ -246,14 +197,14 @@ def test_what_google_does_not_show_yet_is_not_created_twice(cloud, before, stack
     rows = _rows(cloud)
     _lose_state(stack, name)
     with _showing(cloud, rows):
-        stack.up(_program(name))
+        stack.up(program_of(name))
         assert Inventory.of(cloud) == before
 
     assert any(words in stack.failed.message for words in UNSEEN), stack.failed.message
     assert stack.failed.partial is not None
     made = Inventory.of(cloud)
     stack.refresh()
-    _succeed(stack, _program(name))
+    stack.succeed(program_of(name))
     assert Inventory.of(cloud) == made
     stack.destroy()
     assert Inventory.of(cloud) == before
@@ -262,13 +213,13 @@ def test_what_google_does_not_show_yet_is_not_created_twice(cloud, before, stack
 @reaches(Known.NOTHING, Shown.NOTHING, Maker.OTHERS)
 @pytest.mark.parametrize("name", [*GENERATED, *GIVEN])
 def test_what_was_deleted_since_is_created_again(cloud, before, stack, name):
-    _succeed(stack, _program(name))
+    stack.succeed(program_of(name))
     made = Inventory.of(cloud).added_since(before)
     cloud.clock.advance(1.0)
     stack.destroy()
     assert Inventory.of(cloud) == before
     cloud.clock.advance(1.0)
-    _succeed(stack, _program(name))
+    stack.succeed(program_of(name))
 
     assert Inventory.of(cloud).added_since(before) == made
     assert [said for said in stack.messages if "is taken over" in said] == []
@@ -277,11 +228,11 @@ def test_what_was_deleted_since_is_created_again(cloud, before, stack, name):
 @reaches(Known.SHARED, Shown.SAME, Maker.OURS)
 @pytest.mark.parametrize("name", [name for name in GENERATED if name != "fleet_of_names"])
 def test_what_another_entry_has_is_not_adopted(cloud, before, stack, name):
-    _succeed(stack, _program(name))
+    stack.succeed(program_of(name))
     old = stack.entries[0].resource
     stack.entries[0].resource = attrs.evolve(old, urn=old.urn.replace("::web", "::renamed"))  # `pulumi state rename`
-    program = _program(name, "renamed") | _program(name)
-    _succeed(stack, program)
+    program = program_of(name, "renamed") | program_of(name)
+    stack.succeed(program)
 
     assert len({entry.resource.id for entry in stack.entries}) == 2
     assert stack.warnings == []
@@ -297,11 +248,11 @@ def test_what_another_entry_has_is_not_adopted(cloud, before, stack, name):
 @pytest.mark.parametrize("name", CREATIONS)
 @pytest.mark.parametrize("maker", Maker)
 def test_what_has_the_number_is_ours_whoever_made_it(cloud, before, stack, name, maker):
-    _succeed(stack, _program(name))
+    stack.succeed(program_of(name))
     made, old = Inventory.of(cloud), stack.entries[0].resource
     if maker is Maker.OTHERS:
         cloud.emulator.store.run("delete from operations")
-    for method in LISTS if maker is Maker.UNTOLD else ():
+    for method in OPERATION_LISTS if maker is Maker.UNTOLD else ():
         cloud.fail(method, status=403, times=1000)
     stack.refresh()
     assert stack.failed is None
@@ -315,14 +266,14 @@ def test_what_has_the_number_is_ours_whoever_made_it(cloud, before, stack, name,
 
 @pytest.mark.parametrize("name", CREATIONS)
 def test_what_is_gone_leaves_the_state_and_is_created_again(cloud, before, stack, name):
-    _succeed(stack, _program(name))
+    stack.succeed(program_of(name))
     made = Inventory.of(cloud).added_since(before)
     _remove(cloud, stack)
     stack.refresh()
     assert (stack.failed, stack.warnings) == (None, [])
     if name not in FLEETS:  # a fleet without members is still declared
         assert stack.entries == []
-    _succeed(stack, _program(name))
+    stack.succeed(program_of(name))
 
     assert Inventory.of(cloud).added_since(before) == made
     _remove(cloud, stack)
@@ -342,7 +293,7 @@ def _remove(cloud, stack):
 
 @pytest.mark.parametrize("name", NAMED)
 def test_a_namesake_of_ours_is_left_alone_and_named(cloud, stack, name):
-    _succeed(stack, _program(name))
+    stack.succeed(program_of(name))
     path = stack.entries[0].resource.id
     _remove(cloud, stack)
     theirs = _let_another_create(cloud, name)
@@ -362,12 +313,11 @@ def test_a_namesake_of_ours_is_left_alone_and_named(cloud, stack, name):
 
 @pytest.mark.parametrize("change", [{"deviceName": "theirs"}, {"disk": "locked", "deviceName": "persistent-disk-0"}])
 def test_another_disk_or_another_device_is_not_our_attachment(cloud, stack, change):
-    _succeed(stack, _program("attachment"))
+    stack.succeed(program_of("attachment"))
     _remove(cloud, stack)
-    item = CREATIONS["attachment"]
     key = {"diskEncryptionKey": {"rawKey": DISK_KEY}} if "disk" in change else {}
     other = Stack(cloud, stack_name="other")
-    _succeed(other, {"web": Declared(item.token, item.inputs | change | key)})
+    other.succeed(program_of("attachment", changed=change | key))
     other.end_plugin()
     theirs, kept = Inventory.of(cloud), attrs.evolve(stack.entries[0])
     stack.destroy()
@@ -381,7 +331,7 @@ def test_another_disk_or_another_device_is_not_our_attachment(cloud, stack, chan
 
 
 def test_a_notification_with_our_number_and_another_content_is_left_alone_and_named(cloud, stack):
-    _succeed(stack, _program("notification"))
+    stack.succeed(program_of("notification"))
     resource_id = stack.entries[0].resource.id
     cloud.change(f"b/{resource_id}", lambda body: body.update(payload_format="NONE"))
     theirs, kept = Inventory.of(cloud), attrs.evolve(stack.entries[0])
@@ -396,7 +346,7 @@ def test_a_notification_with_our_number_and_another_content_is_left_alone_and_na
 
 @pytest.mark.parametrize("name", CREATIONS)
 def test_what_cannot_be_read_stays_in_the_state(cloud, before, stack, name):
-    _succeed(stack, _program(name))
+    stack.succeed(program_of(name))
     old, made = stack.entries[0].resource, Inventory.of(cloud)
     for method in (READS[name], "compute.instances.aggregatedList"):
         cloud.fail(method, status=403, times=1000)
@@ -414,12 +364,12 @@ def test_what_a_creation_finds_and_cannot_read_is_in_the_state(cloud, before, st
     looks = cloud.calls().count(READS[name]) if name in FLEETS else 0
     cloud.fail(READS[name], delay=0.0, times=looks)
     cloud.fail(READS[name], status=403, times=1000)
-    stack.up(_program(name))
+    stack.up(program_of(name))
     cloud.emulator.faults.queue.clear()
 
     assert stack.failed.partial is not None, stack.failed
     stack.refresh()
-    _succeed(stack, _program(name))
+    stack.succeed(program_of(name))
     assert Inventory.of(cloud) == made
 
 
@@ -430,7 +380,7 @@ def test_what_a_creation_finds_and_cannot_read_is_in_the_state(cloud, before, st
 @pytest.mark.parametrize("verb", ["up", "refresh", "destroy"])
 @pytest.mark.parametrize("name", SINGLE)
 def test_what_our_request_made_is_ours_although_its_answer_was_lost(cloud, before, stack, name, verb):
-    _lose_answers(stack, name, is_made=True)
+    lose_answers(stack, name)
     made = Inventory.of(cloud)
     assert made != before
     if verb == "refresh":
@@ -438,7 +388,7 @@ def test_what_our_request_made_is_ours_although_its_answer_was_lost(cloud, befor
         assert stack.failed is None
         assert "__unread" not in stack.entries[0].resource.outputs
     if verb != "destroy":
-        _succeed(stack, _program(name))
+        stack.succeed(program_of(name))
         assert Inventory.of(cloud) == made
     stack.destroy()
 
@@ -451,10 +401,10 @@ def test_what_our_request_made_is_ours_although_its_answer_was_lost(cloud, befor
 @pytest.mark.parametrize("verb", ["up", "refresh", "destroy"])
 @pytest.mark.parametrize("name", [*NAMED, *ATTACHMENTS])
 def test_what_another_request_made_meanwhile_is_left_alone_and_named(cloud, stack, name, verb):
-    _lose_answers(stack, name, is_made=False)
+    lose_answers(stack, name, is_made=False)
     theirs = _let_another_create(cloud, name)
     if verb == "up":
-        stack.up(_program(name))
+        stack.up(program_of(name))
         assert import_commands(stack.failed.message)
     elif verb == "refresh":
         stack.refresh()
@@ -472,9 +422,9 @@ def test_what_another_request_made_meanwhile_is_left_alone_and_named(cloud, stac
 @pytest.mark.parametrize("verb", ["refresh", "destroy"])
 @pytest.mark.parametrize("name", SINGLE)
 def test_what_nothing_tells_to_be_ours_is_left_alone_and_named(cloud, stack, name, verb):
-    _lose_answers(stack, name, is_made=True)
+    lose_answers(stack, name)
     made = Inventory.of(cloud)
-    for method in LISTS:
+    for method in OPERATION_LISTS:
         cloud.fail(method, status=403, times=1000)
     if verb == "refresh":
         stack.refresh()
@@ -488,12 +438,12 @@ def test_what_nothing_tells_to_be_ours_is_left_alone_and_named(cloud, stack, nam
 
 @pytest.mark.parametrize("name", SINGLE)
 def test_what_came_to_nothing_leaves_the_state_or_is_created(cloud, before, stack, name):
-    _lose_answers(stack, name, is_made=False)
+    lose_answers(stack, name, is_made=False)
     kept = attrs.evolve(stack.entries[0])
     stack.refresh()
     assert (stack.failed, stack.entries, stack.warnings) == (None, [], [])
     stack.entries.append(kept)
-    _succeed(stack, _program(name))
+    stack.succeed(program_of(name))
     assert Inventory.of(cloud) != before
     stack.destroy()
 
@@ -505,10 +455,10 @@ def test_what_came_to_nothing_leaves_the_state_or_is_created(cloud, before, stac
 
 @pytest.mark.parametrize("name", CREATIONS)
 def test_what_another_entry_has_is_kept_for_it(cloud, before, stack, name):
-    _succeed(stack, _program(name))
+    stack.succeed(program_of(name))
     made, first = Inventory.of(cloud), stack.entries[0].resource
     assert stack.import_(first.id, "second", CREATIONS[name].token)
-    _succeed(stack, _program(name, "second"))
+    stack.succeed(program_of(name, "second"))
 
     assert _warned_of(stack, "the resource second of this stack has it, too")
     assert [entry.name for entry in stack.entries] == ["second"]

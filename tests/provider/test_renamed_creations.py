@@ -4,64 +4,39 @@ from __future__ import annotations
 
 import pytest
 from inventory import Inventory
-from programs import FLEET
-from samples import BY_TOKEN
-from scenarios import CREATIONS
-from stack import Declared, Stack, provider_id_of
-from surroundings import make_surroundings
-
-FLEETS = [name for name, item in CREATIONS.items() if item.token == FLEET]
-INSERTIONS = {
-    name: BY_TOKEN[item.token].changed_by[0]
-    for name, item in CREATIONS.items()
-    if item.token.startswith("gcpx:compute")
-} | {"template_regional_generated": "compute.regionInstanceTemplates.insert"}
-
-
-def _program(name, resource="web", **options):
-    return {resource: Declared(CREATIONS[name].token, CREATIONS[name].inputs, **options)}
+from scenarios import FLEETS, GENERATED, GIVEN, lose_answers, program_of
+from stack import provider_id_of
 
 
 def _rename(stack, name):
     """Give the resource another name in the program, with an alias."""
     del stack
-    return _program(name, "renamed", aliases=("web",))
+    return program_of(name, "renamed", aliases=("web",))
 
 
 def _change_provider(stack, name):
     """Give the provider another ID, as another version of the SDK does."""
     stack.provider_id = provider_id_of("another version")
-    return _program(name)
+    return program_of(name)
 
 
-@pytest.fixture
-def before(cloud):
-    make_surroundings(cloud)
-    return Inventory.of(cloud)
-
-
-@pytest.fixture(params=INSERTIONS)
+@pytest.fixture(params=[*GENERATED, *GIVEN])
 def name(request):
     return request.param
 
 
 @pytest.fixture
-def stack(cloud, before, name):
+def stack(cloud, before, stack, name):
     """A stack with a creation that Google has carried out, while the state does not know its result."""
-    made = Stack(cloud)
     if name in FLEETS:
         cloud.hold_operations()
-        made.cancel(_program(name))
+        stack.cancel(program_of(name))
         cloud.finish_operations()
     else:
-        cloud.fail(INSERTIONS[name], drop="after")
-        cloud.fail("*", status=403, times=1000)
-        made.up(_program(name))
-        cloud.emulator.faults.queue.clear()
-    assert made.entries[0].init_errors
+        lose_answers(stack, name)
+    assert stack.entries[0].init_errors
     assert Inventory.of(cloud) != before
-    yield made
-    made.end_plugin()
+    return stack
 
 
 @pytest.mark.parametrize("change", [_rename, _change_provider])

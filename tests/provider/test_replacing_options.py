@@ -13,7 +13,7 @@ from import_commands import import_commands
 from inventory import Inventory, identity
 from outside_changes import delete as delete_outside
 from programs import PROJECT, TEMPLATE, template
-from scenarios import CRASH_SCENARIOS, CREATIONS
+from scenarios import CRASH_SCENARIOS, CREATIONS, program_of
 from stack import INIT_ERROR, Declared, Stack, changes_something
 from surroundings import make_surroundings
 
@@ -33,15 +33,13 @@ ONCE = [name for name, item in CREATIONS.items() if _UNIQUE & item.inputs.keys()
 
 def triggered(name, value, **options):
     """Return a program with the resource of a creation, which another value replaces."""
-    scenario = CREATIONS[name]
-    return {"web": Declared(scenario.token, scenario.inputs, replacement_trigger=value, **options)}
+    return program_of(name, replacement_trigger=value, **options)
 
 
 def with_another(name, value, **options):
     """Return a program with the resource of a creation, which is replaced with another resource."""
-    scenario = CREATIONS[name]
     first = Declared(TEMPLATE, {**template(), "description": value})
-    return {"first": first, "web": Declared(scenario.token, scenario.inputs, replace_with=("first",), **options)}
+    return {"first": first} | program_of(name, replace_with=("first",), **options)
 
 
 def with_another_that_is_deleted_first(name, value, **options):
@@ -56,34 +54,10 @@ def _needed(name):
     return {"delete_before_replace": True} if name in ONCE else {}
 
 
-@pytest.fixture
-def before(cloud):
-    """What exists besides the stack."""
-    make_surroundings(cloud)
-    return Inventory.of(cloud)
-
-
-@pytest.fixture
-def stack(cloud, before):
-    made = Stack(cloud)
-    yield made
-    made.end_plugin()
-
-
 def _web(stack):
     """Return the entry of the resource, of which the state has only one."""
     (found,) = [entry.resource for entry in stack.entries if entry.name == "web"]
     return found
-
-
-def _things(stack, before):
-    """Return what the stack has made, by path."""
-    return {path: body for path, body in Inventory.of(stack.cloud).items.items() if path not in before.items}
-
-
-def _succeed(stack, program):
-    stack.up(program)
-    assert stack.failed is None, stack.failed
 
 
 def _assert_replaced(cloud, old, new):
@@ -112,32 +86,31 @@ def _assert_settled(stack, program, before):
 def test_a_change_in_place_that_the_program_makes_a_replacement_succeeds(cloud, before, stack, name):
     scenario = UPDATES[name]
     for inputs in scenario.before:
-        _succeed(stack, {"web": Declared(scenario.token, inputs)})
-    old, last = _things(stack, before), scenario.before[-1]
+        stack.succeed({"web": Declared(scenario.token, inputs)})
+    old, last = Inventory.of(cloud).new_since(before), scenario.before[-1]
     paths = tuple(path for path, value in scenario.changed.items() if value != last.get(path))
     program = {"web": Declared(scenario.token, scenario.changed, replace_on_changes=paths)}
     has_generated_name = "__autonamed" in _web(stack).inputs
     assert stack.preview(program) == {"web": "replace" if has_generated_name else "delete-replace"}
     cloud.emulator.requests.kept.clear()
-    _succeed(stack, program)
+    stack.succeed(program)
 
-    _assert_replaced(cloud, old, _things(stack, before))
+    _assert_replaced(cloud, old, Inventory.of(cloud).new_since(before))
     assert stack.warnings == []
     _assert_settled(stack, program, before)
 
 
 @pytest.mark.parametrize("name", NAMED)
 def test_what_is_unfinished_is_replaced_if_the_program_wants_that(cloud, before, stack, name):
-    scenario = CREATIONS[name]
-    program = {"web": Declared(scenario.token, scenario.inputs, replace_on_changes=(INIT_ERROR,))}
+    program = program_of(name, replace_on_changes=(INIT_ERROR,))
     cloud.fail(NAMED[name][0], status=403)
     stack.up(program)
     assert stack.failed is not None
-    old = _things(stack, before)
+    old = Inventory.of(cloud).new_since(before)
     cloud.emulator.requests.kept.clear()
-    _succeed(stack, program)
+    stack.succeed(program)
 
-    _assert_replaced(cloud, old, _things(stack, before))
+    _assert_replaced(cloud, old, Inventory.of(cloud).new_since(before))
     _assert_settled(stack, program, before)
 
 
@@ -165,13 +138,13 @@ def _assert_refused(stack, name, program):
 def test_what_cannot_exist_twice_is_refused_until_the_option_is_set_that_the_error_names(
     cloud, before, stack, name, program
 ):
-    _succeed(stack, program(name, "1"))
-    old = _things(stack, before)
+    stack.succeed(program(name, "1"))
+    old = Inventory.of(cloud).new_since(before)
     _assert_refused(stack, name, program(name, "2"))
     # The other resource is replaced by now, so only another value replaces this one with it.
-    _succeed(stack, program(name, "3", **_needed(name)))
+    stack.succeed(program(name, "3", **_needed(name)))
 
-    _assert_replaced(cloud, old, _things(stack, before))
+    _assert_replaced(cloud, old, Inventory.of(cloud).new_since(before))
     _assert_settled(stack, program(name, "3", **_needed(name)), before)
 
 
@@ -179,17 +152,17 @@ def test_what_cannot_exist_twice_is_refused_until_the_option_is_set_that_the_err
 @pytest.mark.parametrize("name", CREATIONS)
 def test_what_the_program_replaces_is_really_replaced(cloud, before, stack, name, program):
     options = {} if program is with_another_that_is_deleted_first else _needed(name)
-    _succeed(stack, program(name, "1", **options))
+    stack.succeed(program(name, "1", **options))
     for value in ("2", "3"):
-        old = _things(stack, before)
+        old = Inventory.of(cloud).new_since(before)
         cloud.emulator.requests.kept.clear()
         changed = program(name, value, **options)
-        _succeed(stack, changed)
+        stack.succeed(changed)
 
         deletes_first = name in ONCE or program is with_another_that_is_deleted_first
         assert stack.steps["web"] == ("delete-replace" if deletes_first else "replace")
-        _assert_replaced(cloud, old, _things(stack, before))
-        assert len(_things(stack, before)) == len(old)
+        _assert_replaced(cloud, old, Inventory.of(cloud).new_since(before))
+        assert len(Inventory.of(cloud).new_since(before)) == len(old)
         assert stack.warnings == []
     _assert_settled(stack, changed, before)
 
@@ -197,7 +170,7 @@ def test_what_the_program_replaces_is_really_replaced(cloud, before, stack, name
 @pytest.mark.parametrize("options", [{}, {"delete_before_replace": True}])
 @pytest.mark.parametrize("name", CREATIONS)
 def test_what_the_program_retains_is_never_deleted(cloud, before, stack, name, options):
-    _succeed(stack, triggered(name, "1", retain_on_delete=True))
+    stack.succeed(triggered(name, "1", retain_on_delete=True))
     made = Inventory.of(cloud)
     for value in ("2", "3"):
         stack.up(triggered(name, value, retain_on_delete=True, **options))
@@ -209,10 +182,10 @@ def test_what_the_program_retains_is_never_deleted(cloud, before, stack, name, o
 
 @pytest.mark.parametrize("name", ONCE)
 def test_what_was_deleted_outside_is_created_by_its_replacement(cloud, before, stack, name):
-    _succeed(stack, triggered(name, "1"))
+    stack.succeed(triggered(name, "1"))
     made = Inventory.of(cloud).added_since(before)
     _delete_outside(cloud, stack)
-    _succeed(stack, triggered(name, "2"))
+    stack.succeed(triggered(name, "2"))
 
     assert Inventory.of(cloud).added_since(before) == made
     assert stack.warnings == []
@@ -251,16 +224,16 @@ def test_a_replacement_that_is_killed_is_finished_by_the_next_run(cloud, name):
     make_surroundings(cloud)
     before, stack = Inventory.of(cloud), Stack(cloud)
     programs = [triggered(name, value, **_needed(name)) for value in "12"]
-    _succeed(stack, programs[0])
+    stack.succeed(programs[0])
     made = Inventory.of(cloud).added_since(before)
     with cloud.interceptor.observed() as requests:
-        _succeed(stack, programs[1])
+        stack.succeed(programs[1])
     stack.end_plugin()
     for number, moment in _points(requests):
         make_surroundings(cloud)
         stack = Stack(cloud)
-        _succeed(stack, programs[0])
-        old = _things(stack, before)
+        stack.succeed(programs[0])
+        old = Inventory.of(cloud).new_since(before)
         stack.crash("up", programs[1], number, moment)
         stack.up(programs[1])
         while stack.failed is not None:
@@ -268,19 +241,18 @@ def test_a_replacement_that_is_killed_is_finished_by_the_next_run(cloud, name):
             stack.up(programs[1])
 
         assert Inventory.of(cloud).added_since(before) == made
-        _assert_replaced(cloud, old, _things(stack, before))
+        _assert_replaced(cloud, old, Inventory.of(cloud).new_since(before))
         _assert_settled(stack, programs[1], before)
         stack.end_plugin()
 
 
 @pytest.mark.parametrize("name", NAMED)
 def test_what_an_interrupted_replacement_by_a_change_created_is_taken_over(cloud, before, stack, name):
-    scenario = CREATIONS[name]
-    _succeed(stack, {"web": Declared(scenario.token, scenario.inputs)})
-    program = {"web": Declared(scenario.token, {**scenario.inputs, "description": "another"})}
+    stack.succeed(program_of(name))
+    program = program_of(name, changed={"description": "another"})
     stack.crash("up", program, 3, "after")  # after the deletion and the wait for it, the creation
     made = Inventory.of(cloud)
-    _succeed(stack, program)
+    stack.succeed(program)
 
     assert Inventory.of(cloud) == made
     _assert_settled(stack, program, before)
@@ -289,11 +261,11 @@ def test_what_an_interrupted_replacement_by_a_change_created_is_taken_over(cloud
 @pytest.mark.parametrize("options", [{}, {"delete_before_replace": True}])
 @pytest.mark.parametrize("name", [*NAMED, "fleet_with_id", "fleet_of_names", "notification"])
 def test_a_stranger_who_has_the_name_of_what_is_replaced_keeps_it(cloud, before, stack, name, options):
-    _succeed(stack, triggered(name, "1"))
+    stack.succeed(triggered(name, "1"))
     _delete_outside(cloud, stack)
     other = Stack(cloud, stack_name="other")
     cloud.clock.advance(1.0)
-    _succeed(other, triggered(name, "1"))
+    other.succeed(triggered(name, "1"))
     other.end_plugin()
     theirs = Inventory.of(cloud)
     stack.up(triggered(name, "2", **options))
@@ -307,11 +279,11 @@ def test_a_stranger_who_has_the_name_of_what_is_replaced_keeps_it(cloud, before,
 @pytest.mark.parametrize("name", [*NAMED, "attachment", "fleet_with_id"])
 def test_what_was_imported_is_replaced_like_what_was_created(cloud, before, stack, name):
     other = Stack(cloud, stack_name="other")
-    _succeed(other, triggered(name, "1"))
+    other.succeed(triggered(name, "1"))
     other.end_plugin()
     assert stack.import_(other.entries[0].resource.id, "web", CREATIONS[name].token)
-    _succeed(stack, triggered(name, "1"))
+    stack.succeed(triggered(name, "1"))
     _assert_refused(stack, name, triggered(name, "2"))
-    _succeed(stack, triggered(name, "2", **_needed(name)))
+    stack.succeed(triggered(name, "2", **_needed(name)))
 
     _assert_settled(stack, triggered(name, "2", **_needed(name)), before)

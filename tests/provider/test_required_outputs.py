@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import httpx
+import plain_http
 import pytest
 from generate.package_schema import declared
 from programs import FLEET, PROJECT, TEMPLATE, fleet, template  # fmt: skip
@@ -40,7 +40,7 @@ def test_resources_have_all_required_outputs(engine, cloud, vm, token):
 
 def _token(cloud):
     order = {"email": "a@b.c", "audience": "https://example.com/push"}
-    return httpx.post(f"http://{cloud.host}/_emulator/tokens", json=order, trust_env=False).json()["token"]
+    return plain_http.post(f"http://{cloud.host}/_emulator/tokens", json=order).json()["token"]
 
 
 @pytest.mark.parametrize(

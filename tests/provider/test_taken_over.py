@@ -5,56 +5,37 @@ from __future__ import annotations
 import pytest
 from import_commands import import_commands
 from inventory import Inventory
-from scenarios import CREATIONS, UNTOLD
-from stack import Declared, Stack
-from surroundings import make_surroundings
-
-GENERATED = [name for name, item in CREATIONS.items() if not {"name", "fleetId", "disk"} & item.inputs.keys()]
-GENERATED = [name for name in GENERATED if name not in UNTOLD]
-GIVEN = [name for name in CREATIONS if name not in {*GENERATED, *UNTOLD}]
+from scenarios import GENERATED, GIVEN, UNTOLD, program_of
 
 
 def _retain(stack, name):
-    stack.up(_program(name, retain_on_delete=True))
+    stack.up(program_of(name, retain_on_delete=True))
     stack.up({})
 
 
 def _forget(stack, name):
-    stack.up(_program(name))
+    stack.up(program_of(name))
     stack.state_delete("web")
 
 
 HOW = pytest.mark.parametrize("keep", [_retain, _forget])
 
 
-def _program(name, **options):
-    return {"web": Declared(CREATIONS[name].token, CREATIONS[name].inputs, **options)}
-
-
-@pytest.fixture
-def stack(cloud):
-    make_surroundings(cloud)
-    made = Stack(cloud)
-    yield made
-    made.end_plugin()
-
-
-def _add_again(stack, keep, name, *, minutes):
+def _add_again(before, stack, keep, name, *, minutes):
     """Create a resource, keep it, and add it again after some minutes; return what is said of its taking over."""
-    before = Inventory.of(stack.cloud)
     stack.cloud.clock.advance(-60 * minutes)
     keep(stack, name)
     stack.cloud.clock.advance(60 * minutes)
     made = Inventory.of(stack.cloud)
     assert made != before
     assert stack.entries == []
-    stack.up(_program(name))
+    stack.up(program_of(name))
     assert stack.failed is None
     assert stack.warnings == []
     assert Inventory.of(stack.cloud) == made, "nothing is created twice"
     said = [text for text in stack.messages if "is taken over" in text]
     (entry,) = stack.entries
-    assert stack.preview(_program(name)) == {}
+    assert stack.preview(program_of(name)) == {}
     stack.destroy()
     assert Inventory.of(stack.cloud) == before
     return said, entry.resource.id
@@ -62,24 +43,24 @@ def _add_again(stack, keep, name, *, minutes):
 
 @pytest.mark.parametrize(("keep", "minutes"), [(_retain, 0), (_forget, 0), (_forget, 2)])
 @pytest.mark.parametrize("name", GENERATED)
-def test_under_a_generated_name_it_is_told_at_once(stack, keep, minutes, name):
-    (said,), resource_id = _add_again(stack, keep, name, minutes=minutes)
+def test_under_a_generated_name_it_is_told_at_once(before, stack, keep, minutes, name):
+    (said,), resource_id = _add_again(before, stack, keep, name, minutes=minutes)
 
     assert said.startswith(f"{resource_id} is taken over: a request of this resource created it at 20")
 
 
 @HOW
 @pytest.mark.parametrize("name", GIVEN)
-def test_under_a_given_name_it_is_told_after_a_minute(stack, keep, name):
-    (said,), _ = _add_again(stack, keep, name, minutes=2)
+def test_under_a_given_name_it_is_told_after_a_minute(before, stack, keep, name):
+    (said,), _ = _add_again(before, stack, keep, name, minutes=2)
 
     assert "is taken over: a request of this resource created it at 20" in said
 
 
 @pytest.mark.parametrize("name", GIVEN)
-def test_under_a_given_name_what_may_be_of_the_same_run_is_not_told(stack, name):
+def test_under_a_given_name_what_may_be_of_the_same_run_is_not_told(before, stack, name):
     """An operation that is done in its first response, and was begun just now, is usually this run's own."""
-    said, _ = _add_again(stack, _forget, name, minutes=0)
+    said, _ = _add_again(before, stack, _forget, name, minutes=0)
 
     assert said == []
 
@@ -89,18 +70,18 @@ def test_under_a_given_name_what_may_be_of_the_same_run_is_not_told(stack, name)
 def test_what_does_not_tell_its_maker_is_not_taken_over(stack, keep, name):
     keep(stack, name)
     made = Inventory.of(stack.cloud)
-    stack.up(_program(name))
+    stack.up(program_of(name))
 
     (command,) = import_commands(stack.failed.message)
     assert Inventory.of(stack.cloud) == made
     assert stack.import_(command.id, "web", command.token)
-    assert stack.preview(_program(name)) == {}
+    assert stack.preview(program_of(name)) == {}
 
 
 @pytest.mark.parametrize("name", [*GENERATED, *GIVEN])
 def test_a_first_creation_takes_nothing_over(stack, name):
     stack.cloud.emulator.operations.done_at_once = True
-    stack.up(_program(name))
+    stack.up(program_of(name))
 
     assert stack.failed is None
     assert [text for text in stack.messages if "taken over" in text] == []

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import driver
-import httpx
+import plain_http
 import pytest
 from documented import commands
 from programs import FLEET, KEY, NOTIFICATION, PROJECT, TEMPLATE, USER, fleet, key, notification, template
@@ -36,7 +36,7 @@ def plain(cloud, tmp_path, pulumi_home):
 def test_the_list_commands_of_the_guide_work(cloud, plain):
     with driver.engine(project="my-project", emulatorHost=cloud.host) as engine:
         bucket = {"name": "my-uploads"}
-        httpx.post(f"http://{cloud.host}/storage/v1/b?project=my-project", json=bucket, trust_env=False)
+        plain_http.post(f"http://{cloud.host}/storage/v1/b?project=my-project", json=bucket)
         made = [
             engine.create(TEMPLATE, "web", {**template(), "name": "web-1"}),
             engine.create(NOTIFICATION, "uploads", notification(bucket="my-uploads")),

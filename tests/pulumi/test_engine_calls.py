@@ -12,7 +12,7 @@ import re
 import attrs
 import pytest
 import stack as stacks
-from programs import FLEET, NOTIFICATION, PROJECT, TEMPLATE, fleet, notification, template
+from programs import FLEET, NOTIFICATION, TEMPLATE, fleet, notification, template
 from recorded_calls import recording, words
 from stack import Declared, Output
 
@@ -140,7 +140,7 @@ def _real_calls(stack, path):
 def _our_calls(cloud):
     """Run the steps with the stack of the tests; return its calls, but for the previews."""
     calls = []
-    ours = stacks.Stack(cloud, start_plugin=recording(calls, project=PROJECT, emulatorHost=cloud.host), previews=False)
+    ours = stacks.Stack(cloud, start_plugin=recording(calls), previews=False)
     for step in STEPS:
         if isinstance(step, dict):
             ours.up(step)

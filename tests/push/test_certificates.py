@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import httpx
+import plain_http
 import pytest
 from clock import FakeClock
 from programs import PROJECT
@@ -13,7 +13,7 @@ EMAIL = "pusher@example.com"
 
 
 def _post(cloud, path, **body):
-    return httpx.post(f"http://{cloud.host}{path}", json=body, timeout=600, trust_env=False).json()
+    return plain_http.post(f"http://{cloud.host}{path}", json=body).json()
 
 
 def _token(cloud, **order):
@@ -122,7 +122,7 @@ def test_a_missing_file_of_certificate_authorities_is_an_error(cloud, clock, mon
 
 
 def test_given_certificates_need_no_network_access(cloud, clock):
-    document = httpx.get(f"http://{cloud.host}/oauth2/v1/certs", timeout=600, trust_env=False).json()
+    document = plain_http.get(f"http://{cloud.host}/oauth2/v1/certs").json()
     token = _token(cloud)
     cloud.emulator.requests.kept.clear()
     verifier = PushVerifier("me", EMAIL, certificates=Certificates.given(document), now=clock.now)

@@ -10,9 +10,9 @@ from contextlib import ExitStack
 
 import attrs
 import driver
-import httpx
 import matrix
-from clock import HANGS, FakeClock
+import plain_http
+from clock import FakeClock
 from clocked import ClockedProvider
 from driver import Engine
 from emulated import Emulated
@@ -62,7 +62,7 @@ class Stack:
 def _run(cloud: Emulated, each: int, *names: str) -> list[Stack]:
     """Let stacks create templates side by side."""
     rates = {"perSecond": {"mutations": PER_SECOND}, "burst": PER_SECOND}
-    httpx.post(f"http://{cloud.host}/_emulator/rates", json=rates, trust_env=False, timeout=HANGS).raise_for_status()
+    plain_http.post(f"http://{cloud.host}/_emulator/rates", json=rates).raise_for_status()
     with ExitStack() as plugins:
         config = {"project": PROJECT, "emulatorHost": cloud.host}
         engines = [plugins.enter_context(driver.engine(ClockedProvider(cloud.clock), **config)) for _ in names]

@@ -299,6 +299,14 @@ class Engine:
 @contextmanager
 def engine(provider: Provider | None = None, /, **config: Any) -> Iterator[Engine]:
     """Start a plugin and an engine's log service, connect them, and configure the plugin."""
+    with connected(provider) as made:
+        made.configure(**config)
+        yield made
+
+
+@contextmanager
+def connected(provider: Provider | None = None) -> Iterator[Engine]:
+    """Start a plugin and an engine's log service, and connect them."""
     log, host = EngineLog(), grpc.server(ThreadPoolExecutor(4))
     proto.engine_grpc.add_EngineServicer_to_server(log, host)
     log.address = f"127.0.0.1:{host.add_insecure_port('127.0.0.1:0')}"
@@ -309,7 +317,6 @@ def engine(provider: Provider | None = None, /, **config: Any) -> Iterator[Engin
         with grpc.insecure_channel(f"127.0.0.1:{port}", options=ENGINE_LIMITS) as channel:
             made = Engine(proto.provider_grpc.ResourceProviderStub(channel), log)
             made.stub.Handshake(rpc.ProviderHandshakeRequest(engine_address=log.address))
-            made.configure(**config)
             yield made
     finally:
         server.stop(None).wait()

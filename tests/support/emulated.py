@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import attrs
-import httpx
+import plain_http
 from clock import HANGS, HOUR, FakeClock
 from direct_connection import Served, serve_directly, serve_no_longer
 from interception import Interceptor
@@ -121,8 +121,7 @@ class Emulated:
 
     def post(self, path: str, body: dict[str, Any]) -> None:
         """Create a resource through the API, then clear the log of requests."""
-        # Most of the time of a request would be for reading certificates, which HTTP does not need.
-        response = httpx.post(f"http://{self.host}{path}", json=body, trust_env=False, verify=False, timeout=HANGS)
+        response = plain_http.post(f"http://{self.host}{path}", json=body)
         response.raise_for_status()
         self.emulator.operations.settle()
         self.emulator.requests.kept.clear()
@@ -152,7 +151,7 @@ class Emulated:
     def make_bucket_anew(self) -> None:
         """Delete that bucket with its notification configurations, and create another one of the same name."""
         url = f"http://{self.host}/storage/v1/b/{BUCKET}"
-        httpx.delete(url, trust_env=False, verify=False, timeout=HANGS).raise_for_status()
+        plain_http.delete(url).raise_for_status()
         self.make_bucket()
 
     def make_topics(self) -> None:
@@ -199,7 +198,7 @@ class Emulated:
     def deliveries(self, at_least: int) -> list[dict[str, Any]]:
         """Wait for at least this many attempts to push; return all of them."""
         url = f"http://{self.host}/_emulator/deliveries"
-        answer = httpx.get(url, params={"atLeast": at_least}, timeout=HANGS, trust_env=False)
+        answer = plain_http.get(url, params={"atLeast": at_least})
         deliveries: list[dict[str, Any]] = answer.json()
         return deliveries
 
@@ -231,6 +230,6 @@ def running() -> Iterator[Emulated]:
 
 def _loop_of(interceptor: Interceptor, host: str) -> asyncio.AbstractEventLoop:
     """Return the loop that serves an emulator, which the first request shows."""
-    httpx.get(f"http://{host}/", trust_env=False, verify=False, timeout=HANGS).raise_for_status()
+    plain_http.get(f"http://{host}/").raise_for_status()
     assert interceptor.loop is not None
     return interceptor.loop

@@ -42,9 +42,13 @@ class Inventory:
         }
         return cls({path: _content(body) for path, body in found.items()} | attached)
 
+    def new_since(self, before: Inventory) -> dict[str, Json]:
+        """Return what is new, by path."""
+        return {path: body for path, body in self.items.items() if path not in before.items}
+
     def added_since(self, before: Inventory) -> Counter[str]:
         """Count what is new, by kind."""
-        return Counter(path.split("/")[-2] for path in self.items.keys() - before.items.keys())
+        return Counter(path.split("/")[-2] for path in self.new_since(before))
 
     def changed_since(self, before: Inventory) -> list[str]:
         """Name what existed before, and is gone or different."""

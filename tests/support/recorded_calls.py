@@ -32,12 +32,12 @@ def words(method: str, urn: str, *, olds: bool, preview: bool) -> str:
     return " ".join([method, *["olds"] * olds, *["preview"] * preview, urn.rpartition("::")[2]])
 
 
-def recording(calls: list[str], **config: Any) -> Callable[[], AbstractContextManager[Engine]]:
+def recording(calls: list[str]) -> Callable[[], AbstractContextManager[Engine]]:
     """Return what starts plugins whose calls are recorded."""
 
     @contextmanager
     def start() -> Iterator[Engine]:
-        with driver.engine(ClockedProvider(), **config) as engine:
+        with driver.connected(ClockedProvider()) as engine:
             engine.stub = _Recorder(engine.stub, calls)
             yield engine
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import attrs
+from programs import FLEET
 from sample import CANCELLATIONS, CRASHES, FAULTS, Inputs, Program, Sample
-from samples import SAMPLES
-from stack import Stack
+from samples import BY_TOKEN, SAMPLES
+from stack import Declared, Stack
 
 from gcpx.provider import RESOURCES
 
@@ -99,3 +100,36 @@ CREATIONS: Final = {item.program: item for item in CRASH_SCENARIOS if item.verb 
 """The creations that the crash matrix interrupts, by the names of their programs."""
 UNTOLD: Final = [name for name, item in CREATIONS.items() if not item.token.startswith("gcpx:compute:")]
 """The creations of which Google does not tell who requested them: only Compute has operations."""
+GENERATED: Final = [
+    name
+    for name, item in CREATIONS.items()
+    if not {"name", "fleetId", "disk"} & item.inputs.keys() and name not in UNTOLD
+]
+"""The other creations under generated names."""
+GIVEN: Final = [name for name in CREATIONS if name not in {*GENERATED, *UNTOLD}]
+"""The other creations of what the program identifies."""
+FLEETS: Final = [name for name, item in CREATIONS.items() if item.token == FLEET]
+INSERTIONS: Final = {name: BY_TOKEN[item.token].changed_by[0] for name, item in CREATIONS.items()} | {
+    "template_regional_generated": "compute.regionInstanceTemplates.insert"
+}
+"""The API method of each creation."""
+OPERATION_LISTS: Final = [f"compute.{scope}Operations.list" for scope in ("global", "region", "zone")]
+"""The API methods that tell what earlier requests created."""
+
+
+def program_of(
+    name: str, resource: str = "web", *, changed: Inputs | None = None, **options: Any
+) -> dict[str, Declared]:
+    """Return a program with the resource of a creation: its name, inputs that differ, and resource options."""
+    return {resource: Declared(CREATIONS[name].token, CREATIONS[name].inputs | (changed or {}), **options)}
+
+
+def lose_answers(stack: Stack, name: str, *, is_made: bool = True) -> None:
+    """Run a creation, and lose what Google says of it, so that the state knows only that it may have been made."""
+    stack.cloud.fail(INSERTIONS[name], drop="after" if is_made else "before")
+    for method in (INSERTIONS[name], *OPERATION_LISTS):
+        stack.cloud.fail(method, status=403, times=1000)
+    stack.up(program_of(name))
+    stack.cloud.emulator.faults.queue.clear()
+    assert stack.entries[0].init_errors
+    assert "numericId" not in stack.entries[0].resource.outputs

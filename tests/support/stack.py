@@ -230,7 +230,7 @@ class Stack:
     def _start_plugin(self) -> AbstractContextManager[Engine]:
         self.provider = self.make_provider()
         self.provider.parallel = self.parallel
-        return driver.engine(self.provider, **self._config)
+        return driver.connected(self.provider)
 
     def end_plugin(self) -> None:
         """End the plugin; the next call starts another one."""
@@ -341,6 +341,11 @@ class Stack:
             if not replaces:
                 self._sort(list(program))
             self._delete(lambda entry: self._is_left_over(entry, program) and (not replaces or entry.name in replaces))
+
+    def succeed(self, given: Given) -> None:
+        """Bring the stack to a program, which must succeed."""
+        self.up(given)
+        assert self.failed is None, self.failed
 
     def refresh(self) -> None:
         """Read every resource of the state."""

@@ -1,4 +1,7 @@
-"""What exists in the emulator besides the resources that a test makes: what they need, and what others have."""
+"""What exists in the emulator besides the resources that a test makes: what they need, and what others have.
+
+It is made once by requests, and put into the emulator as rows of its tables for each test.
+"""
 
 from __future__ import annotations
 
@@ -8,37 +11,48 @@ from typing import Any, Final
 from emulated import Emulated, running
 from inventory import Inventory
 from programs import PROJECT, template
+from sample import Change
 from samples import SAMPLES
 
 _TABLES: Final = ("resources", "counters")
 
 
 def prepare(cloud: Emulated) -> Inventory:
-    """Make what single resources need, and a few resources of others, whose names fit no fleet's pattern."""
-    cloud.reset()
+    """Reset the emulator; make what single resources need, and things of others, whose names fit no fleet's pattern."""
+    _put(cloud, _neighbours)
+    return Inventory.of(cloud)
+
+
+def make_surroundings(cloud: Emulated) -> None:
+    """Reset the emulator, and make what the programs need and what others have."""
+    _put(cloud, _surroundings)
+
+
+def _neighbours(cloud: Emulated) -> None:
     cloud.make_bucket()
     cloud.make_topics()
     cloud.make_disk()
     cloud.make_instance()
     cloud.make_instance("web-stranger")
     cloud.post(f"/compute/v1/projects/{PROJECT}/global/instanceTemplates", {"name": "stranger", **template()})
-    return Inventory.of(cloud)
 
 
-def make_surroundings(cloud: Emulated) -> None:
-    """Reset the emulator, and make what the programs need and what others have."""
+def _surroundings(cloud: Emulated) -> None:
+    for sample in SAMPLES.values():
+        sample.surround(cloud)
+
+
+def _put(cloud: Emulated, make: Change) -> None:
     cloud.reset()
-    store = cloud.emulator.store
-    for table, rows in _surroundings().items():
+    for table, rows in _made_by(make).items():
         places = ", ".join("?" * len(rows[0])) if rows else ""
-        store.run_many(f"insert into {table} values ({places})", rows)
+        cloud.emulator.store.run_many(f"insert into {table} values ({places})", rows)
 
 
 @functools.cache
-def _surroundings() -> dict[str, list[tuple[Any, ...]]]:
-    """Let each sample make its surroundings once, by requests; return them as rows of the emulator's tables."""
+def _made_by(make: Change) -> dict[str, list[tuple[Any, ...]]]:
+    """Return what a function makes, as rows of the emulator's tables."""
     with running() as cloud:
-        for sample in SAMPLES.values():
-            sample.surround(cloud)
+        make(cloud)
         store = cloud.emulator.store
         return {table: [tuple(row) for row in store.run(f"select * from {table}")] for table in _TABLES}

@@ -14,6 +14,7 @@ from urllib.parse import parse_qs
 
 import attrs
 import httpx
+import plain_http
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -104,9 +105,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _emulated(self, body: bytes) -> Answer:
         headers = {name: value for name, value in self.headers.items() if name.lower() in _PASSED_ON}
-        given = httpx.request(
-            self.command, f"http://{self.emulator}{self.path}", content=body, headers=headers, trust_env=False
-        )
+        given = plain_http.send(self.command, f"http://{self.emulator}{self.path}", content=body, headers=headers)
         return Answer(given.status_code, given.content)
 
     def log_message(self, *_: Any) -> None:

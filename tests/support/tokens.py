@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import httpx
-from clock import HANGS
+import plain_http
 
 EMAIL = "pusher@example.com"
 AUDIENCE = "me"
@@ -14,6 +13,6 @@ AUDIENCE = "me"
 def issue_token(cloud: Any, **order: Any) -> str:
     """Let the emulator issue a token of `EMAIL` for `AUDIENCE`; `order` changes what it contains."""
     body = {"email": EMAIL, "audience": AUDIENCE, **order}
-    response = httpx.post(f"http://{cloud.host}/_emulator/tokens", json=body, trust_env=False, timeout=HANGS)
+    response = plain_http.post(f"http://{cloud.host}/_emulator/tokens", json=body)
     token: str = response.json()["token"]
     return token

@@ -9,8 +9,7 @@ from typing import Any, Final
 import attrs
 import driver
 import grpc
-import httpx
-from clock import HANGS
+import plain_http
 from clocked import ClockedProvider
 from driver import Engine, Resource, failing, plain
 from emulated import Emulated
@@ -95,7 +94,7 @@ def run(
     item.world(cloud)
     config = {"project": PROJECT, "emulatorHost": cloud.host}
     more = {"validateOnline": "true"} if item.verb == ONLINE else {}
-    with driver.engine(ClockedProvider(), **config, **more) as engine:
+    with driver.connected(ClockedProvider()) as engine:
         engine.provider_id = _PROVIDER_ID
         engine.configure(**config, **more)
         before = _before(engine, cloud, item)
@@ -124,7 +123,7 @@ def _before(engine: Engine, cloud: Emulated, item: VerbRun) -> Resource | None:
 def _interrupted(cloud: Emulated, item: VerbRun) -> Resource:
     """Cancel a creation; what waits for its operation then lets the time pass."""
     config = {"project": PROJECT, "emulatorHost": cloud.host}
-    with driver.engine(ClockedProvider(), **config) as engine, ThreadPoolExecutor() as pool, failing() as failed:
+    with driver.connected(ClockedProvider()) as engine, ThreadPoolExecutor() as pool, failing() as failed:
         engine.provider_id = _PROVIDER_ID
         engine.configure(**config)
         cloud.hold_operations()
@@ -169,7 +168,7 @@ def _do_existing(engine: Engine, item: VerbRun, before: Resource) -> None:
 def _set_policy(cloud: Emulated, denied: frozenset[str], every: frozenset[str]) -> None:
     bindings = [{"permission": name, "members": [] if name in denied else ["*"]} for name in sorted(every | denied)]
     url = f"http://{cloud.host}/_emulator/policy"
-    httpx.post(url, json={"bindings": bindings}, trust_env=False, timeout=HANGS).raise_for_status()
+    plain_http.post(url, json={"bindings": bindings}).raise_for_status()
 
 
 def verbs_of(runs: list[VerbRun]) -> Iterator[tuple[str, str]]:

@@ -82,8 +82,8 @@ def _work(name: str, origin: Path) -> Work:
 @cache
 def _owners() -> dict[str, str]:
     """Return the name of the distribution of each installed file, by its path below site-packages."""
-    every = importlib.metadata.distributions()
-    return {file.as_posix(): found.name for found in every for file in found.files or ()}
+    every = [(found.name, found.files or ()) for found in importlib.metadata.distributions()]
+    return {file.as_posix(): name for name, files in every for file in files}
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import httpx
+import plain_http
 import pytest
 from google.api_core import exceptions
 from google.cloud import compute_v1
@@ -84,9 +84,7 @@ def test_a_disk_of_that_name_that_another_instance_writes_to_is_refused(cloud, i
 
 def test_a_disk_is_unused_after_its_instance_was_removed(cloud, instances):
     _make(cloud, instances, _disk(boot=True, disk_name="one"))
-    httpx.delete(
-        f"http://{cloud.host}/_emulator/resources/projects/{PROJECT}/zones/{ZONE}/instances/vm", trust_env=False
-    )
+    plain_http.delete(f"http://{cloud.host}/_emulator/resources/projects/{PROJECT}/zones/{ZONE}/instances/vm")
 
     assert _make(cloud, instances, _disk(boot=True, disk_name="one"), name="second").disks[0].source.endswith("/one")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import httpx
+import plain_http
 import pytest
 from programs import DEBIAN, PROJECT, ZONE
 
@@ -75,14 +75,14 @@ def source(cloud):
 
 def _insert(cloud, source, configs=()):
     body = {"name": "copy", "sourceInstance": source, "sourceInstanceParams": {"diskConfigs": list(configs)}}
-    answer = httpx.post(f"http://{cloud.host}{BASE}/global/instanceTemplates", json=body, trust_env=False)
+    answer = plain_http.post(f"http://{cloud.host}{BASE}/global/instanceTemplates", json=body)
     cloud.emulator.operations.settle()
     return answer
 
 
 def _copy(cloud, source, *configs):
     assert _insert(cloud, source, configs).status_code == 200
-    return httpx.get(f"http://{cloud.host}{BASE}/global/instanceTemplates/copy", trust_env=False).json()["properties"]
+    return plain_http.get(f"http://{cloud.host}{BASE}/global/instanceTemplates/copy").json()["properties"]
 
 
 def test_it_keeps_what_the_instance_has(cloud, source):
@@ -199,6 +199,6 @@ def test_instances_are_created_from_it(cloud, source):
 
 
 def test_input_only_fields_are_not_kept(cloud, source):
-    shown = httpx.get(f"http://{cloud.host}{BASE}/{source}", trust_env=False).json()
+    shown = plain_http.get(f"http://{cloud.host}{BASE}/{source}").json()
 
     assert "params" not in shown

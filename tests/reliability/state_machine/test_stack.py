@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 import pytest
 from inventory import Inventory
-from programs import FLEET, NOTIFICATION, PROJECT, TEMPLATE, fleet, notification, template
+from programs import FLEET, NOTIFICATION, TEMPLATE, fleet, notification, template
 from recorded_calls import recording
 from stack import Declared, Output, Stack
 
@@ -36,7 +36,7 @@ class Recorded:
 def recorded(cloud):
     calls = []
     cloud.prepare()
-    stack = Stack(cloud, start_plugin=recording(calls, project=PROJECT, emulatorHost=cloud.host))
+    stack = Stack(cloud, start_plugin=recording(calls))
     yield Recorded(stack, calls)
     stack.end_plugin()
 
