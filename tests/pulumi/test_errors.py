@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import plain_http
+import httpx
 import pytest
+from clock import HANGS
 from programs import IMAGE, KEY, NOTIFICATION, PROJECT, TEMPLATE, image, key, notification, template
 
 pytestmark = pytest.mark.pulumi
@@ -175,7 +176,12 @@ def test_outputs_that_others_use_are_unknown_in_preview_and_known_in_up(stack):
 def test_a_template_is_created_from_its_source_instance(stack, cloud):
     disk = {"boot": True, "deviceName": "boot", "initializeParams": {"sourceImage": "family/debian-12"}}
     body = {"name": "vm", "machineType": "zones/us-east1-b/machineTypes/e2-medium", "disks": [disk]}
-    plain_http.post(f"http://{cloud.host}/compute/v1/projects/{PROJECT}/zones/us-east1-b/instances", json=body)
+    httpx.post(
+        f"http://{cloud.host}/compute/v1/projects/{PROJECT}/zones/us-east1-b/instances",
+        json=body,
+        trust_env=False,
+        timeout=HANGS,
+    )
     params = {"diskConfigs": [{"deviceName": "boot", "instantiateFrom": "SOURCE_IMAGE", "autoDelete": True}]}
     inputs = {"name": "from-vm", "sourceInstance": "zones/us-east1-b/instances/vm", "sourceInstanceParams": params}
     stack.write(copy={"type": TEMPLATE, "properties": inputs})

@@ -8,8 +8,9 @@ import os
 import subprocess
 import sys
 
-import plain_http
+import httpx
 import pytest
+from clock import HANGS
 from generate.examples import SOURCE, names
 from google.auth.credentials import AnonymousCredentials
 from google.cloud import storage
@@ -50,12 +51,14 @@ every language."""
 
 def signed_token(cloud):
     order = {"email": ACCOUNT, "audience": "https://example.com/push"}
-    return plain_http.post(f"http://{cloud.host}/_emulator/tokens", json=order).json()["token"]
+    return httpx.post(f"http://{cloud.host}/_emulator/tokens", json=order, trust_env=False, timeout=HANGS).json()[
+        "token"
+    ]
 
 
 def finished_operation(cloud):
     operations = f"http://{cloud.host}/compute/v1/projects/{PROJECT}/zones/us-east1-b/operations"
-    return plain_http.get(operations).json()["items"][0]["name"]
+    return httpx.get(operations, trust_env=False, timeout=HANGS).json()["items"][0]["name"]
 
 
 CONFIG = {
@@ -162,7 +165,7 @@ def test_events_of_a_bucket_reach_a_guarded_receiver(cloud, tmp_path, pulumi_hom
         bucket.blob("in/yes.png").upload_from_string(b"picture")
         message = receiver.next()
         deliveries = cloud.deliveries(1)
-        strangers = [plain_http.post(receiver.url, json={"message": {}}, headers=headers).status_code
+        strangers = [httpx.post(receiver.url, json={"message": {}}, headers=headers, trust_env=False, timeout=HANGS).status_code
                      for headers in ({}, {"Authorization": "Bearer a.b.c"})]  # fmt: skip
 
     assert message.attributes["objectId"] == "in/yes.png"

@@ -10,7 +10,7 @@ import sys
 from typing import Any
 
 import attrs
-import plain_http
+import httpx
 import pytest
 from clock import HANGS
 from fleets import set_limits
@@ -112,7 +112,7 @@ def members_in(cloud, zone):
 
 def preempt(cloud, names):
     body = {"names": names, "project": PROJECT}
-    response = plain_http.post(f"http://{cloud.host}/_emulator/preempt", json=body)
+    response = httpx.post(f"http://{cloud.host}/_emulator/preempt", json=body, trust_env=False, timeout=HANGS)
     response.raise_for_status()
 
 

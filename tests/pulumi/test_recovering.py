@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 
 import driver
-import plain_http
+import httpx
 import pytest
 from clock import HANGS
 from documented import commands, messages, run_commands
@@ -178,7 +178,7 @@ def test_the_state_is_behind_google(stack, cloud):
     stack.write(web=WORKERS)
     stack.up()
     zone, member = next((path, item) for path in _members() for item in cloud.emulator.store.list(path))
-    plain_http.delete(f"http://{cloud.host}/compute/v1/{zone}/{member['name']}").raise_for_status()
+    httpx.delete(f"http://{cloud.host}/compute/v1/{zone}/{member['name']}", trust_env=False).raise_for_status()
     cloud.emulator.operations.settle()
     _assert_quoted(heading, stack.up())
     _recover(stack, heading)
