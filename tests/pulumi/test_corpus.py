@@ -12,7 +12,7 @@ from workspace import ROOT
 pytestmark = pytest.mark.pulumi
 FOLDER = ROOT / "tests" / "corpus"
 PROGRAMS = {path.stem: yaml.safe_load(path.read_text()) for path in sorted(FOLDER.glob("*.yaml"))}
-GROUPS = 4
+GROUPS = 2
 """How many stacks the programs share; one stack per program would take an hour and find nothing more."""
 
 

@@ -1,4 +1,7 @@
-"""A forced replacement under the real CLI never deletes what the state still needs, however many runs it takes."""
+"""A forced replacement under the real CLI never deletes what the state still needs, however many runs it takes.
+
+`tests/provider/test_forced_replacements.py` tries the same with every resource, without and with a refresh in any order.
+"""
 
 from __future__ import annotations
 
@@ -46,11 +49,6 @@ def _urns(stack):
 
 def _taint(stack):
     stack.workspace.run("state", "taint", *_urns(stack), "--yes")
-    return []
-
-
-def _targets(stack):
-    return [word for urn in _urns(stack) for word in ("--target-replace", urn)]
 
 
 def _assert_kept_until_destroyed(stack, cloud):
@@ -68,13 +66,12 @@ def _entries(stack):
     return [(item["urn"], item.get("delete", False)) for item in found]
 
 
-@pytest.mark.parametrize("force", [_targets, _taint])
-def test_a_forced_replacement_of_what_was_removed_outside_keeps_what_it_creates(forced, cloud, force):
-    options = force(forced)
+def test_a_forced_replacement_of_what_was_removed_outside_keeps_what_it_creates(forced, cloud):
+    targets = [word for urn in _urns(forced) for word in ("--target-replace", urn)]
     for life in LIVES.values():
         life.remove(cloud)
 
-    assert "+-2 replaced" in forced.up(*options)
+    assert "+-2 replaced" in forced.up(*targets)
     _assert_kept_until_destroyed(forced, cloud)
 
 
@@ -99,20 +96,17 @@ def interrupted(stack, cloud, vm):
     return stack
 
 
-@pytest.mark.parametrize("options", [[], ONE_BY_ONE], ids=["not read", "read"])
-def test_a_run_that_deletes_the_old_entries_keeps_what_the_new_ones_have(interrupted, cloud, options):
-    """`tests/provider/test_forced_replacements.py` reads the entries in the other order, too."""
+def test_a_run_that_deletes_the_old_entries_keeps_what_the_new_ones_have(interrupted, cloud):
     interrupted.write(**PROGRAM)
-    said = interrupted.up(*options)
+    said = interrupted.up(*ONE_BY_ONE)
 
     kept = {name for name in TOKENS if f"{interrupted.resource(name)['id']} was not replaced" in said}
     assert kept == {"attachment"}, "its replacement found it"
     _assert_kept_until_destroyed(interrupted, cloud)
 
 
-@pytest.mark.parametrize("options", [[], ["--refresh"]], ids=["not read", "read"])
-def test_a_destruction_of_two_entries_leaves_nothing(interrupted, cloud, options):
-    interrupted.workspace.run("destroy", "--yes", "--skip-preview", *options)
+def test_a_destruction_of_two_entries_leaves_nothing(interrupted, cloud):
+    interrupted.workspace.run("destroy", "--yes", "--skip-preview", "--refresh")
 
     assert all(life.is_gone(cloud) for life in LIVES.values())
     assert _entries(interrupted) == []
