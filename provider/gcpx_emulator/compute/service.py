@@ -12,6 +12,7 @@ from gcpx_emulator.compute import (
     instance_templates,
     instances,
     machine_images,
+    machine_types,
     operations,
     permissions,
     placement,
