@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from http import HTTPStatus
+from typing import Any, Final
 
 import attrs
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from gcpx_emulator.core.call import HANDLERS, Call
-from gcpx_emulator.core.discovery import Method, route
+from gcpx_emulator.core.discovery import Method, error_form, route
 from gcpx_emulator.core.errors import ApiError, error_response
 from gcpx_emulator.core.faults import DroppedConnection, Fault, response_before_work
 from gcpx_emulator.core.json_data import Json, parse_json
@@ -36,7 +37,9 @@ class GoogleApis:
         try:
             response = await self._routed(request, entry)
         except Exception as error:  # noqa: BLE001 - the log contains every response
-            response = error_response(error, entry["method"] or f"{request.method} {request.url.path}")
+            form = error_form(_api(entry))
+            response = error_response(error, entry["method"] or f"{request.method} {request.url.path}", form)
+        _add_headers(response, _api(entry), request.method)
         entry["status"] = response.status_code
         return response
 
@@ -53,7 +56,7 @@ class GoogleApis:
             upload = Upload(parse_json(raw))
         entry["body"] = shown_body(upload.metadata)
         fault = self.emulator.faults.take(method.id)
-        early = await response_before_work(fault) if fault else None
+        early = await response_before_work(fault, error_form(method.api)) if fault else None
         if early is not None:
             return early
         # A malformed mask is refused before the call has changed anything.
@@ -90,3 +93,29 @@ class GoogleApis:
         cloud.operations.settle()
         answer = handler(call)
         return await answer if inspect.isawaitable(answer) else answer
+
+
+def _api(entry: Json) -> str:
+    """Name the API that a request of the log is for, such as `compute`; empty if it is for none."""
+    return str(entry["method"] or "").partition(".")[0]
+
+
+_JSON: Final = "application/json"
+_UNCACHED: Final = "no-cache, no-store, max-age=0, must-revalidate"
+_VALIDATED: Final = "private, max-age=0, must-revalidate, no-transform"
+
+
+def _add_headers(response: Response, api: str, http_method: str) -> None:
+    """Add the headers that Google's responses have, as recorded for Compute, Cloud Storage and Pub/Sub."""
+    headers, is_empty = response.headers, response.status_code == HTTPStatus.NO_CONTENT
+    if is_empty and api == "storage":
+        headers["Content-Type"] = _JSON
+    elif headers.get("content-type") == _JSON:
+        headers["Content-Type"] = f"{_JSON}; charset=UTF-8"
+    else:
+        return
+    if api == "storage":
+        is_read = http_method == "GET" and response.status_code < HTTPStatus.BAD_REQUEST
+        headers["Cache-Control"] = _VALIDATED if is_read else _UNCACHED
+    elif api:
+        headers.setdefault("Cache-Control", "private")

@@ -17,7 +17,7 @@ import attrs
 from gcpx_emulator.core import call
 from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.discovery import MERGE_PATCH, Api, methods_of, serve
-from gcpx_emulator.core.errors import ApiError, already_exists, invalid, not_found, required
+from gcpx_emulator.core.errors import ApiError, ErrorForm, already_exists, invalid, not_found, required
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.operations import Effect, Operation, Progress, change, delete, put
 
@@ -54,8 +54,8 @@ def _amend_beta(document: Json) -> None:
 
 
 serve(
-    Api("compute.v1", prefixes=("compute/v1",), amend=_amend),
-    Api("compute.beta", prefixes=("compute/beta",), amend=_amend_beta),
+    Api("compute.v1", prefixes=("compute/v1",), amend=_amend, errors=ErrorForm.REASONS),
+    Api("compute.beta", prefixes=("compute/beta",), amend=_amend_beta, errors=ErrorForm.REASONS),
 )
 
 

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 import attrs
 
-from gcpx_emulator.core.errors import ApiError
+from gcpx_emulator.core.errors import ApiError, ErrorForm
 from gcpx_emulator.core.json_data import Json
 
 MERGE_PATCH: Final = "mergePatch"
@@ -29,11 +29,13 @@ class Api:
         document: the name of its document, such as `compute.v1`.
         prefixes: the beginnings of its paths, such as `compute/v1`.
         amend: adds to the document what it lacks, before it is used.
+        errors: the form of its errors.
     """
 
     document: str
     prefixes: tuple[str, ...]
     amend: Callable[[Json], None] = lambda _document: None
+    errors: ErrorForm = ErrorForm.BOTH
 
 
 APIS: Final[dict[str, Api]] = {}
@@ -43,6 +45,11 @@ APIS: Final[dict[str, Api]] = {}
 def serve(*apis: Api) -> None:
     """Register the APIs of a service."""
     APIS.update((api.document, api) for api in apis)
+
+
+def error_form(api: str) -> ErrorForm:
+    """Return the form of the errors of an API, such as `compute`; an API without documents has both parts."""
+    return next((served.errors for served in APIS.values() if served.document.startswith(f"{api}.")), ErrorForm.BOTH)
 
 
 @attrs.frozen

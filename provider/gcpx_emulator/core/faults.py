@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from gcpx_emulator.core.call import HANDLERS
 from gcpx_emulator.core.controls import TEXT, ControlBody, Field, is_duration, is_object, is_text, is_whole
-from gcpx_emulator.core.errors import ApiError
+from gcpx_emulator.core.errors import ApiError, ErrorForm
 from gcpx_emulator.core.json_data import Json
 
 _REASON: Final = re.compile(r"(?=.{1,63}$)[A-Z][A-Z0-9_]+[A-Z0-9]")
@@ -153,8 +153,11 @@ class DroppedConnection(Response):
         await send({"type": "http.response.body", "body": b"", "more_body": True})
 
 
-async def response_before_work(fault: Fault) -> Response | None:
-    """Wait for a fault's delay; return the response that it sends without doing the work, if it does."""
+async def response_before_work(fault: Fault, form: ErrorForm) -> Response | None:
+    """Wait for a fault's delay; return the response that it sends without doing the work, if it does.
+
+    `form` is the form of the API's errors.
+    """
     await asyncio.sleep(fault.delay)
     if fault.drop == "before":
         return DroppedConnection()
@@ -163,4 +166,4 @@ async def response_before_work(fault: Fault) -> Response | None:
     if fault.status is None:
         return None
     headers = {"Retry-After": str(fault.retry_after)} if fault.retry_after is not None else {}
-    return JSONResponse(ApiError(fault.status, fault.message, fault.reason).body(), fault.status, headers)
+    return JSONResponse(ApiError(fault.status, fault.message, fault.reason).body(form), fault.status, headers)
