@@ -7,12 +7,21 @@ import binascii
 import hashlib
 from typing import Final
 
-from gcpx_emulator.compute.call import Call, check_free, check_name, check_ready, handles, last_part, path_of
+from gcpx_emulator.compute.call import (
+    Call,
+    check_free,
+    check_name,
+    check_ready,
+    fingerprint,
+    handles,
+    last_part,
+    path_of,
+)
 from gcpx_emulator.compute.images import linked_image
 from gcpx_emulator.compute.lists import list_scope, show
 from gcpx_emulator.compute.locations import check_location, region_of, zones_of
 from gcpx_emulator.compute.predefined_resources import DISK_TYPES
-from gcpx_emulator.core.clock import timestamp
+from gcpx_emulator.core.clock import pacific_timestamp
 from gcpx_emulator.core.errors import ApiError, invalid, required
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.operations import Effect, change, relink
@@ -100,45 +109,75 @@ def _check_replica_zones(field: str, zones: list[str], zone: str) -> None:
 
 _DEFAULT_SIZE: Final = "500"
 _DEFAULT_TYPE: Final = "pd-standard"
+_OF_THE_IMAGE: Final[tuple[str, ...]] = ("architecture", "guestOsFeatures", "licenseCodes", "licenses")
+"""The fields that a disk has from its image."""
+_DEFAULTS: Final[Json] = {
+    "enableConfidentialCompute": False,
+    "multiWriter": False,
+    "physicalBlockSizeBytes": "4096",
+    "satisfiesPzi": False,
+}
 
 
 def new_disk(call: Call, path: str, body: Json) -> Json:
-    """Write a new disk from the fields of a `Disk` or of an attached disk's `initializeParams`."""
+    """Write a new disk from the fields of a `Disk` or of an attached disk's `initializeParams`.
+
+    A disk with users is attached to them from the end of the call's operation.
+    """
     parent, _, name = path.rpartition("/disks/")
     location = "region" if "/regions/" in parent else "zone"
-    disk_type = last_part(str(body.get("type") or body.get("diskType") or _DEFAULT_TYPE))
     image = linked_image(call, "resource.sourceImage", body["sourceImage"]) if body.get("sourceImage") else {}
-    kept = {field: body[field] for field in ("description", "labels", "sourceSnapshot") if body.get(field)}
+    given = ("description", "labels", "sourceSnapshot", "users", *_DEFAULTS)
+    kept = {field: image[field] for field in _OF_THE_IMAGE if field in image}
+    kept |= {field: body[field] for field in given if body.get(field)}
+    features = _united(image.get("guestOsFeatures"), body.get("guestOsFeatures"))
+    if body.get("users"):
+        kept["lastAttachTimestamp"] = pacific_timestamp(call.end)
     if body.get("replicaZones"):
         kept["replicaZones"] = [call.full_url(zone) for zone in body["replicaZones"]]
     key = shown_key("resource.diskEncryptionKey", body.get("diskEncryptionKey"))
     return {
+        **_DEFAULTS,
         **kept,
+        **({"guestOsFeatures": features} if features else {}),
         **({"diskEncryptionKey": key} if key else {}),
         **({"sourceImage": image["selfLink"], "sourceImageId": image["id"]} if image else {}),
         "kind": "compute#disk",
         "id": call.store.new_id(),
         "name": name,
-        "creationTimestamp": timestamp(),
+        "creationTimestamp": pacific_timestamp(),
         "sizeGb": str(body.get("sizeGb") or body.get("diskSizeGb") or image.get("diskSizeGb", _DEFAULT_SIZE)),
-        "type": call.url(f"{parent}/diskTypes/{disk_type}"),
+        "type": _type(call, parent, body),
+        "labelFingerprint": fingerprint(body.get("labels") or {}),
         "status": "READY",
         location: call.url(parent),
         "selfLink": call.url(path),
-        "users": body.get("users", []),
     }
+
+
+def _united(features: list[Json] | None, more: list[Json] | None) -> list[Json]:
+    """Return features of the guest's system, and those of others that are not among them."""
+    known = features or []
+    return known + [feature for feature in more or [] if feature not in known]
+
+
+def _type(call: Call, parent: str, body: Json) -> str:
+    """Return the link to the type of a disk in the scope `parent`; a partial `diskType` stays partial."""
+    path = f"{parent}/diskTypes/{last_part(str(body.get('type') or body.get('diskType') or _DEFAULT_TYPE))}"
+    is_partial = "/" in body.get("diskType", "") and not body["diskType"].startswith("http")
+    return path if is_partial else call.url(path)
 
 
 def use_disk(call: Call, path: str, instance: str) -> Effect:
     """Return the effect that adds an instance to the users of a disk; both are paths."""
     call.read(path)
-    return relink(path, "users", instance, call.url(instance))
+    return relink(path, "users", instance, call.url(instance), lastAttachTimestamp=pacific_timestamp(call.end))
 
 
 def release_disk(call: Call, path: str, instance: str) -> Effect:
     """Return the effect that removes an instance from the users of a disk; both are paths."""
     call.read(path)
-    return relink(path, "users", instance, None)
+    return relink(path, "users", instance, None, lastDetachTimestamp=pacific_timestamp(call.end))
 
 
 def check_unused(call: Call, path: str, mode: str) -> None:
@@ -194,7 +233,7 @@ def resize_disk(call: Call) -> Json:
         raise required("sizeGb")
     if int(size) <= int(disk["sizeGb"]):
         raise invalid("sizeGb", size, f"The new size must be larger than the present one, {disk['sizeGb']} GB.")
-    users = [call.resolve(user) for user in disk["users"]]
+    users = [call.resolve(user) for user in disk.get("users", ())]
     shown = [_show_size(call, user, path, size) for user in users if call.store.get(user) is not None]
     return call.update("resizeDisk", path, disk | {"sizeGb": size}, *shown)
 

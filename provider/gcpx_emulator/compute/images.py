@@ -6,10 +6,10 @@ import re
 from operator import itemgetter
 from typing import Final
 
-from gcpx_emulator.compute.call import NAME, Call, check_free, check_name, handles
+from gcpx_emulator.compute.call import NAME, Call, check_free, check_name, fingerprint, fixed_id, handles
 from gcpx_emulator.compute.lists import list_items
 from gcpx_emulator.compute.predefined_resources import predefined_resource
-from gcpx_emulator.core.clock import timestamp
+from gcpx_emulator.core.clock import pacific_timestamp
 from gcpx_emulator.core.errors import invalid, not_found
 from gcpx_emulator.core.json_data import Json
 
@@ -66,6 +66,21 @@ _LINK: Final = re.compile(
 )
 _SOURCES: Final = ("rawDisk", "sourceDisk", "sourceImage", "sourceSnapshot")
 _DEFAULTS: Final = {"sourceType": "RAW", "architecture": "X86_64", "diskSizeGb": "10", "archiveSizeBytes": "1073741824"}
+_LICENSE: Final = re.compile(r"(?:-arm64)?-v?[0-9]{8}.*")
+"""What follows the name of the license in the name of a public image."""
+_DEBIAN: Final = re.compile(r"debian-([0-9]+)-([a-z]+)-(?:(arm64)-)?v([0-9]{8})")
+_DEBIAN_CODE: Final = "3853522013536123851"
+"""The code of the license of Debian 11, as recorded from 2022 to 2026; here all versions of Debian have it."""
+_OF_PUBLIC_IMAGES: Final[Json] = {
+    "enableConfidentialCompute": False,
+    "guestOsFeatures": [{"type": "UEFI_COMPATIBLE"}, {"type": "VIRTIO_SCSI_MULTIQUEUE"}, {"type": "GVNIC"}],
+    "labelFingerprint": fingerprint({"public-image": "true"}),
+    "labels": {"public-image": "true"},
+    "rawDisk": {"containerType": "TAR", "source": ""},
+    "status": "READY",
+    "storageLocations": ["asia", "us", "eu"],
+}
+"""What all public images have in common, as recorded for one of Debian in 2025."""
 
 
 def image_path(call: Call, field: str, link: str) -> str:
@@ -113,7 +128,12 @@ def _images(call: Call, project: str) -> list[Json]:
 
 def _public_image(call: Call, project: str, name: str) -> Json:
     """Describe the public image of this name."""
-    fields: Json = {**_DEFAULTS, "status": "READY"}
+    fields: Json = {**_DEFAULTS, **_OF_PUBLIC_IMAGES, **_license(call, project, name)}
+    debian = _DEBIAN.fullmatch(name)
+    if debian:
+        number, title, architecture, date = debian.groups()
+        words = f"{number} ({title}), {architecture or 'amd64'} built on {date}"
+        fields["description"] = f"Debian, Debian GNU/Linux, {words}"
     if "arm64" in name:
         fields["architecture"] = "ARM64"
     families = [family for family, newest in FAMILIES.get(project, {}).items() if newest == name]
@@ -126,6 +146,15 @@ def _public_image(call: Call, project: str, name: str) -> Json:
     return predefined_resource(call, "image", f"projects/{project}/global/images", name, **fields)
 
 
+def _license(call: Call, project: str, name: str) -> Json:
+    """Return the license of a public image and its code."""
+    path = f"projects/{project}/global/licenses/{_LICENSE.sub('', name)}"
+    return {
+        "licenses": [call.url(path)],
+        "licenseCodes": [_DEBIAN_CODE if project == "debian-cloud" else fixed_id(path)],
+    }
+
+
 @handles("compute.images.insert")
 def insert_image(call: Call) -> Json:
     """Create an image of the project."""
@@ -133,8 +162,15 @@ def insert_image(call: Call) -> Json:
     check_free(call, path)
     if not any(call.body.get(source) for source in _SOURCES):
         raise invalid("resource.sourceDisk", "", "A source is required.")
-    head = {"kind": "compute#image", "id": call.store.new_id(), "creationTimestamp": timestamp(), "status": "READY"}
-    return call.insert(path, _DEFAULTS | call.body | head | {"selfLink": call.url(path)})
+    head = {
+        "kind": "compute#image",
+        "id": call.store.new_id(),
+        "creationTimestamp": pacific_timestamp(),
+        "labelFingerprint": fingerprint(call.body.get("labels") or {}),
+        "selfLink": call.url(path),
+        "status": "READY",
+    }
+    return call.insert(path, _DEFAULTS | {"storageLocations": ["us"]} | call.body | head)
 
 
 @handles("compute.images.delete")

@@ -15,7 +15,7 @@ from gcpx_emulator.compute.call import Call, Work, check_ready, handles, path_of
 from gcpx_emulator.compute.capacity import limit
 from gcpx_emulator.compute.disks import check_key
 from gcpx_emulator.core.call import Cloud
-from gcpx_emulator.core.clock import timestamp
+from gcpx_emulator.core.clock import pacific_timestamp
 from gcpx_emulator.core.controls import TEXT, ControlBody, Field, acts, is_object, is_text, setting
 from gcpx_emulator.core.errors import ApiError, not_found, required
 from gcpx_emulator.core.json_data import Json, merge
@@ -129,7 +129,7 @@ def run_limit(scheduling: Json, moment: float) -> Json:
         end = datetime.fromisoformat(time.upper()).timestamp()
     else:
         return {}
-    return {DUE: end, "resourceStatus": {"scheduling": {"terminationTimestamp": timestamp(end)}}}
+    return {DUE: end, "resourceStatus": {"scheduling": {"terminationTimestamp": pacific_timestamp(end)}}}
 
 
 RUNNING: Final = "RUNNING"
@@ -150,18 +150,22 @@ def started(store: Store, instance: Json, moment: float) -> Json:
 def running(instance: Json, moment: float) -> Json:
     """Return the fields that an instance has from the moment when it runs, whether it has booted or was resumed."""
     platform = instance.get("minCpuPlatform") or _CPU_PLATFORM
-    fields = {"status": RUNNING, "lastStartTimestamp": timestamp(moment), "cpuPlatform": platform}
+    fields = {"status": RUNNING, "lastStartTimestamp": pacific_timestamp(moment), "cpuPlatform": platform}
     return fields | run_limit(instance.get("scheduling") or {}, moment)
 
 
 def stopped(moment: float) -> Json:
     """Return the fields that an instance has from the moment when it is stopped; None removes a field."""
-    return {"status": TERMINATED, "lastStopTimestamp": timestamp(moment), "cpuPlatform": _NO_CPU_PLATFORM} | NO_LIMIT
+    return {
+        "status": TERMINATED,
+        "lastStopTimestamp": pacific_timestamp(moment),
+        "cpuPlatform": _NO_CPU_PLATFORM,
+    } | NO_LIMIT
 
 
 def suspended(moment: float) -> Json:
     """Return the fields that an instance has from the moment when it is suspended; None removes a field."""
-    return {"status": SUSPENDED, "lastSuspendedTimestamp": timestamp(moment)} | NO_LIMIT
+    return {"status": SUSPENDED, "lastSuspendedTimestamp": pacific_timestamp(moment)} | NO_LIMIT
 
 
 def effects_on_disks(store: Store, path: str, instance: Json) -> list[Effect]:
@@ -221,7 +225,7 @@ def record_event(cloud: Cloud, event: SystemEvent, resource: Json, moment: float
     name = f"systemevent-{int(moment * 1000)}-{uuid.uuid4().hex[:8]}"
     _, project, *place = _path(resource).split("/")
     scope = "global" if place[0] == "global" else f"{place[0]}/{place[1]}"
-    details = {"id": cloud.store.new_id(), "insertTime": timestamp(moment)}
+    details = {"id": cloud.store.new_id(), "insertTime": pacific_timestamp(moment)}
     body = _body(event, resource, f"projects/{project}/{scope}", name) | details
     cloud.operations.start(
         Operation(

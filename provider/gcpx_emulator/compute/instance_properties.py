@@ -7,7 +7,6 @@ from typing import Final
 
 from gcpx_emulator.compute.call import Call, last_part, metadata_with_fingerprint, tags_with_fingerprint
 from gcpx_emulator.compute.disks import shown_key
-from gcpx_emulator.compute.images import image_path
 from gcpx_emulator.compute.locations import REGIONS, region_in
 from gcpx_emulator.compute.predefined_resources import DISK_TYPES
 from gcpx_emulator.core.errors import invalid, required
@@ -15,6 +14,7 @@ from gcpx_emulator.core.json_data import Json
 
 _NOT_KEPT: Final = ("resourceManagerTags",)
 _PARAMETERS_NOT_KEPT: Final = (*_NOT_KEPT, "sourceImageEncryptionKey", "sourceSnapshotEncryptionKey", "architecture")
+_SHARED_WITH_THE_DISK: Final[tuple[str, ...]] = ("architecture", "diskEncryptionKey", "guestOsFeatures", "licenses")
 _BOOT_SOURCES: Final = ("sourceImage", "sourceSnapshot", "sourceInstantSnapshot")
 _ACCESS_CONFIGS: Final = {
     "accessConfigs": {"type": "ONE_TO_ONE_NAT", "name": "External NAT"},
@@ -84,8 +84,6 @@ def kept_disk(call: Call, disk: Json, index: int) -> Json:
     given = kept.get("initializeParams")
     if given:
         parameters = {name: value for name, value in given.items() if name not in _PARAMETERS_NOT_KEPT}
-        if "sourceImage" in parameters:
-            parameters["sourceImage"] = call.url(image_path(call, "sourceImage", parameters["sourceImage"]))
         kept["initializeParams"] = {"diskType": "pd-standard"} | parameters
     if "/" in kept.get("source", ""):
         kept["source"] = call.full_url(kept["source"])
@@ -104,8 +102,8 @@ def kept_disk(call: Call, disk: Json, index: int) -> Json:
 
 def fields_of_disk(call: Call, path: str, disk: Json) -> Json:
     """Return the fields of an attached disk that follow from the disk itself."""
-    key = {"diskEncryptionKey": disk["diskEncryptionKey"]} if "diskEncryptionKey" in disk else {}
-    return {"source": call.url(path), "diskSizeGb": disk["sizeGb"], **key}
+    shared = {field: disk[field] for field in _SHARED_WITH_THE_DISK if field in disk}
+    return {"source": call.url(path), "diskSizeGb": disk["sizeGb"], **shared}
 
 
 def kept_interface(call: Call, interface: Json, index: int) -> Json:

@@ -312,7 +312,9 @@ def _newest_first(rows_after: RowsAfter, query: Query) -> Iterator[tuple[_Positi
 
 
 def _creation_time(item: Json) -> str:
-    return str(item.get("creationTimestamp", item.get("insertTime", "")))
+    """Return when an item was created, in a form that sorts by time whatever offset the time was written with."""
+    created = _time(item.get("creationTimestamp", item.get("insertTime")))
+    return created.isoformat(timespec="microseconds") if created else ""
 
 
 def _with_keys(rows: list[tuple[_Position, Json]]) -> list[tuple[str, Json]]:

@@ -83,7 +83,7 @@ def test_bodies_that_do_not_fit_their_schema_are_refused(http, body, words):
 def test_output_only_fields_are_ignored_and_beta_fields_hidden_from_v1(http, cloud):
     beta = TEMPLATES.replace("/v1/", "/beta/")
     body = {"name": "web", "id": "7", "selfLink": "x", "properties": properties(displayDevice={"enableDisplay": True})}
-    assert http.post(beta, json=body).json()["status"] == "PENDING"
+    assert http.post(beta, json=body).json()["status"] == "RUNNING"
     cloud.emulator.operations.settle()
     stable, latest = http.get(f"{TEMPLATES}/web").json(), http.get(f"{beta}/web").json()
 
