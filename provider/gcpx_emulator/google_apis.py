@@ -82,7 +82,7 @@ class GoogleApis:
             store=cloud.store,
             method=method,
             path=path,
-            query=clean_query(method, path, request.query_params),
+            query=clean_query(method, path, _query(method, request)),
             body=clean_body(method, upload.metadata),
             media=upload.media,
             headers=request.headers,
@@ -94,6 +94,13 @@ class GoogleApis:
         cloud.operations.settle()
         answer = handler(call)
         return await answer if inspect.isawaitable(answer) else answer
+
+
+def _query(method: Method, request: Request) -> dict[str, str]:
+    """Return the parameters of the query; the values of one that may be repeated are joined with commas."""
+    given = request.query_params
+    repeated = [name for name in given if method.parameters.get(name, {}).get("repeated")]
+    return {**given, **{name: ",".join(given.getlist(name)) for name in repeated}}
 
 
 def _mask(method: Method, query: Mapping[str, str]) -> Mask:

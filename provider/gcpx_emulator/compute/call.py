@@ -25,6 +25,7 @@ _PARTIAL_SUCCESS: Final[Json] = {"returnPartialSuccess": {"location": "query", "
 """A parameter that every list method has in the documentation, and only some have in the description of v1."""
 _LARGEST_PAGE: Final = "500"
 _PATCHES: Final = (
+    "compute.images.patch",
     "compute.instances.setScheduling",
     "compute.instances.updateDisplayDevice",
     "compute.instances.updateShieldedInstanceConfig",
