@@ -16,7 +16,7 @@ import attrs
 
 from gcpx_emulator.core import call
 from gcpx_emulator.core.clock import pacific_timestamp
-from gcpx_emulator.core.discovery import MERGE_PATCH, Api, methods_of, serve
+from gcpx_emulator.core.discovery import MERGE_PATCH, SKIPS_NULLS, Api, methods_of, serve
 from gcpx_emulator.core.errors import ApiError, ErrorForm, already_exists, invalid, not_found, required
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.operations import Effect, Operation, Progress, change, delete, put
@@ -25,6 +25,7 @@ _PARTIAL_SUCCESS: Final[Json] = {"returnPartialSuccess": {"location": "query", "
 """A parameter that every list method has in the documentation, and only some have in the description of v1."""
 _LARGEST_PAGE: Final = "500"
 _PATCHES: Final = (
+    "compute.images.patch",
     "compute.instances.setScheduling",
     "compute.instances.updateDisplayDevice",
     "compute.instances.updateShieldedInstanceConfig",
@@ -43,6 +44,8 @@ def _amend(document: Json) -> None:
             method["request"][MERGE_PATCH] = True
     schemas = document["schemas"]
     schemas["GuestOsFeature"]["properties"]["type"]["enum"].append("SUSPEND_RESUME_COMPATIBLE")
+    # Terraform sends `[null]` for Spot VMs.
+    schemas["Scheduling"]["properties"]["nodeAffinities"][SKIPS_NULLS] = True
     # These properties are merged into those of a template.
     schemas["BulkInsertInstanceResource"]["properties"]["instanceProperties"][MERGE_PATCH] = True
 

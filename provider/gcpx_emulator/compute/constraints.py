@@ -401,12 +401,21 @@ _WITH_LABELS: Final = (
     "AttachedDiskInitializeParams",
     "Disk",
     "GlobalSetLabelsRequest",
+    "Image",
     "Instance",
     "InstanceProperties",
     "InstancesSetLabelsRequest",
     "MachineImage",
+    "RegionSetLabelsRequest",
+    "ZoneSetLabelsRequest",
 )
-_WITH_MANAGER_TAGS: Final = ("AttachedDiskInitializeParams", "DiskParams", "InstanceParams", "InstanceProperties")
+_WITH_MANAGER_TAGS: Final = (
+    "AttachedDiskInitializeParams",
+    "DiskParams",
+    "ImageParams",
+    "InstanceParams",
+    "InstanceProperties",
+)
 _MOST_LABELS: Final = 64
 _LONGEST: Final = 63
 _LABEL_KEY: Final = re2.compile(r"[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]*")

@@ -6,10 +6,9 @@ import re
 from operator import itemgetter
 from typing import Final
 
-from gcpx_emulator.compute.call import NAME, Call, check_free, check_name, fingerprint, fixed_id, handles
+from gcpx_emulator.compute.call import NAME, Call, fingerprint, fixed_id, handles
 from gcpx_emulator.compute.lists import list_items
 from gcpx_emulator.compute.predefined_resources import predefined_resource
-from gcpx_emulator.core.clock import pacific_timestamp
 from gcpx_emulator.core.errors import invalid, not_found
 from gcpx_emulator.core.json_data import Json
 
@@ -64,8 +63,6 @@ _LINK: Final = re.compile(
     rf"(?:https?://[^/]+/compute/\w+/)?(?:projects/(?P<project>[-a-z0-9.:]+)/)?global/images/"
     rf"(?P<family>family/)?(?P<name>{NAME.pattern}|\d+)"
 )
-_SOURCES: Final = ("rawDisk", "sourceDisk", "sourceImage", "sourceSnapshot")
-_DEFAULTS: Final = {"sourceType": "RAW", "architecture": "X86_64", "diskSizeGb": "10", "archiveSizeBytes": "1073741824"}
 _LICENSE: Final = re.compile(r"(?:-arm64)?-v?[0-9]{8}.*")
 """What follows the name of the license in the name of a public image."""
 _DEBIAN: Final = re.compile(r"debian-([0-9]+)-([a-z]+)-(?:(arm64)-)?v([0-9]{8})")
@@ -81,6 +78,8 @@ _OF_PUBLIC_IMAGES: Final[Json] = {
     "storageLocations": ["asia", "us", "eu"],
 }
 """What all public images have in common, as recorded for one of Debian in 2025."""
+DEFAULTS: Final = {"sourceType": "RAW", "architecture": "X86_64", "diskSizeGb": "10", "archiveSizeBytes": "1073741824"}
+"""The fields that every image has."""
 
 
 def image_path(call: Call, field: str, link: str) -> str:
@@ -113,10 +112,17 @@ def _image(call: Call, project: str, name: str) -> Json | None:
     return next((image for image in images if name in (image["name"], image["id"])), None)
 
 
+_ACTIVE: Final = "ACTIVE"
+
+
 def _newest(call: Call, project: str, family: str) -> Json | None:
     newest = FAMILIES.get(project, {}).get(family)
     public = [_public_image(call, project, newest)] if newest else []
-    own = [image for image in call.store.list(f"projects/{project}/global/images") if image.get("family") == family]
+    own = [
+        image
+        for image in call.store.list(f"projects/{project}/global/images")
+        if image.get("family") == family and image.get("deprecated", {}).get("state", _ACTIVE) == _ACTIVE
+    ]
     return max([*public, *own], key=itemgetter("creationTimestamp", "name"), default=None)
 
 
@@ -128,7 +134,7 @@ def _images(call: Call, project: str) -> list[Json]:
 
 def _public_image(call: Call, project: str, name: str) -> Json:
     """Describe the public image of this name."""
-    fields: Json = {**_DEFAULTS, **_OF_PUBLIC_IMAGES, **_license(call, project, name)}
+    fields: Json = {**DEFAULTS, **_OF_PUBLIC_IMAGES, **_license(call, project, name)}
     debian = _DEBIAN.fullmatch(name)
     if debian:
         number, title, architecture, date = debian.groups()
@@ -153,30 +159,6 @@ def _license(call: Call, project: str, name: str) -> Json:
         "licenses": [call.url(path)],
         "licenseCodes": [_DEBIAN_CODE if project == "debian-cloud" else fixed_id(path)],
     }
-
-
-@handles("compute.images.insert")
-def insert_image(call: Call) -> Json:
-    """Create an image of the project."""
-    path = f"{call.parent}/images/{check_name(call.body)}"
-    check_free(call, path)
-    if not any(call.body.get(source) for source in _SOURCES):
-        raise invalid("resource.sourceDisk", "", "A source is required.")
-    head = {
-        "kind": "compute#image",
-        "id": call.store.new_id(),
-        "creationTimestamp": pacific_timestamp(),
-        "labelFingerprint": fingerprint(call.body.get("labels") or {}),
-        "selfLink": call.url(path),
-        "status": "READY",
-    }
-    return call.insert(path, _DEFAULTS | {"storageLocations": ["us"]} | call.body | head)
-
-
-@handles("compute.images.delete")
-def delete_image(call: Call) -> Json:
-    """Delete an image of the project."""
-    return call.delete(f"{call.parent}/images/{call.path['image']}")
 
 
 @handles("compute.images.get")
@@ -211,15 +193,17 @@ def image_warnings(call: Call, properties: Json) -> Json:
         if link:
             field = f"resource.properties.disks[{index}].initializeParams.sourceImage"
             deprecated = linked_image(call, field, link).get("deprecated")
-            if deprecated is not None:
+            if deprecated is not None and deprecated.get("state", _ACTIVE) != _ACTIVE:
                 warnings.append(_warning(field, link, deprecated))
     return {"warnings": warnings} if warnings else {}
 
 
 def _warning(field: str, link: str, deprecated: Json) -> Json:
-    state, replacement = deprecated["state"], deprecated["replacement"]
+    state, replacement = deprecated["state"], deprecated.get("replacement")
     if state != "DEPRECATED":
-        raise invalid(field, link, f"The resource is {state}; use {replacement}.")
-    message = f"The resource '{link}' is deprecated. A suggested replacement is '{replacement}'."
-    data = [{"key": "resource_name", "value": link}, {"key": "replacement", "value": replacement}]
+        raise invalid(field, link, f"The resource is {state}{f'; use {replacement}' if replacement else ''}.")
+    message, data = f"The resource '{link}' is deprecated.", [{"key": "resource_name", "value": link}]
+    if replacement:
+        message += f" A suggested replacement is '{replacement}'."
+        data.append({"key": "replacement", "value": replacement})
     return {"code": "DEPRECATED_RESOURCE_USED", "message": message, "data": data}

@@ -7,7 +7,6 @@ from typing import Final
 from gcpx_emulator.compute.call import (
     Call,
     check_ready,
-    fingerprint,
     handles,
     last_part,
     metadata_with_fingerprint,
@@ -162,24 +161,6 @@ def _disk_of_device(instance: Json, name: str) -> Json:
     if not disks:
         raise invalid("deviceName", name, f"No attached disk found with device name '{name}'")
     return disks[0]
-
-
-@handles("compute.instances.setLabels")
-def set_instance_labels(call: Call) -> Json:
-    """Replace the labels of an instance."""
-    return _set_labels(call, _instance_path(call))
-
-
-@handles("compute.machineImages.setLabels")
-def set_machine_image_labels(call: Call) -> Json:
-    """Replace the labels of a machine image."""
-    return _set_labels(call, f"{call.parent}/machineImages/{call.path['resource']}")
-
-
-def _set_labels(call: Call, path: str) -> Json:
-    labels, current = call.body.get("labels") or {}, call.read(path)["labelFingerprint"]
-    _check_fingerprint(call, path, call.body.get("labelFingerprint"), current)
-    return _update(call, path, {"labels": labels, "labelFingerprint": fingerprint(labels)})
 
 
 @handles("compute.instances.setMetadata")

@@ -119,6 +119,9 @@ class _Viewer:
 
 def list_items(call: Call, kind: str, path: str, items: list[Json]) -> Json:
     """List resources that are not in the store; `path` is the path of their collection."""
+    # The lists of regions and zones are those of the project, which has no scope.
+    if path.startswith(call.parent) and (lost := list_of_unreachable(call, kind, path)):
+        return lost
     shown, token = page_of(items, call.query)
     return list_head(call, kind, path, token) | ({"items": shown} if shown else {})
 

@@ -81,7 +81,8 @@ class Fault:
         name: by which it can be removed.
         times: with how many calls.
         status: answer with this HTTP status, and do not do the work.
-        reason: Google's reason in that response.
+        reason: Google's reason in that response, such as `quotaExceeded`; the code of an operation's error, such as
+            `QUOTA_EXCEEDED`, becomes the reason of the same name.
         message: the message in that response.
         retry_after: seconds in the Retry-After header of that response.
         drop: cut the connection `before` or `after` the work is done.
@@ -109,7 +110,15 @@ class Fault:
         if "method" not in fields:
             raise ApiError(400, "The body of a request to /_emulator/faults must have a method.")
         _check_method(fields["method"])
-        return cls(**fields)
+        return cls(**fields | ({"reason": _as_reason(fields["reason"])} if "reason" in fields else {}))
+
+
+def _as_reason(text: str) -> str:
+    """Write the code of an operation's error as the reason of a response; reasons begin with a small letter."""
+    if not _REASON.fullmatch(text):
+        return text
+    first, *others = text.lower().split("_")
+    return first + "".join(map(str.capitalize, others))
 
 
 def _check_method(method: str) -> None:
