@@ -46,7 +46,7 @@ def check_disk(field: str, disk: Json, index: int, *, by_name: bool) -> None:
         raise invalid(field, source, "Cannot have both source and initializeParams.")
     if disk.get("boot"):
         if index:
-            raise invalid(f"{field}.boot", "true", "Only the first disk can be the boot disk.")
+            raise invalid(f"{field}.boot", "true", "Boot disk must be the first disk attached to the instance.")
         if not source and not any((parameters or {}).get(name) for name in _BOOT_SOURCES):
             raise required(f"{field}.initializeParams.sourceImage")
     disk_type = (parameters or {}).get("diskType", "")

@@ -16,7 +16,7 @@ from gcpx_emulator.compute.call import (
     with_fingerprint,
 )
 from gcpx_emulator.compute.capacity import Hardware, shortage_of_one
-from gcpx_emulator.compute.disks import check_key, check_unused, disk_path, new_disk, use_disk
+from gcpx_emulator.compute.disks import check_attachable, check_key, disk_path, new_disk, use_disk
 from gcpx_emulator.compute.images import image_warnings
 from gcpx_emulator.compute.instance_lifecycle import STOPPING, effects_on_disks, started
 from gcpx_emulator.compute.instance_properties import check_disk, fields_of_disk, kept_properties
@@ -138,8 +138,9 @@ def _attached_disk(call: Call, instance: str, disk: Json, key: Json | None) -> t
         own = {"diskEncryptionKey": key, "users": [call.url(instance)]}
         new = new_disk(call, path, {"sizeGb": disk.get("diskSizeGb"), **parameters, **own})
         return disk | fields_of_disk(call, path, new), put(path, new)
-    check_unused(call, path, disk["mode"])
-    check_key(f"resource.disks[{disk['index']}].diskEncryptionKey", key, existing)
+    field = f"resource.disks[{disk['index']}]"
+    check_attachable(call, f"{field}.source", path, instance, disk["mode"])
+    check_key(f"{field}.diskEncryptionKey", key, existing)
     return disk | fields_of_disk(call, path, existing), use_disk(call, path, instance)
 
 
