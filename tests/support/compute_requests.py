@@ -56,6 +56,10 @@ def regional_disk(_http):
     return f"{BASE}/regions/{REGION}/disks", body
 
 
+def image(_http):
+    return f"{BASE}/global/images", {"name": f"g-{next(NUMBERS)}", "sourceDisk": f"zones/{ZONE}/disks/example-data"}
+
+
 def machine_image(_http):
     source = VM.partition("/beta/")[2]
     return f"{BASE}/global/machineImages?sourceInstance={source}", {"name": f"m-{next(NUMBERS)}"}
@@ -103,6 +107,7 @@ PLACES = {
     "Duration": within("scheduling.maxRunDuration"),
     "GlobalSetLabelsRequest": [(set_image_labels, "")],
     "Instance": [(instance, "")],
+    "Image": [(image, "")],
     "InstanceParams": [(instance, "params")],
     "InstanceProperties": [*TEMPLATES, *IN_BULK],
     "InstanceTemplate": [(template_of_an_instance, "")],
@@ -110,6 +115,7 @@ PLACES = {
     "LocationPolicy": [(bulk, "locationPolicy")],
     "LocationPolicyLocationConstraints": [(bulk, f"locationPolicy.locations.zones/{ZONE}.constraints")],
     "MachineImage": [(machine_image, "")],
+    "MachineImageParams": [(machine_image, "params")],
     "Metadata": [*within("metadata"), (set_metadata, "")],
     "NetworkInterface": within("networkInterfaces.0"),
     "ReservationAffinity": within("reservationAffinity"),

@@ -55,11 +55,14 @@ def _decoded(field: str, name: str, key: str) -> bytes:
     return decoded
 
 
-def check_key(field: str, key: Json | None, disk: Json) -> None:
-    """Refuse to use a disk without the customer-supplied key that it was encrypted with, if it was."""
-    needed = disk.get("diskEncryptionKey", {}).get("sha256")
+def check_key(field: str, key: Json | None, resource: Json) -> None:
+    """Refuse to use a disk or machine image without the customer-supplied key that it was encrypted with, if it was."""
+    kind = "machine image" if "machineImageEncryptionKey" in resource else "disk"
+    needed = (resource.get("machineImageEncryptionKey") or resource.get("diskEncryptionKey") or {}).get("sha256")
     if needed is not None and shown_key(field, key).get("sha256") != needed:
-        raise _refusal(field, f"The disk '{disk['name']}' is protected by a customer-supplied key; supply that key.")
+        raise _refusal(
+            field, f"The {kind} '{resource['name']}' is protected by a customer-supplied key; supply that key."
+        )
 
 
 def _refusal(field: str, why: str) -> ApiError:

@@ -14,9 +14,10 @@ from gcpx_emulator.compute.call import (
     without_fingerprint,
 )
 from gcpx_emulator.compute.disks import check_key, shown_key
+from gcpx_emulator.compute.instance_templates import copied_interface
 from gcpx_emulator.compute.lists import list_scope, show
 from gcpx_emulator.core.clock import timestamp
-from gcpx_emulator.core.errors import required
+from gcpx_emulator.core.errors import ApiError, required
 from gcpx_emulator.core.json_data import Json
 
 _NOT_KEPT: Final = (
@@ -27,6 +28,9 @@ _NOT_KEPT: Final = (
     "machineImageEncryptionKey",
 )
 _COPIED: Final = ("canIpForward", "description", "labels", "metadata", "scheduling", "serviceAccounts", "tags")
+_RESTORED: Final = "_restoredDisks"
+"""The field of a stored image with the disks of the instances that are made from it; the API does not show it."""
+_OF_A_DISK: Final = ("autoDelete", "boot", "deviceName", "interface", "mode", "type")
 _BYTES_PER_GB: Final = 2**28
 """The bytes that an image takes for each GB of a disk, of which a quarter is in use."""
 
@@ -46,12 +50,14 @@ def insert_image(call: Call) -> Json:
 
 
 def _instance_properties(call: Call, instance: Json) -> Json:
-    """Copy the properties of the instance, without the disks that are excluded."""
-    excluded = set((call.body.get("params") or {}).get("excludedDisks") or ())
+    """Copy the properties of the instance, with the disks that are included."""
+    params = call.body.get("params") or {}
+    names = set(params.get("includedDisks") or [disk["deviceName"] for disk in instance["disks"]])
+    names -= set(params.get("excludedDisks") or ())
     return {
         **{field: instance[field] for field in _COPIED if instance.get(field)},
         "machineType": last_part(instance["machineType"]),
-        "disks": [disk for disk in instance["disks"] if disk["deviceName"] not in excluded],
+        "disks": [disk for disk in instance["disks"] if disk["deviceName"] in names],
         "networkInterfaces": [without_fingerprint(nic) for nic in instance["networkInterfaces"]],
     }
 
@@ -72,6 +78,7 @@ def _new_image(call: Call, path: str, properties: Json) -> Json:
         "instanceProperties": properties,
         "sourceInstanceProperties": properties,
         "savedDisks": saved,
+        _RESTORED: [_restored_disk(call, disk) for disk in properties["disks"]],
         "totalStorageBytes": str(sum(int(disk["storageBytes"]) for disk in saved)),
     }
 
@@ -80,6 +87,43 @@ def _saved_disk(disk: Json) -> Json:
     size = str(int(disk["diskSizeGb"]) * _BYTES_PER_GB)
     status = {"storageBytes": size, "storageBytesStatus": "UP_TO_DATE", "architecture": "X86_64"}
     return {"kind": "compute#savedDisk", "sourceDisk": disk["source"], **status}
+
+
+def _restored_disk(call: Call, disk: Json) -> Json:
+    """Write the disk that an instance of the image gets for a disk of the source instance."""
+    source = call.store.get(call.resolve(disk.get("source", ""))) or {}
+    disk_type = last_part(source["type"]) if source else "local-ssd"
+    size = {"diskSizeGb": source["sizeGb"]} if source else {}
+    return {field: disk[field] for field in _OF_A_DISK} | {"initializeParams": {"diskType": disk_type, **size}}
+
+
+def linked_image_properties(call: Call, link: str) -> Json:
+    """Read the properties of an instance of the machine image that a link names, with the disks of the call.
+
+    A disk of the call changes the image's disk with its device name. A regional disk needs replica zones.
+    """
+    image = call.read(call.resolve(link))
+    check_key("resource.sourceMachineImageEncryptionKey", call.body.get("sourceMachineImageEncryptionKey"), image)
+    given = {disk.get("deviceName"): disk for disk in call.body.get("disks") or ()}
+    disks = [_overridden(disk, given.pop(disk["deviceName"], {})) for disk in image[_RESTORED]]
+    regional = [
+        disk["deviceName"] for disk in image["instanceProperties"]["disks"] if "/regions/" in disk.get("source", "")
+    ]
+    if any(disk["deviceName"] in regional and not disk["initializeParams"].get("replicaZones") for disk in disks):
+        raise ApiError(
+            400, "Invalid value for field '': ''. All regional disks must have replica zone overrides provided."
+        )
+    return {
+        **image["instanceProperties"],
+        "sourceMachineImage": image["selfLink"],
+        "disks": [*disks, *given.values()],
+        "networkInterfaces": [copied_interface(nic) for nic in image["instanceProperties"]["networkInterfaces"]],
+    }
+
+
+def _overridden(disk: Json, change: Json) -> Json:
+    parameters = disk["initializeParams"] | (change.get("initializeParams") or {})
+    return disk | change | {"initializeParams": parameters}
 
 
 def _check_keys(call: Call, disks: list[Json]) -> None:
