@@ -132,6 +132,7 @@ PLACES = {
     "LocationPolicy": [(bulk, "locationPolicy")],
     "LocationPolicyLocationConstraints": [(bulk, f"locationPolicy.locations.zones/{ZONE}.constraints")],
     "MachineImage": [(machine_image, "")],
+    "MachineImageParams": [(machine_image, "params")],
     "Metadata": [*within("metadata"), (set_metadata, "")],
     "NetworkInterface": within("networkInterfaces.0"),
     "RegionSetLabelsRequest": [(set_regional_disk_labels, "")],

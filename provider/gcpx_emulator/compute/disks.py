@@ -58,11 +58,14 @@ def _decoded(field: str, name: str, key: str) -> bytes:
     return decoded
 
 
-def check_key(field: str, key: Json | None, disk: Json) -> None:
-    """Refuse to use a disk without the customer-supplied key that it was encrypted with, if it was."""
-    needed = disk.get("diskEncryptionKey", {}).get("sha256")
+def check_key(field: str, key: Json | None, resource: Json) -> None:
+    """Refuse to use a disk or machine image without the customer-supplied key that it was encrypted with, if it was."""
+    kind = "machine image" if "machineImageEncryptionKey" in resource else "disk"
+    needed = (resource.get("machineImageEncryptionKey") or resource.get("diskEncryptionKey") or {}).get("sha256")
     if needed is not None and shown_key(field, key).get("sha256") != needed:
-        raise _refusal(field, f"The disk '{disk['name']}' is protected by a customer-supplied key; supply that key.")
+        raise _refusal(
+            field, f"The {kind} '{resource['name']}' is protected by a customer-supplied key; supply that key."
+        )
 
 
 def _refusal(field: str, why: str) -> ApiError:
@@ -193,15 +196,45 @@ def release_disk(call: Call, path: str, instance: str) -> Effect:
     return relink(path, "users", instance, None, lastDetachTimestamp=pacific_timestamp(call.end))
 
 
+def check_attachable(call: Call, field: str, path: str, instance: str, mode: str) -> None:
+    """Refuse to attach a disk to an instance in another zone, or while others use it in a way that excludes this one.
+
+    `path` and `instance` are paths, `field` is where the request names the disk.
+    """
+    check_zone(call, field, path, instance)
+    check_unused(call, path, mode)
+
+
+def check_zone(call: Call, field: str, path: str, instance: str) -> None:
+    """Refuse to attach a disk in another zone, or a regional disk without a replica in the instance's zone."""
+    disk, (zone, _, _) = call.read(path), instance.rpartition("/instances/")
+    zones = [call.resolve(link) for link in disk.get("replicaZones") or [path.rpartition("/disks/")[0]]]
+    if zone not in zones:
+        raise invalid(field, disk["selfLink"], "Disk must be in the same zone as the instance.")
+
+
 def check_unused(call: Call, path: str, mode: str) -> None:
-    """Refuse a disk that another instance uses, unless it is attached read-only.
+    """Refuse a disk that an instance uses; instances may share a disk that all of them attach read-only."""
+    for user in users_of(call, path):
+        if mode != "READ_ONLY" or _mode_in(call, path, user) != "READ_ONLY":
+            message = f"The disk resource '{path}' is already being used by '{user}'"
+            raise ApiError(400, message, "resourceInUseByAnotherResource")
+
+
+def users_of(call: Call, path: str) -> list[str]:
+    """Return the paths of the instances that use a disk.
 
     Instances that were removed at `/_emulator/resources` do not count.
     """
-    users = [user for user in call.read(path).get("users", []) if call.store.get(call.resolve(user)) is not None]
-    if users and mode != "READ_ONLY":
-        message = f"The disk resource '{path}' is already being used by '{users[0]}'"
-        raise ApiError(400, message, "resourceInUseByAnotherResource")
+    users = [path_of(user, call.path["project"]) for user in call.read(path).get("users", [])]
+    return [user for user in users if call.store.get(user) is not None]
+
+
+def _mode_in(call: Call, path: str, instance: str) -> str:
+    """Return the mode in which an instance uses a disk; both are paths."""
+    disks = call.read(instance)["disks"]
+    modes = [disk["mode"] for disk in disks if path_of(disk.get("source", ""), call.path["project"]) == path]
+    return modes[0] if modes else "READ_WRITE"
 
 
 @handles("compute.disks.insert", "compute.regionDisks.insert")

@@ -12,7 +12,7 @@ from typing import Any, Final
 import attrs
 
 from gcpx_emulator.compute.call import Call, Work, check_ready, handles, path_of
-from gcpx_emulator.compute.capacity import limit
+from gcpx_emulator.compute.capacity import Hardware, shortage_in
 from gcpx_emulator.compute.disks import check_key
 from gcpx_emulator.core.call import Cloud
 from gcpx_emulator.core.clock import pacific_timestamp
@@ -295,8 +295,6 @@ _RESUME: Final = _Transition(
     sources=(SUSPENDED,), passing=STAGING, target=RUNNING, fields=lambda call, instance: running(instance, call.end)
 )
 _WRONG_STATE: Final = "invalidResourceUsage"
-_WITHOUT_CAPACITY: Final = frozenset({SUSPENDED, TERMINATED})
-"""The statuses in which an instance takes no capacity of its zone."""
 
 
 @handles("compute.instances.stop")
@@ -387,27 +385,13 @@ def _move(call: Call, path: str, instance: Json, transition: _Transition) -> Jso
         return call.update(kind, path, instance)
     check_status(path, instance, *transition.sources)
     fields = transition.fields(call, instance)
-    failure = _stock_out(call) if transition.target == RUNNING else None
+    runs = transition.target == RUNNING
+    failure = shortage_in(call, call.path["zone"], Hardware.of(instance)) if runs else None
     if (call.failure or failure) is None:
         call.store.put(path, instance | {"status": transition.passing})
     return call.start(
         Work(kind=kind, target=path, target_id=instance["id"], effects=[change(path, fields)], failure=failure)
     )
-
-
-def _stock_out(call: Call) -> Json | None:
-    """Return the failure to start one more instance, if the zone has no capacity left."""
-    zone = call.path["zone"]
-    capacity = limit(call.store, "zones", zone)
-    if capacity is None or _running_in(call) < capacity:
-        return None
-    message = f"The zone '{zone}' does not have enough resources available to fulfill the request."
-    return {"errors": [{"code": "ZONE_RESOURCE_POOL_EXHAUSTED", "message": message}], "httpErrorStatusCode": 503}
-
-
-def _running_in(call: Call) -> int:
-    """Count the instances that run in the zone of a call, or are about to."""
-    return sum(item["status"] not in _WITHOUT_CAPACITY for item in call.store.list(f"{call.parent}/instances"))
 
 
 _EVENTS: Final = {

@@ -39,15 +39,18 @@ def check_properties(properties: Json) -> None:
         check_disk(f"resource.properties.disks[{index}]", disk, index, by_name=True)
 
 
-def check_disk(field: str, disk: Json, index: int, *, by_name: bool) -> None:
-    """Refuse an attached disk that cannot be at this index; `by_name` refuses a URL as its type, as templates do."""
+def check_disk(field: str, disk: Json, index: int, *, by_name: bool, needs_source: bool = True) -> None:
+    """Refuse an attached disk that cannot be at this index; `by_name` refuses a URL as its type, as templates do.
+
+    `needs_source` requires a new boot disk to say what it is made from.
+    """
     parameters, source = disk.get("initializeParams"), disk.get("source")
     if parameters is not None and source is not None:
         raise invalid(field, source, "Cannot have both source and initializeParams.")
     if disk.get("boot"):
         if index:
-            raise invalid(f"{field}.boot", "true", "Only the first disk can be the boot disk.")
-        if not source and not any((parameters or {}).get(name) for name in _BOOT_SOURCES):
+            raise invalid(f"{field}.boot", "true", "Boot disk must be the first disk attached to the instance.")
+        if needs_source and not source and not any((parameters or {}).get(name) for name in _BOOT_SOURCES):
             raise required(f"{field}.initializeParams.sourceImage")
     disk_type = (parameters or {}).get("diskType", "")
     if by_name and "/" in disk_type:

@@ -72,7 +72,7 @@ def copied_properties(call: Call, instance: Json, params: Json) -> Json:
     properties |= {
         "machineType": last_part(instance["machineType"]),
         "disks": _copied_disks(call, instance, params.get("diskConfigs") or []),
-        "networkInterfaces": [_copied_interface(nic) for nic in instance["networkInterfaces"]],
+        "networkInterfaces": [copied_interface(nic) for nic in instance["networkInterfaces"]],
     }
     if "resourcePolicies" in properties:
         properties["resourcePolicies"] = [last_part(policy) for policy in properties["resourcePolicies"]]
@@ -85,7 +85,8 @@ def _copied_accelerator(accelerator: Json) -> Json:
     return accelerator | {"acceleratorType": last_part(accelerator.get("acceleratorType", ""))}
 
 
-def _copied_interface(interface: Json) -> Json:
+def copied_interface(interface: Json) -> Json:
+    """Copy a network interface, without what belongs to one instance only."""
     copied = _without_own_fields(interface)
     copied.pop("name", None)
     for name in ("accessConfigs", "ipv6AccessConfigs"):

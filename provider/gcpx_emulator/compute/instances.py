@@ -16,13 +16,14 @@ from gcpx_emulator.compute.call import (
     with_fingerprint,
 )
 from gcpx_emulator.compute.capacity import Hardware, shortage_of_one
-from gcpx_emulator.compute.disks import check_key, check_unused, disk_path, new_disk, use_disk
+from gcpx_emulator.compute.disks import check_attachable, check_key, disk_path, new_disk, use_disk
 from gcpx_emulator.compute.images import image_warnings
 from gcpx_emulator.compute.instance_lifecycle import STOPPING, effects_on_disks, started
 from gcpx_emulator.compute.instance_properties import check_disk, fields_of_disk, kept_properties
 from gcpx_emulator.compute.instance_templates import linked_template_properties
 from gcpx_emulator.compute.lists import aggregate, list_scope, show
 from gcpx_emulator.compute.locations import ZONES, check_location, region_in
+from gcpx_emulator.compute.machine_images import linked_image_properties
 from gcpx_emulator.compute.placement import check_policies, check_reservation, policy_path
 from gcpx_emulator.compute.predefined_resources import MACHINE_TYPES
 from gcpx_emulator.core.clock import pacific_timestamp
@@ -40,8 +41,8 @@ def insert_instance(call: Call) -> Json:
     path = f"{call.parent}/instances/{check_name(call.body)}"
     check_free(call, path)
     _check_sources(call.body)
-    properties = _template_properties(call) | call.body
-    check_instance(properties)
+    properties = _merged_properties(call)
+    check_instance(properties, is_restored="sourceMachineImage" in properties)
     check_policies(call, "resource", properties)
     check_reservation(call, "resource", properties)
     warnings = image_warnings(call, properties)
@@ -52,10 +53,14 @@ def insert_instance(call: Call) -> Json:
     return call.insert(path, instance, *disk_effects, details=warnings, failure=failure)
 
 
-def _template_properties(call: Call) -> Json:
-    """Read the properties of the template that the call names, if it does."""
-    link = call.query.get("sourceInstanceTemplate")
-    return linked_template_properties(call, "sourceInstanceTemplate", link) if link else {}
+def _merged_properties(call: Call) -> Json:
+    """Return the properties in the call, laid over those of the template or machine image that it names."""
+    template, body = call.query.get("sourceInstanceTemplate"), call.body
+    image = call.query.get("sourceMachineImage") or body.get("sourceMachineImage")
+    if image:
+        own = {"disks", "sourceMachineImage", "sourceMachineImageEncryptionKey"}
+        return linked_image_properties(call, image) | {name: body[name] for name in body.keys() - own}
+    return (linked_template_properties(call, "sourceInstanceTemplate", template) if template else {}) | body
 
 
 def _check_sources(body: Json) -> None:
@@ -65,13 +70,16 @@ def _check_sources(body: Json) -> None:
             raise invalid(f"resource.disks[{index}].source", disk["source"], "The URL is malformed.")
 
 
-def check_instance(properties: Json) -> None:
-    """Refuse properties from which no instance can be created."""
+def check_instance(properties: Json, *, is_restored: bool = False) -> None:
+    """Refuse properties from which no instance can be created.
+
+    `is_restored` is set if the disks get their content from a machine image.
+    """
     check_machine_type(str(properties.get("machineType", "")))
     if not properties.get("disks"):
         raise required("resource.disks")
     for index, disk in enumerate(properties["disks"]):
-        check_disk(f"resource.disks[{index}]", disk, index, by_name=False)
+        check_disk(f"resource.disks[{index}]", disk, index, by_name=False, needs_source=not is_restored)
 
 
 def check_machine_type(link: str) -> None:
@@ -157,8 +165,9 @@ def _attached_disk(call: Call, instance: str, disk: Json, key: Json | None) -> t
         fields = {"sizeGb": disk.get("diskSizeGb"), **parameters, **own, "guestOsFeatures": features}
         new = new_disk(call, path, fields)
         return disk | fields_of_disk(call, path, new), put(path, new)
-    check_unused(call, path, disk["mode"])
-    check_key(f"resource.disks[{disk['index']}].diskEncryptionKey", key, existing)
+    field = f"resource.disks[{disk['index']}]"
+    check_attachable(call, f"{field}.source", path, instance, disk["mode"])
+    check_key(f"{field}.diskEncryptionKey", key, existing)
     return disk | fields_of_disk(call, path, existing), use_disk(call, path, instance)
 
 

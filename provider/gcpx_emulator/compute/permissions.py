@@ -187,7 +187,11 @@ declare_needs(
         },
         "compute.instanceTemplates.insert": _INSERT_TEMPLATE,
         "compute.instances.bulkInsert": _INSERT_IN_BULK,
-        "compute.instances.insert": (need(_project, _CREATE_INSTANCES), *_SET_PROPERTIES),
+        "compute.instances.insert": (
+            need(_project, _CREATE_INSTANCES),
+            need(_named("sourceMachineImage"), "compute.machineImages.useReadOnly"),
+            *_SET_PROPERTIES,
+        ),
         "compute.instances.setDiskAutoDelete": (
             need(_itself, "compute.disks.update", "compute.instances.setDiskAutoDelete"),
         ),

@@ -85,6 +85,11 @@ def invalid(field: str, value: Any, why: str) -> ApiError:
     return ApiError(400, f"Invalid value for field '{field}': '{value}'. {why}")
 
 
+def misused(why: str) -> ApiError:
+    """Say that a resource cannot be used in this way."""
+    return ApiError(400, f"Invalid resource usage: '{why}'.", "invalidResourceUsage")
+
+
 def required(field: str) -> ApiError:
     """Say that a required field is missing."""
     return ApiError(400, f"Invalid value for field '{field}': ''. The field is required.", "required")

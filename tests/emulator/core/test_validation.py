@@ -71,7 +71,7 @@ def test_requests_that_fit_no_method_are_refused(http, cloud, method, path, stat
         ({"name": "x", "properties": {}}, "resource.properties"),
         ({"name": "x", "properties": {**properties(), "machineType": "zones/z/machineTypes/m"}}, "must be a name"),
         ({"name": "x", "properties": properties(disks=[{"boot": True}])}, "initializeParams.sourceImage"),
-        ({"name": "x", "properties": properties(disks=[{}, {"boot": True}])}, "Only the first disk"),
+        ({"name": "x", "properties": properties(disks=[{}, {"boot": True}])}, "Boot disk must be the first disk"),
         ({"name": "x", "sourceInstance": "zones/us-east1-b/instances/none"}, "was not found"),
         ([], "Root element must be a message"),
     ],
