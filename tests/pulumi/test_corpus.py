@@ -17,6 +17,7 @@ GROUPS = 4
 
 
 def _prepare(cloud):
+    cloud.add_machine_type("x9-standard-4")
     cloud.make_instance()
     cloud.make_disk()
     cloud.make_regional_disk()

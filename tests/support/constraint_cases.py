@@ -55,7 +55,7 @@ DISK_TYPES = f"zones/{ZONE}/diskTypes"
 HYPERDISK = f"{DISK_TYPES}/hyperdisk-balanced"
 EXTREME = f"{DISK_TYPES}/pd-extreme"
 MACHINES = (
-    ["custom-1-1024", "custom-2-2048", "custom-32-262144", "n2-custom-48-65536"],
+    ["custom-1-1024", "custom-2-2048", "custom-32-212992", "n2-custom-48-65536"],
     ["custom-3-2048", "custom-34-4096", "custom-0-1024", "custom-2-2000", "custom-2-0", "custom-2", "n2-custom-3-1024"],
 )
 HOSTS = (["a", "vm.example.com", f"{LONGEST}.b"], ["-a", "vm..b", "vm_1.example.com", f"{LONGEST}a.b", "A.b"])

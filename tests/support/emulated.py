@@ -136,6 +136,10 @@ class Emulated:
         for name in ("example-vm", "web-100"):
             self.make_instance(name)
 
+    def add_machine_type(self, name: str) -> None:
+        """Add a machine type that Google does not have, in every zone."""
+        self.emulator.store.put("machine-types/all", {"added": {name: {"guestCpus": 4, "memoryMb": 16384}}})
+
     def make_bucket(self) -> None:
         """Create the bucket that notifications in tests use."""
         bucket = {"kind": "storage#bucket", "name": BUCKET, "id": BUCKET, "_project": PROJECT}

@@ -25,12 +25,15 @@ from gcpx_emulator.compute.constraints import check_merged_properties
 from gcpx_emulator.compute.disks import is_customer_supplied
 from gcpx_emulator.compute.images import image_warnings
 from gcpx_emulator.compute.instance_templates import linked_template_properties
-from gcpx_emulator.compute.instances import check_instance, new_instance
+from gcpx_emulator.compute.instances import check_disks, new_instance
 from gcpx_emulator.compute.locations import check_location, region_in, region_of, zones_of
+from gcpx_emulator.compute.machine_types import check_anywhere, find_machine_type, is_offered, not_in_zone
 from gcpx_emulator.compute.placement import check_policies, check_reservation
 from gcpx_emulator.core.errors import already_exists, invalid, required
 from gcpx_emulator.core.json_data import Json, merge
 from gcpx_emulator.core.operations import Effect, put
+
+_MACHINE_TYPE: Final = "resource.instanceProperties.machineType"
 
 
 @handles("compute.regionInstances.bulkInsert", "compute.instances.bulkInsert")
@@ -38,15 +41,29 @@ def bulk_insert(call: Call) -> Json:
     """Create instances; if fewer than the minimum can be created, none are."""
     check_location(call)
     properties = _merged_properties(call)
-    kinds, count = choices(call, properties), _count(call.body)
+    kinds, count = _existing(call, choices(call, properties)), _count(call.body)
     for choice in kinds.values():
-        check_instance(choice.properties)
+        check_disks(choice.properties)
         _check_disks(choice.properties, count)
     check_policies(call, "resource.instanceProperties", properties, count)
     check_reservation(call, "resource.instanceProperties", properties)
     warnings = image_warnings(call, properties)
     placement = place(call, list(kinds), count)
     return _start(call, placement, _members(call, kinds, placement, count), warnings)
+
+
+def _existing(call: Call, kinds: dict[Hardware, Choice]) -> dict[Hardware, Choice]:
+    """Leave out the choices whose machine type does not exist; refuse the creation if none is left.
+
+    So says the page "About instance flexibility for VMs created in bulk".
+    """
+    existing = {kind: choice for kind, choice in kinds.items() if find_machine_type(call.store, kind.machine_type)}
+    if not existing:
+        name = next(iter(kinds)).machine_type
+        if not name:
+            raise required(_MACHINE_TYPE)
+        check_anywhere(call.store, _MACHINE_TYPE, name)
+    return existing
 
 
 def _merged_properties(call: Call) -> Json:
@@ -184,7 +201,8 @@ def place(call: Call, kinds: list[Hardware], count: int) -> Placement:
 def room_by_zone(call: Call, kinds: list[Hardware]) -> dict[str, Room]:
     """Return the room in each zone that may be used."""
     if "zone" in call.path:
-        return {call.path["zone"]: room_in(call, call.path["zone"], kinds)}
+        (zone,) = _with_machine_type(call, [call.path["zone"]], kinds)
+        return {zone: room_in(call, zone, kinds)}
     policy = call.body.get("locationPolicy") or {}
     locations = {last_part(link): location for link, location in (policy.get("locations") or {}).items()}
     zones = zones_of(call.path["region"])
@@ -195,8 +213,17 @@ def room_by_zone(call: Call, kinds: list[Hardware]) -> dict[str, Room]:
     usable = _usable_zones(zones, locations, [item["zone"] for item in policy.get("zones") or ()])
     if not usable:
         raise invalid("resource.locationPolicy", "", "No zone is left.")
+    usable = _with_machine_type(call, usable, kinds)
     caps = {zone: (locations.get(zone, {}).get("constraints") or {}).get("maxCount") for zone in usable}
     return {zone: room_in(call, zone, kinds, most=caps[zone]) for zone in usable}
+
+
+def _with_machine_type(call: Call, zones: list[str], kinds: list[Hardware]) -> list[str]:
+    """Leave out zones that have none of the machine types; refuse the creation if no zone is left."""
+    chosen = [zone for zone in zones if any(is_offered(call.store, kind.machine_type, zone) for kind in kinds)]
+    if not chosen:
+        raise not_in_zone(_MACHINE_TYPE, kinds[0].machine_type, zones[0])
+    return chosen
 
 
 def _usable_zones(zones: list[str], locations: Json, links: list[str]) -> list[str]:

@@ -10,6 +10,7 @@ import attrs
 
 from gcpx_emulator.compute.call import Call, last_part
 from gcpx_emulator.compute.locations import REGIONS, ZONES, region_of, zones_of
+from gcpx_emulator.compute.machine_types import is_offered
 from gcpx_emulator.core.controls import SWITCH, ControlBody, Field, is_object, is_whole, numbers_by, setting, some
 from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.json_data import Json
@@ -147,7 +148,9 @@ def room_in(call: Call, zone: str, kinds: Iterable[Hardware], most: int | None =
             of_models[str(model or "STANDARD")] += number
     total, free = _left(call, of_types.total(), "zones", zone), {}
     for hardware in kinds:
-        if hardware.reservation:
+        if not is_offered(call.store, hardware.machine_type, zone):
+            free[hardware] = 0
+        elif hardware.reservation:
             free[hardware] = _reserved(call, zone, hardware)
         else:
             of_type = _left(call, of_types[hardware.machine_type], "machineTypes", zone, hardware.machine_type)

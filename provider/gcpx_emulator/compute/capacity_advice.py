@@ -9,7 +9,7 @@ from gcpx_emulator.compute.bulk_insert import choices, spread
 from gcpx_emulator.compute.call import Call, handles, last_part
 from gcpx_emulator.compute.capacity import Hardware, room_in
 from gcpx_emulator.compute.locations import check_location, zones_of
-from gcpx_emulator.compute.predefined_resources import MACHINE_TYPES
+from gcpx_emulator.compute.machine_types import check_anywhere
 from gcpx_emulator.core.controls import ControlBody, Field, is_duration, is_text, setting
 from gcpx_emulator.core.errors import invalid, required
 from gcpx_emulator.core.json_data import Json
@@ -32,7 +32,7 @@ def advise(call: Call) -> Json:
     check_location(call)
     size, model = _size(call.body), _model(call.body)
     kinds = list(choices(call, {"scheduling": {"provisioningModel": model}}))
-    _check_machine_types(kinds)
+    _check_machine_types(call, kinds)
     rooms = {zone: room_in(call, zone, kinds) for zone in _zones(call)}
     shape = (call.body.get("distributionPolicy") or {}).get("targetShape", "ANY_SINGLE_ZONE")
     filled = {zone: rooms[zone].fill(number) for zone, number in spread(size, rooms, shape).items()}
@@ -61,13 +61,12 @@ def _model(body: Json) -> str:
     return str(model)
 
 
-def _check_machine_types(kinds: list[Hardware]) -> None:
+def _check_machine_types(call: Call, kinds: list[Hardware]) -> None:
     field = "resource.instanceFlexibilityPolicy.instanceSelections"
     for hardware in kinds:
         if not hardware.machine_type:
             raise required(field)
-        if hardware.machine_type not in MACHINE_TYPES and "custom-" not in hardware.machine_type:
-            raise invalid(field, hardware.machine_type, "The machine type does not exist.")
+        check_anywhere(call.store, field, hardware.machine_type)
 
 
 def _zones(call: Call) -> list[str]:

@@ -19,7 +19,7 @@ from gcpx_emulator.compute.constraints import check_object
 from gcpx_emulator.compute.disks import check_key, check_unused, check_zone, release_disk, use_disk, users_of
 from gcpx_emulator.compute.instance_lifecycle import TERMINATED, ready_instance
 from gcpx_emulator.compute.instance_properties import fields_of_disk, kept_disk, kept_interface
-from gcpx_emulator.compute.instances import check_machine_type
+from gcpx_emulator.compute.machine_types import check_in_zone
 from gcpx_emulator.core.errors import ApiError, invalid, misused, required, stale
 from gcpx_emulator.core.json_data import Json, merge
 from gcpx_emulator.core.operations import Effect, change
@@ -220,11 +220,11 @@ def set_machine_type(call: Call) -> Json:
     link = call.body.get("machineType")
     if not link:
         raise required("resource.machineType")
-    check_machine_type(link)
     check_object(call.method, "Instance", {"machineType": link})
     parent, _, name = path_of(link, call.path["project"]).rpartition("/machineTypes/")
     if parent != call.parent:
         raise invalid("resource.machineType", link, f"The machine type must be in the zone '{call.path['zone']}'.")
+    check_in_zone(call, link)
     return _change_stopped(call, "the machine type", {"machineType": call.url(f"{parent}/machineTypes/{name}")})
 
 

@@ -8,9 +8,11 @@ from typing import Final
 from gcpx_emulator.compute.call import Call, last_part, metadata_with_fingerprint, tags_with_fingerprint
 from gcpx_emulator.compute.disks import shown_key
 from gcpx_emulator.compute.locations import REGIONS, region_in
+from gcpx_emulator.compute.machine_types import check_anywhere
 from gcpx_emulator.compute.predefined_resources import DISK_TYPES
 from gcpx_emulator.core.errors import invalid, required
 from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.store import Store
 
 _NOT_KEPT: Final = ("resourceManagerTags",)
 _PARAMETERS_NOT_KEPT: Final = (*_NOT_KEPT, "sourceImageEncryptionKey", "sourceSnapshotEncryptionKey", "architecture")
@@ -23,7 +25,7 @@ _ACCESS_CONFIGS: Final = {
 """The defaults of each kind of access config."""
 
 
-def check_properties(properties: Json) -> None:
+def check_properties(store: Store, properties: Json) -> None:
     """Refuse properties that a template cannot have."""
     if not properties:
         raise required("resource.properties")
@@ -32,6 +34,7 @@ def check_properties(properties: Json) -> None:
         raise required("resource.properties.machineType")
     if "/" in machine_type:
         raise invalid("resource.properties.machineType", machine_type, "The machine type must be a name, not a URL.")
+    check_anywhere(store, "resource.properties.machineType", machine_type)
     for name in ("disks", "networkInterfaces"):
         if not properties.get(name):
             raise required(f"resource.properties.{name}")

@@ -216,7 +216,7 @@ def _properties(call: Call) -> Json:
     """Return the properties in the call, or those of the instance that it names."""
     link, properties = call.body.get("sourceInstance"), call.body.get("properties")
     if not link:
-        check_properties(properties or {})
+        check_properties(call.store, properties or {})
         return _without_customer_keys(properties or {})
     if properties is not None:
         raise invalid("resource.sourceInstance", link, "Conflicts with properties.")

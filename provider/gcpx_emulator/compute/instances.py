@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from typing import Final
-
 from gcpx_emulator.compute.call import (
     Call,
     check_free,
@@ -24,14 +21,12 @@ from gcpx_emulator.compute.instance_templates import linked_template_properties
 from gcpx_emulator.compute.lists import aggregate, list_scope, show
 from gcpx_emulator.compute.locations import ZONES, check_location, region_in
 from gcpx_emulator.compute.machine_images import linked_image_properties
+from gcpx_emulator.compute.machine_types import check_in_zone
 from gcpx_emulator.compute.placement import check_policies, check_reservation, policy_path
-from gcpx_emulator.compute.predefined_resources import MACHINE_TYPES
 from gcpx_emulator.core.clock import pacific_timestamp
 from gcpx_emulator.core.errors import invalid, required
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.operations import Effect, put
-
-_CUSTOM_MACHINE_TYPE: Final = re.compile(r"(?:[a-z]\w+-)?custom-\d+-\d+(?:-ext)?")
 
 
 @handles("compute.instances.insert")
@@ -42,7 +37,8 @@ def insert_instance(call: Call) -> Json:
     check_free(call, path)
     _check_sources(call.body)
     properties = _merged_properties(call)
-    check_instance(properties, is_restored="sourceMachineImage" in properties)
+    check_in_zone(call, str(properties.get("machineType", "")))
+    check_disks(properties, is_restored="sourceMachineImage" in properties)
     check_policies(call, "resource", properties)
     check_reservation(call, "resource", properties)
     warnings = image_warnings(call, properties)
@@ -70,25 +66,15 @@ def _check_sources(body: Json) -> None:
             raise invalid(f"resource.disks[{index}].source", disk["source"], "The URL is malformed.")
 
 
-def check_instance(properties: Json, *, is_restored: bool = False) -> None:
-    """Refuse properties from which no instance can be created.
+def check_disks(properties: Json, *, is_restored: bool = False) -> None:
+    """Refuse disks with which no instance can be created.
 
     `is_restored` is set if the disks get their content from a machine image.
     """
-    check_machine_type(str(properties.get("machineType", "")))
     if not properties.get("disks"):
         raise required("resource.disks")
     for index, disk in enumerate(properties["disks"]):
         check_disk(f"resource.disks[{index}]", disk, index, by_name=False, needs_source=not is_restored)
-
-
-def check_machine_type(link: str) -> None:
-    """Refuse the link to a machine type that does not exist."""
-    name = last_part(link)
-    if not name:
-        raise required("resource.machineType")
-    if name not in MACHINE_TYPES and not _CUSTOM_MACHINE_TYPE.fullmatch(name):
-        raise invalid("resource.machineType", link, "The machine type does not exist.")
 
 
 def new_instance(call: Call, path: str, properties: Json) -> tuple[Json, list[Effect]]:

@@ -1,4 +1,4 @@
-"""What exists in every project from the start: regions, zones, machine types, disk types and a network."""
+"""What exists in every project from the start: regions, zones, disk types and a network."""
 
 from __future__ import annotations
 
@@ -9,26 +9,13 @@ import attrs
 
 from gcpx_emulator.compute.call import Call, fingerprint, fixed_id, handles
 from gcpx_emulator.compute.capacity import limit
-from gcpx_emulator.compute.lists import list_head, list_items, scope_warning, without_unavailable_quotas
+from gcpx_emulator.compute.lists import list_items, without_unavailable_quotas
 from gcpx_emulator.compute.locations import REGIONS, ZONES, check_location, region_of, zones_of
+from gcpx_emulator.compute.machine_types import count_cpus
 from gcpx_emulator.core.errors import not_found
 from gcpx_emulator.core.json_data import Json
-from gcpx_emulator.core.listing import page_of
 
 _CREATED: Final = "2024-01-01T00:00:00.000-08:00"
-MACHINE_TYPES: Final = {
-    "e2-micro": (2, 1024),
-    "e2-small": (2, 2048),
-    "e2-medium": (2, 4096),
-    "e2-standard-2": (2, 8192),
-    "e2-standard-4": (4, 16384),
-    "n1-standard-1": (1, 3840),
-    "n2-standard-2": (2, 8192),
-    "n2-standard-4": (4, 16384),
-    "c3-standard-4": (4, 16384),
-    "g2-standard-4": (4, 16384),
-}
-"""Machine types, each with its number of CPUs and its memory in MB."""
 DISK_TYPES: Final = (
     "hyperdisk-balanced",
     "hyperdisk-extreme",
@@ -72,8 +59,7 @@ def _region_quotas(call: Call, region: str) -> list[Json]:
     """List the quotas of a region, with their usage."""
     collections = [f"{call.project}/zones/{zone}/instances" for zone in zones_of(region)]
     machines = [instance["machineType"].rpartition("/")[2] for _, instance in call.store.scan(collections)]
-    cpus = sum(MACHINE_TYPES.get(machine, (1, 0))[0] for machine in machines)
-    usage = {"INSTANCES": len(machines), "CPUS": cpus}
+    usage = {"INSTANCES": len(machines), "CPUS": count_cpus(call.store, machines)}
     quota = limit(call.store, "instances", region)
     limits = _QUOTAS | ({"INSTANCES": quota} if quota is not None else {})
     return [{"metric": metric, "limit": limit, "usage": usage.get(metric, 0)} for metric, limit in limits.items()]
@@ -89,12 +75,6 @@ def _zone(call: Call, name: str) -> Json:
         "supportsPzs": True,
     }
     return predefined_resource(call, "zone", f"{call.project}/zones", name, **fields)
-
-
-def _machine_type(call: Call, name: str) -> Json:
-    zone, (cpus, memory) = call.path["zone"], MACHINE_TYPES[name]
-    fields = {"guestCpus": cpus, "memoryMb": memory, "zone": zone, "isSharedCpu": "e2-m" in name}
-    return predefined_resource(call, "machineType", f"{call.parent}/machineTypes", name, **fields)
 
 
 def _disk_type(call: Call, name: str) -> Json:
@@ -179,30 +159,12 @@ class _Collection:
 for _collection in (
     _Collection("regions", "region", REGIONS, _region),
     _Collection("zones", "zone", ZONES, _zone),
-    _Collection("machineTypes", "machineType", MACHINE_TYPES, _machine_type),
     _Collection("diskTypes", "diskType", DISK_TYPES, _disk_type),
     _Collection("networks", "network", ("default",), _network),
     _Collection("subnetworks", "subnetwork", ("default",), _subnetwork),
 ):
     handles(f"compute.{_collection.name}.get")(_collection.get)
     handles(f"compute.{_collection.name}.list")(_collection.list)
-
-
-@handles("compute.machineTypes.aggregatedList")
-def aggregate_machine_types(call: Call) -> Json:
-    """List the machine types of every zone; all zones have the same.
-
-    The zones of us-central1 come first, as in a recorded response of 2017; its zones were not ordered by name.
-    """
-    groups: Json = {}
-    for zone in sorted(ZONES, key=lambda name: not name.startswith("us-central1-")):
-        in_zone = attrs.evolve(call, path={**call.path, "zone": zone})
-        items, _ = page_of([_machine_type(in_zone, name) for name in MACHINE_TYPES], call.query)
-        scope = f"zones/{zone}"
-        warning = scope_warning("NO_RESULTS_ON_PAGE", f"There are no results for scope '{scope}'.", scope)
-        groups[scope] = {"machineTypes": items} if items else {"warning": warning}
-    head = list_head(call, "compute#machineTypeAggregatedList", f"{call.project}/aggregated/machineTypes", None)
-    return head | {"items": groups}
 
 
 @handles("compute.projects.get")

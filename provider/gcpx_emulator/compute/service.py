@@ -13,6 +13,7 @@ from gcpx_emulator.compute import (
     instances,
     labels,
     machine_images,
+    machine_types,
     operations,
     own_images,
     permissions,

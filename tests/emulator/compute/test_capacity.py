@@ -171,7 +171,7 @@ def test_a_selection_may_bring_its_own_disks_and_platform(cloud, http):
     ("scope", "policy", "words"),
     [
         (f"zones/{ZONE}", _policy(only=(0, "e2-small")), "Only regional"),
-        (f"regions/{REGION}", _policy(only=(0, "e9-small")), "does not exist"),
+        (f"regions/{REGION}", _policy(only=(0, "e9-small")), "existing machine type"),
         (f"regions/{REGION}", _policy(only=(0,)), "only.machineTypes"),
     ],
 )

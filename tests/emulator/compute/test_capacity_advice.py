@@ -94,7 +94,10 @@ def test_flex_start_instances_have_no_estimated_uptime(http):
         ({"instanceProperties": {"scheduling": {"provisioningModel": "STANDARD"}}}, "Must be one of SPOT, FLEX_START"),
         ({"instanceProperties": None}, "scheduling.provisioningModel"),
         ({"instanceFlexibilityPolicy": None}, "instanceSelections"),
-        ({"instanceFlexibilityPolicy": {"instanceSelections": {"a": {"machineTypes": ["e9"]}}}}, "does not exist"),
+        (
+            {"instanceFlexibilityPolicy": {"instanceSelections": {"a": {"machineTypes": ["e9"]}}}},
+            "existing machine type",
+        ),
         ({"distributionPolicy": {"zones": [{"zone": "zones/us-west1-a"}]}}, "Not a zone of the region"),
         ({"sizes": 3}, "Cannot find field"),
     ],

@@ -1,0 +1,419 @@
+"""Machine types: Google's, custom ones, and what `/_emulator/machine-types` adds and removes."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+import attrs
+
+from gcpx_emulator.compute import machine_families
+from gcpx_emulator.compute.call import Call, handles, last_part
+from gcpx_emulator.compute.lists import list_head, list_of_unreachable, scope_warning, unreachable
+from gcpx_emulator.compute.locations import ZONES, check_location, zones_of
+from gcpx_emulator.core.controls import ControlBody, Field, is_object, is_whole, setting, some
+from gcpx_emulator.core.errors import ApiError, invalid, not_found, required
+from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.listing import page_of_rows
+from gcpx_emulator.core.store import Store
+
+_MB: Final = 1024
+_EVERYWHERE: Final = frozenset(ZONES)
+
+
+@attrs.frozen
+class MachineType:
+    """A machine type.
+
+    Attributes:
+        zones: where it exists.
+        item: what the API shows of it in every zone.
+    """
+
+    name: str
+    cpus: int
+    zones: frozenset[str]
+    item: Json = attrs.field(repr=False, eq=False)
+
+
+_ARCHITECTURES: Final = ("ARM64", "X86_64")
+_NAME: Final = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
+
+
+def _are_zones(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(zone, str) and zone in _EVERYWHERE for zone in value)
+
+
+def _is_added(value: Any) -> bool:
+    accepted = {
+        "architecture": lambda given: given in _ARCHITECTURES,
+        "guestCpus": lambda given: is_whole(given, 1),
+        "memoryMb": lambda given: is_whole(given, 1),
+        "zones": _are_zones,
+    }
+    return is_object(value) and all(key in accepted and accepted[key](given) for key, given in value.items())
+
+
+def _by_name(is_one: Any, value: Any) -> bool:
+    return is_object(value) and all(_NAME.fullmatch(name) and is_one(one) for name, one in value.items())
+
+
+_CHANGES: Final = setting(
+    "machine-types",
+    ControlBody(
+        "machine-types",
+        {
+            "added": Field(
+                "an object with guestCpus, memoryMb, architecture and zones by machine type",
+                functools.partial(_by_name, _is_added),
+            ),
+            "removed": Field(
+                f"a list of zones ({some(ZONES)}) by machine type", functools.partial(_by_name, _are_zones)
+            ),
+        },
+    ).check,
+)
+
+
+@attrs.frozen
+class _Catalogue:
+    """All machine types.
+
+    Attributes:
+        by_name: those with a name of their own; custom ones are made when they are asked for.
+        removed: the zones that do not have a type any more, by name; custom types may be removed, too.
+    """
+
+    by_name: Mapping[str, MachineType]
+    removed: Mapping[str, frozenset[str]]
+
+    def find(self, name: str) -> MachineType | None:
+        """Return the machine type of this name, if there is one in any zone."""
+        found = self.by_name.get(name) or _custom(name)
+        if found is None or name not in self.removed:
+            return found
+        zones = found.zones - self.removed[name]
+        return attrs.evolve(found, zones=zones) if zones else None
+
+    def listed(self, zone: str) -> Iterator[MachineType]:
+        """Yield the types that lists of a zone show, by name; lists leave out custom ones."""
+        return (
+            machine
+            for name, machine in self.by_name.items()
+            if zone in machine.zones and zone not in self.removed.get(name, ())
+        )
+
+
+def _catalogue(store: Store) -> _Catalogue:
+    changes = _CHANGES.read(store)
+    return _changed(json.dumps(changes, sort_keys=True)) if changes else _Catalogue(_of_google(), {})
+
+
+@functools.lru_cache(maxsize=8)
+def _changed(changes: str) -> _Catalogue:
+    """Return the catalogue after changes, the JSON of the setting."""
+    given = json.loads(changes)
+    by_name = dict(_of_google())
+    for name, fields in given.get("added", {}).items():
+        by_name[name] = _added(name, fields, by_name.get(name))
+    removed = {name: frozenset(zones) or _EVERYWHERE for name, zones in given.get("removed", {}).items()}
+    return _Catalogue(dict(sorted(by_name.items())), removed)
+
+
+def _added(name: str, fields: Json, known: MachineType | None) -> MachineType:
+    """Make a type that was added, or one that is known but is now in more zones, or has other fields."""
+    zones = frozenset(fields.get("zones") or _EVERYWHERE)
+    if known is None:
+        cpus, memory = fields.get("guestCpus", 1), fields.get("memoryMb", _MB)
+        known = _machine_type(name, cpus, memory, zones, architecture=fields.get("architecture", "X86_64"))
+    changes = {key: fields[key] for key in ("guestCpus", "memoryMb", "architecture") if key in fields}
+    item = known.item | changes
+    return MachineType(name, item["guestCpus"], known.zones | zones, item)
+
+
+def find_machine_type(store: Store, name: str) -> MachineType | None:
+    """Return the machine type of this name, if there is one in any zone."""
+    return _catalogue(store).find(name)
+
+
+def is_offered(store: Store, name: str, zone: str) -> bool:
+    """Return whether a zone has a machine type."""
+    found = find_machine_type(store, name)
+    return found is not None and zone in found.zones
+
+
+def count_cpus(store: Store, names: Iterable[str]) -> int:
+    """Add up the CPUs of instances, by the names of their machine types; a type that is removed counts as one."""
+    catalogue = _catalogue(store)
+    return sum(found.cpus if (found := catalogue.find(name)) else 1 for name in names)
+
+
+def check_in_zone(call: Call, link: str) -> None:
+    """Refuse the link to a machine type that the zone of the call does not have."""
+    name, zone = last_part(link), call.path["zone"]
+    if not name:
+        raise required("resource.machineType")
+    if not is_offered(call.store, name, zone):
+        raise not_in_zone("resource.machineType", link, zone)
+
+
+def not_in_zone(field: str, link: str, zone: str) -> ApiError:
+    """Say that a zone does not have a machine type."""
+    return invalid(field, link, f"Machine type with name '{last_part(link)}' does not exist in zone '{zone}'.")
+
+
+def check_anywhere(store: Store, field: str, name: str) -> None:
+    """Refuse the name of a machine type that no zone has."""
+    if find_machine_type(store, name) is None:
+        raise invalid(field, name, "Instance properties must provide existing machine type.")
+
+
+@functools.cache
+def _of_google() -> Mapping[str, MachineType]:
+    """Compute Google's machine types from the tables, by name and in the order of names."""
+    zones = dict(_zones())
+    found: dict[str, MachineType] = {}
+    for line in machine_families.TYPES.strip().splitlines():
+        kind, sizes, each, accelerators, ssds = _cells(line, 5)
+        accelerator, *numbers = accelerators.split() or [""]
+        partitions = ssds.split()
+        for index, size in enumerate(sizes.split()):
+            cpus, _, memory = size.partition("=")
+            number = numbers[index] if "*g" in kind else cpus
+            name = kind.replace("*", number)
+            found[name] = _machine_type(
+                name,
+                int(cpus),
+                _megabytes(name, float(memory or int(cpus) * float(each))),
+                zones.get(name) or zones[kind],
+                architecture="ARM64" if _series(name) in machine_families.ARM else "X86_64",
+                accelerators={accelerator: int(numbers[index])} if accelerator else {},
+                partitions=int(partitions[index]) if partitions else 0,
+                deprecated=kind in machine_families.DEPRECATED,
+            )
+    return dict(sorted(found.items()))
+
+
+def _cells(line: str, number: int) -> list[str]:
+    cells = [cell.strip() for cell in line.split("|")]
+    return cells + [""] * (number - len(cells))
+
+
+def _series(name: str) -> str:
+    return name.partition("-")[0]
+
+
+def _megabytes(name: str, gigabytes: float) -> int:
+    """Convert memory as Google does, which rounds, except for this type."""
+    return int(gigabytes * _MB) if name == "g1-small" else round(gigabytes * _MB)
+
+
+def _zones() -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield the zones of each name in the table of zones."""
+    for names, places in re.findall(r"((?:^\S.*\n)+)((?:^ .*\n)+)", machine_families.ZONES, re.MULTILINE):
+        chosen: set[str] = set()
+        for place in places.split():
+            if place == "*":
+                chosen.update(ZONES)
+            elif place.startswith("-"):
+                chosen.difference_update(_zones_at(place[1:]))
+            else:
+                chosen.update(_zones_at(place))
+        for name in names.split():
+            yield name, frozenset(chosen)
+
+
+def _zones_at(place: str) -> list[str]:
+    """Name the zones of a place, such as `us-central1` or `us-central1-ac`."""
+    region, _, letters = place.rpartition("-")
+    return zones_of(place) if letters[-1].isdecimal() else [f"{region}-{letter}" for letter in letters]
+
+
+def _machine_type(
+    name: str,
+    cpus: int,
+    memory: int,
+    zones: frozenset[str],
+    *,
+    architecture: str = "X86_64",
+    accelerators: Mapping[str, int] | None = None,
+    partitions: int = 0,
+    deprecated: bool = False,
+    number: int | None = None,
+    description: str = "",
+    is_shared: bool = False,
+) -> MachineType:
+    """Make a machine type with the fields that the API shows; `memory` is in MB, `number` its numeric ID."""
+    is_shared = is_shared or name in machine_families.SHARED_CORE
+    plural = "s" if cpus > 1 else ""
+    core = " (shared physical core)" if is_shared else ""
+    separator = " and" if is_shared else ","
+    item: Json = {
+        "kind": "compute#machineType",
+        "id": str(number or _number(name)),
+        "creationTimestamp": "1969-12-31T16:00:00.000-08:00",
+        "name": name,
+        "description": description or f"{cpus} vCPU{plural}{core}{separator} {round(memory / _MB, 1):g} GB RAM",
+        "guestCpus": cpus,
+        "memoryMb": memory,
+        "imageSpaceGb": 0,
+        "isSharedCpu": is_shared,
+        "architecture": architecture,
+    }
+    if _series(name) in machine_families.WITH_PERSISTENT_DISKS or "custom" in name:
+        disks, size = (16, "3072") if is_shared else (128, "263168")
+        item |= {"maximumPersistentDisks": disks, "maximumPersistentDisksSizeGb": size}
+    if accelerators:
+        item["accelerators"] = [
+            {"guestAcceleratorType": kind, "guestAcceleratorCount": count} for kind, count in accelerators.items()
+        ]
+    if partitions:
+        item["bundledLocalSsds"] = {"defaultInterface": "NVME", "partitionCount": partitions}
+    if deprecated:
+        item["deprecated"] = {"state": "DEPRECATED"}
+    return MachineType(name, cpus, zones, item)
+
+
+_KNOWN_NUMBERS: Final = {"f1-micro": 1000, "g1-small": 2000}
+
+
+def _number(name: str) -> int:
+    """Return the numeric ID of a type, the same in every zone. Few are known; the others follow from the name."""
+    return _KNOWN_NUMBERS.get(name) or 10**15 + int.from_bytes(hashlib.sha256(name.encode()).digest()[:6])
+
+
+_CUSTOM_NAME: Final = re.compile(
+    r"(?:(?P<series>[a-z]\w*)-)?custom-(?P<cpus>\d{1,4}|[a-z]+)-(?P<memory>\d{1,9})(?P<ext>-ext)?"
+)
+_MEMORY_STEP: Final = 256
+
+
+@functools.lru_cache(maxsize=1024)
+def _custom(name: str) -> MachineType | None:
+    """Return the custom machine type of this name, if its series has custom types and this is one of them."""
+    parts = _CUSTOM_NAME.fullmatch(name)
+    if parts is None or int(parts["memory"]) % _MEMORY_STEP:
+        return None
+    series, memory = parts["series"] or "n1", int(parts["memory"])
+    if parts["cpus"].isdecimal():
+        cpus, is_shared = int(parts["cpus"]), False
+        fits = _fits_series(series, cpus, memory, is_extended=bool(parts["ext"]))
+    else:
+        least, most = machine_families.CUSTOM_SHARED_CORE.get(parts["cpus"], (0, -1))
+        cpus, is_shared = 2, True
+        fits = series == "e2" and least <= memory <= most and not parts["ext"]
+    if not fits:
+        return None
+    return _machine_type(
+        name,
+        cpus,
+        memory,
+        _of_google()[_plain_type(series)].zones,
+        architecture="ARM64" if series in machine_families.ARM else "X86_64",
+        number=(cpus << 32) + memory if series == "n1" else None,
+        description="Custom created machine type.",
+        is_shared=is_shared,
+    )
+
+
+def _plain_type(series: str) -> str:
+    """Name a type that is wherever the custom types of the series are."""
+    return f"{series}-standard-4"
+
+
+def _fits_series(series: str, cpus: int, memory: int, *, is_extended: bool) -> bool:
+    for line in machine_families.CUSTOM.strip().splitlines():
+        name, allowed, limits, extension = _cells(line, 4)
+        if name == series:
+            least, most = map(int, limits.split() or (0, memory))
+            has_memory = least * cpus <= memory and (is_extended or memory <= most * cpus)
+            return cpus in _numbers(allowed) and has_memory and (not is_extended or extension == "ext")
+    return False
+
+
+def _numbers(text: str) -> set[int]:
+    """Read numbers and ranges with a step, such as `1 2-96/2`."""
+    found: set[int] = set()
+    for part in text.split():
+        first, last, step = map(int, re.fullmatch(r"(\d+)(?:-(\d+)/(\d+))?", part).groups(default="0"))  # type: ignore[union-attr]
+        found.update(range(first, last + 1, step) if step else (first,))
+    return found
+
+
+def _rows_of_zone(call: Call, catalogue: _Catalogue, zone: str, last: str) -> Iterator[tuple[str, Json]]:
+    """Yield the names of a zone's types after a name, each with what the API shows of it."""
+    links = call.url(f"{call.project}/zones/{zone}/machineTypes")
+    for machine in catalogue.listed(zone):
+        if machine.name > last:
+            yield machine.name, _shown(machine, zone, links)
+
+
+def _shown(machine: MachineType, zone: str, links: str) -> Json:
+    """Describe a machine type in a zone; `links` is the URL of the zone's machine types."""
+    return {**machine.item, "zone": zone, "selfLink": f"{links}/{machine.name}"}
+
+
+@handles("compute.machineTypes.get")
+def get_machine_type(call: Call) -> Json:
+    """Read a machine type by name or numeric ID; custom ones, too."""
+    check_location(call)
+    catalogue, zone, wanted = _catalogue(call.store), call.path["zone"], call.path["machineType"]
+    found = catalogue.find(wanted)
+    if found is None and wanted.isdecimal():
+        found = next((machine for machine in catalogue.listed(zone) if machine.item["id"] == wanted), None)
+    if found is None or zone not in found.zones:
+        raise not_found(f"{call.parent}/machineTypes/{wanted}")
+    return _shown(found, zone, call.url(f"{call.parent}/machineTypes"))
+
+
+@handles("compute.machineTypes.list")
+def list_machine_types(call: Call) -> Json:
+    """List the machine types of a zone."""
+    check_location(call)
+    kind, path, zone = "compute#machineTypeList", f"{call.parent}/machineTypes", call.path["zone"]
+    if lost := list_of_unreachable(call, kind, path):
+        return lost
+    catalogue = _catalogue(call.store)
+    items, token = page_of_rows(lambda last: _rows_of_zone(call, catalogue, zone, last), call.query)
+    return list_head(call, kind, path, token) | ({"items": items} if items else {})
+
+
+@handles("compute.machineTypes.aggregatedList")
+def aggregate_machine_types(call: Call) -> Json:
+    """List the machine types of every zone.
+
+    The zones of us-central1 come first, as in a response that was recorded in 2017 and had its zones in no order.
+    """
+    scopes = [f"zones/{zone}" for zone in ZONES]
+    lost = unreachable(call, scopes)
+    zones = [zone for zone, scope in zip(ZONES, scopes, strict=True) if scope not in lost]
+    catalogue = _catalogue(call.store)
+    shown, token = page_of_rows(lambda last: _rows(call, catalogue, zones, last), call.query)
+    items: Json = {scope: {"warning": lost.get(scope) or _no_results(scope)} for scope in sorted(scopes, key=_order)}
+    for item in shown:
+        group = items[f"zones/{item['zone']}"]
+        group.pop("warning", None)
+        group.setdefault("machineTypes", []).append(item)
+    head = list_head(call, "compute#machineTypeAggregatedList", f"{call.project}/aggregated/machineTypes", token)
+    return head | {"items": items}
+
+
+def _order(scope: str) -> bool:
+    return not scope.startswith("zones/us-central1-")
+
+
+def _rows(call: Call, catalogue: _Catalogue, zones: Iterable[str], last: str) -> Iterator[tuple[str, Json]]:
+    """Yield the types of zones after a key, in the order of keys, which are zones and names."""
+    last_zone, _, last_name = last.partition("/")
+    for zone in zones:
+        if zone >= last_zone:
+            rows = _rows_of_zone(call, catalogue, zone, last_name if zone == last_zone else "")
+            yield from ((f"{zone}/{name}", item) for name, item in rows)
+
+
+def _no_results(scope: str) -> Json:
+    return scope_warning("NO_RESULTS_ON_PAGE", f"There are no results for scope '{scope}' on this page.", scope)
