@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+import json
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, Final
 
 import attrs
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from gcpx_emulator.core.call import HANDLERS, Call
-from gcpx_emulator.core.discovery import Method, route
+from gcpx_emulator.core.discovery import Method, error_form, route
 from gcpx_emulator.core.errors import ApiError, error_response
 from gcpx_emulator.core.faults import DroppedConnection, Fault, response_before_work
 from gcpx_emulator.core.json_data import Json, parse_json
-from gcpx_emulator.core.listing import apply_mask, parse_mask
+from gcpx_emulator.core.listing import Mask, apply_mask, check_mask, parse_mask
 from gcpx_emulator.core.permissions import check_permissions
 from gcpx_emulator.core.request_log import shown_body
 from gcpx_emulator.core.uploads import Upload
@@ -36,7 +39,9 @@ class GoogleApis:
         try:
             response = await self._routed(request, entry)
         except Exception as error:  # noqa: BLE001 - the log contains every response
-            response = error_response(error, entry["method"] or f"{request.method} {request.url.path}")
+            form = error_form(_api(entry))
+            response = error_response(error, entry["method"] or f"{request.method} {request.url.path}", form)
+        _add_headers(response, _api(entry), request.method)
         entry["status"] = response.status_code
         return response
 
@@ -53,17 +58,19 @@ class GoogleApis:
             upload = Upload(parse_json(raw))
         entry["body"] = shown_body(upload.metadata)
         fault = self.emulator.faults.take(method.id)
-        early = await response_before_work(fault) if fault else None
+        early = await response_before_work(fault, error_form(method.api)) if fault else None
         if early is not None:
             return early
-        # A malformed mask is refused before the call has changed anything.
-        mask = parse_mask(query.get("fields") or query.get("$fields") or "")
+        # A wrong mask is refused before the call has changed anything.
+        mask = _mask(method, query)
         answer = await self._carried_out(request, method, path, upload, fault)
         if fault and fault.drop == "after":
             return DroppedConnection()
         if answer is None:
             return Response(status_code=204)
-        return answer if isinstance(answer, Response) else JSONResponse(apply_mask(answer, mask))
+        if isinstance(answer, Response):
+            return answer
+        return (_Indented if _is_indented(query) else JSONResponse)(apply_mask(answer, mask))
 
     async def _carried_out(
         self, request: Request, method: Method, path: dict[str, str], upload: Upload, fault: Fault | None
@@ -78,7 +85,7 @@ class GoogleApis:
             store=cloud.store,
             method=method,
             path=path,
-            query=clean_query(method, path, request.query_params),
+            query=clean_query(method, path, _query(method, request)),
             body=clean_body(method, upload.metadata),
             media=upload.media,
             headers=request.headers,
@@ -90,3 +97,57 @@ class GoogleApis:
         cloud.operations.settle()
         answer = handler(call)
         return await answer if inspect.isawaitable(answer) else answer
+
+
+def _query(method: Method, request: Request) -> dict[str, str]:
+    """Return the parameters of the query; the values of one that may be repeated are joined with commas."""
+    given = request.query_params
+    repeated = [name for name in given if method.parameters.get(name, {}).get("repeated")]
+    return {**given, **{name: ",".join(given.getlist(name)) for name in repeated}}
+
+
+def _mask(method: Method, query: Mapping[str, str]) -> Mask:
+    """Read the mask of a request; refuse one that is malformed, or that names what the response cannot have."""
+    mask = parse_mask(query.get("fields") or query.get("$fields") or "")
+    if method.response is not None:
+        check_mask(mask, {"$ref": method.response}, method.document.schemas)
+    return mask
+
+
+def _is_indented(query: Mapping[str, str]) -> bool:
+    """Return whether a request asks for indentation; Google indents by default, which would take much time."""
+    return "true" in {query.get(name, "").lower() for name in ("prettyPrint", "$prettyPrint")}
+
+
+class _Indented(JSONResponse):
+    """JSON with line breaks and indentation."""
+
+    def render(self, content: Any) -> bytes:
+        """Write the content as Google does."""
+        return f"{json.dumps(content, ensure_ascii=False, allow_nan=False, indent=2)}\n".encode()
+
+
+def _api(entry: Json) -> str:
+    """Name the API that a request of the log is for, such as `compute`; empty if it is for none."""
+    return str(entry["method"] or "").partition(".")[0]
+
+
+_JSON: Final = "application/json"
+_UNCACHED: Final = "no-cache, no-store, max-age=0, must-revalidate"
+_VALIDATED: Final = "private, max-age=0, must-revalidate, no-transform"
+
+
+def _add_headers(response: Response, api: str, http_method: str) -> None:
+    """Add the headers that Google's responses have, as recorded for Compute, Cloud Storage and Pub/Sub."""
+    headers, is_empty = response.headers, response.status_code == HTTPStatus.NO_CONTENT
+    if is_empty and api == "storage":
+        headers["Content-Type"] = _JSON
+    elif headers.get("content-type") == _JSON:
+        headers["Content-Type"] = f"{_JSON}; charset=UTF-8"
+    else:
+        return
+    if api == "storage":
+        is_read = http_method == "GET" and response.status_code < HTTPStatus.BAD_REQUEST
+        headers["Cache-Control"] = _VALIDATED if is_read else _UNCACHED
+    elif api:
+        headers.setdefault("Cache-Control", "private")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 
-from programs import PROJECT, ZONE, properties
+from programs import DEBIAN, PROJECT, ZONE, properties
 
 BASE = f"/compute/beta/projects/{PROJECT}"
 REGION = "us-east1"
@@ -78,6 +78,26 @@ def set_image_labels(http):
     return f"{path}/setLabels", {"labelFingerprint": http.get(path).json()["labelFingerprint"]}
 
 
+def _set_labels_of(http, make):
+    """Change the labels of a new resource."""
+    url, body = make(http)
+    http.post(url, json=body)
+    made = f"{url}/{body['name']}"
+    return f"{made}/setLabels", {"labelFingerprint": http.get(made).json()["labelFingerprint"]}
+
+
+def set_disk_labels(http):
+    return _set_labels_of(http, disk)
+
+
+def set_regional_disk_labels(http):
+    return _set_labels_of(http, regional_disk)
+
+
+def own_image(_http):
+    return f"{BASE}/global/images", {"name": f"o-{next(NUMBERS)}", "sourceImage": DEBIAN}
+
+
 def within(path, *, in_bulk=True):
     """Name the requests that have instance properties, with a path in them."""
     found = [(template, f"properties.{path}"), (regional_template, f"properties.{path}"), (instance, path)]
@@ -102,6 +122,8 @@ PLACES = {
     "DiskParams": [(disk, "params")],
     "Duration": within("scheduling.maxRunDuration"),
     "GlobalSetLabelsRequest": [(set_image_labels, "")],
+    "Image": [(own_image, "")],
+    "ImageParams": [(own_image, "params")],
     "Instance": [(instance, "")],
     "InstanceParams": [(instance, "params")],
     "InstanceProperties": [*TEMPLATES, *IN_BULK],
@@ -110,12 +132,15 @@ PLACES = {
     "LocationPolicy": [(bulk, "locationPolicy")],
     "LocationPolicyLocationConstraints": [(bulk, f"locationPolicy.locations.zones/{ZONE}.constraints")],
     "MachineImage": [(machine_image, "")],
+    "MachineImageParams": [(machine_image, "params")],
     "Metadata": [*within("metadata"), (set_metadata, "")],
     "NetworkInterface": within("networkInterfaces.0"),
+    "RegionSetLabelsRequest": [(set_regional_disk_labels, "")],
     "ReservationAffinity": within("reservationAffinity"),
     "Scheduling": within("scheduling"),
     "SchedulingNodeAffinity": [(make, f"{path}.scheduling.nodeAffinities.+") for make, path in IN_BULK],
     "Tags": [*within("tags"), (set_tags, "")],
+    "ZoneSetLabelsRequest": [(set_disk_labels, "")],
 }
 """Where requests have an object of a schema: `+` appends to a list."""
 

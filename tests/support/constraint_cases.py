@@ -243,7 +243,9 @@ CASES = [
     Case("Scheduling", "terminationTime", [{"maxRunDuration": {"seconds": "60"}}], [{"maxRunDuration": {"seconds": "60"}, "terminationTime": "2040-01-01T00:00:00Z"}], "Conflicts"),
     Case("Scheduling", "terminationTime", **_each("terminationTime", ["2040-01-01T00:00:00Z", "2040-01-01T00:00:00.5+02:00"], ["tomorrow", "2040-01-01", "2040-01-01T00:00:00", "20400101T000000Z", "2040-13-01T00:00:00Z"]), message="Must be a time"),
     Case("Scheduling", "preemptible", [{"preemptible": True}, {"provisioningModel": "SPOT", "automaticRestart": False}], [{"preemptible": True, "automaticRestart": True}, {"provisioningModel": "SPOT", "onHostMaintenance": "MIGRATE"}]),
-    *(case for schema in ("AttachedDiskInitializeParams", "Disk", "GlobalSetLabelsRequest", "Instance", "InstanceProperties", "InstancesSetLabelsRequest", "MachineImage") for case in _labels(schema)),
-    *(case for schema in ("AttachedDiskInitializeParams", "DiskParams", "InstanceParams", "InstanceProperties") for case in _manager_tags(schema)),
+    *(Case(schema, "storageLocations[]", **_each("storageLocations", [["eu"], ["us-east1"]], [["us-east9"], ["EU"]])) for schema in ("Image", "MachineImage")),
+    Case("MachineImageParams", "includedDisks", [{"includedDisks": ["boot"]}], [{"includedDisks": ["boot"], "excludedDisks": ["data"]}]),
+    *(case for schema in ("AttachedDiskInitializeParams", "Disk", "GlobalSetLabelsRequest", "Image", "Instance", "InstanceProperties", "InstancesSetLabelsRequest", "MachineImage", "RegionSetLabelsRequest", "ZoneSetLabelsRequest") for case in _labels(schema)),
+    *(case for schema in ("AttachedDiskInitializeParams", "DiskParams", "ImageParams", "InstanceParams", "InstanceProperties") for case in _manager_tags(schema)),
     Case("Tags", "items[]", **_each("items", [[name] for name in NAMES[0]], [[name] for name in NAMES[1]])),
 ]  # fmt: skip

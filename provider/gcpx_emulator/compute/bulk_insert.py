@@ -9,7 +9,7 @@ from typing import Final
 
 import attrs
 
-from gcpx_emulator.compute.call import Call, Work, handles, last_part
+from gcpx_emulator.compute.call import Call, Work, fixed_id, handles, last_part
 from gcpx_emulator.compute.capacity import (
     Hardware,
     Room,
@@ -389,8 +389,8 @@ def _start(call: Call, placement: Placement, members: Members, warnings: Json) -
     }
     whole = Work(
         kind="bulkInsert",
-        target=call.parent,
-        target_id="0",
+        target=call.project,
+        target_id=fixed_id(call.path["project"]),
         effects=[effect for path, instance, on_disks in members.created for effect in (put(path, instance), *on_disks)],
         failure=failure,
         details=warnings | group | {"instancesBulkInsertOperationMetadata": {"perLocationStatus": by_zone}},

@@ -12,6 +12,7 @@ from typing import Any, Final
 import re2
 
 from gcpx_emulator.compute.call import NAME, NAME_MESSAGE
+from gcpx_emulator.compute.locations import REGIONS
 from gcpx_emulator.core.discovery import Method
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.validation import (
@@ -153,6 +154,23 @@ def _new_disk(schema: str, size: str, disk_type: str) -> tuple[Constraint, ...]:
     )
 
 
+_LOCATIONS: Final = frozenset({"asia", "eu", "us", *REGIONS})
+"""Where images and snapshots are stored: multi-regions and regions."""
+_OF_IMAGES: Final = (
+    *(
+        Constraint(
+            schema, "storageLocations[]", "Must be a region, or asia, eu or us.", lambda name: name in _LOCATIONS
+        )
+        for schema in ("Image", "MachineImage")
+    ),
+    Constraint(
+        "MachineImageParams",
+        "includedDisks",
+        "Conflicts with excludedDisks.",
+        at_most_one("includedDisks", "excludedDisks"),
+        of_object=True,
+    ),
+)
 _OF_DISKS: Final = (
     *_new_disk(_PARAMETERS, "diskSizeGb", "diskType"),
     *_new_disk("Disk", "sizeGb", "type"),
@@ -401,12 +419,21 @@ _WITH_LABELS: Final = (
     "AttachedDiskInitializeParams",
     "Disk",
     "GlobalSetLabelsRequest",
+    "Image",
     "Instance",
     "InstanceProperties",
     "InstancesSetLabelsRequest",
     "MachineImage",
+    "RegionSetLabelsRequest",
+    "ZoneSetLabelsRequest",
 )
-_WITH_MANAGER_TAGS: Final = ("AttachedDiskInitializeParams", "DiskParams", "InstanceParams", "InstanceProperties")
+_WITH_MANAGER_TAGS: Final = (
+    "AttachedDiskInitializeParams",
+    "DiskParams",
+    "ImageParams",
+    "InstanceParams",
+    "InstanceProperties",
+)
 _MOST_LABELS: Final = 64
 _LONGEST: Final = 63
 _LABEL_KEY: Final = re2.compile(r"[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]*")
@@ -532,6 +559,7 @@ _OF_NETWORK_INTERFACES: Final = (
 CONSTRAINTS: Final[tuple[Constraint, ...]] = (
     *_OF_BULK_INSERT,
     *_OF_DISKS,
+    *_OF_IMAGES,
     *_OF_INSTANCES,
     *_OF_LABELS,
     *_OF_NETWORK_INTERFACES,

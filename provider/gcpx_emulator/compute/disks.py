@@ -5,16 +5,19 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final
 
 from gcpx_emulator.compute.call import Call, check_free, check_name, check_ready, handles, last_part, path_of
-from gcpx_emulator.compute.images import linked_image
-from gcpx_emulator.compute.lists import list_scope, show
-from gcpx_emulator.compute.locations import check_location, region_of, zones_of
+from gcpx_emulator.compute.disk_sources import source_of
+from gcpx_emulator.compute.labels import with_label_fingerprint
+from gcpx_emulator.compute.lists import aggregate, list_scope, show
+from gcpx_emulator.compute.locations import SCOPES, check_location, region_of, zones_of
 from gcpx_emulator.compute.predefined_resources import DISK_TYPES
-from gcpx_emulator.core.clock import timestamp
+from gcpx_emulator.core.clock import pacific_timestamp
+from gcpx_emulator.core.discovery import document
 from gcpx_emulator.core.errors import ApiError, invalid, required
-from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.json_data import Json, field_names
 from gcpx_emulator.core.operations import Effect, change, relink
 
 _CUSTOMER_SUPPLIED: Final = {"rawKey": 32, "rsaEncryptedKey": 256}
@@ -55,11 +58,14 @@ def _decoded(field: str, name: str, key: str) -> bytes:
     return decoded
 
 
-def check_key(field: str, key: Json | None, disk: Json) -> None:
-    """Refuse to use a disk without the customer-supplied key that it was encrypted with, if it was."""
-    needed = disk.get("diskEncryptionKey", {}).get("sha256")
+def check_key(field: str, key: Json | None, resource: Json) -> None:
+    """Refuse to use a disk or machine image without the customer-supplied key that it was encrypted with, if it was."""
+    kind = "machine image" if "machineImageEncryptionKey" in resource else "disk"
+    needed = (resource.get("machineImageEncryptionKey") or resource.get("diskEncryptionKey") or {}).get("sha256")
     if needed is not None and shown_key(field, key).get("sha256") != needed:
-        raise _refusal(field, f"The disk '{disk['name']}' is protected by a customer-supplied key; supply that key.")
+        raise _refusal(
+            field, f"The {kind} '{resource['name']}' is protected by a customer-supplied key; supply that key."
+        )
 
 
 def _refusal(field: str, why: str) -> ApiError:
@@ -100,56 +106,135 @@ def _check_replica_zones(field: str, zones: list[str], zone: str) -> None:
 
 _DEFAULT_SIZE: Final = "500"
 _DEFAULT_TYPE: Final = "pd-standard"
+_DEFAULTS: Final[Json] = {
+    "enableConfidentialCompute": False,
+    "multiWriter": False,
+    "physicalBlockSizeBytes": "4096",
+    "satisfiesPzi": False,
+}
+"""What disks were recorded with in 2025."""
+_KEYS: Final = ("diskEncryptionKey", "sourceImageEncryptionKey", "sourceMachineImageEncryptionKey",
+                "sourceSnapshotEncryptionKey")  # fmt: skip
+_NOT_KEPT: Final = frozenset({"labelFingerprint", "params"})
+_EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
 
 
 def new_disk(call: Call, path: str, body: Json) -> Json:
-    """Write a new disk from the fields of a `Disk` or of an attached disk's `initializeParams`."""
+    """Write a new disk from the fields of a `Disk` or of an attached disk's `initializeParams`.
+
+    A disk with users is attached to them from the end of the call's operation.
+    """
     parent, _, name = path.rpartition("/disks/")
     location = "region" if "/regions/" in parent else "zone"
-    disk_type = last_part(str(body.get("type") or body.get("diskType") or _DEFAULT_TYPE))
-    image = linked_image(call, "resource.sourceImage", body["sourceImage"]) if body.get("sourceImage") else {}
-    kept = {field: body[field] for field in ("description", "labels", "sourceSnapshot") if body.get(field)}
-    if body.get("replicaZones"):
-        kept["replicaZones"] = [call.full_url(zone) for zone in body["replicaZones"]]
-    key = shown_key("resource.diskEncryptionKey", body.get("diskEncryptionKey"))
-    return {
-        **kept,
-        **({"diskEncryptionKey": key} if key else {}),
-        **({"sourceImage": image["selfLink"], "sourceImageId": image["id"]} if image else {}),
+    field = "resource.sizeGb" if body.get("sizeGb") else "resource.initializeParams.diskSizeGb"
+    source = source_of(call, body)
+    keys = {key: shown_key(f"resource.{key}", body.get(key)) for key in _KEYS}
+    attached = {"users": body["users"], "lastAttachTimestamp": pacific_timestamp(call.end)} if "users" in body else {}
+    disk = {
+        **_DEFAULTS,
+        **source.inherited,
+        **_kept(call, parent, body),
+        **{key: shown for key, shown in keys.items() if shown},
+        **source.links,
+        **attached,
         "kind": "compute#disk",
         "id": call.store.new_id(),
         "name": name,
-        "creationTimestamp": timestamp(),
-        "sizeGb": str(body.get("sizeGb") or body.get("diskSizeGb") or image.get("diskSizeGb", _DEFAULT_SIZE)),
-        "type": call.url(f"{parent}/diskTypes/{disk_type}"),
+        "creationTimestamp": pacific_timestamp(),
+        "sizeGb": source.sized(field, body.get("sizeGb") or body.get("diskSizeGb"), _DEFAULT_SIZE),
+        "type": _type(call, parent, body),
         "status": "READY",
         location: call.url(parent),
         "selfLink": call.url(path),
-        "users": body.get("users", []),
     }
+    return with_label_fingerprint(disk)
+
+
+def _kept(call: Call, parent: str, body: Json) -> Json:
+    """Return the fields of a request that a disk keeps, with full links; `parent` is the path of the disk's scope."""
+    known = document("compute.beta").schemas["Disk"]["properties"]
+    kept = {
+        name: value
+        for name, value in body.items()
+        if name in known and not known[name].get("readOnly") and name not in _NOT_KEPT and value not in _EMPTY
+    }
+    if "storagePool" in kept:
+        kept["storagePool"] = call.full_url(kept["storagePool"])
+    for name in ("licenses", "replicaZones"):
+        if name in kept:
+            kept[name] = [call.full_url(link) for link in kept[name]]
+    if "resourcePolicies" in kept:
+        kept["resourcePolicies"] = [_policy_url(call, parent, link) for link in kept["resourcePolicies"]]
+    if kept.get("asyncPrimaryDisk", {}).get("disk"):
+        kept["asyncPrimaryDisk"] = {"disk": call.full_url(kept["asyncPrimaryDisk"]["disk"])}
+    return kept
+
+
+def _policy_url(call: Call, parent: str, link: str) -> str:
+    """Return the URL of a resource policy, which may be named by its name in the region of a disk."""
+    place = last_part(parent)
+    region = region_of(place) if "/zones/" in parent else place
+    return call.full_url(link if "/" in link else f"regions/{region}/resourcePolicies/{link}")
+
+
+def _type(call: Call, parent: str, body: Json) -> str:
+    """Return the link to the type of a disk in the scope `parent`; a partial `diskType` stays partial."""
+    path = f"{parent}/diskTypes/{last_part(str(body.get('type') or body.get('diskType') or _DEFAULT_TYPE))}"
+    is_partial = "/" in body.get("diskType", "") and not body["diskType"].startswith("http")
+    return path if is_partial else call.url(path)
 
 
 def use_disk(call: Call, path: str, instance: str) -> Effect:
     """Return the effect that adds an instance to the users of a disk; both are paths."""
     call.read(path)
-    return relink(path, "users", instance, call.url(instance))
+    return relink(path, "users", instance, call.url(instance), lastAttachTimestamp=pacific_timestamp(call.end))
 
 
 def release_disk(call: Call, path: str, instance: str) -> Effect:
     """Return the effect that removes an instance from the users of a disk; both are paths."""
     call.read(path)
-    return relink(path, "users", instance, None)
+    return relink(path, "users", instance, None, lastDetachTimestamp=pacific_timestamp(call.end))
+
+
+def check_attachable(call: Call, field: str, path: str, instance: str, mode: str) -> None:
+    """Refuse to attach a disk to an instance in another zone, or while others use it in a way that excludes this one.
+
+    `path` and `instance` are paths, `field` is where the request names the disk.
+    """
+    check_zone(call, field, path, instance)
+    check_unused(call, path, mode)
+
+
+def check_zone(call: Call, field: str, path: str, instance: str) -> None:
+    """Refuse to attach a disk in another zone, or a regional disk without a replica in the instance's zone."""
+    disk, (zone, _, _) = call.read(path), instance.rpartition("/instances/")
+    zones = [call.resolve(link) for link in disk.get("replicaZones") or [path.rpartition("/disks/")[0]]]
+    if zone not in zones:
+        raise invalid(field, disk["selfLink"], "Disk must be in the same zone as the instance.")
 
 
 def check_unused(call: Call, path: str, mode: str) -> None:
-    """Refuse a disk that another instance uses, unless it is attached read-only.
+    """Refuse a disk that an instance uses; instances may share a disk that all of them attach read-only."""
+    for user in users_of(call, path):
+        if mode != "READ_ONLY" or _mode_in(call, path, user) != "READ_ONLY":
+            message = f"The disk resource '{path}' is already being used by '{user}'"
+            raise ApiError(400, message, "resourceInUseByAnotherResource")
+
+
+def users_of(call: Call, path: str) -> list[str]:
+    """Return the paths of the instances that use a disk.
 
     Instances that were removed at `/_emulator/resources` do not count.
     """
-    users = [user for user in call.read(path).get("users", []) if call.store.get(call.resolve(user)) is not None]
-    if users and mode != "READ_ONLY":
-        message = f"The disk resource '{path}' is already being used by '{users[0]}'"
-        raise ApiError(400, message, "resourceInUseByAnotherResource")
+    users = [path_of(user, call.path["project"]) for user in call.read(path).get("users", [])]
+    return [user for user in users if call.store.get(user) is not None]
+
+
+def _mode_in(call: Call, path: str, instance: str) -> str:
+    """Return the mode in which an instance uses a disk; both are paths."""
+    disks = call.read(instance)["disks"]
+    modes = [disk["mode"] for disk in disks if path_of(disk.get("source", ""), call.path["project"]) == path]
+    return modes[0] if modes else "READ_WRITE"
 
 
 @handles("compute.disks.insert", "compute.regionDisks.insert")
@@ -184,6 +269,12 @@ def list_disks(call: Call) -> Json:
     return list_scope(call, "disks", "compute#diskList")
 
 
+@handles("compute.disks.aggregatedList")
+def aggregate_disks(call: Call) -> Json:
+    """List the disks of every zone and region."""
+    return aggregate(call, "disks", "compute#diskAggregatedList", [scope for scope in SCOPES if scope != "global"])
+
+
 @handles("compute.disks.resize", "compute.regionDisks.resize")
 def resize_disk(call: Call) -> Json:
     """Grow a disk; instances that it is attached to then show its new size."""
@@ -194,9 +285,13 @@ def resize_disk(call: Call) -> Json:
         raise required("sizeGb")
     if int(size) <= int(disk["sizeGb"]):
         raise invalid("sizeGb", size, f"The new size must be larger than the present one, {disk['sizeGb']} GB.")
-    users = [call.resolve(user) for user in disk["users"]]
-    shown = [_show_size(call, user, path, size) for user in users if call.store.get(user) is not None]
-    return call.update("resizeDisk", path, disk | {"sizeGb": size}, *shown)
+    return call.update("resizeDisk", path, disk | {"sizeGb": size}, *_effects_of_size(call, path, disk, size))
+
+
+def _effects_of_size(call: Call, path: str, disk: Json, size: str) -> list[Effect]:
+    """Return the effects by which the instances that use a disk show its new size, if it is new."""
+    users = [call.resolve(user) for user in disk.get("users", ())] if size != disk["sizeGb"] else []
+    return [_show_size(call, user, path, size) for user in users if call.store.get(user) is not None]
 
 
 def _show_size(call: Call, instance: str, path: str, size: str) -> Effect:
@@ -206,6 +301,56 @@ def _show_size(call: Call, instance: str, path: str, size: str) -> Effect:
     is_shown = [path_of(disk.get("source", ""), call.path["project"]) == path for disk in disks]
     new = [disk | {"diskSizeGb": size} if same else disk for disk, same in zip(disks, is_shown, strict=True)]
     return change(instance, {"disks": new})
+
+
+_UPDATED: Final = frozenset(
+    {"accessMode", "architecture", "licenses", "provisionedIops", "provisionedThroughput", "sizeGb"}
+)
+"""What an update can change.
+
+Source: Terraform's provider, and the options of `gcloud compute disks update`.
+"""
+
+
+@handles("compute.disks.update", "compute.regionDisks.update")
+def update_disk(call: Call) -> Json:
+    """Set the fields that the mask names; those that the request leaves out are removed."""
+    path = f"{call.parent}/disks/{call.path['disk']}"
+    disk = call.read(path)
+    check_ready(call, path)
+    fields = field_names(call.query.get("paths") or call.query.get("updateMask") or "")
+    if not fields:
+        raise required("updateMask")
+    for name in fields:
+        if name not in _UPDATED:
+            raise invalid("updateMask", name, "An update of a disk cannot change it.")
+    size = str((call.body.get("sizeGb") if "sizeGb" in fields else None) or disk["sizeGb"])
+    if int(size) < int(disk["sizeGb"]):
+        raise invalid("resource.sizeGb", size, f"The disk cannot become smaller than {disk['sizeGb']} GB.")
+    kept = _kept(call, call.parent, call.body)
+    changed = {name: kept.get(name) for name in fields} | {"sizeGb": size}
+    return call.update("update", path, disk | changed, *_effects_of_size(call, path, disk, size))
+
+
+@handles("compute.disks.addResourcePolicies", "compute.regionDisks.addResourcePolicies")
+def add_policies(call: Call) -> Json:
+    """Attach a resource policy to a disk."""
+    return _change_policies(call, lambda current, given: [*current, *(link for link in given if link not in current)])
+
+
+@handles("compute.disks.removeResourcePolicies", "compute.regionDisks.removeResourcePolicies")
+def remove_policies(call: Call) -> Json:
+    """Detach resource policies from a disk."""
+    return _change_policies(call, lambda current, given: [link for link in current if link not in given])
+
+
+def _change_policies(call: Call, changed: Callable[[list[str], list[str]], list[str]]) -> Json:
+    path = f"{call.parent}/disks/{call.path['disk']}"
+    disk = call.read(path)
+    check_ready(call, path)
+    given = [_policy_url(call, call.parent, link) for link in call.body.get("resourcePolicies") or []]
+    policies = changed(disk.get("resourcePolicies", []), given)
+    return call.update(call.method.id.rpartition(".")[2], path, disk | {"resourcePolicies": policies or None})
 
 
 @handles("compute.disks.delete", "compute.regionDisks.delete")

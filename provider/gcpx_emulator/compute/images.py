@@ -6,11 +6,10 @@ import re
 from operator import itemgetter
 from typing import Final
 
-from gcpx_emulator.compute.call import NAME, Call, check_free, check_name, handles
+from gcpx_emulator.compute.call import NAME, Call, fingerprint, fixed_id, handles
 from gcpx_emulator.compute.lists import list_items
 from gcpx_emulator.compute.predefined_resources import predefined_resource
 from gcpx_emulator.compute.public_images import PublicImage, newest_public_image, project_of_family, public_images
-from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.errors import invalid, not_found
 from gcpx_emulator.core.json_data import Json
 
@@ -19,8 +18,20 @@ _LINK: Final = re.compile(
     rf"(?:https?://[^/]+/compute/\w+/)?(?:projects/(?P<project>[-a-z0-9.:]+)/)?global/images/"
     rf"(?P<family>family/)?(?P<name>{NAME.pattern}|\d+)"
 )
-_SOURCES: Final = ("rawDisk", "sourceDisk", "sourceImage", "sourceSnapshot")
-_DEFAULTS: Final = {"sourceType": "RAW", "architecture": "X86_64", "diskSizeGb": "10", "archiveSizeBytes": "1073741824"}
+_DEBIAN: Final = re.compile(r"debian-([0-9]+)-([a-z]+)-(?:(arm64)-)?v([0-9]{8})")
+_DEBIAN_CODE: Final = "3853522013536123851"
+"""The code of the license of Debian 11, as recorded from 2022 to 2026; here all versions of Debian have it."""
+_OF_PUBLIC_IMAGES: Final[Json] = {
+    "enableConfidentialCompute": False,
+    "labelFingerprint": fingerprint({"public-image": "true"}),
+    "labels": {"public-image": "true"},
+    "rawDisk": {"containerType": "TAR", "source": ""},
+    "status": "READY",
+    "storageLocations": ["asia", "us", "eu"],
+}
+"""What all public images have in common, as recorded for one of Debian in 2025."""
+DEFAULTS: Final = {"sourceType": "RAW", "architecture": "X86_64", "diskSizeGb": "10", "archiveSizeBytes": "1073741824"}
+"""The fields that every image has."""
 
 
 def image_path(call: Call, field: str, link: str) -> str:
@@ -56,12 +67,15 @@ def _image(call: Call, project: str, name: str) -> Json | None:
     return next((image for image in images if name in (image["name"], image["id"])), None)
 
 
+_ACTIVE: Final = "ACTIVE"
+
+
 def _newest(call: Call, project: str, family: str) -> Json | None:
     """Find the newest image of a family that may be used."""
     newest = newest_public_image(project, family)
     public = [_shown(call, newest)] if newest else []
     own = [image for image in call.store.list(f"projects/{project}/global/images") if image.get("family") == family]
-    usable = [image for image in own if (image.get("deprecated") or {}).get("state", "ACTIVE") == "ACTIVE"]
+    usable = [image for image in own if (image.get("deprecated") or {}).get("state", _ACTIVE) == _ACTIVE]
     return max([*public, *usable], key=itemgetter("creationTimestamp", "name"), default=None)
 
 
@@ -73,37 +87,26 @@ def _images(call: Call, project: str) -> list[Json]:
 def _shown(call: Call, image: PublicImage) -> Json:
     """Describe a public image."""
     parent = f"projects/{image.project}/global/images"
-    fields: Json = {**_DEFAULTS, "status": "READY", "diskSizeGb": str(image.size), "architecture": image.architecture}
+    fields: Json = {**DEFAULTS, **_OF_PUBLIC_IMAGES, "diskSizeGb": str(image.size), "architecture": image.architecture}
+    debian = _DEBIAN.fullmatch(image.name)
+    if debian:
+        number, title, architecture, date = debian.groups()
+        words = f"{number} ({title}), {architecture or 'amd64'} built on {date}"
+        fields["description"] = f"Debian, Debian GNU/Linux, {words}"
     if image.family:
         fields["family"] = image.family
     if image.features:
         fields["guestOsFeatures"] = [{"type": feature} for feature in image.features]
     if image.licenses:
-        links = (license_.replace("/", "/global/licenses/") for license_ in image.licenses)
-        fields["licenses"] = [call.url(f"projects/{link}") for link in links]
+        links = [f"projects/{license_.replace('/', '/global/licenses/')}" for license_ in image.licenses]
+        fields["licenses"] = list(map(call.url, links))
+        fields["licenseCodes"] = [_DEBIAN_CODE if "/debian-cloud/" in link else fixed_id(link) for link in links]
     if image.built:
         year, month, day = image.built[:4], image.built[4:6], image.built[6:]
         fields["creationTimestamp"] = f"{year}-{month}-{day}T00:00:00.000-07:00"
     if image.state:
         fields["deprecated"] = {"state": image.state, "replacement": call.url(f"{parent}/{image.replacement}")}
     return predefined_resource(call, "image", parent, image.name, **fields)
-
-
-@handles("compute.images.insert")
-def insert_image(call: Call) -> Json:
-    """Create an image of the project."""
-    path = f"{call.parent}/images/{check_name(call.body)}"
-    check_free(call, path)
-    if not any(call.body.get(source) for source in _SOURCES):
-        raise invalid("resource.sourceDisk", "", "A source is required.")
-    head = {"kind": "compute#image", "id": call.store.new_id(), "creationTimestamp": timestamp(), "status": "READY"}
-    return call.insert(path, _DEFAULTS | call.body | head | {"selfLink": call.url(path)})
-
-
-@handles("compute.images.delete")
-def delete_image(call: Call) -> Json:
-    """Delete an image of the project."""
-    return call.delete(f"{call.parent}/images/{call.path['image']}")
 
 
 @handles("compute.images.get")
@@ -138,15 +141,17 @@ def image_warnings(call: Call, properties: Json) -> Json:
         if link:
             field = f"resource.properties.disks[{index}].initializeParams.sourceImage"
             deprecated = linked_image(call, field, link).get("deprecated")
-            if deprecated is not None:
+            if deprecated is not None and deprecated.get("state", _ACTIVE) != _ACTIVE:
                 warnings.append(_warning(field, link, deprecated))
     return {"warnings": warnings} if warnings else {}
 
 
 def _warning(field: str, link: str, deprecated: Json) -> Json:
-    state, replacement = deprecated["state"], deprecated["replacement"]
+    state, replacement = deprecated["state"], deprecated.get("replacement")
     if state != "DEPRECATED":
-        raise invalid(field, link, f"The resource is {state}; use {replacement}.")
-    message = f"The resource '{link}' is deprecated. A suggested replacement is '{replacement}'."
-    data = [{"key": "resource_name", "value": link}, {"key": "replacement", "value": replacement}]
+        raise invalid(field, link, f"The resource is {state}{f'; use {replacement}' if replacement else ''}.")
+    message, data = f"The resource '{link}' is deprecated.", [{"key": "resource_name", "value": link}]
+    if replacement:
+        message += f" A suggested replacement is '{replacement}'."
+        data.append({"key": "replacement", "value": replacement})
     return {"code": "DEPRECATED_RESOURCE_USED", "message": message, "data": data}

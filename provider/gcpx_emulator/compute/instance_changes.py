@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Final
 
 from gcpx_emulator.compute.call import (
     Call,
     check_ready,
-    fingerprint,
     handles,
     last_part,
     metadata_with_fingerprint,
@@ -16,11 +16,11 @@ from gcpx_emulator.compute.call import (
     with_fingerprint,
 )
 from gcpx_emulator.compute.constraints import check_object
-from gcpx_emulator.compute.disks import check_key, check_unused, release_disk, use_disk
+from gcpx_emulator.compute.disks import check_key, check_unused, check_zone, release_disk, use_disk, users_of
 from gcpx_emulator.compute.instance_lifecycle import TERMINATED, ready_instance
 from gcpx_emulator.compute.instance_properties import fields_of_disk, kept_disk, kept_interface
 from gcpx_emulator.compute.machine_types import check_in_zone
-from gcpx_emulator.core.errors import ApiError, invalid, required, stale
+from gcpx_emulator.core.errors import ApiError, invalid, misused, required, stale
 from gcpx_emulator.core.json_data import Json, merge
 from gcpx_emulator.core.operations import Effect, change
 
@@ -79,10 +79,10 @@ def attach(call: Call) -> Json:
     if disk["deviceName"] in _device_names(instance):
         raise invalid("resource.deviceName", disk["deviceName"], "The device name is already used on the instance.")
     check_key("resource.diskEncryptionKey", disk.get("diskEncryptionKey"), stored)
+    check_zone(call, "resource.source", source, path)
     released = _release_from_others(call, path, source, disk)
-    index = max((other["index"] for other in instance["disks"]), default=-1) + 1
-    attached = kept_disk(call, disk, index) | fields_of_disk(call, source, stored)
-    changed = instance | {"disks": [*instance["disks"], attached]}
+    attached = kept_disk(call, disk, _free_index(instance, disk)) | fields_of_disk(call, source, stored)
+    changed = instance | {"disks": sorted([*instance["disks"], attached], key=itemgetter("index"))}
     return call.update("attachDisk", path, changed, *released, use_disk(call, source, path))
 
 
@@ -111,6 +111,16 @@ def _free_device_name(instance: Json) -> str:
     return next(name for name in (f"persistent-disk-{number}" for number in range(1000)) if name not in used)
 
 
+def _free_index(instance: Json, disk: Json) -> int:
+    """Return the index that a disk gets; the first one is for the boot disk, if there is none yet."""
+    used = {other["index"] for other in instance["disks"]}
+    if disk.get("boot"):
+        if 0 in used:
+            raise invalid("resource", disk["source"], "Boot disk must be the first disk attached to the instance.")
+        return 0
+    return max(used, default=0) + 1
+
+
 def _release_from_others(call: Call, path: str, source: str, disk: Json) -> list[Effect]:
     """Return the effects that detach a disk by force from the instance that uses it; refuse a disk that is not free.
 
@@ -119,14 +129,13 @@ def _release_from_others(call: Call, path: str, source: str, disk: Json) -> list
     is_forced = call.query.get("forceAttach") == "true" or disk.get("forceAttach")
     if is_forced and "/regions/" not in source:
         raise invalid("forceAttach", "true", "Only regional disks can be attached by force.")
-    users = [path_of(user, call.path["project"]) for user in call.read(source).get("users", [])]
+    users = users_of(call, source)
     if path in users:
         raise invalid("resource.source", disk["source"], "The disk is already attached to the instance.")
-    if not users or (disk.get("mode") == "READ_ONLY" and not is_forced):
-        return []
     if not is_forced:
-        check_unused(call, source, str(disk.get("mode")))
-    return _detach(call, users[0], source)
+        check_unused(call, source, disk.get("mode", "READ_WRITE"))
+        return []
+    return [effect for user in users for effect in _detach(call, user, source)]
 
 
 def _detach(call: Call, path: str, source: str) -> list[Effect]:
@@ -141,6 +150,8 @@ def detach(call: Call) -> Json:
     """Detach a disk by its device name."""
     path, instance = _instance(call)
     detached = _disk_of_device(instance, call.query["deviceName"])
+    if detached["boot"] and instance["status"] != TERMINATED:
+        raise misused("To detach the boot disk, the instance must be in TERMINATED state.")
     changed = instance | {"disks": [disk for disk in instance["disks"] if disk is not detached]}
     source = path_of(detached.get("source", ""), call.path["project"])
     released = [release_disk(call, source, path)] if call.store.get(source) is not None else []
@@ -162,24 +173,6 @@ def _disk_of_device(instance: Json, name: str) -> Json:
     if not disks:
         raise invalid("deviceName", name, f"No attached disk found with device name '{name}'")
     return disks[0]
-
-
-@handles("compute.instances.setLabels")
-def set_instance_labels(call: Call) -> Json:
-    """Replace the labels of an instance."""
-    return _set_labels(call, _instance_path(call))
-
-
-@handles("compute.machineImages.setLabels")
-def set_machine_image_labels(call: Call) -> Json:
-    """Replace the labels of a machine image."""
-    return _set_labels(call, f"{call.parent}/machineImages/{call.path['resource']}")
-
-
-def _set_labels(call: Call, path: str) -> Json:
-    labels, current = call.body.get("labels") or {}, call.read(path)["labelFingerprint"]
-    _check_fingerprint(call, path, call.body.get("labelFingerprint"), current)
-    return _update(call, path, {"labels": labels, "labelFingerprint": fingerprint(labels)})
 
 
 @handles("compute.instances.setMetadata")

@@ -12,10 +12,10 @@ from typing import Any, Final
 import attrs
 
 from gcpx_emulator.compute.call import Call, Work, check_ready, handles, path_of
-from gcpx_emulator.compute.capacity import limit
+from gcpx_emulator.compute.capacity import Hardware, shortage_in
 from gcpx_emulator.compute.disks import check_key
 from gcpx_emulator.core.call import Cloud
-from gcpx_emulator.core.clock import timestamp
+from gcpx_emulator.core.clock import pacific_timestamp
 from gcpx_emulator.core.controls import TEXT, ControlBody, Field, acts, is_object, is_text, setting
 from gcpx_emulator.core.errors import ApiError, not_found, required
 from gcpx_emulator.core.json_data import Json, merge
@@ -129,7 +129,7 @@ def run_limit(scheduling: Json, moment: float) -> Json:
         end = datetime.fromisoformat(time.upper()).timestamp()
     else:
         return {}
-    return {DUE: end, "resourceStatus": {"scheduling": {"terminationTimestamp": timestamp(end)}}}
+    return {DUE: end, "resourceStatus": {"scheduling": {"terminationTimestamp": pacific_timestamp(end)}}}
 
 
 RUNNING: Final = "RUNNING"
@@ -150,18 +150,22 @@ def started(store: Store, instance: Json, moment: float) -> Json:
 def running(instance: Json, moment: float) -> Json:
     """Return the fields that an instance has from the moment when it runs, whether it has booted or was resumed."""
     platform = instance.get("minCpuPlatform") or _CPU_PLATFORM
-    fields = {"status": RUNNING, "lastStartTimestamp": timestamp(moment), "cpuPlatform": platform}
+    fields = {"status": RUNNING, "lastStartTimestamp": pacific_timestamp(moment), "cpuPlatform": platform}
     return fields | run_limit(instance.get("scheduling") or {}, moment)
 
 
 def stopped(moment: float) -> Json:
     """Return the fields that an instance has from the moment when it is stopped; None removes a field."""
-    return {"status": TERMINATED, "lastStopTimestamp": timestamp(moment), "cpuPlatform": _NO_CPU_PLATFORM} | NO_LIMIT
+    return {
+        "status": TERMINATED,
+        "lastStopTimestamp": pacific_timestamp(moment),
+        "cpuPlatform": _NO_CPU_PLATFORM,
+    } | NO_LIMIT
 
 
 def suspended(moment: float) -> Json:
     """Return the fields that an instance has from the moment when it is suspended; None removes a field."""
-    return {"status": SUSPENDED, "lastSuspendedTimestamp": timestamp(moment)} | NO_LIMIT
+    return {"status": SUSPENDED, "lastSuspendedTimestamp": pacific_timestamp(moment)} | NO_LIMIT
 
 
 def effects_on_disks(store: Store, path: str, instance: Json) -> list[Effect]:
@@ -221,7 +225,7 @@ def record_event(cloud: Cloud, event: SystemEvent, resource: Json, moment: float
     name = f"systemevent-{int(moment * 1000)}-{uuid.uuid4().hex[:8]}"
     _, project, *place = _path(resource).split("/")
     scope = "global" if place[0] == "global" else f"{place[0]}/{place[1]}"
-    details = {"id": cloud.store.new_id(), "insertTime": timestamp(moment)}
+    details = {"id": cloud.store.new_id(), "insertTime": pacific_timestamp(moment)}
     body = _body(event, resource, f"projects/{project}/{scope}", name) | details
     cloud.operations.start(
         Operation(
@@ -291,8 +295,6 @@ _RESUME: Final = _Transition(
     sources=(SUSPENDED,), passing=STAGING, target=RUNNING, fields=lambda call, instance: running(instance, call.end)
 )
 _WRONG_STATE: Final = "invalidResourceUsage"
-_WITHOUT_CAPACITY: Final = frozenset({SUSPENDED, TERMINATED})
-"""The statuses in which an instance takes no capacity of its zone."""
 
 
 @handles("compute.instances.stop")
@@ -383,27 +385,13 @@ def _move(call: Call, path: str, instance: Json, transition: _Transition) -> Jso
         return call.update(kind, path, instance)
     check_status(path, instance, *transition.sources)
     fields = transition.fields(call, instance)
-    failure = _stock_out(call) if transition.target == RUNNING else None
+    runs = transition.target == RUNNING
+    failure = shortage_in(call, call.path["zone"], Hardware.of(instance)) if runs else None
     if (call.failure or failure) is None:
         call.store.put(path, instance | {"status": transition.passing})
     return call.start(
         Work(kind=kind, target=path, target_id=instance["id"], effects=[change(path, fields)], failure=failure)
     )
-
-
-def _stock_out(call: Call) -> Json | None:
-    """Return the failure to start one more instance, if the zone has no capacity left."""
-    zone = call.path["zone"]
-    capacity = limit(call.store, "zones", zone)
-    if capacity is None or _running_in(call) < capacity:
-        return None
-    message = f"The zone '{zone}' does not have enough resources available to fulfill the request."
-    return {"errors": [{"code": "ZONE_RESOURCE_POOL_EXHAUSTED", "message": message}], "httpErrorStatusCode": 503}
-
-
-def _running_in(call: Call) -> int:
-    """Count the instances that run in the zone of a call, or are about to."""
-    return sum(item["status"] not in _WITHOUT_CAPACITY for item in call.store.list(f"{call.parent}/instances"))
 
 
 _EVENTS: Final = {

@@ -7,7 +7,6 @@ from typing import Final
 
 from gcpx_emulator.compute.call import Call, last_part, metadata_with_fingerprint, tags_with_fingerprint
 from gcpx_emulator.compute.disks import shown_key
-from gcpx_emulator.compute.images import image_path
 from gcpx_emulator.compute.locations import REGIONS, region_in
 from gcpx_emulator.compute.machine_types import check_anywhere
 from gcpx_emulator.compute.predefined_resources import DISK_TYPES
@@ -17,6 +16,7 @@ from gcpx_emulator.core.store import Store
 
 _NOT_KEPT: Final = ("resourceManagerTags",)
 _PARAMETERS_NOT_KEPT: Final = (*_NOT_KEPT, "sourceImageEncryptionKey", "sourceSnapshotEncryptionKey", "architecture")
+_SHARED_WITH_THE_DISK: Final[tuple[str, ...]] = ("architecture", "diskEncryptionKey", "guestOsFeatures", "licenses")
 _BOOT_SOURCES: Final = ("sourceImage", "sourceSnapshot", "sourceInstantSnapshot")
 _ACCESS_CONFIGS: Final = {
     "accessConfigs": {"type": "ONE_TO_ONE_NAT", "name": "External NAT"},
@@ -42,15 +42,18 @@ def check_properties(store: Store, properties: Json) -> None:
         check_disk(f"resource.properties.disks[{index}]", disk, index, by_name=True)
 
 
-def check_disk(field: str, disk: Json, index: int, *, by_name: bool) -> None:
-    """Refuse an attached disk that cannot be at this index; `by_name` refuses a URL as its type, as templates do."""
+def check_disk(field: str, disk: Json, index: int, *, by_name: bool, needs_source: bool = True) -> None:
+    """Refuse an attached disk that cannot be at this index; `by_name` refuses a URL as its type, as templates do.
+
+    `needs_source` requires a new boot disk to say what it is made from.
+    """
     parameters, source = disk.get("initializeParams"), disk.get("source")
     if parameters is not None and source is not None:
         raise invalid(field, source, "Cannot have both source and initializeParams.")
     if disk.get("boot"):
         if index:
-            raise invalid(f"{field}.boot", "true", "Only the first disk can be the boot disk.")
-        if not source and not any((parameters or {}).get(name) for name in _BOOT_SOURCES):
+            raise invalid(f"{field}.boot", "true", "Boot disk must be the first disk attached to the instance.")
+        if needs_source and not source and not any((parameters or {}).get(name) for name in _BOOT_SOURCES):
             raise required(f"{field}.initializeParams.sourceImage")
     disk_type = (parameters or {}).get("diskType", "")
     if by_name and "/" in disk_type:
@@ -87,8 +90,6 @@ def kept_disk(call: Call, disk: Json, index: int) -> Json:
     given = kept.get("initializeParams")
     if given:
         parameters = {name: value for name, value in given.items() if name not in _PARAMETERS_NOT_KEPT}
-        if "sourceImage" in parameters:
-            parameters["sourceImage"] = call.url(image_path(call, "sourceImage", parameters["sourceImage"]))
         kept["initializeParams"] = {"diskType": "pd-standard"} | parameters
     if "/" in kept.get("source", ""):
         kept["source"] = call.full_url(kept["source"])
@@ -107,8 +108,8 @@ def kept_disk(call: Call, disk: Json, index: int) -> Json:
 
 def fields_of_disk(call: Call, path: str, disk: Json) -> Json:
     """Return the fields of an attached disk that follow from the disk itself."""
-    key = {"diskEncryptionKey": disk["diskEncryptionKey"]} if "diskEncryptionKey" in disk else {}
-    return {"source": call.url(path), "diskSizeGb": disk["sizeGb"], **key}
+    shared = {field: disk[field] for field in _SHARED_WITH_THE_DISK if field in disk}
+    return {"source": call.url(path), "diskSizeGb": disk["sizeGb"], **shared}
 
 
 def kept_interface(call: Call, interface: Json, index: int) -> Json:

@@ -13,7 +13,7 @@ from gcpx_emulator.compute.images import image_warnings, linked_image
 from gcpx_emulator.compute.instance_properties import check_properties, kept_properties
 from gcpx_emulator.compute.lists import aggregate, list_scope, show
 from gcpx_emulator.compute.locations import REGIONS, check_location, region_in
-from gcpx_emulator.core.clock import timestamp
+from gcpx_emulator.core.clock import pacific_timestamp
 from gcpx_emulator.core.discovery import document
 from gcpx_emulator.core.errors import invalid, required
 from gcpx_emulator.core.json_data import Json
@@ -72,7 +72,7 @@ def copied_properties(call: Call, instance: Json, params: Json) -> Json:
     properties |= {
         "machineType": last_part(instance["machineType"]),
         "disks": _copied_disks(call, instance, params.get("diskConfigs") or []),
-        "networkInterfaces": [_copied_interface(nic) for nic in instance["networkInterfaces"]],
+        "networkInterfaces": [copied_interface(nic) for nic in instance["networkInterfaces"]],
     }
     if "resourcePolicies" in properties:
         properties["resourcePolicies"] = [last_part(policy) for policy in properties["resourcePolicies"]]
@@ -85,7 +85,8 @@ def _copied_accelerator(accelerator: Json) -> Json:
     return accelerator | {"acceleratorType": last_part(accelerator.get("acceleratorType", ""))}
 
 
-def _copied_interface(interface: Json) -> Json:
+def copied_interface(interface: Json) -> Json:
+    """Copy a network interface, without what belongs to one instance only."""
     copied = _without_own_fields(interface)
     copied.pop("name", None)
     for name in ("accessConfigs", "ipv6AccessConfigs"):
@@ -189,15 +190,26 @@ def insert_template(call: Call) -> Json:
     check_free(call, path)
     properties = _properties(call)
     given = {name: value for name, value in call.body.items() if name != "sourceInstanceParams"}
-    template = given | {
-        "kind": "compute#instanceTemplate",
-        "id": call.store.new_id(),
-        "creationTimestamp": timestamp(),
-        "selfLink": call.url(path),
-        "properties": kept_properties(call, properties),
-        **_links(call),
-    }
+    template = (
+        {"description": ""}
+        | given
+        | {
+            "kind": "compute#instanceTemplate",
+            "id": call.store.new_id(),
+            "creationTimestamp": pacific_timestamp(),
+            "selfLink": call.url(path),
+            "properties": _kept(call, properties),
+            **_links(call),
+        }
+    )
     return call.insert(path, template, details=image_warnings(call, properties))
+
+
+def _kept(call: Call, properties: Json) -> Json:
+    """Write the properties of a template, whose network tags have no fingerprint."""
+    kept = {name: value for name, value in kept_properties(call, properties).items() if name != "tags"}
+    tags = {name: value for name, value in (properties.get("tags") or {}).items() if name != "fingerprint"}
+    return kept | ({"tags": tags} if "tags" in properties else {})
 
 
 def _properties(call: Call) -> Json:

@@ -13,16 +13,17 @@ from gcpx_emulator.compute.call import (
     with_fingerprint,
 )
 from gcpx_emulator.compute.capacity import Hardware, shortage_of_one
-from gcpx_emulator.compute.disks import check_key, check_unused, disk_path, new_disk, use_disk
+from gcpx_emulator.compute.disks import check_attachable, check_key, disk_path, new_disk, use_disk
 from gcpx_emulator.compute.images import image_warnings
 from gcpx_emulator.compute.instance_lifecycle import STOPPING, effects_on_disks, started
 from gcpx_emulator.compute.instance_properties import check_disk, fields_of_disk, kept_properties
 from gcpx_emulator.compute.instance_templates import linked_template_properties
 from gcpx_emulator.compute.lists import aggregate, list_scope, show
-from gcpx_emulator.compute.locations import ZONES, check_location
+from gcpx_emulator.compute.locations import ZONES, check_location, region_in
+from gcpx_emulator.compute.machine_images import linked_image_properties
 from gcpx_emulator.compute.machine_types import check_in_zone
 from gcpx_emulator.compute.placement import check_policies, check_reservation, policy_path
-from gcpx_emulator.core.clock import timestamp
+from gcpx_emulator.core.clock import pacific_timestamp
 from gcpx_emulator.core.errors import invalid, required
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.operations import Effect, put
@@ -35,9 +36,9 @@ def insert_instance(call: Call) -> Json:
     path = f"{call.parent}/instances/{check_name(call.body)}"
     check_free(call, path)
     _check_sources(call.body)
-    properties = _template_properties(call) | call.body
+    properties = _merged_properties(call)
     check_in_zone(call, str(properties.get("machineType", "")))
-    check_disks(properties)
+    check_disks(properties, is_restored="sourceMachineImage" in properties)
     check_policies(call, "resource", properties)
     check_reservation(call, "resource", properties)
     warnings = image_warnings(call, properties)
@@ -48,10 +49,14 @@ def insert_instance(call: Call) -> Json:
     return call.insert(path, instance, *disk_effects, details=warnings, failure=failure)
 
 
-def _template_properties(call: Call) -> Json:
-    """Read the properties of the template that the call names, if it does."""
-    link = call.query.get("sourceInstanceTemplate")
-    return linked_template_properties(call, "sourceInstanceTemplate", link) if link else {}
+def _merged_properties(call: Call) -> Json:
+    """Return the properties in the call, laid over those of the template or machine image that it names."""
+    template, body = call.query.get("sourceInstanceTemplate"), call.body
+    image = call.query.get("sourceMachineImage") or body.get("sourceMachineImage")
+    if image:
+        own = {"disks", "sourceMachineImage", "sourceMachineImageEncryptionKey"}
+        return linked_image_properties(call, image) | {name: body[name] for name in body.keys() - own}
+    return (linked_template_properties(call, "sourceInstanceTemplate", template) if template else {}) | body
 
 
 def _check_sources(body: Json) -> None:
@@ -61,12 +66,15 @@ def _check_sources(body: Json) -> None:
             raise invalid(f"resource.disks[{index}].source", disk["source"], "The URL is malformed.")
 
 
-def check_disks(properties: Json) -> None:
-    """Refuse disks with which no instance can be created."""
+def check_disks(properties: Json, *, is_restored: bool = False) -> None:
+    """Refuse disks with which no instance can be created.
+
+    `is_restored` is set if the disks get their content from a machine image.
+    """
     if not properties.get("disks"):
         raise required("resource.disks")
     for index, disk in enumerate(properties["disks"]):
-        check_disk(f"resource.disks[{index}]", disk, index, by_name=False)
+        check_disk(f"resource.disks[{index}]", disk, index, by_name=False, needs_source=not is_restored)
 
 
 def new_instance(call: Call, path: str, properties: Json) -> tuple[Json, list[Effect]]:
@@ -78,12 +86,13 @@ def new_instance(call: Call, path: str, properties: Json) -> tuple[Json, list[Ef
         "kind": "compute#instance",
         "id": call.store.new_id(),
         "name": name,
-        "creationTimestamp": timestamp(call.now),
+        "creationTimestamp": pacific_timestamp(call.now),
         "machineType": call.url(f"{parent}/machineTypes/{last_part(str(properties['machineType']))}"),
         "zone": call.url(parent),
         "labelFingerprint": fingerprint(properties.get("labels") or {}),
         "fingerprint": fingerprint(properties),
         "startRestricted": False,
+        "satisfiesPzi": False,
         "deletionProtection": properties.get("deletionProtection", False),
         "selfLink": call.url(path),
         **started(call.store, properties | {"name": name}, call.end),
@@ -91,22 +100,38 @@ def new_instance(call: Call, path: str, properties: Json) -> tuple[Json, list[Ef
     disks = zip(kept["disks"], properties["disks"], strict=True)
     attached = [_attached_disk(call, path, disk, given.get("diskEncryptionKey")) for disk, given in disks]
     instance["disks"] = [disk for disk, _ in attached]
+    instance |= _shielded(properties, instance["disks"])
     sources = [disk["source"] for disk in instance["disks"] if "source" in disk]
     for index, source in enumerate(sources):
         if source in sources[:index]:
             raise invalid(f"resource.disks[{index}]", source, "The disk is named more than once.")
     if "resourcePolicies" in kept:
         instance["resourcePolicies"] = [call.url(policy_path(call, link)) for link in kept["resourcePolicies"]]
-    instance["networkInterfaces"] = [with_fingerprint(_with_addresses(call, nic)) for nic in kept["networkInterfaces"]]
+    instance["networkInterfaces"] = [with_fingerprint(_connected(call, nic)) for nic in kept["networkInterfaces"]]
     return instance, [effect for _, effect in attached if effect]
 
 
-def _with_addresses(call: Call, interface: Json) -> Json:
-    """Give a network interface the addresses that it does not have yet."""
+def _shielded(properties: Json, disks: list[Json]) -> Json:
+    """Return the settings of Shielded VM, which an instance has if its system can boot with UEFI."""
+    given = properties.get("shieldedInstanceConfig") or properties.get("shieldedVmConfig")
+    features = [feature["type"] for disk in disks for feature in disk.get("guestOsFeatures", ())]
+    if given is None and "UEFI_COMPATIBLE" not in features:
+        return {}
+    defaults = {"enableSecureBoot": False, "enableVtpm": True, "enableIntegrityMonitoring": True}
+    policy = {"updateAutoLearnPolicy": True}
+    return {"shieldedInstanceConfig": defaults | (given or {}), "shieldedInstanceIntegrityPolicy": policy}
+
+
+def _connected(call: Call, interface: Json) -> Json:
+    """Give a network interface the subnetwork, the stack type and the addresses that it does not have yet."""
+    network, defaults = interface.get("network", ""), {"stackType": "IPV4_ONLY"}
+    if network.endswith("/global/networks/default"):  # it has a subnetwork of its own name in each region
+        defaults["subnetwork"] = network.replace("/global/networks/", f"/regions/{region_in(call)}/subnetworks/")
     number = call.store.next("address")
     octets = f"{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
     external = [{"natIP": f"34.{octets}", **config} for config in interface.get("accessConfigs", ())]
-    return {"networkIP": f"10.{octets}", **interface, **({"accessConfigs": external} if external else {})}
+    addresses = {"accessConfigs": external} if external else {}
+    return {"networkIP": f"10.{octets}", **defaults, **interface, **addresses}
 
 
 def _attached_disk(call: Call, instance: str, disk: Json, key: Json | None) -> tuple[Json, Effect | None]:
@@ -122,10 +147,13 @@ def _attached_disk(call: Call, instance: str, disk: Json, key: Json | None) -> t
     if existing is None:
         check_ready(call, path)
         own = {"diskEncryptionKey": key, "users": [call.url(instance)]}
-        new = new_disk(call, path, {"sizeGb": disk.get("diskSizeGb"), **parameters, **own})
+        features = [*disk.get("guestOsFeatures", ()), *parameters.get("guestOsFeatures", ())]
+        fields = {"sizeGb": disk.get("diskSizeGb"), **parameters, **own, "guestOsFeatures": features}
+        new = new_disk(call, path, fields)
         return disk | fields_of_disk(call, path, new), put(path, new)
-    check_unused(call, path, disk["mode"])
-    check_key(f"resource.disks[{disk['index']}].diskEncryptionKey", key, existing)
+    field = f"resource.disks[{disk['index']}]"
+    check_attachable(call, f"{field}.source", path, instance, disk["mode"])
+    check_key(f"{field}.diskEncryptionKey", key, existing)
     return disk | fields_of_disk(call, path, existing), use_disk(call, path, instance)
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 import attrs
 
 from gcpx_emulator.compute.call import Call
+from gcpx_emulator.compute.instance_view import viewed
 from gcpx_emulator.compute.locations import REGIONS, SCOPES, check_location
 from gcpx_emulator.core.controls import SWITCH, ControlBody, list_of, setting
 from gcpx_emulator.core.errors import ApiError
@@ -70,6 +71,8 @@ def show(call: Call, resource: Json) -> Json:
     """
     if "view" in call.method.parameters and call.query.get("view") != "FULL":
         resource = _without_partner_metadata(resource)
+    if resource["kind"] == "compute#instance":
+        resource = viewed(resource)
     version = call.method.version
     other = f"/compute/{'v1' if version == 'beta' else 'beta'}/"
     kind = resource["kind"].partition("#")[2]
@@ -116,6 +119,9 @@ class _Viewer:
 
 def list_items(call: Call, kind: str, path: str, items: list[Json]) -> Json:
     """List resources that are not in the store; `path` is the path of their collection."""
+    # The lists of regions and zones are those of the project, which has no scope.
+    if path.startswith(call.parent) and (lost := list_of_unreachable(call, kind, path)):
+        return lost
     shown, token = page_of(items, call.query)
     return list_head(call, kind, path, token) | ({"items": shown} if shown else {})
 

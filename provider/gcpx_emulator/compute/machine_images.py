@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from gcpx_emulator.compute.call import (
-    Call,
-    check_free,
-    check_name,
-    fingerprint,
-    handles,
-    last_part,
-    without_fingerprint,
-)
+from gcpx_emulator.compute.call import Call, check_free, check_name, fingerprint, handles, last_part
 from gcpx_emulator.compute.disks import check_key, shown_key
+from gcpx_emulator.compute.instance_templates import copied_interface
 from gcpx_emulator.compute.lists import list_scope, show
-from gcpx_emulator.core.clock import timestamp
-from gcpx_emulator.core.errors import required
+from gcpx_emulator.core.clock import pacific_timestamp
+from gcpx_emulator.core.errors import ApiError, required
 from gcpx_emulator.core.json_data import Json
 
 _NOT_KEPT: Final = (
@@ -26,7 +19,10 @@ _NOT_KEPT: Final = (
     "instanceProperties",
     "machineImageEncryptionKey",
 )
-_COPIED: Final = ("canIpForward", "description", "labels", "metadata", "scheduling", "serviceAccounts", "tags")
+_COPIED: Final = ("guestAccelerators", "labels", "metadata", "scheduling", "serviceAccounts", "tags")
+_RESTORED: Final = "_restoredDisks"
+"""The field of a stored image with the disks of the instances that are made from it; the API does not show it."""
+_OF_A_DISK: Final = ("autoDelete", "boot", "deviceName", "interface", "mode", "type")
 _BYTES_PER_GB: Final = 2**28
 """The bytes that an image takes for each GB of a disk, of which a quarter is in use."""
 
@@ -40,46 +36,120 @@ def insert_image(call: Call) -> Json:
     if not link:
         raise required("sourceInstance")
     source = call.resolve(link)
-    properties = _instance_properties(call, call.read(source))
-    _check_keys(call, properties["disks"])
-    return call.insert(path, _new_image(call, path, properties) | {"sourceInstance": call.url(source)})
+    instance = call.read(source)
+    disks = _included_disks(call, instance)
+    _check_keys(call, disks)
+    return call.insert(path, _new_image(call, path, instance, disks) | {"sourceInstance": call.url(source)})
 
 
-def _instance_properties(call: Call, instance: Json) -> Json:
-    """Copy the properties of the instance, without the disks that are excluded."""
-    excluded = set((call.body.get("params") or {}).get("excludedDisks") or ())
+def _included_disks(call: Call, instance: Json) -> list[Json]:
+    """Return the disks of the instance that the call includes."""
+    params = call.body.get("params") or {}
+    names = set(params.get("includedDisks") or [disk["deviceName"] for disk in instance["disks"]])
+    names -= set(params.get("excludedDisks") or ())
+    return [disk for disk in instance["disks"] if disk["deviceName"] in names]
+
+
+def _copied(instance: Json) -> Json:
+    """Copy what both forms of the properties have of the instance."""
     return {
         **{field: instance[field] for field in _COPIED if instance.get(field)},
+        "canIpForward": instance.get("canIpForward", False),
+        "description": instance.get("description", ""),
         "machineType": last_part(instance["machineType"]),
-        "disks": [disk for disk in instance["disks"] if disk["deviceName"] not in excluded],
-        "networkInterfaces": [without_fingerprint(nic) for nic in instance["networkInterfaces"]],
+        "networkInterfaces": instance["networkInterfaces"],
     }
 
 
-def _new_image(call: Call, path: str, properties: Json) -> Json:
-    saved = [_saved_disk(disk) for disk in properties["disks"] if disk.get("source")]
+def _source_instance_properties(call: Call, instance: Json, disks: list[Json]) -> Json:
+    """Write the deprecated form of the properties, whose disks are shown as they were saved."""
+    copied = {field: value for field, value in _copied(instance).items() if value != ""}
+    return copied | {
+        "deletionProtection": instance.get("deletionProtection", False),
+        "disks": [_saved_attached_disk(call, disk) for disk in disks],
+        "keyRevocationActionType": instance.get("keyRevocationActionType", "NONE"),
+    }
+
+
+def _saved_attached_disk(call: Call, disk: Json) -> Json:
+    kept = {field: value for field, value in disk.items() if field != "architecture"}
+    kept |= {"kind": "compute#savedAttachedDisk"}
+    if "licenses" in disk:
+        kept["licenses"] = [call.resolve(link) for link in disk["licenses"]]
+    if not disk.get("source"):
+        return kept
+    path = call.resolve(disk["source"])
+    stored = call.store.get(path) or {}
+    kind = {"diskType": last_part(stored["type"])} if "type" in stored else {}
+    return kept | {"source": path} | kind | _saved_bytes(disk)
+
+
+def _new_image(call: Call, path: str, instance: Json, disks: list[Json]) -> Json:
+    saved = [_saved_disk(call, disk) for disk in disks if disk.get("source")]
     key = shown_key("resource.machineImageEncryptionKey", call.body.get("machineImageEncryptionKey"))
     return {
         **{field: value for field, value in call.body.items() if field not in _NOT_KEPT},
         **({"machineImageEncryptionKey": key} if key else {}),
         "kind": "compute#machineImage",
         "id": call.store.new_id(),
-        "creationTimestamp": timestamp(),
+        "creationTimestamp": pacific_timestamp(),
         "selfLink": call.url(path),
         "status": "READY",
         "labelFingerprint": fingerprint(call.body.get("labels") or {}),
         "storageLocations": call.body.get("storageLocations") or ["us"],
-        "instanceProperties": properties,
-        "sourceInstanceProperties": properties,
+        "instanceProperties": _copied(instance)
+        | {"disks": disks, "minCpuPlatform": instance.get("minCpuPlatform", "")},
+        "sourceInstanceProperties": _source_instance_properties(call, instance, disks),
         "savedDisks": saved,
+        _RESTORED: [_restored_disk(call, disk) for disk in disks],
         "totalStorageBytes": str(sum(int(disk["storageBytes"]) for disk in saved)),
     }
 
 
-def _saved_disk(disk: Json) -> Json:
+def _saved_disk(call: Call, disk: Json) -> Json:
+    return {"kind": "compute#savedDisk", "sourceDisk": call.resolve(disk["source"]), **_saved_bytes(disk)}
+
+
+def _saved_bytes(disk: Json) -> Json:
     size = str(int(disk["diskSizeGb"]) * _BYTES_PER_GB)
-    status = {"storageBytes": size, "storageBytesStatus": "UP_TO_DATE", "architecture": "X86_64"}
-    return {"kind": "compute#savedDisk", "sourceDisk": disk["source"], **status}
+    return {"storageBytes": size, "storageBytesStatus": "UP_TO_DATE"}
+
+
+def _restored_disk(call: Call, disk: Json) -> Json:
+    """Write the disk that an instance of the image gets for a disk of the source instance."""
+    source = call.store.get(call.resolve(disk.get("source", ""))) or {}
+    disk_type = last_part(source["type"]) if source else "local-ssd"
+    size = {"diskSizeGb": source["sizeGb"]} if source else {}
+    return {field: disk[field] for field in _OF_A_DISK} | {"initializeParams": {"diskType": disk_type, **size}}
+
+
+def linked_image_properties(call: Call, link: str) -> Json:
+    """Read the properties of an instance of the machine image that a link names, with the disks of the call.
+
+    A disk of the call changes the image's disk with its device name. A regional disk needs replica zones.
+    """
+    image = call.read(call.resolve(link))
+    check_key("resource.sourceMachineImageEncryptionKey", call.body.get("sourceMachineImageEncryptionKey"), image)
+    given = {disk.get("deviceName"): disk for disk in call.body.get("disks") or ()}
+    disks = [_overridden(disk, given.pop(disk["deviceName"], {})) for disk in image[_RESTORED]]
+    regional = [
+        disk["deviceName"] for disk in image["instanceProperties"]["disks"] if "/regions/" in disk.get("source", "")
+    ]
+    if any(disk["deviceName"] in regional and not disk["initializeParams"].get("replicaZones") for disk in disks):
+        raise ApiError(
+            400, "Invalid value for field '': ''. All regional disks must have replica zone overrides provided."
+        )
+    return {
+        **{name: value for name, value in image["instanceProperties"].items() if value != ""},
+        "sourceMachineImage": image["selfLink"],
+        "disks": [*disks, *given.values()],
+        "networkInterfaces": [copied_interface(nic) for nic in image["instanceProperties"]["networkInterfaces"]],
+    }
+
+
+def _overridden(disk: Json, change: Json) -> Json:
+    parameters = disk["initializeParams"] | (change.get("initializeParams") or {})
+    return disk | change | {"initializeParams": parameters}
 
 
 def _check_keys(call: Call, disks: list[Json]) -> None:

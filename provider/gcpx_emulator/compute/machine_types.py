@@ -384,19 +384,26 @@ def list_machine_types(call: Call) -> Json:
 
 @handles("compute.machineTypes.aggregatedList")
 def aggregate_machine_types(call: Call) -> Json:
-    """List the machine types of every zone."""
+    """List the machine types of every zone.
+
+    The zones of us-central1 come first, as in a response that was recorded in 2017 and had its zones in no order.
+    """
     scopes = [f"zones/{zone}" for zone in ZONES]
     lost = unreachable(call, scopes)
     zones = [zone for zone, scope in zip(ZONES, scopes, strict=True) if scope not in lost]
     catalogue = _catalogue(call.store)
     shown, token = page_of_rows(lambda last: _rows(call, catalogue, zones, last), call.query)
-    items: Json = {scope: {"warning": lost.get(scope) or _no_results(scope)} for scope in scopes}
+    items: Json = {scope: {"warning": lost.get(scope) or _no_results(scope)} for scope in sorted(scopes, key=_order)}
     for item in shown:
         group = items[f"zones/{item['zone']}"]
         group.pop("warning", None)
         group.setdefault("machineTypes", []).append(item)
     head = list_head(call, "compute#machineTypeAggregatedList", f"{call.project}/aggregated/machineTypes", token)
     return head | {"items": items}
+
+
+def _order(scope: str) -> bool:
+    return not scope.startswith("zones/us-central1-")
 
 
 def _rows(call: Call, catalogue: _Catalogue, zones: Iterable[str], last: str) -> Iterator[tuple[str, Json]]:

@@ -13,7 +13,7 @@ from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.permissions import Need, Resources, declare_needs, need
 from gcpx_emulator.core.rates import RateQuota, declare_rate_quotas
 
-_VERBS: Final = {"aggregatedList": "list", "insert": "create", "wait": "get"}
+_VERBS: Final = {"aggregatedList": "list", "insert": "create", "patch": "update", "wait": "get"}
 """The verbs of permissions, where methods have another name."""
 PUBLIC: Final = re.compile(r"projects/[a-z-]+-cloud/")
 """The beginning of the paths of Google's public images, which everyone may use."""
@@ -21,9 +21,9 @@ _ON_PROJECT: Final = frozenset({"capacity", "create", "list"})
 _METHODS: Final = {
     "advice": "capacity",
     "diskTypes": "get list",
-    "disks": "delete get insert list resize",
+    "disks": "addResourcePolicies aggregatedList delete get insert list removeResourcePolicies resize setLabels update",
     "globalOperations": "get list wait",
-    "images": "delete get getFromFamily insert list",
+    "images": "delete deprecate get getFromFamily insert list patch setLabels",
     "instanceTemplates": "aggregatedList delete get list",
     "instances": "addResourcePolicies aggregatedList attachDisk delete detachDisk get getGuestAttributes list "
     "removeResourcePolicies reset resume setDeletionProtection setLabels setMachineResources setMachineType "
@@ -33,7 +33,7 @@ _METHODS: Final = {
     "machineTypes": "aggregatedList get list",
     "networks": "get list",
     "projects": "get",
-    "regionDisks": "delete get insert list resize",
+    "regionDisks": "addResourcePolicies delete get insert list removeResourcePolicies resize setLabels update",
     "regionInstanceTemplates": "delete get list",
     "regionOperations": "get list wait",
     "regions": "get list",
@@ -187,7 +187,11 @@ declare_needs(
         },
         "compute.instanceTemplates.insert": _INSERT_TEMPLATE,
         "compute.instances.bulkInsert": _INSERT_IN_BULK,
-        "compute.instances.insert": (need(_project, _CREATE_INSTANCES), *_SET_PROPERTIES),
+        "compute.instances.insert": (
+            need(_project, _CREATE_INSTANCES),
+            need(_named("sourceMachineImage"), "compute.machineImages.useReadOnly"),
+            *_SET_PROPERTIES,
+        ),
         "compute.instances.setDiskAutoDelete": (
             need(_itself, "compute.disks.update", "compute.instances.setDiskAutoDelete"),
         ),

@@ -8,7 +8,7 @@ from gcpx_emulator.compute.call import Call, check_free, check_name, check_ready
 from gcpx_emulator.compute.capacity import Hardware, reservation_path, used_of_reservation
 from gcpx_emulator.compute.lists import list_scope, show
 from gcpx_emulator.compute.locations import check_location, region_in, zones_of
-from gcpx_emulator.core.clock import timestamp
+from gcpx_emulator.core.clock import pacific_timestamp
 from gcpx_emulator.core.errors import ApiError, invalid, required
 from gcpx_emulator.core.json_data import Json
 
@@ -26,7 +26,7 @@ def insert_policy(call: Call) -> Json:
     own = {
         "kind": "compute#resourcePolicy",
         "id": call.store.new_id(),
-        "creationTimestamp": timestamp(),
+        "creationTimestamp": pacific_timestamp(),
         "region": call.url(call.parent),
         "selfLink": call.url(path),
         "status": "READY",
@@ -112,7 +112,7 @@ def insert_reservation(call: Call) -> Json:
     own = {
         "kind": "compute#reservation",
         "id": call.store.new_id(),
-        "creationTimestamp": timestamp(),
+        "creationTimestamp": pacific_timestamp(),
         "zone": call.url(call.parent),
         "selfLink": call.url(path),
         "status": "READY",

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import attrs
 
-from gcpx_emulator.compute.call import Call, handles
+from gcpx_emulator.compute.call import Call, fingerprint, fixed_id, handles
 from gcpx_emulator.compute.capacity import limit
 from gcpx_emulator.compute.lists import list_items, without_unavailable_quotas
 from gcpx_emulator.compute.locations import REGIONS, ZONES, check_location, region_of, zones_of
@@ -28,19 +27,24 @@ DISK_TYPES: Final = (
     "pd-ssd",
     "pd-standard",
 )
+_CPU_PLATFORMS: Final = (
+    "Ampere Altra",
+    "Intel Broadwell",
+    "Intel Cascade Lake",
+    "Intel Emerald Rapids",
+    "AMD Genoa",
+    "NVIDIA Grace",
+    "Intel Granite Rapids",
+    "Intel Haswell",
+)
+"""CPU platforms of a zone, as recorded in 2025 and 2026."""
 _QUOTAS: Final = {"CPUS": 1000, "DISKS_TOTAL_GB": 40960, "INSTANCES": 2000, "IN_USE_ADDRESSES": 500}
-
-
-@functools.lru_cache(maxsize=4096)
-def _fixed_id(path: str) -> str:
-    """Return a numeric ID that is always the same for a path."""
-    return str(10**17 + sum(ord(letter) * 131**place for place, letter in enumerate(path)) % 10**17)
 
 
 def predefined_resource(call: Call, kind: str, collection: str, name: str, **fields: Any) -> Json:
     """Describe something that exists without being created; `collection` is the path of its collection."""
     path = f"{collection}/{name}"
-    head = {"kind": f"compute#{kind}", "id": _fixed_id(path), "name": name, "creationTimestamp": _CREATED}
+    head = {"kind": f"compute#{kind}", "id": fixed_id(path), "name": name, "creationTimestamp": _CREATED}
     return head | {"selfLink": call.url(path)} | fields
 
 
@@ -63,7 +67,13 @@ def _region_quotas(call: Call, region: str) -> list[Json]:
 
 def _zone(call: Call, name: str) -> Json:
     region = call.url(f"{call.project}/regions/{region_of(name)}")
-    fields = {"status": "UP", "description": name, "region": region}
+    fields = {
+        "availableCpuPlatforms": _CPU_PLATFORMS,
+        "description": name,
+        "region": region,
+        "status": "UP",
+        "supportsPzs": True,
+    }
     return predefined_resource(call, "zone", f"{call.project}/zones", name, **fields)
 
 
@@ -73,14 +83,34 @@ def _disk_type(call: Call, name: str) -> Json:
 
 def _network(call: Call, name: str) -> Json:
     subnetworks = [call.url(f"{call.project}/regions/{region}/subnetworks/{name}") for region in REGIONS]
-    fields = {"autoCreateSubnetworks": True, "subnetworks": subnetworks, "routingConfig": {"routingMode": "REGIONAL"}}
+    path = f"{call.parent}/networks"
+    fields = {
+        "autoCreateSubnetworks": True,
+        "description": "Default network for the project",
+        "networkFirewallPolicyEnforcementOrder": "AFTER_CLASSIC_FIREWALL",
+        "routingConfig": {"bgpBestPathSelectionMode": "LEGACY", "routingMode": "REGIONAL"},
+        "selfLinkWithId": call.url(f"{path}/{fixed_id(f'{path}/{name}')}"),
+        "subnetworks": subnetworks,
+    }
     return predefined_resource(call, "network", f"{call.parent}/networks", name, **fields)
 
 
 def _subnetwork(call: Call, name: str) -> Json:
     octet = 128 + 4 * REGIONS.index(call.path["region"])
     links = {"network": call.url(f"{call.project}/global/networks/default"), "region": call.url(call.parent)}
-    fields = {**links, "ipCidrRange": f"10.{octet}.0.0/20", "stackType": "IPV4_ONLY"}
+    fields = {
+        **links,
+        "allowSubnetCidrRoutesOverlap": False,
+        "enableFlowLogs": False,
+        "fingerprint": fingerprint(call.parent),
+        "gatewayAddress": f"10.{octet}.0.1",
+        "ipCidrRange": f"10.{octet}.0.0/20",
+        "logConfig": {"enable": False},
+        "privateIpGoogleAccess": False,
+        "privateIpv6GoogleAccess": "DISABLE_GOOGLE_ACCESS",
+        "purpose": "PRIVATE",
+        "stackType": "IPV4_ONLY",
+    }
     return predefined_resource(call, "subnetwork", f"{call.parent}/subnetworks", name, **fields)
 
 
@@ -141,7 +171,7 @@ for _collection in (
 def get_project(call: Call) -> Json:
     """Read a project; every project exists."""
     name = call.path["project"]
-    number = _fixed_id(name)
+    number = fixed_id(name)
     return {
         "kind": "compute#project",
         "id": number,

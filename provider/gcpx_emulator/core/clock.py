@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Final
 
 
 class Clock:
@@ -39,3 +40,24 @@ def timestamp(moment: float | None = None) -> str:
     """Write a time, by default the machine's, as Google's APIs do: RFC 3339 in UTC with milliseconds."""
     when = datetime.fromtimestamp(moment if moment is not None else time.time(), UTC)
     return when.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+_SUNDAY: Final = 6
+_PACIFIC: Final = timezone(timedelta(hours=-8))
+_PACIFIC_IN_SUMMER: Final = timezone(timedelta(hours=-7))
+
+
+def pacific_timestamp(moment: float | None = None) -> str:
+    """Write a time, by default the machine's, as Compute does: with the offset of the west coast of the USA."""
+    when = datetime.fromtimestamp(moment if moment is not None else time.time(), UTC)
+    # The rules are written out because not every machine has the database of time zones.
+    begins = _sunday(when.year, 3, 2) + timedelta(hours=10)
+    ends = _sunday(when.year, 11, 1) + timedelta(hours=9)
+    zone = _PACIFIC_IN_SUMMER if begins <= when < ends else _PACIFIC
+    return when.astimezone(zone).isoformat(timespec="milliseconds")
+
+
+def _sunday(year: int, month: int, number: int) -> datetime:
+    """Return the start, in UTC, of the first, second, ... Sunday of a month."""
+    first = datetime(year, month, 1, tzinfo=UTC)
+    return first + timedelta(days=(_SUNDAY - first.weekday()) % 7 + 7 * (number - 1))

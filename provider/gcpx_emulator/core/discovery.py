@@ -12,13 +12,16 @@ from urllib.parse import unquote
 
 import attrs
 
-from gcpx_emulator.core.errors import ApiError
+from gcpx_emulator.core.errors import ApiError, ErrorForm
 from gcpx_emulator.core.json_data import Json
 
 MERGE_PATCH: Final = "mergePatch"
 """Marks a property, or the request of a method, that is a JSON Merge Patch, in which a null removes a value."""
-_CLIENT_PARAMETERS: Final = frozenset({"$alt", "$fields", "$prettyPrint", "upload_id"})
-"""Query parameters that Google's clients send and no document has."""
+SKIPS_NULLS: Final = "skipsNulls"
+"""Marks a list whose nulls are left out; in any other list, a null is refused."""
+_CLIENT_PARAMETERS: Final = {"$alt": "alt", "$fields": "fields", "$prettyPrint": "prettyPrint"}
+"""Query parameters that Google's clients send and no document has, by the one of the same meaning that it has."""
+_UPLOAD_ID: Final[Json] = {"upload_id": {"location": "query", "type": "string"}}
 
 
 @attrs.frozen
@@ -29,11 +32,13 @@ class Api:
         document: the name of its document, such as `compute.v1`.
         prefixes: the beginnings of its paths, such as `compute/v1`.
         amend: adds to the document what it lacks, before it is used.
+        errors: the form of its errors.
     """
 
     document: str
     prefixes: tuple[str, ...]
     amend: Callable[[Json], None] = lambda _document: None
+    errors: ErrorForm = ErrorForm.BOTH
 
 
 APIS: Final[dict[str, Api]] = {}
@@ -43,6 +48,11 @@ APIS: Final[dict[str, Api]] = {}
 def serve(*apis: Api) -> None:
     """Register the APIs of a service."""
     APIS.update((api.document, api) for api in apis)
+
+
+def error_form(api: str) -> ErrorForm:
+    """Return the form of the errors of an API, such as `compute`; an API without documents has both parts."""
+    return next((served.errors for served in APIS.values() if served.document.startswith(f"{api}.")), ErrorForm.BOTH)
 
 
 @attrs.frozen
@@ -55,7 +65,9 @@ class Method:
         version: of the API, such as `beta`.
         parameters: of path and query, by name, as the document describes them.
         request: the name of the schema of the request's body, if it has one.
+        response: the name of the schema of the response's body, if it has one.
         is_patch: whether the body is a JSON Merge Patch.
+        has_media: whether `alt=media` reads the content of what the method names.
     """
 
     id: str
@@ -65,7 +77,9 @@ class Method:
     parameters: Json
     request: str | None
     document: Document
+    response: str | None = None
     is_patch: bool = False
+    has_media: bool = False
 
 
 @attrs.define
@@ -97,13 +111,13 @@ class Document:
 
     Attributes:
         schemas: of objects, by name.
-        standard: query parameters that every method has.
+        standard: query parameters that every method has, as the document describes them.
         root: the tree of the methods' paths.
     """
 
     name: str
     schemas: Json
-    standard: frozenset[str] = _CLIENT_PARAMETERS
+    standard: Json = attrs.Factory(dict)
     root: Node = attrs.Factory(Node)
 
     def add(self, method: Json, path: str) -> None:
@@ -120,7 +134,9 @@ class Document:
             method.get("parameters", {}),
             request.get("$ref"),
             self,
+            method.get("response", {}).get("$ref"),
             is_patch=request.get(MERGE_PATCH, False),
+            has_media=method.get("supportsMediaDownload", False),
         )
 
 
@@ -131,7 +147,9 @@ def document(name: str) -> Document:
     content = json.loads((folder / f"{name}.json").read_text())
     api = APIS[name]
     api.amend(content)
-    described = Document(name, content["schemas"], frozenset(content["parameters"]) | _CLIENT_PARAMETERS)
+    standard = content["parameters"]
+    also = {alias: standard[meant] for alias, meant in _CLIENT_PARAMETERS.items()}
+    described = Document(name, content["schemas"], {**standard, **also, **_UPLOAD_ID})
     for method in methods_of(content):
         # Only the documents of some APIs repeat the prefix in their paths.
         path = method.get("flatPath") or method["path"]

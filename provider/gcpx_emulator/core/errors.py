@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import logging
 import traceback
 from collections.abc import Mapping
@@ -38,6 +39,16 @@ _USAGE_LIMITS: Final = frozenset({"accessNotConfigured", "quotaExceeded", "rateL
 """Reasons of another domain than `global`; Cloud SQL gave the first one in 2020."""
 
 
+class ErrorForm(enum.Enum):
+    """What the errors of an API have besides the code and the message."""
+
+    BOTH = "both"
+    REASONS = "reasons"
+    """`errors` with a reason; the name of the status only if Google's front end refuses the request."""
+    STATUS = "status"
+    """The name of the status, and no `errors`."""
+
+
 class ApiError(Exception):
     """A request that an API refuses.
 
@@ -58,21 +69,25 @@ class ApiError(Exception):
         self.reason = reason or _REASON.get(status, "backendError")
         self.details = details or []
 
-    def body(self) -> dict[str, Any]:
-        """Return the body of the response."""
+    def body(self, form: ErrorForm = ErrorForm.BOTH) -> dict[str, Any]:
+        """Return the body of the response of an API with this form of errors."""
         domain = "usageLimits" if self.reason in _USAGE_LIMITS else "global"
-        error = {
-            "code": self.status,
-            "message": self.message,
-            "status": _STATUS.get(self.status, "UNKNOWN"),
-            "errors": [{"domain": domain, "reason": self.reason, "message": self.message}],
-        }
+        error: dict[str, Any] = {"code": self.status, "message": self.message}
+        if form is not ErrorForm.STATUS:
+            error["errors"] = [{"domain": domain, "reason": self.reason, "message": self.message}]
+        if form is not ErrorForm.REASONS or domain == "usageLimits":
+            error["status"] = _STATUS.get(self.status, "UNKNOWN")
         return {"error": error | ({"details": self.details} if self.details else {})}
 
 
 def invalid(field: str, value: Any, why: str) -> ApiError:
     """Say that the value of a field is invalid."""
     return ApiError(400, f"Invalid value for field '{field}': '{value}'. {why}")
+
+
+def misused(why: str) -> ApiError:
+    """Say that a resource cannot be used in this way."""
+    return ApiError(400, f"Invalid resource usage: '{why}'.", "invalidResourceUsage")
 
 
 def required(field: str) -> ApiError:
@@ -101,7 +116,7 @@ _NOT_MODIFIED: Final = 304
 _INTERNAL_ERROR: Final = "The emulator failed with an internal error; see its log."
 
 
-def error_response(error: Exception, request: str) -> Response:
+def error_response(error: Exception, request: str, form: ErrorForm = ErrorForm.BOTH) -> Response:
     """Turn an exception into a response; any but an ApiError is a bug, and is logged with where it was raised.
 
     Its text is not logged, because it may quote a key or a token of the request. `request` says in the log what was
@@ -113,7 +128,7 @@ def error_response(error: Exception, request: str) -> Response:
         error = ApiError(500, _INTERNAL_ERROR)
     if error.status == _NOT_MODIFIED:
         return Response(status_code=error.status)
-    return JSONResponse(error.body(), error.status)
+    return JSONResponse(error.body(form), error.status)
 
 
 class ErrorMiddleware:

@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from gcpx_emulator.core.call import HANDLERS
 from gcpx_emulator.core.controls import TEXT, ControlBody, Field, is_duration, is_object, is_text, is_whole
-from gcpx_emulator.core.errors import ApiError
+from gcpx_emulator.core.errors import ApiError, ErrorForm
 from gcpx_emulator.core.json_data import Json
 
 _REASON: Final = re.compile(r"(?=.{1,63}$)[A-Z][A-Z0-9_]+[A-Z0-9]")
@@ -81,7 +81,8 @@ class Fault:
         name: by which it can be removed.
         times: with how many calls.
         status: answer with this HTTP status, and do not do the work.
-        reason: Google's reason in that response.
+        reason: Google's reason in that response, such as `quotaExceeded`; the code of an operation's error, such as
+            `QUOTA_EXCEEDED`, becomes the reason of the same name.
         message: the message in that response.
         retry_after: seconds in the Retry-After header of that response.
         drop: cut the connection `before` or `after` the work is done.
@@ -109,7 +110,15 @@ class Fault:
         if "method" not in fields:
             raise ApiError(400, "The body of a request to /_emulator/faults must have a method.")
         _check_method(fields["method"])
-        return cls(**fields)
+        return cls(**fields | ({"reason": _as_reason(fields["reason"])} if "reason" in fields else {}))
+
+
+def _as_reason(text: str) -> str:
+    """Write the code of an operation's error as the reason of a response; reasons begin with a small letter."""
+    if not _REASON.fullmatch(text):
+        return text
+    first, *others = text.lower().split("_")
+    return first + "".join(map(str.capitalize, others))
 
 
 def _check_method(method: str) -> None:
@@ -153,8 +162,11 @@ class DroppedConnection(Response):
         await send({"type": "http.response.body", "body": b"", "more_body": True})
 
 
-async def response_before_work(fault: Fault) -> Response | None:
-    """Wait for a fault's delay; return the response that it sends without doing the work, if it does."""
+async def response_before_work(fault: Fault, form: ErrorForm) -> Response | None:
+    """Wait for a fault's delay; return the response that it sends without doing the work, if it does.
+
+    `form` is the form of the API's errors.
+    """
     await asyncio.sleep(fault.delay)
     if fault.drop == "before":
         return DroppedConnection()
@@ -163,4 +175,4 @@ async def response_before_work(fault: Fault) -> Response | None:
     if fault.status is None:
         return None
     headers = {"Retry-After": str(fault.retry_after)} if fault.retry_after is not None else {}
-    return JSONResponse(ApiError(fault.status, fault.message, fault.reason).body(), fault.status, headers)
+    return JSONResponse(ApiError(fault.status, fault.message, fault.reason).body(form), fault.status, headers)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from gcpx_emulator.core.errors import ApiError
@@ -19,6 +20,15 @@ def merge(target: Any, patch: Any) -> Any:
         else:
             merged[key] = merge(merged.get(key), value)
     return merged
+
+
+def field_names(mask: str) -> list[str]:
+    """Name the fields in an update mask, such as `labels,ack_deadline_seconds`, as JSON has them.
+
+    A path such as `pushConfig.attributes` names its first part.
+    """
+    fields = [field.strip().partition(".")[0] for field in mask.split(",") if field.strip()]
+    return [re.sub(r"_(\w)", lambda match: match[1].upper(), field) for field in fields]
 
 
 Json = dict[str, Any]

@@ -210,6 +210,36 @@ def parse_mask(fields: str) -> Mask:
     return mask
 
 
+def check_mask(mask: Mask, spec: Json, schemas: Json) -> None:
+    """Refuse a mask with the name of a field that a response cannot have; `spec` describes the response."""
+    spec = schemas[spec["$ref"]] if "$ref" in spec else spec
+    if spec.get("type") == "array":
+        check_mask(mask, spec["items"], schemas)
+    elif spec.get("type") != "any":
+        known = spec.get("properties", {})
+        others = [spec["additionalProperties"]] if "additionalProperties" in spec else []
+        for name, inner in mask.items():
+            candidates = [*known.values(), *others] if name == "*" else [known[name]] if name in known else others
+            _check_one(name, inner, candidates, schemas)
+
+
+def _check_one(name: str, inner: Mask, candidates: list[Json], schemas: Json) -> None:
+    """Refuse a name, or the mask below it, if none of the candidates for its field has these fields."""
+    refusal = _unknown_field(name)
+    for candidate in candidates:
+        try:
+            check_mask(inner, candidate, schemas)
+        except ApiError as error:
+            refusal = error
+        else:
+            return
+    raise refusal
+
+
+def _unknown_field(name: str) -> ApiError:
+    return ApiError(400, f"Invalid field selection {name[:200]}", "invalidParameter")
+
+
 @attrs.define
 class _Reader:
     """Reads a mask token by token.
@@ -222,7 +252,7 @@ class _Reader:
     left: list[str]
 
     def error(self) -> ApiError:
-        return ApiError(400, f"Invalid field selection {self.text[:200]}", "invalidParameter")
+        return _unknown_field(self.text)
 
     def fields(self, depth: int) -> Mask:
         """Read fields that are separated by commas."""
@@ -312,7 +342,9 @@ def _newest_first(rows_after: RowsAfter, query: Query) -> Iterator[tuple[_Positi
 
 
 def _creation_time(item: Json) -> str:
-    return str(item.get("creationTimestamp", item.get("insertTime", "")))
+    """Return when an item was created, in a form that sorts by time whatever offset the time was written with."""
+    created = _time(item.get("creationTimestamp", item.get("insertTime")))
+    return created.isoformat(timespec="microseconds") if created else ""
 
 
 def _with_keys(rows: list[tuple[_Position, Json]]) -> list[tuple[str, Json]]:

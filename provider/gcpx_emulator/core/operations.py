@@ -33,9 +33,9 @@ def delete(path: str) -> Effect:
     return {"delete": path}
 
 
-def relink(path: str, field: str, target: str, link: str | None) -> Effect:
-    """Set the link to the resource at `target` in a list of links; None removes it."""
-    return {"relink": path, "field": field, "target": target, "link": link}
+def relink(path: str, field: str, target: str, link: str | None, **fields: Any) -> Effect:
+    """Set the link to the resource at `target` in a list of links; None removes it. Also set other fields."""
+    return {"relink": path, "field": field, "target": target, "link": link, "fields": fields}
 
 
 def apply(effect: Effect, store: Store) -> None:
@@ -64,7 +64,8 @@ def _relink(effect: Effect, store: Store) -> None:
     links = [link for link in resource.get(effect["field"], []) if not link.endswith(f"/{effect['target']}")]
     if effect["link"]:
         links.append(effect["link"])
-    store.put(effect["relink"], resource | {effect["field"]: links})
+    others = {name: value for name, value in resource.items() if name != effect["field"]}
+    store.put(effect["relink"], others | ({effect["field"]: links} if links else {}) | effect["fields"])
 
 
 _LONGEST_WAIT: Final = 120.0
@@ -155,7 +156,8 @@ class Operations:
             self.store.run_many("insert into operations values (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
             self.store.run_many("insert into pending values (?, ?)", ((path, operation.name) for path in pending))
         begins, shortest = operation.begins, 0.0 if self.done_at_once else 1e-3
-        return self.show(operation.body, Progress(begins, begins + max(self.latency, shortest), begins))
+        ends = begins + max(self.latency, shortest) if operation.ends is None else operation.ends
+        return self.show(operation.body, Progress(begins, ends, begins))
 
     def of_request(self, project: str, request_id: str) -> Json | None:
         """Find the operation that a request with this ID has started."""

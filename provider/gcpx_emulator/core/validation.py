@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx_emulator.core.discovery import MERGE_PATCH, Document, Method
+from gcpx_emulator.core.discovery import MERGE_PATCH, SKIPS_NULLS, Document, Method
 from gcpx_emulator.core.errors import ApiError, invalid
 from gcpx_emulator.core.json_data import Json
 
@@ -162,13 +162,17 @@ def clean_query(method: Method, path: Mapping[str, str], query: Mapping[str, str
             raise ApiError(400, f"Invalid value for field '{name}': '{value}'. Must be a match of regex '{pattern}'")
     cleaned = dict(query)
     for name, value in query.items():
-        spec = method.parameters.get(name)
-        if spec is not None and spec["location"] == "query":
-            # Google's client for Python sends `True`.
-            cleaned[name] = value.lower() if spec["type"] == "boolean" else value
-            _check_parameter(name, spec, cleaned[name])
-        elif name not in method.document.standard:
+        spec = method.parameters.get(name, {})
+        if spec.get("location") != "query":
+            spec = method.document.standard.get(name)
+        if spec is None:
             raise _refusal(f'Unknown name "{name}": Cannot bind query parameter.')
+        # Google's client for Python sends `True`.
+        cleaned[name] = value.lower() if spec["type"] == "boolean" else value
+        if name in {"alt", "$alt"}:
+            _check_alt(method, name, spec, value)
+        else:
+            _check_parameter(name, spec, cleaned[name])
     for name, spec in method.parameters.items():
         if spec["location"] == "query" and spec.get("required") and name not in query:
             raise ApiError(400, f"Required parameter: {name}", "required")
@@ -184,6 +188,16 @@ def _check_parameter(name: str, spec: Json, value: str) -> None:
         _check_range(name, spec, value)
     if "enum" in spec and value not in {"", *spec["enum"]}:
         raise _refusal(f"Invalid value at '{name}' (TYPE_ENUM), \"{value}\"")
+
+
+def _check_alt(method: Method, name: str, spec: Json, value: str) -> None:
+    """Refuse a form of responses that the method does not have; a client may add how it wants enums written."""
+    form = value.partition(";")[0]
+    _check_parameter(name, spec, form)
+    if form == "proto":
+        raise ApiError(501, "responses in the form proto are not emulated")
+    if form == "media" and not method.has_media:
+        raise ApiError(400, f"Invalid value at '{name}': '{value}'. {method.id} has no media.", "invalidParameter")
 
 
 def _check_range(name: str, spec: Json, value: str) -> None:
@@ -235,6 +249,8 @@ class _Cleaner:
     def _list(self, spec: Json, value: Any, path: str, *, patch: bool) -> Any:
         if not isinstance(value, list):
             raise _refusal(f"Invalid value at '{path}': a list is expected, not {value!r}")
+        if spec.get(SKIPS_NULLS):
+            value = [item for item in value if item is not None]
         if None in value:
             raise _refusal(f"Invalid value at '{path}[{value.index(None)}]': null is not allowed in a list")
         return [self.value(spec["items"], item, f"{path}[{index}]", patch=patch) for index, item in enumerate(value)]

@@ -2,6 +2,7 @@
 # ruff: noqa: F401 - see above
 
 from gcpx_emulator.core.discovery import Api, serve
+from gcpx_emulator.core.errors import ErrorForm
 from gcpx_emulator.pubsub import messages, permissions, topics_and_subscriptions
 
-serve(Api("pubsub.v1", prefixes=("v1",)))
+serve(Api("pubsub.v1", prefixes=("v1",), errors=ErrorForm.STATUS))

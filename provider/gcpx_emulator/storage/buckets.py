@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import re
-from typing import Final
+import time
+from datetime import timedelta
+from typing import Any, Final
 
 from gcpx_emulator.core.call import Call, handles
 from gcpx_emulator.core.clock import timestamp
@@ -43,20 +46,77 @@ def insert_bucket(call: Call) -> Json:
     return _shown(bucket)
 
 
+_MULTI_REGIONS: Final = frozenset({"ASIA", "EU", "US"})
+_DUAL_REGION: Final = re.compile(r"[A-Z]+[0-9]+")
+"""The form of predefined dual-regions, such as NAM4."""
+_SOFT_DELETE: Final = "604800"
+"""How many seconds deleted objects are kept, unless a bucket says something else."""
+_UNLOCKED: Final = timedelta(days=90)
+"""How long uniform access can be ended again."""
+
+
 def _new_bucket(name: str, body: Json) -> Json:
-    now = timestamp()
+    """Write a new bucket, with the defaults that Google's buckets were recorded with from 2023 to 2026."""
+    moment = time.time()
+    now, given = timestamp(moment), {field: value for field, value in body.items() if not _is_empty(value)}
+    location = str(body.get("location", "US")).upper()
+    location_type = _location_type(location)
+    soft_delete = {"effectiveTime": now, "retentionDurationSeconds": _SOFT_DELETE}
     defaults = {
         "kind": "storage#bucket",
         "id": name,
         "selfLink": f"https://www.googleapis.com/storage/v1/b/{name}",
         "projectNumber": "123456789012",
-        "metageneration": "1",
-        "etag": "CAE=",
+        "generation": str(int(moment * 1_000_000_000)),
+        **_version(1),
         "timeCreated": now,
         "updated": now,
         "storageClass": "STANDARD",
+        **({} if location_type == "region" else {"rpo": "DEFAULT"}),
     }
-    return defaults | body | {"location": str(body.get("location", "US")).upper()}
+    return (
+        defaults
+        | given
+        | {
+            "iamConfiguration": _access(body.get("iamConfiguration") or {}, moment),
+            "location": location,
+            "locationType": location_type,
+            "softDeletePolicy": soft_delete | (body.get("softDeletePolicy") or {}),
+        }
+    )
+
+
+def _is_empty(value: Any) -> bool:
+    """Return whether a value has nothing in it, at any depth."""
+    return value in (None, "", [], {}) or (isinstance(value, dict) and all(map(_is_empty, value.values())))
+
+
+def _location_type(location: str) -> str:
+    if location in _MULTI_REGIONS:
+        return "multi-region"
+    return "dual-region" if _DUAL_REGION.fullmatch(location) else "region"
+
+
+def _access(given: Json, moment: float) -> Json:
+    """Return who may be given access to a bucket that is created at a moment, in seconds since 1970."""
+    uniform: Json = {"enabled": bool((given.get("uniformBucketLevelAccess") or {}).get("enabled"))}
+    if uniform["enabled"]:
+        uniform |= {"lockedTime": timestamp(moment + _UNLOCKED.total_seconds())}
+    # The first is the former name of the second.
+    access = {"bucketPolicyOnly": uniform, "uniformBucketLevelAccess": uniform}
+    return {"publicAccessPrevention": "inherited"} | given | access
+
+
+def _version(number: int) -> Json:
+    """Return the fields that change with the metadata of a bucket; `number` is less than 128."""
+    return {"metageneration": str(number), "etag": base64.b64encode(bytes((8, number % 128))).decode()}
+
+
+def touch_bucket(call: Call) -> None:
+    """Count a change of the metadata of the bucket that a call names; its notifications are part of them."""
+    bucket = read_bucket(call)
+    changed = {**_version(int(bucket.get("metageneration", "1")) + 1), "updated": timestamp()}
+    call.store.put(bucket_path(call), bucket | changed)
 
 
 def _shown(bucket: Json) -> Json:
@@ -75,7 +135,8 @@ def list_buckets(call: Call) -> Json:
     prefix = call.query.get("prefix", "")
     of_project = [_shown(item) for item in call.store.list("b") if item["_project"] == call.query["project"]]
     items, token = page_of([item for item in of_project if item["name"].startswith(prefix)], call.query)
-    return {"kind": "storage#buckets", "items": items} | ({"nextPageToken": token} if token else {})
+    shown = {"items": items} if items else {}
+    return {"kind": "storage#buckets"} | shown | ({"nextPageToken": token} if token else {})
 
 
 @handles("storage.buckets.delete")

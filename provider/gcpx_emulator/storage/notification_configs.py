@@ -12,7 +12,7 @@ from gcpx_emulator.core.call import Call, handles
 from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.errors import ApiError, required
 from gcpx_emulator.core.json_data import Json
-from gcpx_emulator.storage.buckets import read_bucket
+from gcpx_emulator.storage.buckets import read_bucket, touch_bucket
 
 _TOPIC: Final = re.compile(r"(?://pubsub\.googleapis\.com/)?(projects/[^/]+/topics/[a-zA-Z][-\w.~+%]{2,254})")
 _SERVICE_AGENT: Final = "service-123456789012@gs-project-accounts.iam.gserviceaccount.com"
@@ -44,6 +44,7 @@ def insert_config(call: Call) -> Json:
     head = {"kind": "storage#notification", "id": number, "etag": number, "selfLink": link}
     config = given | head | {"topic": topic}
     call.store.put(f"{path}/{number}", config)
+    touch_bucket(call)
     return config
 
 
@@ -96,6 +97,7 @@ def delete_config(call: Call) -> None:
     """Delete a configuration."""
     get_config(call)
     call.store.delete(_config_path(call))
+    touch_bucket(call)
 
 
 @handles("storage.projects.serviceAccount.get")

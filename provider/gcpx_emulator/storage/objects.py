@@ -241,8 +241,8 @@ def list_objects(call: Call) -> Json:
     prefixes = {name: _common_prefix(name, prefix, delimiter) for name in names}
     shown, token = page_of([item for item in stored if prefixes.get(item["name"]) == ""], call.query)
     common = sorted({common for common in prefixes.values() if common})
-    deeper = {"prefixes": common} if common else {}
-    return {"kind": "storage#objects", "items": shown, **deeper} | ({"nextPageToken": token} if token else {})
+    found = ({"items": shown} if shown else {}) | ({"prefixes": common} if common else {})
+    return {"kind": "storage#objects", **found} | ({"nextPageToken": token} if token else {})
 
 
 def _common_prefix(name: str, prefix: str, delimiter: str) -> str:

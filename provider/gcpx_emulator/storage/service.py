@@ -2,6 +2,7 @@
 # ruff: noqa: F401 - see above
 
 from gcpx_emulator.core.discovery import MERGE_PATCH, Api, methods_of, serve, serve_page
+from gcpx_emulator.core.errors import ErrorForm
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.storage import buckets, notification_configs, objects, permissions
 
@@ -18,6 +19,7 @@ serve(
         "storage.v1",
         prefixes=("storage/v1", "upload/storage/v1", "resumable/upload/storage/v1", "download/storage/v1"),
         amend=_amend,
+        errors=ErrorForm.REASONS,
     )
 )
 _GENERATION: Json = {"location": "query", "type": "string", "format": "int64"}

@@ -51,7 +51,7 @@ def test_the_operations_of_instances_are_as_far_as_the_whole(cloud, http):
         seen.append({(item["status"], item["progress"]) for item in _group(http, whole)})
         assert seen[-1] == {(parent["status"], parent["progress"])}
 
-    assert seen == [{("PENDING", 0)}, {("RUNNING", 50)}, {("DONE", 100)}]
+    assert seen == [{("RUNNING", 0)}, {("RUNNING", 50)}, {("DONE", 100)}]
 
 
 def test_an_instance_without_room_has_a_failed_operation_with_details(cloud, http):
@@ -141,7 +141,7 @@ def test_an_injected_failure_is_that_of_every_instance(cloud, http):
         ("httpErrorStatusCode = 503", 1),
         ("httpErrorStatusCode:*", 1),
         ("clientOperationId = 6f1b3b1e-4a0e-4d43-9a0b-0c6f2f1d9a11", 1),
-        ("targetId != 0", 3),
+        ("targetId != 0", 4),
         ('(operationType = insert) AND (NOT httpErrorStatusCode:*) AND (status = "DONE")', 2),
         ("operationType eq insert", 3),
     ],

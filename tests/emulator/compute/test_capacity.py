@@ -104,6 +104,21 @@ def test_a_single_instance_needs_room_too(cloud, http, limits, code):
     assert http.post(f"{BASE}/zones/{ZONE}/instances", json={**body, "name": "b"}).status_code == 403
 
 
+@pytest.mark.parametrize(
+    "limits",
+    [{"zones": {ZONE: 0}}, {"machineTypes": {ZONE: {"e2-medium": 0}}}, {"provisioningModels": {ZONE: {"STANDARD": 0}}}],
+)
+def test_a_stopped_instance_needs_room_to_start(cloud, http, limits):
+    vm = cloud.make_instance()
+    http.post(f"/compute/v1/{vm}/stop")
+    set_limits(cloud, **limits)
+    started = http.post(f"/compute/v1/{vm}/start").json()
+    operation = http.get(f"{BASE}/zones/{ZONE}/operations/{started['name']}").json()
+
+    assert _codes(operation) == ["ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS"]
+    assert (operation["httpErrorStatusCode"], cloud.get(vm)["status"]) == (503, "TERMINATED")
+
+
 def _policy(**machine_types):
     """Return a flexibility policy, from machine types by name of the selection and its rank."""
     selections = {name: {"machineTypes": types, "rank": str(rank)} for name, (rank, *types) in machine_types.items()}

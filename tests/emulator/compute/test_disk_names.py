@@ -45,9 +45,7 @@ def test_an_existing_disk_of_that_name_is_attached_unchanged(cloud, instances, n
     after = cloud.get(path)
 
     assert (vm.disks[1].source.rpartition("/")[2], vm.disks[1].disk_size_gb) == (name, 50)
-    assert {key: value for key, value in after.items() if key != "users"} == {
-        key: value for key, value in before.items() if key != "users"
-    }
+    assert {key: value for key, value in after.items() if key not in {"users", "lastAttachTimestamp"}} == before
     assert [user.rpartition("/")[2] for user in after["users"]] == ["vm"]
 
 
@@ -64,7 +62,7 @@ def test_a_disk_of_another_zone_is_another_disk(cloud, instances):
     vm = _make(cloud, instances, _disk(boot=True, disk_size_gb=20))
 
     assert (vm.disks[0].disk_size_gb, f"/zones/{ZONE}/disks/vm" in vm.disks[0].source) == (20, True)
-    assert cloud.get(f"projects/{PROJECT}/zones/us-east1-c/disks/vm")["users"] == []
+    assert cloud.get(f"projects/{PROJECT}/zones/us-east1-c/disks/vm").get("users") is None
 
 
 def test_a_regional_disk_of_that_name_is_attached_where_it_is(cloud, instances):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+
 import httpx
 import pytest
 from programs import PROJECT, ZONE, properties
@@ -75,6 +77,7 @@ def test_an_image_that_does_not_exist_is_refused(api, cloud, image):
 
 def test_an_image_of_the_project_is_created_found_and_deleted(api, cloud):
     images = f"/projects/{PROJECT}/global/images"
+    api.post(f"/projects/{PROJECT}/zones/{ZONE}/disks", json={"name": "x"})
     body = {"name": "web-2", "family": "web", "sourceDisk": f"zones/{ZONE}/disks/x"}
     for made in ({**body, "name": "web-1"}, body):
         assert api.post(images, json=made).status_code == 200
@@ -90,11 +93,80 @@ def test_an_image_of_the_project_is_created_found_and_deleted(api, cloud):
     assert api.get(f"{images}/family/web").json()["name"] == "web-1"
 
 
-def test_a_template_keeps_the_family(api, cloud):
+IMAGES = f"/projects/{PROJECT}/global/images"
+DISKS = f"/projects/{PROJECT}/zones/{ZONE}/disks"
+ARM = "projects/debian-cloud/global/images/family/debian-12-arm64"
+
+
+def test_an_image_has_the_size_and_the_properties_of_its_source(api):
+    features = [{"type": "GVNIC"}]
+    own = {"sizeGb": "37", "sourceImage": ARM, "guestOsFeatures": features, "licenses": ["global/licenses/l"]}
+    assert api.post(DISKS, json={"name": "x", **own}).status_code == 200
+    api.post(IMAGES, json={"name": "of-disk", "sourceDisk": f"zones/{ZONE}/disks/x"})
+    api.post(IMAGES, json={"name": "of-image", "sourceImage": "global/images/of-disk"})
+    disk, of_disk, of_image = (
+        api.get(path).json() for path in (f"{DISKS}/x", f"{IMAGES}/of-disk", f"{IMAGES}/of-image")
+    )
+
+    assert (of_disk["sourceDisk"], of_disk["sourceDiskId"]) == (disk["selfLink"], disk["id"])
+    assert (of_image["sourceImage"], of_image["sourceImageId"]) == (of_disk["selfLink"], of_disk["id"])
+    for image in (of_disk, of_image):
+        assert (image["diskSizeGb"], image["architecture"], image["guestOsFeatures"]) == ("37", "ARM64", features)
+        assert image["licenses"] == [f"{BASE}/projects/{PROJECT}/global/licenses/l"]
+    api.post(DISKS, json={"name": "y", "sourceImage": "global/images/of-image"})
+    assert api.get(f"{DISKS}/y").json()["sizeGb"] == "37"
+    refused = api.post(DISKS, json={"name": "z", "sourceImage": "global/images/of-image", "sizeGb": "36"})
+    assert refused.json()["error"]["message"] == (
+        "Invalid value for field 'resource.sizeGb': '36'. Requested disk size cannot be smaller than the image size (37 GB)"
+    )
+
+
+def test_an_image_of_a_disk_that_does_not_exist_is_refused(api):
+    answer = api.post(IMAGES, json={"name": "i", "sourceDisk": f"zones/{ZONE}/disks/none"})
+
+    assert (answer.status_code, f"projects/{PROJECT}/zones/{ZONE}/disks/none' was not found" in answer.text) == (
+        404,
+        True,
+    )
+
+
+def test_keys_of_images_are_shown_as_hashes_and_needed_for_disks_that_have_them(api):
+    key = {"rawKey": base64.b64encode(bytes(range(32))).decode()}
+    api.post(DISKS, json={"name": "x", "diskEncryptionKey": key})
+    body = {"name": "i", "sourceDisk": f"zones/{ZONE}/disks/x", "imageEncryptionKey": key}
+    assert "supply that key" in api.post(IMAGES, json=body).text
+    assert api.post(IMAGES, json={**body, "sourceDiskEncryptionKey": key}).status_code == 200
+
+    answer = api.get(f"{IMAGES}/i")
+    assert key["rawKey"] not in answer.text
+    assert set(answer.json()["imageEncryptionKey"]) == set(answer.json()["sourceDiskEncryptionKey"]) == {"sha256"}
+
+
+def test_an_image_is_patched_deprecated_and_made_active_again(api):
+    for name in ("web-1", "web-2"):
+        api.post(IMAGES, json={"name": name, "family": "web", "sourceImage": ARM, "description": "d"})
+    assert api.patch(f"{IMAGES}/web-1", json={"family": "other", "description": None}).status_code == 200
+    patched = api.get(f"{IMAGES}/web-1").json()
+    assert (patched["family"], "description" in patched) == ("other", False)
+    assert api.patch(f"{IMAGES}/web-1", json={"diskSizeGb": "11"}).status_code == 400
+
+    api.post(f"{IMAGES}/web-2/deprecate", json={"state": "DEPRECATED", "replacement": "global/images/web-1"})
+    assert api.get(f"{IMAGES}/web-2").json()["deprecated"] == {
+        "state": "DEPRECATED",
+        "replacement": f"{BASE}/projects/{PROJECT}/global/images/web-1",
+    }
+    assert api.get(f"{IMAGES}/family/web").status_code == 404, "a family shows images that are not deprecated"
+    warned = _template(api, "global/images/web-2").json()["warnings"]
+    assert [warning["code"] for warning in warned] == ["DEPRECATED_RESOURCE_USED"]
+    api.post(f"{IMAGES}/web-2/deprecate", json={"state": "ACTIVE"})
+    assert api.get(f"{IMAGES}/family/web").json()["name"] == "web-2"
+
+
+def test_a_template_keeps_the_family_as_it_was_written(api, cloud):
     assert _template(api, "projects/debian-cloud/global/images/family/debian-12").status_code == 200
     (disk,) = cloud.get(f"projects/{PROJECT}/global/instanceTemplates/t")["properties"]["disks"]
 
-    assert disk["initializeParams"]["sourceImage"] == f"{BASE}/projects/debian-cloud/global/images/family/debian-12"
+    assert disk["initializeParams"]["sourceImage"] == "projects/debian-cloud/global/images/family/debian-12"
 
 
 PROJECTS = sorted({project for project, _ in public_families()})

@@ -127,7 +127,7 @@ def test_every_kind_of_disk_becomes_what_it_does_by_default(cloud, source):
 @pytest.mark.parametrize(("config", "image"), [
     ({"deviceName": "boot", "instantiateFrom": "SOURCE_IMAGE"}, IMAGE), ({"deviceName": "boot", "instantiateFrom": "SOURCE_IMAGE_FAMILY"}, DEBIAN),
     ({"deviceName": "family", "instantiateFrom": "SOURCE_IMAGE_FAMILY"}, DEBIAN), ({"deviceName": "boot", "instantiateFrom": "DEFAULT"}, IMAGE),
-    ({"deviceName": "boot", "instantiateFrom": "CUSTOM_IMAGE", "customImage": "global/images/mine"}, f"projects/{PROJECT}/global/images/mine"),
+    ({"deviceName": "boot", "instantiateFrom": "CUSTOM_IMAGE", "customImage": "global/images/mine"}, "global/images/mine"),
     ({"deviceName": "family", "instantiateFrom": "BLANK"}, None), ({"deviceName": "fast", "instantiateFrom": "BLANK"}, None),
 ])  # fmt: skip
 def test_a_new_disk_has_the_requested_image(cloud, source, config, image):

@@ -11,7 +11,7 @@ WARNING = {
     "message": f"Scope '{ZONE}' cannot be reached.",
     "data": [{"key": "scope", "value": ZONE}],
 }
-LISTS = ["aggregated/instances", f"{ZONE}/instances", f"{ZONE}/operations"]
+LISTS = ["aggregated/instances", f"{ZONE}/instances", f"{ZONE}/operations", f"{ZONE}/disks", f"{ZONE}/diskTypes"]
 
 
 @pytest.mark.parametrize("path", LISTS)
@@ -40,3 +40,10 @@ def test_lists_of_other_scopes_are_complete(http):
 
     assert answer.status_code == 200
     assert "warning" not in answer.json()
+
+
+@pytest.mark.parametrize("path", ["regions", "zones"])
+def test_the_lists_of_regions_and_zones_belong_to_no_scope(http, path):
+    http.post("/_emulator/outages", json={"scopes": ["global", ZONE]})
+
+    assert http.get(f"{BASE}/{path}").status_code == 200

@@ -21,6 +21,22 @@ def test_faults_are_injected_over_http(http):
     assert http.delete("/_emulator/faults").json() == []
 
 
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("quotaExceeded", "quotaExceeded"),
+        ("QUOTA_EXCEEDED", "quotaExceeded"),
+        ("RESOURCE_IN_USE_BY_ANOTHER_RESOURCE", "resourceInUseByAnotherResource"),
+        ("STOCKOUT", "stockout"),
+    ],
+)
+def test_the_reason_of_a_fault_begins_with_a_small_letter(http, given, shown):
+    http.post("/_emulator/faults", json={"method": "compute.regions.list", "status": 403, "reason": given})
+    error = http.get(f"{BASE}/regions").json()["error"]
+
+    assert error["errors"][0]["reason"] == shown
+
+
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_dropped_connection_ends_in_the_middle(http, cloud, when):
     http.post("/_emulator/faults", json={"method": "storage.buckets.insert", "drop": when})

@@ -48,3 +48,41 @@ def test_a_call_with_a_malformed_mask_changes_nothing(http, cloud):
     answer = http.post(f"/storage/v1/b?project={PROJECT}&fields=name(", json={"name": "not-made"})
 
     assert (answer.status_code, cloud.get("b/not-made")) == (400, None)
+
+
+@pytest.mark.parametrize(
+    ("mask", "unknown"),
+    [
+        ("pageToken,items(name)", "pageToken"),
+        ("items(name,nmae)", "nmae"),
+        ("items/quotas/nothing", "nothing"),
+        ("items/*/nothing", "nothing"),
+        ("items(name/first)", "first"),
+    ],
+)
+def test_a_mask_with_an_unknown_name_is_refused(http, mask, unknown):
+    answer = http.get(f"{BASE}/regions", params={"fields": mask})
+    error = answer.json()["error"]
+
+    assert (answer.status_code, error["message"]) == (400, f"Invalid field selection {unknown}")
+    assert error["errors"][0]["reason"] == "invalidParameter"
+
+
+@pytest.mark.parametrize(
+    "mask", ["*", "items/*", "items/*/metric", "items(quotas/metric),nextPageToken,warning/data/key"]
+)
+def test_a_mask_of_known_names_is_accepted_whether_the_response_has_them_or_not(http, mask):
+    assert http.get(f"{BASE}/regions", params={"fields": mask}).status_code == 200
+
+
+def test_a_mask_may_name_any_key_of_a_map(http):
+    answer = http.get(f"{BASE}/aggregated/instances", params={"fields": "items/zones%2Fus-east1-b"})
+    assert answer.status_code == 400, "a slash is not part of a name"
+    answer = http.get(f"/v1/projects/{PROJECT}/topics/uploads", params={"fields": "name,labels/anything"})
+    assert answer.json() == {"name": f"projects/{PROJECT}/topics/uploads"}
+
+
+def test_a_call_with_an_unknown_name_in_its_mask_changes_nothing(http, cloud):
+    answer = http.post(f"/storage/v1/b?project={PROJECT}&fields=nmae", json={"name": "not-made"})
+
+    assert (answer.status_code, cloud.get("b/not-made")) == (400, None)

@@ -27,7 +27,7 @@ def test_an_operation_takes_its_time_and_wait_waits(http, cloud):
     missing = http.get(f"{TEMPLATES}/web").status_code
     done = http.post(f"{path}/wait").json()
 
-    assert (made["status"], running["status"], done["status"]) == ("PENDING", "RUNNING", "DONE")
+    assert (made["status"], running["status"], done["status"]) == ("RUNNING", "RUNNING", "DONE")
     assert running["progress"] == 60
     assert missing == 404
     assert http.get(f"{TEMPLATES}/web").json()["id"] == done["targetId"]

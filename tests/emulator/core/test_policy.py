@@ -85,7 +85,7 @@ def test_the_refusal_has_googles_format(http):
 
     assert answer.status_code == 403
     assert answer.json()["error"] == {
-        "code": 403, "message": message, "status": "PERMISSION_DENIED",
+        "code": 403, "message": message,
         "errors": [{"domain": "global", "reason": "forbidden", "message": message}],
     }  # fmt: skip
 

@@ -28,6 +28,10 @@ def _error(response):
         ("GET", f"{TEMPLATES}?maxResults=1_0", 400, "within the range"),
         ("GET", f"{TEMPLATES}?maxResults=%D9%A1", 400, "within the range"),
         ("GET", f"{TEMPLATES}?returnPartialSuccess=maybe", 400, "TYPE_BOOL"),
+        ("GET", f"{TEMPLATES}?alt=xml", 400, "TYPE_ENUM"),
+        ("GET", f"{TEMPLATES}?alt=media", 400, "compute.instanceTemplates.list has no media"),
+        ("GET", f"{TEMPLATES}?$alt=proto", 501, "the form proto"),
+        ("GET", f"{TEMPLATES}?prettyPrint=maybe", 400, "TYPE_BOOL"),
         ("GET", f"{TEMPLATES}?nothing=1", 400, 'Unknown name "nothing"'),
         ("GET", f"{TEMPLATES}?orderBy=id", 400, "orderBy"),
         ("GET", f"{TEMPLATES}?pageToken=x", 400, "pageToken"),
@@ -67,7 +71,7 @@ def test_requests_that_fit_no_method_are_refused(http, cloud, method, path, stat
         ({"name": "x", "properties": {}}, "resource.properties"),
         ({"name": "x", "properties": {**properties(), "machineType": "zones/z/machineTypes/m"}}, "must be a name"),
         ({"name": "x", "properties": properties(disks=[{"boot": True}])}, "initializeParams.sourceImage"),
-        ({"name": "x", "properties": properties(disks=[{}, {"boot": True}])}, "Only the first disk"),
+        ({"name": "x", "properties": properties(disks=[{}, {"boot": True}])}, "Boot disk must be the first disk"),
         ({"name": "x", "sourceInstance": "zones/us-east1-b/instances/none"}, "was not found"),
         ([], "Root element must be a message"),
     ],
@@ -83,7 +87,7 @@ def test_bodies_that_do_not_fit_their_schema_are_refused(http, body, words):
 def test_output_only_fields_are_ignored_and_beta_fields_hidden_from_v1(http, cloud):
     beta = TEMPLATES.replace("/v1/", "/beta/")
     body = {"name": "web", "id": "7", "selfLink": "x", "properties": properties(displayDevice={"enableDisplay": True})}
-    assert http.post(beta, json=body).json()["status"] == "PENDING"
+    assert http.post(beta, json=body).json()["status"] == "RUNNING"
     cloud.emulator.operations.settle()
     stable, latest = http.get(f"{TEMPLATES}/web").json(), http.get(f"{beta}/web").json()
 
@@ -142,3 +146,31 @@ def test_the_number_of_a_project_is_a_number(http):
     ]
 
     assert statuses == [200, 400, 400]
+
+
+@pytest.mark.parametrize("query", ["", "?alt=json", "?$alt=json;enum-encoding=int", "?alt=json&prettyPrint=False"])
+def test_responses_are_json_on_one_line_unless_the_request_asks_for_indentation(http, query):
+    answer = http.get(f"{BASE}/regions{query}")
+
+    assert (answer.status_code, answer.headers["Content-Type"].partition(";")[0], b"\n" in answer.content) == (
+        200,
+        "application/json",
+        False,
+    )
+
+
+@pytest.mark.parametrize("name", ["prettyPrint", "$prettyPrint"])
+def test_a_request_can_ask_for_indentation(http, name):
+    answer = http.get(f"{BASE}/regions", params={name: "true"})
+
+    assert answer.text.startswith('{\n  "kind": "compute#regionList"')
+    assert answer.json() == http.get(f"{BASE}/regions").json()
+
+
+def test_terraform_may_send_a_null_for_no_node_affinities(http):
+    scheduling = {"provisioningModel": "SPOT", "instanceTerminationAction": "STOP", "nodeAffinities": [None]}
+    made = {"name": "spot", "properties": properties(scheduling=scheduling)}
+
+    assert http.post(TEMPLATES, json=made).status_code == 200
+    kept = http.get(f"{TEMPLATES}/spot").json()["properties"]["scheduling"]
+    assert (kept["provisioningModel"], kept.get("nodeAffinities", [])) == ("SPOT", [])

@@ -1,0 +1,74 @@
+"""What disks and images are made from: the links to it, the size, and the properties that follow from it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import attrs
+
+from gcpx_emulator.compute.call import Call, last_part
+from gcpx_emulator.compute.images import linked_image
+from gcpx_emulator.core.errors import invalid, required
+from gcpx_emulator.core.json_data import Json
+
+_INHERITED: Final = ("architecture", "guestOsFeatures", "licenseCodes", "licenses", "userLicenses")
+_NOT_EMULATED: Final = ("sourceInstantSnapshot", "sourceSnapshot")
+"""Sources that requests may name and that the emulator does not have, so that nothing follows from them."""
+
+
+@attrs.frozen(kw_only=True)
+class Source:
+    """What a new disk or image gets from its source.
+
+    Attributes:
+        what: the source in messages, such as `image`; empty without a source.
+        links: the fields that name the source.
+        size: the smallest size of the new disk, in GB; 0 if it is not known.
+        inherited: the properties that the new disk or image has if the request does not set them.
+    """
+
+    what: str = ""
+    links: Json = attrs.Factory(dict)
+    size: int = 0
+    inherited: Json = attrs.Factory(dict)
+
+    def sized(self, field: str, wanted: str | None, default: str) -> str:
+        """Return the size of the new disk: the wanted one, which `field` names, or that of the source."""
+        if wanted and int(wanted) < self.size:
+            why = f"Requested disk size cannot be smaller than the {self.what} size ({self.size} GB)"
+            raise invalid(field, wanted, why)
+        return str(wanted or self.size or default)
+
+
+def source_of(call: Call, body: Json) -> Source:
+    """Find what a disk or an image is made from; `body` is a `Disk`, an `Image` or `initializeParams`."""
+    if body.get("sourceImage"):
+        image = linked_image(call, "resource.sourceImage", body["sourceImage"])
+        return _source("image", "sourceImage", image, image["diskSizeGb"])
+    if body.get("sourceDisk"):
+        disk = call.read(call.resolve(body["sourceDisk"]))
+        return _source("disk", "sourceDisk", disk, disk["sizeGb"])
+    if body.get("sourceMachineImage"):
+        return _disk_of_machine_image(call, body["sourceMachineImage"], body.get("sourceMachineImageDiskDeviceName"))
+    return Source(links={name: call.full_url(body[name]) for name in _NOT_EMULATED if body.get(name)})
+
+
+def _source(what: str, field: str, found: Json, size: str) -> Source:
+    return Source(
+        what=what,
+        links={field: found["selfLink"], f"{field}Id": found["id"]},
+        size=int(size),
+        inherited={name: found[name] for name in _INHERITED if found.get(name)},
+    )
+
+
+def _disk_of_machine_image(call: Call, link: str, device: str | None) -> Source:
+    if not device:
+        raise required("resource.sourceMachineImageDiskDeviceName")
+    image = call.read(call.resolve(link))
+    disks = [disk for disk in image["instanceProperties"]["disks"] if disk["deviceName"] == device]
+    if not disks:
+        why = f"The machine image '{last_part(link)}' has no disk of this device name."
+        raise invalid("resource.sourceMachineImageDiskDeviceName", device, why)
+    found = _source("machine image's disk", "sourceMachineImage", image | disks[0], disks[0]["diskSizeGb"])
+    return attrs.evolve(found, links={**found.links, "sourceMachineImageDiskDeviceName": device})

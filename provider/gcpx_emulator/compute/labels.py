@@ -1,0 +1,37 @@
+"""Labels: how they are changed on every resource that has them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gcpx_emulator.compute.call import Call, check_ready, fingerprint, handles
+from gcpx_emulator.core.errors import ApiError
+from gcpx_emulator.core.json_data import Json
+
+_COLLECTIONS: Final = {"regionDisks": "disks"}
+"""The names of collections in paths, where methods have another name."""
+
+
+def with_label_fingerprint(resource: Json) -> Json:
+    """Give a resource the fingerprint of its labels."""
+    return resource | {"labelFingerprint": fingerprint(resource.get("labels") or {})}
+
+
+@handles(
+    "compute.disks.setLabels",
+    "compute.images.setLabels",
+    "compute.instances.setLabels",
+    "compute.machineImages.setLabels",
+    "compute.regionDisks.setLabels",
+)
+def set_labels(call: Call) -> Json:
+    """Replace the labels of a resource."""
+    collection = call.method.id.split(".")[1]
+    name = call.path.get("resource") or call.path["instance"]
+    path = f"{call.parent}/{_COLLECTIONS.get(collection, collection)}/{name}"
+    current = call.read(path)
+    check_ready(call, path)
+    if call.body.get("labelFingerprint") != current["labelFingerprint"]:
+        why = "Labels fingerprint either invalid or resource labels have changed"
+        raise ApiError(412, why, "conditionNotMet")
+    return call.update("setLabels", path, with_label_fingerprint(current | {"labels": call.body.get("labels") or {}}))

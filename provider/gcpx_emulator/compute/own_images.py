@@ -1,0 +1,84 @@
+"""The images of a project: made from disks and other images, changed, deprecated and deleted."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gcpx_emulator.compute.call import Call, check_free, check_name, check_ready, handles
+from gcpx_emulator.compute.disk_sources import source_of
+from gcpx_emulator.compute.disks import check_key, shown_key
+from gcpx_emulator.compute.images import DEFAULTS
+from gcpx_emulator.compute.labels import with_label_fingerprint
+from gcpx_emulator.core.clock import pacific_timestamp
+from gcpx_emulator.core.errors import invalid
+from gcpx_emulator.core.json_data import Json, merge
+
+_SOURCES: Final = ("rawDisk", "sourceDisk", "sourceImage", "sourceSnapshot")
+_KEYS: Final = ("imageEncryptionKey", "sourceDiskEncryptionKey", "sourceImageEncryptionKey",
+                "sourceSnapshotEncryptionKey")  # fmt: skip
+_NOT_KEPT: Final = (*_KEYS, "params")
+_PATCHED: Final = frozenset({"description", "family"})
+"""What a patch can change, besides the deprecation, which is output only in the description of the API."""
+
+
+@handles("compute.images.insert")
+def insert_image(call: Call) -> Json:
+    """Create an image of the project; its disks are as large as its source."""
+    path = f"{call.parent}/images/{check_name(call.body)}"
+    check_free(call, path)
+    if not any(call.body.get(source) for source in _SOURCES):
+        raise invalid("resource.sourceDisk", "", "A source is required.")
+    source = source_of(call, call.body)
+    if call.body.get("sourceDisk"):
+        disk = call.read(call.resolve(call.body["sourceDisk"]))
+        check_key("resource.sourceDiskEncryptionKey", call.body.get("sourceDiskEncryptionKey"), disk)
+    keys = {name: shown_key(f"resource.{name}", call.body.get(name)) for name in _KEYS}
+    image = {
+        **DEFAULTS,
+        **source.inherited,
+        **{name: value for name, value in call.body.items() if name not in _NOT_KEPT},
+        **{name: key for name, key in keys.items() if key},
+        **source.links,
+        "kind": "compute#image",
+        "id": call.store.new_id(),
+        "creationTimestamp": pacific_timestamp(),
+        "diskSizeGb": source.sized("resource.diskSizeGb", call.body.get("diskSizeGb"), DEFAULTS["diskSizeGb"]),
+        "storageLocations": call.body.get("storageLocations") or ["us"],
+        "status": "READY",
+        "selfLink": call.url(path),
+    }
+    return call.insert(path, with_label_fingerprint(image))
+
+
+@handles("compute.images.patch")
+def patch_image(call: Call) -> Json:
+    """Change the family or the description of an image; what the request leaves out stays."""
+    path, image = _image(call)
+    for name in call.body:
+        if name not in _PATCHED and call.body[name] != image.get(name):
+            raise invalid(f"resource.{name}", "", "A patch of an image cannot change it.")
+    return call.update("patch", path, merge(image, {name: call.body[name] for name in _PATCHED & call.body.keys()}))
+
+
+@handles("compute.images.deprecate")
+def deprecate_image(call: Call) -> Json:
+    """Set the deprecation status of an image; an empty one ends it."""
+    path, image = _image(call)
+    status = dict(call.body)
+    if status.get("replacement"):
+        status["replacement"] = call.full_url(status["replacement"])
+    return call.update("setDeprecation", path, image | {"deprecated": status or None})
+
+
+def _image(call: Call) -> tuple[str, Json]:
+    """Return the path of the image that the call names, and the image."""
+    path = f"{call.parent}/images/{call.path['image']}"
+    image = call.read(path)
+    check_ready(call, path)
+    return path, image
+
+
+@handles("compute.images.delete")
+def delete_image(call: Call) -> Json:
+    """Delete an image of the project."""
+    return call.delete(f"{call.parent}/images/{call.path['image']}")
