@@ -18,8 +18,9 @@ _IN_THE_CLOUD: Final = ("projects/", "b/", "users/")
 """How the paths of resources begin; other paths belong to settings of the emulator."""
 _CHANGED_BY_OTHERS: Final = frozenset(
     {"disks", "fingerprint", "labelFingerprint", "users", "lastAttachTimestamp", "lastDetachTimestamp", "_due"}
+    | {"etag", "metageneration", "updated"}
 )
-"""What Google computes, and what an attachment changes of the instance and the disk that others made."""
+"""What Google computes, and what attachments and notifications change of instances, disks and buckets of others."""
 
 
 @attrs.frozen
