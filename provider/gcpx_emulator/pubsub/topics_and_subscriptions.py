@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from typing import Final
 from urllib.parse import urlsplit
@@ -185,8 +186,34 @@ def delete_topic(call: Call) -> Json:
     name = read_topic(call)["name"]
     for subscription in subscriptions_of(call.store, name):
         call.store.put(subscription["name"], subscription | {"topic": _DELETED})
+    call.store.delete(_policy_path(name))
     call.store.delete(name)
     return {}
+
+
+_NO_POLICY: Final[Json] = {"etag": "ACAB"}
+"""What a topic shows until its policy is set; the value of the etag was not recorded."""
+
+
+@handles("pubsub.projects.topics.getIamPolicy")
+def get_topic_policy(call: Call) -> Json:
+    """Read who may use a topic."""
+    return call.store.get(_policy_path(read_topic(call)["name"])) or _NO_POLICY
+
+
+@handles("pubsub.projects.topics.setIamPolicy")
+def set_topic_policy(call: Call) -> Json:
+    """Set who may use a topic; it is kept, and nothing follows from it."""
+    name, bindings = read_topic(call)["name"], (call.body.get("policy") or {}).get("bindings") or []
+    number = call.store.next(f"{name} policy")
+    etag = base64.b64encode(number.to_bytes(8)).decode()
+    policy = ({"bindings": bindings} if bindings else {}) | {"etag": etag, "version": 1}
+    call.store.put(_policy_path(name), policy)
+    return policy
+
+
+def _policy_path(topic: str) -> str:
+    return f"{topic}/policies/iam"
 
 
 @handles("pubsub.projects.topics.subscriptions.list")
