@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from gcpx_emulator.compute.call import Call, last_part, metadata_with_fingerprint, tags_with_fingerprint
+from gcpx_emulator.compute.constraints import TEMPLATES
 from gcpx_emulator.compute.disks import shown_key
 from gcpx_emulator.compute.locations import REGIONS, region_in
 from gcpx_emulator.compute.machine_types import check_anywhere
@@ -89,7 +90,9 @@ def kept_disk(call: Call, disk: Json, index: int) -> Json:
     kept = {name: value for name, value in disk.items() if name != "forceAttach"}
     given = kept.get("initializeParams")
     if given:
-        parameters = {name: value for name, value in given.items() if name not in _PARAMETERS_NOT_KEPT}
+        # The disk of an instance has them; a template does not show them.
+        not_kept = _PARAMETERS_NOT_KEPT if call.method.id.startswith(TEMPLATES) else _NOT_KEPT
+        parameters = {name: value for name, value in given.items() if name not in not_kept}
         kept["initializeParams"] = {"diskType": "pd-standard"} | parameters
     if "/" in kept.get("source", ""):
         kept["source"] = call.full_url(kept["source"])

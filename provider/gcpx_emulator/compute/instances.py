@@ -18,6 +18,7 @@ from gcpx_emulator.compute.images import image_warnings
 from gcpx_emulator.compute.instance_lifecycle import STOPPING, effects_on_disks, started
 from gcpx_emulator.compute.instance_properties import check_disk, fields_of_disk, kept_properties
 from gcpx_emulator.compute.instance_templates import linked_template_properties
+from gcpx_emulator.compute.instance_view import dns_warnings
 from gcpx_emulator.compute.lists import aggregate, list_scope, show
 from gcpx_emulator.compute.locations import ZONES, check_location, region_in
 from gcpx_emulator.compute.machine_images import linked_image_properties
@@ -41,12 +42,13 @@ def insert_instance(call: Call) -> Json:
     check_disks(properties, is_restored="sourceMachineImage" in properties)
     check_policies(call, "resource", properties)
     check_reservation(call, "resource", properties)
-    warnings = image_warnings(call, properties)
+    warnings = [*image_warnings(call, properties).get("warnings", ()), *dns_warnings(properties)]
     instance, disk_effects = new_instance(call, path, properties)
     failure = call.failure or shortage_of_one(call, call.path["zone"], Hardware.of(properties))
     if failure is None:
         call.store.put(path, instance | {"status": "PROVISIONING"})
-    return call.insert(path, instance, *disk_effects, details=warnings, failure=failure)
+    details = {"warnings": warnings} if warnings else {}
+    return call.insert(path, instance, *disk_effects, details=details, failure=failure)
 
 
 def _merged_properties(call: Call) -> Json:

@@ -43,11 +43,12 @@ def insert_image(call: Call) -> Json:
 
 
 def _included_disks(call: Call, instance: Json) -> list[Json]:
-    """Return the disks of the instance that the call includes."""
+    """Return the disks of the instance that the call includes; those of images have no architecture."""
     params = call.body.get("params") or {}
     names = set(params.get("includedDisks") or [disk["deviceName"] for disk in instance["disks"]])
     names -= set(params.get("excludedDisks") or ())
-    return [disk for disk in instance["disks"] if disk["deviceName"] in names]
+    included = [disk for disk in instance["disks"] if disk["deviceName"] in names]
+    return [{field: value for field, value in disk.items() if field != "architecture"} for disk in included]
 
 
 def _copied(instance: Json) -> Json:
@@ -72,8 +73,7 @@ def _source_instance_properties(call: Call, instance: Json, disks: list[Json]) -
 
 
 def _saved_attached_disk(call: Call, disk: Json) -> Json:
-    kept = {field: value for field, value in disk.items() if field != "architecture"}
-    kept |= {"kind": "compute#savedAttachedDisk"}
+    kept = disk | {"kind": "compute#savedAttachedDisk"}
     if "licenses" in disk:
         kept["licenses"] = [call.resolve(link) for link in disk["licenses"]]
     if not disk.get("source"):

@@ -26,6 +26,10 @@ class Publisher(Protocol):
         """Put messages (`PubsubMessage`) in every subscription of a topic; return the messages' IDs."""
         ...
 
+    def forward_dead_letters(self) -> None:
+        """Publish messages that were delivered as often as their subscription allows to its dead letter topic."""
+        ...
+
     def push_due(self) -> None:
         """Start to push what is due; called after messages or subscriptions have changed."""
         ...

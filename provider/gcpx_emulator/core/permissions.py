@@ -81,6 +81,17 @@ def check_permissions(call: Call) -> None:
                 raise ApiError(403, f"Required {wanted} permission for '{resource}'")
 
 
+def held_permissions(call: Call, resource: str, wanted: Iterable[str]) -> list[str]:
+    """Name those of some permissions on a resource that the caller has."""
+    bindings = POLICY.read(call.store)["bindings"]
+    granting = {name: [item for item in bindings if item["permission"] == name] for name in wanted}
+    return [
+        name
+        for name, found in granting.items()
+        if not found or any(_grants(item, resource, call.caller) for item in found)
+    ]
+
+
 def _grants(binding: Json, resource: str, caller: str) -> bool:
     everywhere = "resources" not in binding
     return (everywhere or resource in binding["resources"]) and bool({caller, _EVERYONE} & set(binding["members"]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import ssl
 import time
 from collections import Counter, deque
@@ -18,7 +19,7 @@ import httpx
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.signing import Signer
 from gcpx_emulator.core.store import Store
-from gcpx_emulator.pubsub.messages import undelivered
+from gcpx_emulator.pubsub.messages import TopicPublisher, ordering_key, undelivered
 from gcpx_emulator.pubsub.topics_and_subscriptions import all_subscriptions, local_endpoint, seconds_of
 
 FINAL_INFORMATIONAL: Final = frozenset({102})
@@ -105,7 +106,9 @@ class _Push:
     def body(self) -> bytes:
         message = self.entry["message"]
         older_names = {"message_id": message["messageId"], "publish_time": message["publishTime"]}
-        return json.dumps({"message": {**message, **older_names}, "subscription": self.subscription["name"]}).encode()
+        attempt = {"deliveryAttempt": self.entry["attempt"] + 1} if self.subscription.get("deadLetterPolicy") else {}
+        wrapped = {**attempt, "message": {**message, **older_names}, "subscription": self.subscription["name"]}
+        return json.dumps(wrapped).encode()
 
     def headers(self, signer: Signer) -> dict[str, str]:
         headers = {"User-Agent": "gcpx-emulator", "Content-Type": "application/json"}
@@ -172,13 +175,20 @@ class Pusher:
                     await asyncio.wait_for(self._changed.wait(), self._start(group))
 
     def _start(self, group: asyncio.TaskGroup) -> float | None:
-        """Start to push what is due; return the seconds until more is due, or None if only a change can bring more."""
-        now, waits = self.clock(), []
+        """Start to push what is due; return the seconds until more is due, or None if only a change can bring more.
+
+        Of the messages of one ordering key, only the earliest is pushed.
+        """
+        TopicPublisher(self.store, self.clock, self.wake).forward_dead_letters()
+        now, waits, begun = self.clock(), [], set()
         under_way = Counter(path.rpartition("/messages/")[0] for _, path in self._under_way)
         for push in self._queued():
             key, name = (self._resets, push.path), push.subscription["name"]
-            if key in self._under_way:
+            order = ordering_key(push.subscription, push.entry)
+            if key in self._under_way or (order and (name, order) in begun):
+                begun.add((name, order))
                 continue
+            begun.add((name, order))
             if push.entry["due"] > now:
                 waits.append(push.entry["due"] - now)
             elif under_way[name] < _MOST_AT_ONCE:
@@ -221,6 +231,8 @@ class Pusher:
             self.store.delete(push.path)
         elif self.store.get(push.path) is not None:
             again = {"attempt": push.entry["attempt"] + 1, "due": self.clock() + push.pause()}
+            if again["attempt"] >= push.subscription.get("deadLetterPolicy", {}).get("maxDeliveryAttempts", math.inf):
+                again["due"] = self.clock()
             self.store.put(push.path, push.entry | again)
 
     async def _record(self, push: _Push, status: int | None, error: str | None) -> None:

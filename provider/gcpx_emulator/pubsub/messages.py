@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 import attrs
@@ -14,7 +15,14 @@ from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.store import Store
-from gcpx_emulator.pubsub.topics_and_subscriptions import check_lease, read_subscription, read_topic, subscriptions_of
+from gcpx_emulator.pubsub.filters import message_filter
+from gcpx_emulator.pubsub.topics_and_subscriptions import (
+    all_subscriptions,
+    check_lease,
+    read_subscription,
+    read_topic,
+    subscriptions_of,
+)
 
 _FIELDS: Final = ("data", "attributes", "orderingKey")
 
@@ -49,9 +57,44 @@ class TopicPublisher:
             kept["data"] = base64.b64encode(decoded_data(message)).decode()
         kept |= {"messageId": message_id, "publishTime": timestamp(self.now())}
         for subscription in subscriptions_of(self.store, topic):
+            if not message_filter(subscription.get("filter") or "")(kept.get("attributes", {})):
+                continue
             entry = {"message": kept, "due": 0.0, "attempt": 0, "ackId": ""}
             self.store.put(f"{subscription['name']}/messages/{message_id}", entry)
         return message_id
+
+    def forward_dead_letters(self) -> None:
+        """Publish messages that were delivered as often as their subscription allows to its dead letter topic instead.
+
+        A message that is being handled stays until its lease ends.
+        """
+        for subscription in all_subscriptions(self.store):
+            policy = subscription.get("deadLetterPolicy") or {}
+            for path, entry in undelivered(self.store, subscription["name"]) if policy else ():
+                if entry["attempt"] >= policy["maxDeliveryAttempts"] and entry["due"] <= self.now():
+                    self.store.delete(path)
+                    if self.has_topic(policy["deadLetterTopic"]):
+                        self.publish(policy["deadLetterTopic"], [_dead_letter(subscription, entry)])
+
+
+def _dead_letter(subscription: Json, entry: Json) -> Json:
+    """Write the message for a dead letter topic, which says where it comes from.
+
+    Source: https://cloud.google.com/pubsub/docs/handling-failures
+    """
+    _, project, _, name = subscription["name"].split("/")
+    origin = {
+        "CloudPubSubDeadLetterSourceDeliveryCount": str(entry["attempt"]),
+        "CloudPubSubDeadLetterSourceSubscription": name,
+        "CloudPubSubDeadLetterSourceSubscriptionProject": project,
+        "CloudPubSubDeadLetterSourceTopicPublishTime": entry["message"]["publishTime"],
+    }
+    return {**entry["message"], "attributes": {**entry["message"].get("attributes", {}), **origin}}
+
+
+def ordering_key(subscription: Json, entry: Json) -> str:
+    """Return the key by which a subscription keeps a message in order; empty if it does not."""
+    return str(entry["message"].get("orderingKey", "")) if subscription.get("enableMessageOrdering") else ""
 
 
 def decoded_data(message: Json) -> bytes:
@@ -98,13 +141,26 @@ def pull(call: Call) -> Json:
     if most < 1:
         raise ApiError(400, "max_messages must be at least 1.")
     now = call.cloud.now()
-    due = [(path, entry) for path, entry in undelivered(call.store, subscription["name"]) if entry["due"] <= now]
+    call.cloud.publisher.forward_dead_letters()
     received = []
-    for path, entry in due[:most]:
-        leased = entry | {"due": now + subscription["ackDeadlineSeconds"], "ackId": uuid.uuid4().hex}
+    for path, entry in itertools.islice(_due(call.store, subscription, now), most):
+        lease = {"due": now + subscription["ackDeadlineSeconds"], "ackId": uuid.uuid4().hex}
+        leased = entry | lease | {"attempt": entry["attempt"] + 1}
         call.store.put(path, leased)
-        received.append({"ackId": leased["ackId"], "message": leased["message"]})
+        attempt = {"deliveryAttempt": leased["attempt"]} if subscription.get("deadLetterPolicy") else {}
+        received.append({"ackId": leased["ackId"], "message": leased["message"], **attempt})
     return {"receivedMessages": received} if received else {}
+
+
+def _due(store: Store, subscription: Json, now: float) -> Iterator[tuple[str, Json]]:
+    """Yield the messages that can be leased, with their paths; one waits for earlier ones of its ordering key."""
+    waiting = set()
+    for path, entry in undelivered(store, subscription["name"]):
+        key = ordering_key(subscription, entry)
+        if entry["due"] > now or key in waiting:
+            waiting.update([key] if key else [])
+        else:
+            yield path, entry
 
 
 def _leased(call: Call) -> list[tuple[str, Json]]:
@@ -123,12 +179,27 @@ def acknowledge(call: Call) -> Json:
     return {}
 
 
+def _end_later_leases(call: Call, refused: dict[str, Json]) -> None:
+    """Let messages be delivered again after earlier ones of their ordering key, which are refused."""
+    subscription, keys = read_subscription(call), set()
+    for path, entry in undelivered(call.store, subscription["name"]):
+        key = ordering_key(subscription, entry)
+        if key and path in refused:
+            keys.add(key)
+        elif key in keys:
+            call.store.put(path, entry | {"due": call.cloud.now()})
+
+
 @handles("pubsub.projects.subscriptions.modifyAckDeadline")
 def modify_ack_deadline(call: Call) -> Json:
     """Extend leases; 0 seconds ends them."""
     seconds = int(call.body.get("ackDeadlineSeconds") or 0)
     check_lease(seconds)
-    for path, entry in _leased(call):
+    leased = _leased(call)
+    for path, entry in leased:
         call.store.put(path, entry | {"due": call.cloud.now() + seconds})
+    if seconds == 0:
+        _end_later_leases(call, dict(leased))
+        call.cloud.publisher.forward_dead_letters()
     call.cloud.publisher.push_due()
     return {}

@@ -8,9 +8,10 @@ from urllib.parse import urlsplit
 
 from gcpx_emulator.core.call import Call, handles
 from gcpx_emulator.core.errors import ApiError
-from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.json_data import Json, field_names
 from gcpx_emulator.core.listing import page_of
 from gcpx_emulator.core.store import Store
+from gcpx_emulator.pubsub.filters import message_filter
 
 _DURATION: Final = re.compile(r"(-?[0-9]{1,12}(?:\.[0-9]{1,9})?)s")
 _DAY: Final = 86_400
@@ -82,6 +83,8 @@ def local_endpoint(subscription: Json) -> str:
 
 _NAME: Final = re.compile(r"(?!goog)[a-zA-Z][-a-zA-Z0-9_.~+%]{2,254}")
 _IMMUTABLE: Final = frozenset({"name", "topic", "enableMessageOrdering", "filter"})
+_NOT_SHOWN: Final = frozenset({"satisfiesPzs", "tags"})
+"""Fields of requests that no response has; the first one only Google sets."""
 
 
 def read(store: Store, name: str) -> Json:
@@ -100,9 +103,14 @@ def create(store: Store, name: str, body: Json) -> Json:
         raise ApiError(400, f"Invalid resource name given (name={name}). {form}")
     if store.get(name) is not None:
         raise ApiError(409, f"Resource already exists in the project (resource={short_name}).")
-    resource = body | {"name": name}
+    resource = {field: value for field, value in body.items() if field not in _NOT_SHOWN} | {"name": name}
     store.put(name, resource)
     return resource
+
+
+def policy_path(name: str) -> str:
+    """Return the path of the IAM policy of a topic or subscription."""
+    return f"{name}/iamPolicy/current"
 
 
 def list_resources(call: Call, field: str, items: list[Json]) -> Json:
@@ -113,20 +121,33 @@ def list_resources(call: Call, field: str, items: list[Json]) -> Json:
 
 def patch(call: Call, kind: str, resource: Json, change: Json) -> Json:
     """Replace the fields in the call's update mask by those of a change; `kind` is the schema of both."""
-    fields = [field for field in str(call.body.get("updateMask") or "").split(",") if field]
+    fields = [
+        field for field in str(call.body.get("updateMask") or call.query.get("updateMask") or "").split(",") if field
+    ]
     if not fields:
         raise ApiError(400, "The update_mask in the request is empty.")
     for field in fields:
-        name = re.sub(r"_(\w)", lambda match: match[1].upper(), field.partition(".")[0])
-        if name not in call.method.document.schemas[kind]["properties"]:
+        path = [field_names(part)[0] for part in field.split(".") if part.strip()]
+        if not path or path[0] not in call.method.document.schemas[kind]["properties"]:
             raise ApiError(400, f"Invalid update_mask provided: '{field}' is not a known {kind} field.")
-        if name in _IMMUTABLE:
+        if path[0] in _IMMUTABLE:
             raise ApiError(400, f"Invalid update_mask provided: {field} cannot be changed.")
-        resource.pop(name, None)
-        if name in change:
-            resource[name] = change[name]
+        _replace(resource, path, change)
     call.store.put(resource["name"], resource)
     return resource
+
+
+def _replace(resource: Json, path: list[str], change: Json) -> None:
+    """Replace the field at a path by that of a change, or remove it if the change has none."""
+    name, *below = path
+    if below:
+        inner = dict(resource.get(name) or {})
+        _replace(inner, below, change.get(name) or {})
+        resource[name] = inner
+        return
+    resource.pop(name, None)
+    if name in change:
+        resource[name] = change[name]
 
 
 def subscriptions_of(store: Store, topic: str) -> list[Json]:
@@ -185,6 +206,7 @@ def delete_topic(call: Call) -> Json:
     name = read_topic(call)["name"]
     for subscription in subscriptions_of(call.store, name):
         call.store.put(subscription["name"], subscription | {"topic": _DELETED})
+    call.store.delete(policy_path(name))
     call.store.delete(name)
     return {}
 
@@ -199,17 +221,7 @@ def list_subscriptions_of_topic(call: Call) -> Json:
 
 
 _TOPIC: Final = re.compile(r"projects/[^/]+/topics/[^/]+")
-_NOT_EMULATED: Final = (
-    "bigqueryConfig",
-    "bigtableConfig",
-    "cloudStorageConfig",
-    "deadLetterPolicy",
-    "detached",
-    "enableExactlyOnceDelivery",
-    "enableMessageOrdering",
-    "filter",
-    "messageTransforms",
-)
+_NOT_EMULATED: Final = ("bigqueryConfig", "bigtableConfig", "cloudStorageConfig", "detached", "messageTransforms")
 _DEFAULTS: Final[Json] = {
     "ackDeadlineSeconds": 10,
     "messageRetentionDuration": "604800s",
@@ -218,6 +230,8 @@ _DEFAULTS: Final[Json] = {
     "expirationPolicy": {"ttl": "2678400s"},
 }
 _ACK_DEADLINES: Final = range(10, 601)
+_DELIVERIES: Final = range(5, 101)
+"""How many deliveries a dead letter policy may allow; the first is the default."""
 
 
 def subscription_name(call: Call) -> str:
@@ -236,12 +250,13 @@ def create_subscription(call: Call) -> Json:
     if not _TOPIC.fullmatch(call.body.get("topic", "")):
         raise ApiError(400, "The subscription's topic is required, as projects/PROJECT/topics/TOPIC.")
     read(call.store, call.body["topic"])
-    subscription = create(call.store, subscription_name(call), {**_DEFAULTS, **_checked(call.body)})
+    message_filter(call.body.get("filter") or "")
+    subscription = create(call.store, subscription_name(call), {**_DEFAULTS, **_checked(call, call.body)})
     call.cloud.publisher.push_due()
     return subscription
 
 
-def _checked(body: Json) -> Json:
+def _checked(call: Call, body: Json) -> Json:
     for name in _NOT_EMULATED:
         if body.get(name):
             raise ApiError(501, f"subscriptions with {name} are not emulated")
@@ -250,7 +265,25 @@ def _checked(body: Json) -> Json:
         raise ApiError(400, f"Invalid ack deadline given (ack_deadline_seconds={deadline}); it is 10 to 600 seconds.")
     check_durations(body)
     check_push_config(body.get("pushConfig") or {})
-    return {**body, "ackDeadlineSeconds": deadline}
+    policy = body.get("deadLetterPolicy")
+    return {
+        **body,
+        "ackDeadlineSeconds": deadline,
+        **({"deadLetterPolicy": _dead_letters(call, policy)} if policy else {}),
+    }
+
+
+def _dead_letters(call: Call, policy: Json) -> Json:
+    """Check a dead letter policy, whose topic must exist."""
+    most = int(policy.get("maxDeliveryAttempts") or _DELIVERIES.start)
+    if most not in _DELIVERIES:
+        why = f"it is {_DELIVERIES.start} to {_DELIVERIES.stop - 1}."
+        raise ApiError(400, f"Invalid max_delivery_attempts given ({most}); {why}")
+    topic = str(policy.get("deadLetterTopic", ""))
+    if not _TOPIC.fullmatch(topic):
+        raise ApiError(400, "The topic of a dead letter policy is required, as projects/PROJECT/topics/TOPIC.")
+    read(call.store, topic)
+    return {"deadLetterTopic": topic, "maxDeliveryAttempts": most}
 
 
 @handles("pubsub.projects.subscriptions.get")
@@ -269,7 +302,7 @@ def list_subscriptions(call: Call) -> Json:
 def patch_subscription(call: Call) -> Json:
     """Change the fields in the update mask; those that the request leaves out get their defaults."""
     change = call.body.get("subscription") or {}
-    patched = patch(call, "Subscription", read_subscription(call), {**_DEFAULTS, **_checked(change)})
+    patched = patch(call, "Subscription", read_subscription(call), {**_DEFAULTS, **_checked(call, change)})
     call.cloud.publisher.push_due()
     return patched
 
@@ -290,5 +323,6 @@ def delete_subscription(call: Call) -> Json:
     name = read_subscription(call)["name"]
     for path, _ in list(call.store.scan([f"{name}/messages"])):
         call.store.delete(path)
+    call.store.delete(policy_path(name))
     call.store.delete(name)
     return {}

@@ -1,21 +1,45 @@
-"""Buckets."""
+"""Buckets: created, changed under preconditions, listed and deleted; their access controls and IAM policies."""
 
 from __future__ import annotations
 
-import base64
+import ipaddress
 import re
-import time
-from datetime import timedelta
 from typing import Any, Final
 
 from gcpx_emulator.core.call import Call, handles
 from gcpx_emulator.core.clock import timestamp
-from gcpx_emulator.core.errors import ApiError, required
-from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.errors import ApiError, invalid, required
+from gcpx_emulator.core.iam import new_policy, shown_policy
+from gcpx_emulator.core.json_data import Json, merge
 from gcpx_emulator.core.listing import page_of
+from gcpx_emulator.core.permissions import held_permissions
+from gcpx_emulator.storage.conditions import check_conditions, etag, failed_condition
 
-_NAME: Final = re.compile(r"[a-z0-9][-_.a-z0-9]{1,220}[a-z0-9]")
 _EXISTS: Final = "Your previous request to create the named bucket succeeded and you already own it."
+_PROJECT_NUMBER: Final = "123456789012"
+_SOFT_DELETION: Final = "604800"
+_MULTI_REGIONS: Final = frozenset({"ASIA", "EU", "US"})
+_DUAL_REGIONS: Final = frozenset({"ASIA1", "EUR4", "EUR5", "EUR7", "EUR8", "NAM4"})
+_POLICY: Final = "_policy"
+"""Where the store keeps the bindings and the version of a bucket's IAM policy."""
+_GIVEN_BY_THE_SERVICE: Final = frozenset(
+    {"etag", "generation", "hardDeleteTime", "id", "kind", "locationType", "metageneration", "owner", "projectNumber",
+     "satisfiesPZI", "satisfiesPZS", "selfLink", "softDeleteTime", "timeCreated", "updated"}
+)  # fmt: skip
+"""Fields of buckets that requests may have and that only the service sets."""
+_FIXED: Final = ("customPlacementConfig", "hierarchicalNamespace", "location", "name", "objectRetention")
+"""What a bucket keeps until it is deleted."""
+
+
+_NEW: Final[Json] = {
+    "projectNumber": _PROJECT_NUMBER,
+    "metageneration": "1",
+    "etag": etag("1"),
+    "storageClass": "STANDARD",
+    "location": "US",
+    "iamConfiguration": {"uniformBucketLevelAccess": {"enabled": False}},
+}
+"""What every bucket has."""
 
 
 def bucket_path(call: Call) -> str:
@@ -24,11 +48,45 @@ def bucket_path(call: Call) -> str:
 
 
 def read_bucket(call: Call) -> Json:
-    """Read the bucket that a call names, which must exist."""
+    """Read the bucket that a call names, which must exist.
+
+    One that was put into the store without its API may lack what every bucket has.
+    """
     bucket = call.store.get(bucket_path(call))
     if bucket is None:
         raise ApiError(404, "The specified bucket does not exist.")
-    return bucket
+    return _NEW | bucket
+
+
+def write_changed(call: Call, bucket: Json) -> Json:
+    """Store a bucket that has changed, with its next metageneration, and the etag that follows from it."""
+    metageneration = str(int(bucket["metageneration"]) + 1)
+    changed = bucket | {"metageneration": metageneration, "etag": etag(metageneration), "updated": timestamp()}
+    call.store.put(f"b/{bucket['name']}", changed)
+    return changed
+
+
+_NAME: Final = re.compile(r"[a-z0-9](?:[-_.a-z0-9]{1,220}[a-z0-9])")
+_LONGEST_PART: Final = 63
+
+
+def _check_name(name: str) -> None:
+    """Refuse a name that no bucket can have.
+
+    Source: https://cloud.google.com/storage/docs/buckets#naming
+    """
+    parts = name.split(".")
+    is_long = len(name) > _LONGEST_PART and len(parts) == 1
+    is_wrong = not _NAME.fullmatch(name) or is_long or any(not 0 < len(part) <= _LONGEST_PART for part in parts)
+    if is_wrong or name.startswith("goog") or "google" in name or "g00gle" in name or _is_address(name):
+        raise ApiError(400, f"Invalid bucket name: '{name}'", "invalid")
+
+
+def _is_address(name: str) -> bool:
+    try:
+        return bool(ipaddress.ip_address(name))
+    except ValueError:
+        return False
 
 
 @handles("storage.buckets.insert")
@@ -37,117 +95,208 @@ def insert_bucket(call: Call) -> Json:
     name = call.body.get("name")
     if not name:
         raise required("name")
-    if not _NAME.fullmatch(name):
-        raise ApiError(400, f"Invalid bucket name: '{name}'")
+    _check_name(name)
     if call.store.get(f"b/{name}") is not None:
         raise ApiError(409, _EXISTS, "conflict")
-    bucket = _new_bucket(name, call.body) | {"_project": call.query["project"]}
-    call.store.put(f"b/{name}", bucket)
-    return _shown(bucket)
-
-
-_MULTI_REGIONS: Final = frozenset({"ASIA", "EU", "US"})
-_DUAL_REGION: Final = re.compile(r"[A-Z]+[0-9]+")
-"""The form of predefined dual-regions, such as NAM4."""
-_SOFT_DELETE: Final = "604800"
-"""How many seconds deleted objects are kept, unless a bucket says something else."""
-_UNLOCKED: Final = timedelta(days=90)
-"""How long uniform access can be ended again."""
-
-
-def _new_bucket(name: str, body: Json) -> Json:
-    """Write a new bucket, with the defaults that Google's buckets were recorded with from 2023 to 2026."""
-    moment = time.time()
-    now, given = timestamp(moment), {field: value for field, value in body.items() if not _is_empty(value)}
-    location = str(body.get("location", "US")).upper()
-    location_type = _location_type(location)
-    soft_delete = {"effectiveTime": now, "retentionDurationSeconds": _SOFT_DELETE}
-    defaults = {
+    now = timestamp()
+    retention = {"objectRetention": {"mode": "Enabled"}} if call.query.get("enableObjectRetention") == "true" else {}
+    bucket = {
         "kind": "storage#bucket",
         "id": name,
         "selfLink": f"https://www.googleapis.com/storage/v1/b/{name}",
-        "projectNumber": "123456789012",
-        "generation": str(int(moment * 1_000_000_000)),
-        **_version(1),
+        **_NEW,
+        "generation": str(10**15 + call.store.next("generations")),
         "timeCreated": now,
         "updated": now,
-        "storageClass": "STANDARD",
-        **({} if location_type == "region" else {"rpo": "DEFAULT"}),
+        "_project": call.query["project"],
+        **_settings(call.body, now),
+        **retention,
     }
-    return (
-        defaults
-        | given
-        | {
-            "iamConfiguration": _access(body.get("iamConfiguration") or {}, moment),
-            "location": location,
-            "locationType": location_type,
-            "softDeletePolicy": soft_delete | (body.get("softDeletePolicy") or {}),
-        }
-    )
+    call.store.put(f"b/{name}", bucket)
+    is_full = bool(call.body.get("acl") or call.body.get("defaultObjectAcl"))
+    return _shown(call, bucket, "full" if is_full else "noAcl")
 
 
-def _is_empty(value: Any) -> bool:
-    """Return whether a value has nothing in it, at any depth."""
-    return value in (None, "", [], {}) or (isinstance(value, dict) and all(map(_is_empty, value.values())))
+def _settings(body: Json, now: str) -> Json:
+    """Return the settings of a new or updated bucket, with defaults where the request has none."""
+    given = {name: value for name, value in body.items() if name not in _GIVEN_BY_THE_SERVICE and value not in _EMPTY}
+    location = str(body.get("location") or "US").upper()
+    kind = "multi-region" if location in _MULTI_REGIONS else "dual-region" if location in _DUAL_REGIONS else "region"
+    if "customPlacementConfig" in given:
+        kind = "dual-region"
+    return {
+        "storageClass": "STANDARD",
+        **({} if kind == "region" else {"rpo": "DEFAULT"}),
+        "softDeletePolicy": {"retentionDurationSeconds": _SOFT_DELETION},
+        **given,
+        "location": location,
+        "locationType": kind,
+    } | _derived(given, now)
 
 
-def _location_type(location: str) -> str:
-    if location in _MULTI_REGIONS:
-        return "multi-region"
-    return "dual-region" if _DUAL_REGION.fullmatch(location) else "region"
+_EMPTY: Final[tuple[Any, ...]] = (None, "", [], {}, {"rule": []})
 
 
-def _access(given: Json, moment: float) -> Json:
-    """Return who may be given access to a bucket that is created at a moment, in seconds since 1970."""
-    uniform: Json = {"enabled": bool((given.get("uniformBucketLevelAccess") or {}).get("enabled"))}
-    if uniform["enabled"]:
-        uniform |= {"lockedTime": timestamp(moment + _UNLOCKED.total_seconds())}
-    # The first is the former name of the second.
-    access = {"bucketPolicyOnly": uniform, "uniformBucketLevelAccess": uniform}
-    return {"publicAccessPrevention": "inherited"} | given | access
+def _derived(settings: Json, now: str) -> Json:
+    """Return the settings that have parts which the service adds."""
+    access = settings.get("iamConfiguration") or {}
+    uniform = access.get("uniformBucketLevelAccess") or access.get("bucketPolicyOnly") or {}
+    enabled = {"enabled": bool(uniform.get("enabled"))}
+    iam = {
+        "bucketPolicyOnly": enabled,
+        "uniformBucketLevelAccess": enabled,
+        "publicAccessPrevention": access.get("publicAccessPrevention") or "inherited",
+    }
+    timed = {
+        name: {"effectiveTime": now, **settings.get(name, default)}
+        for name, default in (
+            ("retentionPolicy", {}),
+            ("softDeletePolicy", {"retentionDurationSeconds": _SOFT_DELETION}),
+        )
+        if name in settings or default
+    }
+    return {"iamConfiguration": iam, **timed}
 
 
-def _version(number: int) -> Json:
-    """Return the fields that change with the metadata of a bucket; `number` is less than 128."""
-    return {"metageneration": str(number), "etag": base64.b64encode(bytes((8, number % 128))).decode()}
+def _shown(call: Call, bucket: Json, default_projection: str) -> Json:
+    """Show a bucket, with its access controls if the request asks for the full projection."""
+    shown = {name: value for name, value in bucket.items() if not name.startswith("_")}
+    if call.query.get("projection", default_projection) == "noAcl":
+        return {name: value for name, value in shown.items() if name not in _ACLS}
+    if bucket["iamConfiguration"]["uniformBucketLevelAccess"]["enabled"]:
+        return shown
+    return shown | {
+        name: [_entry(bucket, name, one) for one in bucket.get(name) or ACLS_OF_PROJECT[name]] for name in _ACLS
+    }
 
 
-def touch_bucket(call: Call) -> None:
-    """Count a change of the metadata of the bucket that a call names; its notifications are part of them."""
-    bucket = read_bucket(call)
-    changed = {**_version(int(bucket.get("metageneration", "1")) + 1), "updated": timestamp()}
-    call.store.put(bucket_path(call), bucket | changed)
+_TEAMS: Final = {"owners": "OWNER", "editors": "OWNER", "viewers": "READER"}
+_ACLS: Final = {"acl": "storage#bucketAccessControl", "defaultObjectAcl": "storage#objectAccessControl"}
+"""The access controls of a bucket, each with the kind of its entries."""
+ACLS_OF_PROJECT: Final = {
+    name: [{"entity": f"project-{team}-{_PROJECT_NUMBER}", "role": role} for team, role in _TEAMS.items()]
+    for name in _ACLS
+}
+"""The access controls of a bucket that was created without any, as they were recorded."""
 
 
-def _shown(bucket: Json) -> Json:
-    return {name: value for name, value in bucket.items() if not name.startswith("_")}
+def _entry(bucket: Json, name: str, given: Json) -> Json:
+    """Write an entry of access controls."""
+    entity = given.get("entity", "")
+    team = re.fullmatch(r"project-(\w+)-(\d+)", entity)
+    path = f"{bucket['id']}/{entity}"
+    link = f"https://www.googleapis.com/storage/v1/b/{bucket['id']}/acl/{entity}"
+    own = {"id": path, "selfLink": link, "bucket": bucket["id"]} if name == "acl" else {}
+    project = {"projectTeam": {"projectNumber": team[2], "team": team[1]}} if team else {}
+    return {"kind": _ACLS[name], **own, **given, "etag": bucket["etag"], **project}
 
 
 @handles("storage.buckets.get")
 def get_bucket(call: Call) -> Json:
     """Read a bucket."""
-    return _shown(read_bucket(call))
+    bucket = read_bucket(call)
+    check_conditions(call, bucket)
+    return _shown(call, bucket, "noAcl")
 
 
 @handles("storage.buckets.list")
 def list_buckets(call: Call) -> Json:
     """List the buckets of a project."""
+    refuse_soft_deleted(call)
     prefix = call.query.get("prefix", "")
-    of_project = [_shown(item) for item in call.store.list("b") if item["_project"] == call.query["project"]]
+    of_project = [_NEW | item for item in call.store.list("b") if item["_project"] == call.query["project"]]
     items, token = page_of([item for item in of_project if item["name"].startswith(prefix)], call.query)
-    shown = {"items": items} if items else {}
-    return {"kind": "storage#buckets"} | shown | ({"nextPageToken": token} if token else {})
+    shown = [_shown(call, item, "noAcl") for item in items]
+    found = {"items": shown} if shown else {}
+    return {"kind": "storage#buckets"} | found | ({"nextPageToken": token} if token else {})
+
+
+def refuse_soft_deleted(call: Call) -> None:
+    """Refuse to look for what was deleted, which the emulator does not keep."""
+    if call.query.get("softDeleted") == "true":
+        raise ApiError(501, "soft-deleted buckets and objects are not emulated")
+
+
+@handles("storage.buckets.patch")
+def patch_bucket(call: Call) -> Json:
+    """Change a bucket as a JSON Merge Patch: what the request leaves out stays, and a null removes a value."""
+    bucket = read_bucket(call)
+    return _changed(call, bucket, merge({name: bucket.get(name) for name in bucket}, call.body))
+
+
+@handles("storage.buckets.update")
+def update_bucket(call: Call) -> Json:
+    """Replace the settings of a bucket; what the request leaves out gets its default."""
+    bucket = read_bucket(call)
+    fixed = {name: bucket[name] for name in _FIXED if name in bucket}
+    return _changed(call, bucket, fixed | call.body)
+
+
+def _changed(call: Call, bucket: Json, wanted: Json) -> Json:
+    """Give a bucket other settings, if the conditions of the call hold; the response has the access controls."""
+    check_conditions(call, bucket)
+    for name in _FIXED:
+        given = wanted.get(name)
+        if given != bucket.get(name) and str(given).upper() != str(bucket.get(name)).upper():
+            raise invalid(name, given, "It cannot be changed.")
+    own = {name: value for name, value in bucket.items() if name in _GIVEN_BY_THE_SERVICE or name.startswith("_")}
+    wanted = {name: value for name, value in wanted.items() if not name.startswith("_")}
+    return _shown(call, write_changed(call, own | _settings(wanted, timestamp())), "full")
 
 
 @handles("storage.buckets.delete")
 def delete_bucket(call: Call) -> None:
     """Delete an empty bucket and its notification configurations, which are numbered from 1 in a later bucket."""
-    read_bucket(call)
+    check_conditions(call, read_bucket(call))
     path = bucket_path(call)
-    if call.store.list(f"{path}/o"):
+    if call.store.list(f"{path}/o") or call.store.list(f"{path}/versions"):
         raise ApiError(409, "The bucket you tried to delete is not empty.", "conflict")
     configs = f"{path}/notificationConfigs"
     for config in call.store.list(configs):
         call.store.delete(f"{configs}/{config['id']}")
     call.store.restart(configs)
     call.store.delete(path)
+
+
+@handles("storage.buckets.getIamPolicy")
+def get_policy(call: Call) -> Json:
+    """Read the IAM policy of a bucket."""
+    return _shown_policy(read_bucket(call), call.query.get("optionsRequestedPolicyVersion"))
+
+
+def _shown_policy(bucket: Json, version: str | None) -> Json:
+    """Show a policy, whose etag is that of the bucket, sorted by roles and members."""
+    policy = shown_policy(bucket.get(_POLICY) or _first_policy(bucket["_project"]), version)
+    bindings = [item | {"members": sorted(item["members"])} for item in policy.get("bindings") or ()]
+    bindings.sort(key=lambda item: (item["role"], str(item.get("condition"))))
+    head = {"kind": "storage#policy", "resourceId": f"projects/_/buckets/{bucket['name']}"}
+    return head | {"version": policy["version"], "etag": bucket["etag"], "bindings": bindings}
+
+
+def _first_policy(project: str) -> Json:
+    """Return the policy of a bucket that was never changed: the project's owners, editors and viewers, as recorded."""
+    owners = [f"projectEditor:{project}", f"projectOwner:{project}"]
+    return {
+        "version": 1,
+        "bindings": [
+            {"role": "roles/storage.legacyBucketOwner", "members": owners},
+            {"role": "roles/storage.legacyBucketReader", "members": [f"projectViewer:{project}"]},
+        ],
+    }
+
+
+@handles("storage.buckets.setIamPolicy")
+def set_policy(call: Call) -> Json:
+    """Replace the IAM policy of a bucket, if the etag in the request is that of the bucket."""
+    bucket, policy = read_bucket(call), new_policy(call.body)
+    if call.body.get("etag") not in (None, "", bucket["etag"]):
+        raise failed_condition()
+    return _shown_policy(write_changed(call, bucket | {_POLICY: policy}), "3")
+
+
+@handles("storage.buckets.testIamPermissions")
+def test_permissions(call: Call) -> Json:
+    """Name those of some permissions on a bucket that the caller has."""
+    read_bucket(call)
+    held = held_permissions(call, bucket_path(call), call.query["permissions"].split(","))
+    return {"kind": "storage#testIamPermissionsResponse"} | ({"permissions": held} if held else {})

@@ -12,7 +12,7 @@ from gcpx_emulator.core.call import Call, handles
 from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.errors import ApiError, required
 from gcpx_emulator.core.json_data import Json
-from gcpx_emulator.storage.buckets import read_bucket, touch_bucket
+from gcpx_emulator.storage.buckets import read_bucket, write_changed
 
 _TOPIC: Final = re.compile(r"(?://pubsub\.googleapis\.com/)?(projects/[^/]+/topics/[a-zA-Z][-\w.~+%]{2,254})")
 _SERVICE_AGENT: Final = "service-123456789012@gs-project-accounts.iam.gserviceaccount.com"
@@ -28,8 +28,8 @@ def configs_path(bucket: str) -> str:
 
 @handles("storage.notifications.insert")
 def insert_config(call: Call) -> Json:
-    """Create a configuration; its ID is the bucket's next number."""
-    read_bucket(call)
+    """Create a configuration; its ID is the bucket's next number. The bucket's metageneration grows, as recorded."""
+    bucket = read_bucket(call)
     for field in ("topic", "payload_format"):
         if not call.body.get(field):
             raise required(field)
@@ -44,7 +44,7 @@ def insert_config(call: Call) -> Json:
     head = {"kind": "storage#notification", "id": number, "etag": number, "selfLink": link}
     config = given | head | {"topic": topic}
     call.store.put(f"{path}/{number}", config)
-    touch_bucket(call)
+    write_changed(call, bucket)
     return config
 
 
@@ -94,10 +94,10 @@ def list_configs(call: Call) -> Json:
 
 @handles("storage.notifications.delete")
 def delete_config(call: Call) -> None:
-    """Delete a configuration."""
+    """Delete a configuration; the bucket's metageneration grows, as recorded."""
     get_config(call)
     call.store.delete(_config_path(call))
-    touch_bucket(call)
+    write_changed(call, read_bucket(call))
 
 
 @handles("storage.projects.serviceAccount.get")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from collections.abc import Iterator
 from typing import Final
 from urllib.parse import quote
 
-import attrs
 import google_crc32c
 from starlette.responses import Response
 
@@ -16,50 +16,14 @@ from gcpx_emulator.core.call import Call, handles
 from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.errors import ApiError, invalid, required
 from gcpx_emulator.core.json_data import Json, merge
-from gcpx_emulator.core.listing import page_of
-from gcpx_emulator.storage.buckets import bucket_path, read_bucket
+from gcpx_emulator.core.listing import page_of_rows
+from gcpx_emulator.storage.buckets import bucket_path, read_bucket, refuse_soft_deleted
+from gcpx_emulator.storage.conditions import check_conditions, etag, with_header_conditions
+from gcpx_emulator.storage.globs import matches_glob
 from gcpx_emulator.storage.notification_configs import publish_event
 
-_NUMBERS: Final = {"Generation": "generation", "Metageneration": "metageneration"}
-"""The numbers that a condition compares: the name in the parameter, and the field of the object."""
-_HEADERS: Final = {
-    f"x-goog-if-{field}-{words}": f"if{name}{condition}"
-    for name, field in _NUMBERS.items()
-    for condition, words in (("Match", "match"), ("NotMatch", "not-match"))
-}
-"""The parameters of the JSON API by the headers that the XML API has instead."""
-_NUMBER: Final = re.compile(r"\d{1,19}", re.ASCII)
-_MISSING: Final = "0"
-"""The generation that an object has before it exists."""
-
-
-def check_conditions(call: Call, stored: Json | None, prefix: str = "if") -> None:
-    """Refuse a call whose conditions on an object do not hold; a copy's conditions on its source begin `ifSource`.
-
-    Source: https://cloud.google.com/storage/docs/request-preconditions
-    """
-    for name, field in _NUMBERS.items():
-        number = int((stored or {}).get(field, _MISSING))
-        wanted, unwanted = (call.query.get(f"{prefix}{name}{words}") for words in ("Match", "NotMatch"))
-        if wanted is not None and int(wanted) != number:
-            raise _failed()
-        if unwanted is not None and int(unwanted) == number:
-            raise ApiError(304, "Not modified") if call.method.http_method == "GET" else _failed()
-
-
-def with_header_conditions(call: Call) -> Call:
-    """Return a call of the XML API with the conditions of its headers as those of the JSON API."""
-    given = {name: call.headers[header] for header, name in _HEADERS.items() if header in call.headers}
-    for name, value in given.items():
-        if not _NUMBER.fullmatch(value):
-            raise invalid(name, value, "Must be a number.")
-    return attrs.evolve(call, query={**call.query, **given})
-
-
-def _failed() -> ApiError:
-    return ApiError(412, "At least one of the pre-conditions you specified did not hold.", "conditionNotMet")
-
-
+_ENDED: Final = "timeDeleted"
+"""The field with the time at which a version ceased to be the live one."""
 CONTENT: Final = "_media"
 """Where the store keeps an object's content, in base64."""
 DEFAULT_TYPE: Final = "application/octet-stream"
@@ -145,19 +109,39 @@ def write_object(call: Call, stored: Json, replaced: Json | None) -> None:
     """Store an object in its bucket, in place of another one if there is one, and publish the events."""
     call.store.put(object_path(stored["bucket"], stored["name"]), stored)
     if replaced:
-        by = {"overwrittenByGeneration": stored["generation"]}
-        publish_event(call, "OBJECT_DELETE", metadata_of(call, replaced), by)
+        _end_of_live_version(call, replaced, {"overwrittenByGeneration": stored["generation"]})
     overwrote = {"overwroteGeneration": replaced["generation"]} if replaced else {}
     publish_event(call, "OBJECT_FINALIZE", metadata_of(call, stored), overwrote)
+
+
+def _end_of_live_version(call: Call, stored: Json, attributes: Json) -> None:
+    """Keep a version that is no longer the live one, if its bucket keeps versions; publish the event.
+
+    Source: https://cloud.google.com/storage/docs/object-versioning and /pubsub-notifications#events
+    """
+    bucket = call.store.get(f"b/{stored['bucket']}") or {}
+    if not bucket.get("versioning", {}).get("enabled"):
+        publish_event(call, "OBJECT_DELETE", metadata_of(call, stored), attributes)
+        return
+    noncurrent = stored | {_ENDED: timestamp()}
+    call.store.put(_stored_path(noncurrent), noncurrent)
+    publish_event(call, "OBJECT_ARCHIVE", metadata_of(call, noncurrent), attributes)
+
+
+def _stored_path(stored: Json) -> str:
+    """Return the path of a version: of the live one, or of one that is no longer live."""
+    live = object_path(stored["bucket"], stored["name"])
+    if _ENDED not in stored:
+        return live
+    return f"b/{stored['bucket']}/versions/{live.rpartition('/')[2]}@{stored['generation']}"
 
 
 def _new_metadata(call: Call, name: str) -> Json:
     given = given_metadata(call)
     return {
         **new_identity(call, call.path["bucket"], name),
-        "etag": "CAE=",
         "size": str(len(call.media.content)),
-        "storageClass": "STANDARD",
+        "storageClass": read_bucket(call)["storageClass"],
         **_checksums(call.media.content),
         **given,
         "contentType": given.get("contentType") or _checked_type(call.media.content_type or DEFAULT_TYPE),
@@ -182,6 +166,7 @@ def new_identity(call: Call, bucket: str, name: str) -> Json:
         "bucket": bucket,
         "generation": generation,
         "metageneration": "1",
+        "etag": etag(generation, "1"),
         **dict.fromkeys(_CREATION_TIMES, timestamp()),
     }
 
@@ -200,9 +185,12 @@ def _checked_type(content_type: str) -> str:
 
 
 def read_stored(call: Call, bucket: str, name: str, generation: str | None) -> Json:
-    """Read an object as the store keeps it, with its content; only its newest generation exists."""
+    """Read an object as the store keeps it, with its content: the live version, or that of a generation."""
     stored = call.store.get(object_path(bucket, name))
-    if stored is None or (generation is not None and int(generation) != int(stored["generation"])):
+    if generation is not None and (stored is None or int(generation) != int(stored["generation"])):
+        wanted = {"bucket": bucket, "name": name, "generation": str(int(generation)), _ENDED: ""}
+        stored = call.store.get(_stored_path(wanted))
+    if stored is None:
         raise ApiError(404, f"No such object: {bucket}/{name}")
     return stored
 
@@ -231,18 +219,57 @@ def get_content(call: Call) -> Response:
     return content_response(call, _read_object(with_header_conditions(call)))
 
 
+_NOT_EMULATED: Final = ("filter",)
+"""Parameters of lists that change what is listed, in ways that the emulator does not have."""
+
+
 @handles("storage.objects.list")
 def list_objects(call: Call) -> Json:
     """List objects; of names with the delimiter after the prefix, only the common beginnings are listed."""
     read_bucket(call)
+    refuse_soft_deleted(call)
+    for name in _NOT_EMULATED:
+        if call.query.get(name):
+            raise ApiError(501, f"lists of objects with {name} are not emulated")
+    rows = sorted(_rows(call).items())
+    shown, token = page_of_rows(lambda key: ((own, row) for own, row in rows if own > key), call.query)
+    items = [metadata_of(call, row) for row in shown if _PREFIX not in row]
+    prefixes = [row[_PREFIX] for row in shown if _PREFIX in row]
+    return {
+        "kind": "storage#objects",
+        **({"items": items} if items else {}),
+        **({"prefixes": prefixes} if prefixes else {}),
+        **({"nextPageToken": token} if token else {}),
+    }
+
+
+_PREFIX: Final = "_prefix"
+"""The field of a row that stands for a common beginning of names."""
+
+
+def _rows(call: Call) -> dict[str, Json]:
+    """Return what a list has, objects and common beginnings, by the keys that put it in order."""
     prefix, delimiter = call.query.get("prefix", ""), call.query.get("delimiter", "")
-    stored = [metadata_of(call, item) for item in call.store.list(f"{bucket_path(call)}/o")]
-    names = [item["name"] for item in stored if item["name"].startswith(prefix)]
-    prefixes = {name: _common_prefix(name, prefix, delimiter) for name in names}
-    shown, token = page_of([item for item in stored if prefixes.get(item["name"]) == ""], call.query)
-    common = sorted({common for common in prefixes.values() if common})
-    found = ({"items": shown} if shown else {}) | ({"prefixes": common} if common else {})
-    return {"kind": "storage#objects", **found} | ({"nextPageToken": token} if token else {})
+    rows: dict[str, Json] = {}
+    for stored in _listed(call):
+        name = stored["name"]
+        common = _common_prefix(name, prefix, delimiter)
+        if common:
+            rows[f"{common}\0"] = {_PREFIX: common}
+        if not common or (common == name and call.query.get("includeTrailingDelimiter") == "true"):
+            rows[f"{name}\0{int(stored['generation']):020}"] = stored
+    return rows
+
+
+def _listed(call: Call) -> Iterator[Json]:
+    """Yield the versions of objects whose names a list asks for."""
+    query, path = call.query, bucket_path(call)
+    collections = [f"{path}/o", *([f"{path}/versions"] if query.get("versions") == "true" else [])]
+    for stored in (item for collection in collections for item in call.store.list(collection)):
+        name = stored["name"]
+        is_between = query.get("startOffset", "") <= name and (not query.get("endOffset") or name < query["endOffset"])
+        if is_between and name.startswith(query.get("prefix", "")) and matches_glob(query.get("matchGlob", ""), name):
+            yield stored
 
 
 def _common_prefix(name: str, prefix: str, delimiter: str) -> str:
@@ -258,18 +285,23 @@ def patch_object(call: Call) -> Json:
     if call.method.id.endswith("update"):
         stored = {name: value for name, value in stored.items() if name not in {"metadata", "cacheControl"}}
     stored = merge(stored, given_metadata(call))
-    stored |= {"metageneration": str(int(stored["metageneration"]) + 1), "updated": timestamp()}
-    call.store.put(_path(call, stored["name"]), stored)
+    metageneration = str(int(stored["metageneration"]) + 1)
+    changed = {"metageneration": metageneration, "etag": etag(stored["generation"], metageneration)}
+    stored |= changed | {"updated": timestamp()}
+    call.store.put(_stored_path(stored), stored)
     publish_event(call, "OBJECT_METADATA_UPDATE", metadata_of(call, stored), {})
     return metadata_of(call, stored)
 
 
 @handles("storage.objects.delete")
 def delete_object(call: Call) -> None:
-    """Delete an object."""
+    """Delete an object; with a generation, that version is gone, even if its bucket keeps versions."""
     stored = _read_object(call)
-    call.store.delete(_path(call, stored["name"]))
-    publish_event(call, "OBJECT_DELETE", metadata_of(call, stored), {})
+    call.store.delete(_stored_path(stored))
+    if call.query.get("generation"):
+        publish_event(call, "OBJECT_DELETE", metadata_of(call, stored), {})
+    else:
+        _end_of_live_version(call, stored, {})
 
 
 @handles("storage.objects.rewrite")
@@ -291,6 +323,7 @@ def copy_object(call: Call) -> Json:
         raise ApiError(404, "The specified bucket does not exist.")
     replaced = call.store.get(object_path(bucket, name))
     check_conditions(call, replaced)
-    copy = source | given_metadata(call) | new_identity(call, bucket, name)
+    copied = {field: value for field, value in source.items() if field != _ENDED}
+    copy = copied | given_metadata(call) | new_identity(call, bucket, name)
     write_object(call, copy, replaced)
     return metadata_of(call, copy)

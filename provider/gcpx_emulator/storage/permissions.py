@@ -29,6 +29,10 @@ _UPDATE_BUCKET: Final = (_PAY, need(_bucket, "storage.buckets.update"))
 declare_needs(
     {
         "storage.buckets.get": _GET_BUCKET,
+        "storage.buckets.getIamPolicy": (_PAY, need(_bucket, "storage.buckets.getIamPolicy")),
+        "storage.buckets.patch": _UPDATE_BUCKET,
+        "storage.buckets.setIamPolicy": (_PAY, need(_bucket, "storage.buckets.setIamPolicy")),
+        "storage.buckets.update": _UPDATE_BUCKET,
         "storage.buckets.list": (need(lambda call: [f"projects/{call.query['project']}"], "storage.buckets.list"),),
         "storage.notifications.delete": _UPDATE_BUCKET,
         "storage.notifications.get": _GET_BUCKET,

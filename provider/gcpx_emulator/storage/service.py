@@ -8,9 +8,9 @@ from gcpx_emulator.storage import buckets, notification_configs, objects, permis
 
 
 def _amend(content: Json) -> None:
-    """Say that a patch of an object is a JSON Merge Patch, in which a null removes a value."""
+    """Say that patches are JSON Merge Patches, in which a null removes a value."""
     for method in methods_of(content):
-        if method["id"] == "storage.objects.patch":
+        if method["id"] in {"storage.buckets.patch", "storage.objects.patch"}:
             method["request"][MERGE_PATCH] = True
 
 

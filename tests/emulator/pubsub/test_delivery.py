@@ -223,3 +223,35 @@ def test_messages_that_waited_when_the_emulator_stopped_are_pushed_after_the_nex
         receiver.settimeout(HANGS)
         with emulator("--data", str(tmp_path / "data")), receiver.accept()[0] as connection:
             assert connection.recv(5) == b"POST "
+
+
+AT_ONCE = {"minimumBackoff": "0s", "maximumBackoff": "0s"}
+
+
+def test_a_push_that_fails_too_often_goes_to_the_dead_letter_topic(cloud, http):
+    dead = f"projects/{PROJECT}/topics/everything"
+    http.put(f"/v1/projects/{PROJECT}/subscriptions/dead", json={"topic": dead})
+    with endpoint(_recorder(*[500] * 5)) as receiver:
+        policy = {"deadLetterPolicy": {"deadLetterTopic": dead, "maxDeliveryAttempts": 5}, "retryPolicy": AT_ONCE}
+        push = {"pushConfig": {"pushEndpoint": receiver.url}}
+        assert http.put(f"/v1/{SUBSCRIPTION}", json={"topic": TOPIC, **policy, **push}).status_code == 200
+        http.post(f"/v1/{TOPIC}:publish", json={"messages": [{"data": "eA=="}]})
+        attempts = [receiver.next()[1]["deliveryAttempt"] for _ in range(5)]
+        cloud.deliveries(5)
+    pulled = http.post(f"/v1/projects/{PROJECT}/subscriptions/dead:pull", json={"maxMessages": 10}).json()
+
+    assert attempts == [1, 2, 3, 4, 5]
+    (found,) = (entry["message"] for entry in pulled["receivedMessages"])
+    assert (found["data"], found["attributes"]["CloudPubSubDeadLetterSourceDeliveryCount"]) == ("eA==", "5")
+
+
+def test_messages_of_one_key_are_pushed_one_after_the_other(http):
+    with endpoint(_recorder(500, 500)) as receiver:
+        settings = {"enableMessageOrdering": True, "retryPolicy": AT_ONCE}
+        push = {"pushConfig": {"pushEndpoint": receiver.url}}
+        http.put(f"/v1/{SUBSCRIPTION}", json={"topic": TOPIC, **settings, **push}).raise_for_status()
+        messages = [{"data": data, "orderingKey": "k"} for data in ("AQ==", "Ag==", "Aw==")]
+        http.post(f"/v1/{TOPIC}:publish", json={"messages": messages})
+        pushed = [receiver.next()[1]["message"]["data"] for _ in range(5)]
+
+    assert pushed == ["AQ==", "AQ==", "AQ==", "Ag==", "Aw=="]

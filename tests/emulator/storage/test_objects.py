@@ -211,3 +211,115 @@ def test_the_xml_api_has_conditions_in_headers_and_generations(http):
     assert status("x-goog-if-generation-match", "one") == 400
     assert http.get(f"/{BUCKET}/one?generation={generation}").text == "eins"
     assert http.get(f"/{BUCKET}/one?generation=1").status_code == 404
+
+
+OBJECTS = f"/storage/v1/b/{BUCKET}/o"
+
+
+@pytest.fixture
+def versioned(cloud):
+    bucket = storage_client(cloud).bucket(BUCKET)
+    bucket.versioning_enabled = True
+    bucket.patch()
+    return bucket
+
+
+def test_a_versioned_bucket_keeps_what_is_overwritten_and_deleted(versioned):
+    blob = versioned.blob("one")
+    for content in ("eins", "uno"):
+        blob.upload_from_string(content)
+    first, second = sorted(versioned.list_blobs(versions=True), key=lambda found: found.generation)
+
+    assert (first.time_deleted is None, second.time_deleted) == (False, None)
+    assert versioned.blob("one", generation=first.generation).download_as_text() == "eins"
+    versioned.blob("one").delete()
+    assert list(versioned.list_blobs()) == []
+    assert [found.generation for found in versioned.list_blobs(versions=True)] == [first.generation, second.generation]
+    with pytest.raises(exceptions.NotFound):
+        versioned.blob("one").download_as_bytes()
+    versioned.copy_blob(first, versioned, "one", source_generation=first.generation)
+    assert versioned.get_blob("one").download_as_text() == "eins"
+    versioned.delete_blob("one", generation=first.generation)
+    with pytest.raises(exceptions.NotFound):
+        versioned.blob("one", generation=first.generation).download_as_bytes()
+
+
+def test_a_bucket_without_versioning_keeps_only_the_live_version(cloud, http):
+    blob = storage_client(cloud).bucket(BUCKET).blob("one")
+    for content in ("eins", "uno"):
+        blob.upload_from_string(content)
+
+    (only,) = http.get(OBJECTS, params={"versions": "true"}).json()["items"]
+    assert only["generation"] == str(blob.generation)
+
+
+def test_a_version_that_is_no_longer_live_is_an_event_of_its_own(versioned, http, cloud):
+    http.put(f"/v1/projects/{PROJECT}/subscriptions/worker", json={"topic": f"projects/{PROJECT}/topics/uploads"})
+    versioned.notification("uploads", topic_project=PROJECT).create()
+    blob = versioned.blob("one")
+    blob.upload_from_string("eins")
+    blob.upload_from_string("uno")
+    versioned.blob("one").delete()
+    pulled = http.post(f"/v1/projects/{PROJECT}/subscriptions/worker:pull", json={"maxMessages": 10}).json()
+    events = [entry["message"]["attributes"]["eventType"] for entry in pulled["receivedMessages"]]
+
+    assert events == ["OBJECT_FINALIZE", "OBJECT_ARCHIVE", "OBJECT_FINALIZE", "OBJECT_ARCHIVE"]
+
+
+def test_the_etag_of_an_object_changes_with_its_content_and_its_metadata(cloud):
+    blob = storage_client(cloud).bucket(BUCKET).blob("one")
+    etags = []
+    for change in (lambda: blob.upload_from_string("a"), lambda: blob.upload_from_string("a"), blob.patch):
+        change()
+        blob.reload()
+        etags.append(blob.etag)
+
+    assert len(set(etags)) == 3
+
+
+def test_an_object_has_the_storage_class_of_its_bucket(cloud):
+    bucket = storage_client(cloud).bucket("another-bucket")
+    bucket.storage_class = "COLDLINE"
+    made = storage_client(cloud).create_bucket(bucket)
+    made.blob("one").upload_from_string("x")
+
+    assert made.get_blob("one").storage_class == "COLDLINE"
+
+
+NAMES = ["a.txt", "b/", "b/c.txt", "b/d/e.log", "f.log", "g"]
+
+
+@pytest.mark.parametrize(("query", "names", "prefixes"), [
+    ({"startOffset": "b/c.txt"}, NAMES[2:], []), ({"endOffset": "b/c.txt"}, NAMES[:2], []),
+    ({"startOffset": "b/", "endOffset": "f.log", "delimiter": "/"}, [], ["b/"]),
+    ({"delimiter": "/", "includeTrailingDelimiter": "true"}, ["a.txt", "b/", "f.log", "g"], ["b/"]),
+    ({"prefix": "b/", "delimiter": "/"}, ["b/", "b/c.txt"], ["b/d/"]),
+    ({"matchGlob": "*.txt"}, ["a.txt"], []), ({"matchGlob": "**.txt"}, ["a.txt", "b/c.txt"], []),
+    ({"matchGlob": "b/**"}, NAMES[1:4], []), ({"matchGlob": "?.{txt,log}"}, ["a.txt", "f.log"], []),
+    ({"matchGlob": "[!a].log"}, ["f.log"], []), ({"matchGlob": "[a-b].txt"}, ["a.txt"], []),
+])  # fmt: skip
+def test_a_list_has_the_objects_that_its_parameters_ask_for(cloud, http, query, names, prefixes):
+    for name in NAMES:
+        storage_client(cloud).bucket(BUCKET).blob(name).upload_from_string("x")
+    found = http.get(OBJECTS, params=query).json()
+
+    assert ([item["name"] for item in found.get("items", [])], found.get("prefixes", [])) == (names, prefixes)
+    paged, token = [], ""
+    while token is not None:
+        page = http.get(OBJECTS, params={**query, "maxResults": 1, **({"pageToken": token} if token else {})}).json()
+        shown = [*(item["name"] for item in page.get("items", [])), *page.get("prefixes", [])]
+        assert len(shown) <= 1
+        paged += shown
+        token = page.get("nextPageToken")
+    assert sorted(paged) == sorted([*names, *prefixes])
+
+
+@pytest.mark.parametrize("query", [{"softDeleted": "true"}, {"filter": "contexts.a:*"}])
+def test_lists_that_are_not_emulated_are_refused(http, query):
+    assert http.get(OBJECTS, params=query).status_code == 501
+
+
+def test_a_malformed_pattern_is_refused(cloud, http):
+    storage_client(cloud).bucket(BUCKET).blob("one").upload_from_string("x")
+
+    assert http.get(OBJECTS, params={"matchGlob": "{a"}).status_code == 400

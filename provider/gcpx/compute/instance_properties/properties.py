@@ -234,8 +234,9 @@ class InstanceProperties(Record):
 
     @staticmethod
     def implied(values: InstancePropertiesValues) -> dict[str, Any]:
-        """Return what Google sets for instances with GPUs: they cannot be migrated."""
-        return {"scheduling": {"onHostMaintenance": "TERMINATE"}} if values.get("guestAccelerators") else {}
+        """Return what Google sets: instances with GPUs cannot be migrated, and a deprecated field repeats its successor."""
+        fixed = {"scheduling": {"onHostMaintenance": "TERMINATE"}} if values.get("guestAccelerators") else {}
+        return {"shieldedVmConfig": values.get("shieldedInstanceConfig"), **fixed}
 
     advanced_machine_features: AdvancedMachineFeatures = field(
         "CPU and firmware options, such as `{threadsPerCore: 1}`."

@@ -1,0 +1,59 @@
+"""IAM policies of resources: kept with their conditions, and changed under their etags."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from gcpx_emulator.core.errors import ApiError
+from gcpx_emulator.core.json_data import Json
+
+_VERSIONS: Final = frozenset({0, 1, 3})
+_WITH_CONDITIONS: Final = 3
+_MEMBER: Final = re.compile(r"allUsers|allAuthenticatedUsers|[a-zA-Z]+:\S+")
+_ROLE: Final = re.compile(r"roles/\S+|(?:projects|organizations)/[^/\s]+/roles/\S+")
+
+
+def new_policy(given: Json) -> Json:
+    """Check the policy of a request; return its bindings and its version, without an etag.
+
+    Source: the field `version` in the description of the API; the version of an answer was recorded in 2024.
+    """
+    version = int(given.get("version") or 0)
+    if version not in _VERSIONS:
+        raise ApiError(400, f"Invalid policy version: {version}. Valid values are 0, 1 and 3.")
+    bindings = [binding for binding in given.get("bindings") or () if binding.get("members")]
+    for binding in bindings:
+        _check_binding(binding)
+    if _has_conditions(bindings) and version != _WITH_CONDITIONS:
+        raise ApiError(400, "A policy with conditional role bindings must have version 3.")
+    kept = {"version": _WITH_CONDITIONS if _has_conditions(bindings) else 1}
+    return kept | ({"bindings": bindings} if bindings else {})
+
+
+def _check_binding(binding: Json) -> None:
+    role = str(binding.get("role", ""))
+    if not _ROLE.fullmatch(role):
+        raise ApiError(400, f"Role {role} is not supported for this resource.")
+    for member in binding["members"]:
+        if not _MEMBER.fullmatch(member):
+            raise ApiError(400, f"The member {member} is of an unknown type.")
+    if "condition" in binding and not binding["condition"].get("expression"):
+        raise ApiError(400, "The condition of a binding must have an expression.")
+
+
+def _has_conditions(bindings: list[Json]) -> bool:
+    return any("condition" in binding for binding in bindings)
+
+
+def shown_policy(policy: Json, requested_version: str | None) -> Json:
+    """Show a policy; refuse a version that cannot have the conditions that it has.
+
+    Source: the parameters `optionsRequestedPolicyVersion` and `options.requestedPolicyVersion` of the APIs.
+    """
+    version = int(requested_version or 0)
+    if version not in _VERSIONS:
+        raise ApiError(400, f"Invalid policy version: {version}. Valid values are 0, 1 and 3.")
+    if _has_conditions(policy.get("bindings") or []) and version != _WITH_CONDITIONS:
+        raise ApiError(400, "The policy has conditional role bindings; request version 3.")
+    return policy
