@@ -51,6 +51,21 @@ def _properties(http: Any, body: Json) -> Sent:
     return answer, lambda: read()["properties"]
 
 
+def _disk_of_template(http: Any, body: Json) -> Sent:
+    answer, read = _properties(http, {"disks": [{**properties()["disks"][0], **body}]})
+    return answer, lambda: read()["disks"][0]
+
+
+def _interface(http: Any, body: Json) -> Sent:
+    answer, read = _properties(http, {"networkInterfaces": [body]})
+    return answer, lambda: read()["networkInterfaces"][0]
+
+
+def _scheduling(http: Any, body: Json) -> Sent:
+    answer, read = _properties(http, {"scheduling": body})
+    return answer, lambda: read()["scheduling"]
+
+
 def _new_disk(http: Any, body: Json) -> Sent:
     """Insert an instance with these `initializeParams`, and read the disk that is made."""
     disk = {"boot": True, "initializeParams": {"sourceImage": DEBIAN, **body}}
@@ -212,6 +227,48 @@ KINDS: Final = [
         send=_properties,
         values={**OF_INSTANCES, "resourceManagerTags": {"tagKeys/1": "tagValues/2"}},
         not_shown={"resourceManagerTags": INPUT_ONLY},
+    ),
+    Kind(
+        name="disk of a template",
+        schema="AttachedDisk",
+        send=_disk_of_template,
+        values={
+            "diskEncryptionKey": {"kmsKeyName": "projects/p/locations/us/keyRings/r/cryptoKeys/k"},
+            "diskSizeGb": "20",
+            "initializeParams": {"sourceImage": DEBIAN, "labels": {"a": "b"}},
+            "source": "example-data",
+        },
+        beside={"source": {"initializeParams": None}},
+        shown={"diskEncryptionKey": lambda key: key["kmsKeyName"].endswith("/cryptoKeys/k/cryptoKeyVersions/1")},
+        not_shown={"forceAttach": INPUT_ONLY},
+    ),
+    Kind(
+        name="interface of a template",
+        schema="NetworkInterface",
+        send=_interface,
+        values={
+            "accessConfigs": [{"natIP": "203.0.113.7", "networkTier": "STANDARD", "type": "ONE_TO_ONE_NAT"}],
+            "aliasIpRanges": [{"ipCidrRange": "/24"}],
+            "aliasIpv6Ranges": [{"ipCidrRange": "/112"}],
+            "ipv6AccessConfigs": [{"networkTier": "PREMIUM", "type": "DIRECT_IPV6"}],
+            "ipv6Address": "2001:db8::1",
+            "network": "default",
+            "networkAttachment": f"projects/{PROJECT}/regions/us-east1/networkAttachments/a",
+            "networkIP": "10.0.0.7",
+            "subnetwork": "regions/us-east1/subnetworks/default",
+            "vlan": 7,
+        },
+    ),
+    Kind(
+        name="scheduling of a template",
+        schema="Scheduling",
+        send=_scheduling,
+        values={
+            "hostErrorTimeoutSeconds": 120,
+            "localSsdRecoveryTimeout": {"seconds": "3600"},
+            "nodeAffinities": [{"key": "k", "operator": "IN", "values": ["v"]}],
+            "terminationTime": "2040-01-01T00:00:00Z",
+        },
     ),
     Kind(
         name="instance",

@@ -19,7 +19,7 @@ import httpx
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.signing import Signer
 from gcpx_emulator.core.store import Store
-from gcpx_emulator.pubsub.messages import TopicPublisher, ordering_key, undelivered
+from gcpx_emulator.pubsub.messages import TopicPublisher, most_deliveries, ordering_key, undelivered
 from gcpx_emulator.pubsub.topics_and_subscriptions import all_subscriptions, local_endpoint, seconds_of
 
 FINAL_INFORMATIONAL: Final = frozenset({102})
@@ -231,7 +231,7 @@ class Pusher:
             self.store.delete(push.path)
         elif self.store.get(push.path) is not None:
             again = {"attempt": push.entry["attempt"] + 1, "due": self.clock() + push.pause()}
-            if again["attempt"] >= push.subscription.get("deadLetterPolicy", {}).get("maxDeliveryAttempts", math.inf):
+            if again["attempt"] >= (most_deliveries(self.store, push.subscription) or math.inf):
                 again["due"] = self.clock()
             self.store.put(push.path, push.entry | again)
 

@@ -66,15 +66,21 @@ class TopicPublisher:
     def forward_dead_letters(self) -> None:
         """Publish messages that were delivered as often as their subscription allows to its dead letter topic instead.
 
-        A message that is being handled stays until its lease ends.
+        A message that is being handled stays until its lease ends, and all stay if that topic was deleted.
         """
         for subscription in all_subscriptions(self.store):
-            policy = subscription.get("deadLetterPolicy") or {}
-            for path, entry in undelivered(self.store, subscription["name"]) if policy else ():
-                if entry["attempt"] >= policy["maxDeliveryAttempts"] and entry["due"] <= self.now():
+            most = most_deliveries(self.store, subscription)
+            for path, entry in undelivered(self.store, subscription["name"]) if most else ():
+                if entry["attempt"] >= most and entry["due"] <= self.now():
                     self.store.delete(path)
-                    if self.has_topic(policy["deadLetterTopic"]):
-                        self.publish(policy["deadLetterTopic"], [_dead_letter(subscription, entry)])
+                    topic = subscription["deadLetterPolicy"]["deadLetterTopic"]
+                    self.publish(topic, [_dead_letter(subscription, entry)])
+
+
+def most_deliveries(store: Store, subscription: Json) -> int:
+    """Return after how many deliveries a message goes to the dead letter topic; 0 if there is no such topic."""
+    policy = subscription.get("deadLetterPolicy") or {}
+    return int(policy["maxDeliveryAttempts"]) if policy and store.get(policy["deadLetterTopic"]) is not None else 0
 
 
 def _dead_letter(subscription: Json, entry: Json) -> Json:

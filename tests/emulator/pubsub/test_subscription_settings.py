@@ -145,6 +145,17 @@ def test_a_message_whose_leases_ended_too_often_goes_to_the_dead_letter_topic(cl
     assert _pulled(http) == []
 
 
+def test_messages_stay_where_they_are_without_the_dead_letter_topic(http):
+    _subscribed(http, deadLetterPolicy={"deadLetterTopic": DEAD})
+    http.delete(f"/v1/{DEAD}")
+    _publish(http, {"data": "eA=="})
+    for _ in range(6):
+        (entry,) = _pulled(http)
+        _refuse(http, entry)
+
+    assert entry["deliveryAttempt"] == 6
+
+
 @pytest.mark.parametrize(("policy", "status"), [
     ({"deadLetterTopic": DEAD, "maxDeliveryAttempts": 5}, 200), ({"deadLetterTopic": DEAD, "maxDeliveryAttempts": 100}, 200),
     ({"deadLetterTopic": DEAD, "maxDeliveryAttempts": 4}, 400), ({"deadLetterTopic": DEAD, "maxDeliveryAttempts": 101}, 400),
