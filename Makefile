@@ -45,8 +45,8 @@ test-backends: setup ## Run stacks in PostgreSQL, which is installed if possible
 search: $(READY) ## Try many new examples in the property-based tests, at most a minute each
 	GCPX_SEARCH=60 $(BIN)/python -m pytest -n 2 -m search
 
-matrix: $(READY) ## Run all cases of the generated matrices: faults, crashes, cancellation, secrets, wrong values; SHARD=1/40 runs a part
-	GCPX_MATRIX=$(or $(SHARD),1/1) $(BIN)/python -m pytest tests/reliability -q -n 2
+matrix: $(READY) ## Run all cases of the generated matrices: faults, crashes, cancellation, secrets, wrong values and assumptions; SHARD=1/40 runs a part
+	GCPX_MATRIX=$(or $(SHARD),1/1) $(BIN)/python -m pytest tests/reliability tests/reality -q -n 2
 
 soak: $(READY) ## Run random programs, faults, cancellations and crashes for half an hour, or for MINUTES=...
 	MINUTES=$(or $(MINUTES),30) PYTHONPATH=tests/support:tools $(BIN)/python tools/soak.py
