@@ -14,7 +14,7 @@ export GRPC_VERBOSITY = NONE
 export PYTHONDONTWRITEBYTECODE =
 RANDOM_ORDER = -p randomly --randomly-seed=$(or $(SEED),$(shell echo $$RANDOM))
 
-.PHONY: help demo picture test test-backends test-languages coverage search matrix soak ownership planted-faults shuffle repeat check lint types check-generated format permissions schema sdk setup env emulator bench docs docs-links build dist release-check clean
+.PHONY: help demo picture test test-backends test-languages coverage search matrix soak ownership verify-google planted-faults shuffle repeat check lint types check-generated format permissions schema sdk setup env emulator bench docs docs-links build dist release-check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { gsub(/[$$][$$]/, "$$", $$2); printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,14 +45,17 @@ test-backends: setup ## Run stacks in PostgreSQL, which is installed if possible
 search: $(READY) ## Try many new examples in the property-based tests, at most a minute each
 	GCPX_SEARCH=60 $(BIN)/python -m pytest -n 2 -m search
 
-matrix: $(READY) ## Run all cases of the generated matrices: faults, crashes, cancellation, secrets, wrong values; SHARD=1/40 runs a part
-	GCPX_MATRIX=$(or $(SHARD),1/1) $(BIN)/python -m pytest tests/reliability -q -n 2
+matrix: $(READY) ## Run all cases of the generated matrices: faults, crashes, cancellation, secrets, wrong values and assumptions; SHARD=1/40 runs a part
+	GCPX_MATRIX=$(or $(SHARD),1/1) $(BIN)/python -m pytest tests/reliability tests/reality -q -n 2
 
 soak: $(READY) ## Run random programs, faults, cancellations and crashes for half an hour, or for MINUTES=...
 	MINUTES=$(or $(MINUTES),30) PYTHONPATH=tests/support:tools $(BIN)/python tools/soak.py
 
 ownership: $(READY) ## Run 2,000 random programs of two stacks, or PROGRAMS=..., and judge whose everything is; SEED=...
 	PYTHONPATH=tests/support:tools $(BIN)/python -m ownership_search --programs $(or $(PROGRAMS),2000) --seed $(or $(SEED),0)
+
+verify-google: $(READY) ## Compare Google with what gcpx assumes, in PROJECT=..., for a few cents; asks first; ZONE=..., OSLOGIN_USER=..., ID_TOKEN=...
+	@OSLOGIN_USER='$(OSLOGIN_USER)' ID_TOKEN='$(value ID_TOKEN)' PYTHONPATH=tests/support:tools $(BIN)/python -m verify_google --project '$(PROJECT)' --zone $(or $(ZONE),us-east1-b)
 
 planted-faults: $(READY) ## Invert each cell of the table of ownership, and tell after how many random programs it is found; PROGRAMS=...
 	PYTHONPATH=tests/support:tools $(BIN)/python tools/planted_faults.py --programs $(or $(PROGRAMS),600)

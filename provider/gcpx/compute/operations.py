@@ -12,7 +12,7 @@ import attrs
 
 from gcpx.errors import CancelledError, MalformedResponse, OutOfTimeError, safe_message
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.errors import ApiError, PermissionDenied, TimedOut, Unfinished, from_operation
+from gcpx.gcp.errors import ApiError, PermissionDenied, Rejected, TimedOut, Unfinished, from_operation
 from gcpx.gcp.list_method import ListMethod, items_of
 from gcpx.gcp.request import COMPUTE, PATIENCE, Request, segment
 from gcpx.gcp.retries import may_pass
@@ -247,7 +247,8 @@ class Operations:
             request_id: the `requestId` of the request.
         """
         items = self._listed(context, scope, f'clientOperationId = "{request_id}"')
-        return next((item for item in items if not item.get("error")), None)
+        started = (item for item in items if item.get("clientOperationId") == request_id)
+        return next((item for item in started if not item.get("error")), None)
 
     def requested_if_known(self, context: Context, scope: str, request_id: str) -> Operation | None:
         """Find an operation as `requested` does; None also if an error of Google leaves that open."""
@@ -257,15 +258,18 @@ class Operations:
             return None
 
     def targets_of_group(self, context: Context, zones: Iterable[str], group: str) -> set[str]:
-        """Return the numeric IDs of what the operations that share a group ID have created, in zones by name."""
-        found = (
-            item for zone in zones for item in self._listed(context, f"zones/{zone}", f'operationGroupId = "{group}"')
-        )
-        return {
-            str(item.get("targetId"))
-            for item in found
-            if item.get("operationGroupId") == group and not item.get("error")
-        }
+        """Return the numeric IDs of what the operations that share a group ID have created, in zones by name.
+
+        Failed operations are in the group, too. If a filter finds none at all, all operations are listed, because it is
+        not documented that Google filters by this field.
+        """
+        zones = list(zones)
+        for condition in (f'operationGroupId = "{group}"', ""):
+            listed = [item for zone in zones for item in self._listed(context, f"zones/{zone}", condition)]
+            found = [item for item in listed if item.get("operationGroupId") == group]
+            if found:
+                return {str(item.get("targetId")) for item in found if not item.get("error")}
+        return set()
 
     def begun_by_requests(
         self, context: Context, scope: str, beginning: str, patience: float = PATIENCE
@@ -349,10 +353,23 @@ class Operations:
                 return
 
     def _listed(self, context: Context, scope: str, condition: str, patience: float = PATIENCE) -> list[Operation]:
-        """List the operations in a scope that fit a filter; `patience` is that of `ListMethod`."""
+        """List the operations in a scope that fit a filter, or all of them if Google does not know the filter.
+
+        It is not documented by which fields Google filters operations, so callers check what they get. `patience` is
+        that of `ListMethod`.
+        """
         path = f"{self.path}/{scope}/operations"
-        listed = ListMethod(google=self.google, path=path, query={"filter": condition}, patience=patience)
-        return [item for page in listed.pages(context) for item in _on_page(page)]
+
+        def listed(query: dict[str, str | None]) -> list[Operation]:
+            method = ListMethod(google=self.google, path=path, query=query, patience=patience)
+            return [item for page in method.pages(context) for item in _on_page(page)]
+
+        try:
+            return listed({"filter": condition or None})
+        except Rejected as error:
+            if error.reason != "invalid" or not condition:
+                raise
+            return listed({})
 
 
 def _on_page(page: Mapping[str, object]) -> list[Operation]:

@@ -13,7 +13,7 @@ import grpc
 from google.protobuf import any_pb2, struct_pb2
 from google.rpc import status_pb2
 
-from gcpx.errors import ProviderError, UserError
+from gcpx.errors import MalformedResponse, ProviderError, UserError
 from gcpx.model.fields import Failure, ObjectType
 from gcpx.model.redaction import redact, shortened
 from gcpx.model.resource import PartialError
@@ -22,6 +22,7 @@ from gcpx.model.values import format_path
 from gcpx.protocol import proto
 from gcpx.protocol.plugin import secrets_in
 
+_REPORT: Final = "Run the command again; if the error remains, please report it"
 _LONGEST: Final = 100
 """Values with more characters are not printed."""
 
@@ -101,8 +102,7 @@ class NotUnderstood(ProviderError):  # noqa: N818 - it names the outcome
     def __init__(self, error: Exception) -> None:
         _logger.error("unexpected %s", type(error).__name__)
         super().__init__(
-            f"gcpx could not process a response from Google: {type(error).__name__} {_origin(error)}. "
-            "Run the command again; if the error remains, please report it"
+            f"gcpx could not process a response from Google: {type(error).__name__} {_origin(error)}. {_REPORT}"
         )
 
 
@@ -149,7 +149,8 @@ _LONGEST_STATUS = 9000
 
 
 def _abort(error: Exception, texts: frozenset[str], rpc_context: grpc.ServicerContext) -> NoReturn:
-    message = shortened(redact(str(error), texts), _LONGEST_STATUS) if isinstance(error, ProviderError) else ""
+    text = f"{str(error).rstrip('.')}. {_REPORT}" if isinstance(error, MalformedResponse) else str(error)
+    message = shortened(redact(text, texts), _LONGEST_STATUS) if isinstance(error, ProviderError) else ""
     if isinstance(error, InitFailed):
         rpc_context.set_trailing_metadata(((_DETAILS, _init_failed(error, message)),))
         rpc_context.abort(grpc.StatusCode.FAILED_PRECONDITION, message)
