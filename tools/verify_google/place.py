@@ -7,6 +7,7 @@ import json
 import re
 import secrets
 import threading
+import time
 import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
@@ -161,7 +162,15 @@ class Place:
         def quiet(_: str) -> None:
             """Say nothing."""
 
-        return Context(urn="", timeout=None, cancelled=threading.Event(), progress=quiet, inform=quiet, warn=quiet)
+        return Context(
+            urn="",
+            timeout=None,
+            begun=time.monotonic(),
+            cancelled=threading.Event(),
+            progress=quiet,
+            inform=quiet,
+            warn=quiet,
+        )
 
     def call(self, verb: str, path: str, body: Any = None, *, api: Api = COMPUTE, **query: Any) -> dict[str, Any]:
         """Send a request, with the plugin's credentials and retries; raises `gcpx.gcp.errors.ApiError`."""
