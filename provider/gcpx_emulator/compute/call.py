@@ -79,8 +79,8 @@ def last_part(link: str) -> str:
     return link.rpartition("/")[2]
 
 
-_DONE_AT_ONCE: Final = frozenset({"setDiskAutoDelete", "setLabels"})
-"""The types of operations that are done in the first response.
+_QUICK: Final = frozenset({"setDiskAutoDelete", "setLabels"})
+"""The types of operations that are done in the first response, unless operations take more than a second.
 
 Source: operations of Google that were recorded from 2016 to 2024; one of 11 setLabels was running (2019).
 """
@@ -345,7 +345,7 @@ class Call(call.Call):
             request_id=None,
             body=body,
             begins=self.now,
-            ends=self.now if work.kind in _DONE_AT_ONCE else None,
+            ends=max(self.now, self.end - 1.0) if work.kind in _QUICK else None,
             effects=[] if work.failure else work.effects,
         )
 
