@@ -9,68 +9,20 @@ from typing import Final
 from gcpx_emulator.compute.call import NAME, Call, fingerprint, fixed_id, handles
 from gcpx_emulator.compute.lists import list_items
 from gcpx_emulator.compute.predefined_resources import predefined_resource
+from gcpx_emulator.compute.public_images import PublicImage, newest_public_image, project_of_family, public_images
 from gcpx_emulator.core.errors import invalid, not_found
 from gcpx_emulator.core.json_data import Json
-
-FAMILIES: Final = {
-    "almalinux-cloud": {"almalinux-9": "almalinux-9-v20261014"},
-    "centos-cloud": {"centos-stream-9": "centos-stream-9-v20261014", "centos-stream-10": "centos-stream-10-v20261014"},
-    "cos-cloud": {"cos-stable": "cos-stable-125-19216-104-12"},
-    "debian-cloud": {
-        "debian-12": "debian-12-bookworm-v20261014",
-        "debian-12-arm64": "debian-12-bookworm-arm64-v20261014",
-        "debian-13": "debian-13-trixie-v20261014",
-        "debian-13-arm64": "debian-13-trixie-arm64-v20261014",
-    },
-    "fedora-coreos-cloud": {"fedora-coreos-stable": "fedora-coreos-44-20261011-3-0-gcp-x86-64"},
-    "opensuse-cloud": {"opensuse-leap": "opensuse-leap-15-6-v20261014-x86-64"},
-    "rhel-cloud": {"rhel-9": "rhel-9-v20261014", "rhel-10": "rhel-10-v20261014"},
-    "rocky-linux-cloud": {
-        "rocky-linux-9": "rocky-linux-9-v20261014",
-        "rocky-linux-9-optimized-gcp": "rocky-linux-9-optimized-gcp-v20261014",
-    },
-    "suse-cloud": {"sles-15": "sles-15-sp7-v20261014-x86-64"},
-    "suse-sap-cloud": {"sles-15-sp6-sap": "sles-15-sp6-sap-v20261014-x86-64"},
-    "ubuntu-os-cloud": {
-        "ubuntu-2204-lts": "ubuntu-2204-jammy-v20261015",
-        "ubuntu-2404-lts-amd64": "ubuntu-2404-noble-amd64-v20261015",
-        "ubuntu-minimal-2404-lts-amd64": "ubuntu-minimal-2404-noble-amd64-v20261015",
-    },
-    "ubuntu-os-pro-cloud": {"ubuntu-pro-2404-lts-amd64": "ubuntu-pro-2404-noble-amd64-v20261015"},
-    "windows-cloud": {"windows-2022": "windows-server-2022-dc-v20261014"},
-    "windows-sql-cloud": {"sql-std-2022-win-2022": "sql-2022-standard-windows-2022-dc-v20261014"},
-}
-"""The newest image of each family, by project."""
-DEPRECATED: Final = {
-    "debian-cloud": {
-        "debian-10-buster-v20240612": "OBSOLETE",
-        "debian-11-bullseye-v20251009": "DEPRECATED",
-        "debian-9-stretch-v20220621": "DELETED",
-    }
-}
-"""The states of images that should no longer be used, by project; none belongs to a family."""
-REPLACEMENT: Final = "debian-12-bookworm-v20261014"
-"""The image that every deprecated image names as its replacement."""
-
-
-def project_of_family(family: str) -> str | None:
-    """Name the project that has a public family."""
-    return next((project for project, families in FAMILIES.items() if family in families), None)
-
 
 _SHORT_FAMILY: Final = re.compile(rf"family/({NAME.pattern})")
 _LINK: Final = re.compile(
     rf"(?:https?://[^/]+/compute/\w+/)?(?:projects/(?P<project>[-a-z0-9.:]+)/)?global/images/"
     rf"(?P<family>family/)?(?P<name>{NAME.pattern}|\d+)"
 )
-_LICENSE: Final = re.compile(r"(?:-arm64)?-v?[0-9]{8}.*")
-"""What follows the name of the license in the name of a public image."""
 _DEBIAN: Final = re.compile(r"debian-([0-9]+)-([a-z]+)-(?:(arm64)-)?v([0-9]{8})")
 _DEBIAN_CODE: Final = "3853522013536123851"
 """The code of the license of Debian 11, as recorded from 2022 to 2026; here all versions of Debian have it."""
 _OF_PUBLIC_IMAGES: Final[Json] = {
     "enableConfidentialCompute": False,
-    "guestOsFeatures": [{"type": "UEFI_COMPATIBLE"}, {"type": "VIRTIO_SCSI_MULTIQUEUE"}, {"type": "GVNIC"}],
     "labelFingerprint": fingerprint({"public-image": "true"}),
     "labels": {"public-image": "true"},
     "rawDisk": {"containerType": "TAR", "source": ""},
@@ -108,6 +60,9 @@ def linked_image(call: Call, field: str, link: str) -> Json:
 
 def _image(call: Call, project: str, name: str) -> Json | None:
     """Find an image by name or numeric ID."""
+    public = public_images(project).get(name)
+    if public is not None:
+        return _shown(call, public)
     images = _images(call, project)
     return next((image for image in images if name in (image["name"], image["id"])), None)
 
@@ -116,49 +71,43 @@ _ACTIVE: Final = "ACTIVE"
 
 
 def _newest(call: Call, project: str, family: str) -> Json | None:
-    newest = FAMILIES.get(project, {}).get(family)
-    public = [_public_image(call, project, newest)] if newest else []
-    own = [
-        image
-        for image in call.store.list(f"projects/{project}/global/images")
-        if image.get("family") == family and image.get("deprecated", {}).get("state", _ACTIVE) == _ACTIVE
-    ]
-    return max([*public, *own], key=itemgetter("creationTimestamp", "name"), default=None)
+    """Find the newest image of a family that may be used."""
+    newest = newest_public_image(project, family)
+    public = [_shown(call, newest)] if newest else []
+    own = [image for image in call.store.list(f"projects/{project}/global/images") if image.get("family") == family]
+    usable = [image for image in own if (image.get("deprecated") or {}).get("state", _ACTIVE) == _ACTIVE]
+    return max([*public, *usable], key=itemgetter("creationTimestamp", "name"), default=None)
 
 
 def _images(call: Call, project: str) -> list[Json]:
-    names = [*FAMILIES.get(project, {}).values(), *DEPRECATED.get(project, ())]
-    public = [_public_image(call, project, name) for name in names]
+    public = [_shown(call, image) for image in public_images(project).values()]
     return [*public, *call.store.list(f"projects/{project}/global/images")]
 
 
-def _public_image(call: Call, project: str, name: str) -> Json:
-    """Describe the public image of this name."""
-    fields: Json = {**DEFAULTS, **_OF_PUBLIC_IMAGES, **_license(call, project, name)}
-    debian = _DEBIAN.fullmatch(name)
+def _shown(call: Call, image: PublicImage) -> Json:
+    """Describe a public image."""
+    parent = f"projects/{image.project}/global/images"
+    own = {"diskSizeGb": str(image.size), "architecture": image.architecture}
+    fields: Json = {**DEFAULTS, **_OF_PUBLIC_IMAGES, **own}
+    if image.family:
+        fields["family"] = image.family
+    if image.features:
+        fields["guestOsFeatures"] = [{"type": feature} for feature in image.features]
+    if image.licenses:
+        paths = [f"projects/{license_.replace('/', '/global/licenses/')}" for license_ in image.licenses]
+        fields["licenses"] = [call.url(path) for path in paths]
+        fields["licenseCodes"] = [_DEBIAN_CODE if "/debian-cloud/" in path else fixed_id(path) for path in paths]
+    if image.built:
+        year, month, day = image.built[:4], image.built[4:6], image.built[6:]
+        fields["creationTimestamp"] = f"{year}-{month}-{day}T00:00:00.000-07:00"
+    debian = _DEBIAN.fullmatch(image.name)
     if debian:
         number, title, architecture, date = debian.groups()
         words = f"{number} ({title}), {architecture or 'amd64'} built on {date}"
         fields["description"] = f"Debian, Debian GNU/Linux, {words}"
-    if "arm64" in name:
-        fields["architecture"] = "ARM64"
-    families = [family for family, newest in FAMILIES.get(project, {}).items() if newest == name]
-    if families:
-        fields["family"] = families[0]
-    state = DEPRECATED.get(project, {}).get(name)
-    if state:
-        replacement = call.url(f"projects/{project}/global/images/{REPLACEMENT}")
-        fields["deprecated"] = {"state": state, "replacement": replacement}
-    return predefined_resource(call, "image", f"projects/{project}/global/images", name, **fields)
-
-
-def _license(call: Call, project: str, name: str) -> Json:
-    """Return the license of a public image and its code."""
-    path = f"projects/{project}/global/licenses/{_LICENSE.sub('', name)}"
-    return {
-        "licenses": [call.url(path)],
-        "licenseCodes": [_DEBIAN_CODE if project == "debian-cloud" else fixed_id(path)],
-    }
+    if image.state:
+        fields["deprecated"] = {"state": image.state, "replacement": call.url(f"{parent}/{image.replacement}")}
+    return predefined_resource(call, "image", parent, image.name, **fields)
 
 
 @handles("compute.images.get")

@@ -9,7 +9,7 @@ import pytest
 from programs import PROJECT, ZONE, properties
 
 from gcpx.compute.image_names import full_image_name
-from gcpx_emulator.compute.images import DEPRECATED, FAMILIES
+from gcpx_emulator.compute.public_images import newest_public_image, public_families, public_images
 
 BASE = "https://www.googleapis.com/compute/v1"
 DEBIAN = f"{BASE}/projects/debian-cloud/global/images/debian-12-bookworm-v20261014"
@@ -169,24 +169,96 @@ def test_a_template_keeps_the_family_as_it_was_written(api, cloud):
     assert disk["initializeParams"]["sourceImage"] == "projects/debian-cloud/global/images/family/debian-12"
 
 
-@pytest.mark.parametrize(("project", "family"), [(name, family) for name in FAMILIES for family in FAMILIES[name]])
-def test_the_provider_knows_the_families_that_there_are(project, family):
-    whole = f"projects/{project}/global/images/family/{family}"
+PROJECTS = sorted({project for project, _ in public_families()})
 
+
+@pytest.mark.parametrize("public", PROJECTS)
+def test_the_provider_knows_the_families_that_there_are(public):
+    for project, family in public_families():
+        if project == public:
+            whole = f"projects/{project}/global/images/family/{family}"
+            given = [family, f"family/{family}", f"{project}/{family}", whole]
+
+            assert {name: full_image_name(name) for name in given} == dict.fromkeys(given, whole)
+
+
+@pytest.mark.parametrize("project", PROJECTS)
+def test_the_provider_knows_the_images_that_there_are(project):
+    for image in public_images(project):
+        whole = f"projects/{project}/global/images/{image}"
+        given = [image, f"{project}/{image}", whole]
+
+        assert {name: full_image_name(name) for name in given} == dict.fromkeys(given, whole)
+
+
+@pytest.mark.parametrize(("project", "family", "expected"), [
+    ("debian-cloud", "debian-12", {"name": "debian-12-bookworm-v20261014", "diskSizeGb": "10", "architecture": "X86_64"}),
+    ("debian-cloud", "debian-13-arm64", {"name": "debian-13-trixie-arm64-v20261014", "architecture": "ARM64"}),
+    ("windows-cloud", "windows-2019", {"name": "windows-server-2019-dc-v20261014", "diskSizeGb": "50"}),
+    ("windows-cloud", "windows-2025-core", {"name": "windows-server-2025-dc-core-v20261014"}),
+    ("windows-sql-cloud", "sql-std-2022-win-2025", {"name": "sql-2022-standard-windows-2025-dc-v20261014"}),
+    ("rhel-cloud", "rhel-10-arm64", {"name": "rhel-10-arm64-v20261014", "diskSizeGb": "20", "architecture": "ARM64"}),
+    ("rhel-sap-cloud", "rhel-9-4-sap-ha", {"name": "rhel-9-4-sap-v20261014"}),
+    ("ubuntu-os-cloud", "ubuntu-minimal-2604-lts-arm64", {"name": "ubuntu-minimal-2604-resolute-arm64-v20261014"}),
+    ("suse-cloud", "sles-15-arm64", {"name": "sles-15-sp7-v20261014-arm64"}),
+    ("rocky-linux-cloud", "rocky-linux-8-optimized-gcp-arm64", {"architecture": "ARM64"}),
+    ("cos-cloud", "cos-117-lts", {"name": "cos-117-18613-75-26"}), ("cos-cloud", "cos-arm64-dev", {"architecture": "ARM64"}),
+    ("fedora-coreos-cloud", "fedora-coreos-next-arm64", {"architecture": "ARM64"}),
+    ("centos-cloud", "centos-stream-10", {"diskSizeGb": "20"}), ("almalinux-cloud", "almalinux-8", {"diskSizeGb": "20"}),
+    ("opensuse-cloud", "opensuse-leap-arm64", {"architecture": "ARM64"}), ("suse-sap-cloud", "sles-15-sp6-sap", {}),
+    ("ubuntu-os-pro-cloud", "ubuntu-pro-2204-lts", {"architecture": "X86_64"}),
+])  # fmt: skip
+def test_a_public_family_has_its_newest_image(api, project, family, expected):
+    found = api.get(f"/projects/{project}/global/images/family/{family}").json()
+
+    assert (found["family"], "deprecated" in found) == (family, False)
+    assert found | expected == found
+    assert found["name"] in {item["name"] for item in api.get(f"/projects/{project}/global/images").json()["items"]}
+    assert api.get(f"/projects/{project}/global/images/{found['name']}").json() == found
+    assert _disk(api, sourceImage=f"projects/{project}/global/images/family/{family}").status_code == 200
+
+
+def test_a_public_image_has_its_licenses_and_features(api):
+    found = api.get("/projects/windows-cloud/global/images/family/windows-2022-core").json()
+    sql = api.get("/projects/windows-sql-cloud/global/images/family/sql-web-2019-win-2022").json()
+    features = {item["type"] for item in found["guestOsFeatures"]}
+
+    assert features == {"MULTI_IP_SUBNET", "UEFI_COMPATIBLE", "VIRTIO_SCSI_MULTIQUEUE", "GVNIC", "WINDOWS"}
+    assert found["licenses"] == [
+        f"{BASE}/projects/windows-cloud/global/licenses/{name}"
+        for name in ("windows-server-2022-dc", "windows-server-core")
+    ]
+    assert sql["licenses"] == [
+        f"{BASE}/projects/windows-sql-cloud/global/licenses/sql-server-2019-web",
+        f"{BASE}/projects/windows-cloud/global/licenses/windows-server-2022-dc",
+    ]
+
+
+@pytest.mark.parametrize(("project", "family"), [("debian-cloud", "debian-13"), ("suse-cloud", "sles-15-arm64")])
+def test_the_image_before_the_newest_of_a_family_is_deprecated_and_can_be_used(api, project, family):
+    newest = newest_public_image(project, family).name
+    older = newest.replace("v20261014", "v20260915")
+    found = api.get(f"/projects/{project}/global/images/{older}").json()
+
+    assert found["family"] == family
+    assert found["deprecated"] == {
+        "state": "DEPRECATED",
+        "replacement": f"{BASE}/projects/{project}/global/images/{newest}",
+    }
     assert (
-        full_image_name(family)
-        == full_image_name(f"family/{family}")
-        == full_image_name(f"{project}/{family}")
-        == full_image_name(whole)
-        == whole
+        found["creationTimestamp"] < api.get(f"/projects/{project}/global/images/{newest}").json()["creationTimestamp"]
     )
+    assert _disk(api, sourceImage=f"projects/{project}/global/images/{older}").status_code == 200
+    template = _template(api, f"projects/{project}/global/images/{older}").json()
+    assert template["warnings"][0]["code"] == "DEPRECATED_RESOURCE_USED"
 
 
-@pytest.mark.parametrize(
-    ("project", "image"),
-    [(name, image) for name in FAMILIES for image in (*FAMILIES[name].values(), *DEPRECATED.get(name, ()))],
-)
-def test_the_provider_knows_the_images_that_there_are(project, image):
-    whole = f"projects/{project}/global/images/{image}"
+def test_public_images_are_filtered_and_paged(api):
+    path, names, token = "/projects/windows-sql-cloud/global/images", [], ""
+    while not names or token:
+        query = {"filter": "family eq sql-ent-.*", "maxResults": "5", "pageToken": token}
+        page = api.get(path, params=query).json()
+        names, token = [*names, *(item["name"] for item in page["items"])], page.get("nextPageToken", "")
 
-    assert full_image_name(image) == full_image_name(f"{project}/{image}") == full_image_name(whole) == whole
+    assert len(names) == len(set(names)) > 20
+    assert all("-enterprise-" in name for name in names)
