@@ -185,6 +185,13 @@ def _of_storage_and_pubsub(found: Answers) -> None:
     found.keep("error of storage", "GET", "/storage/v1/b/none")
     found.keep("pubsub topic policy", "GET", f"{topic}:getIamPolicy")
     found.keep("changed pubsub topic policy", "POST", f"{topic}:setIamPolicy", {"policy": POLICY})
+    push = {"pushEndpoint": "https://example.com/push", "noWrapper": {"writeMetadata": False}}
+    found.keep(
+        "pubsub subscription",
+        "PUT",
+        f"/v1/projects/{PROJECT}/subscriptions/worker",
+        {"topic": TOPICS[1], "pushConfig": push},
+    )
     found.by_kind["headers of pubsub"] = dict(found.http.get(topic).headers)
     found.keep("error of pubsub", "GET", f"{topic}-none")
     found.keep("error of oslogin", "GET", "/v1/users/somebody@example.com/sshPublicKeys/none")

@@ -87,23 +87,24 @@ def _images(call: Call, project: str) -> list[Json]:
 def _shown(call: Call, image: PublicImage) -> Json:
     """Describe a public image."""
     parent = f"projects/{image.project}/global/images"
-    fields: Json = {**DEFAULTS, **_OF_PUBLIC_IMAGES, "diskSizeGb": str(image.size), "architecture": image.architecture}
-    debian = _DEBIAN.fullmatch(image.name)
-    if debian:
-        number, title, architecture, date = debian.groups()
-        words = f"{number} ({title}), {architecture or 'amd64'} built on {date}"
-        fields["description"] = f"Debian, Debian GNU/Linux, {words}"
+    own = {"diskSizeGb": str(image.size), "architecture": image.architecture}
+    fields: Json = {**DEFAULTS, **_OF_PUBLIC_IMAGES, **own}
     if image.family:
         fields["family"] = image.family
     if image.features:
         fields["guestOsFeatures"] = [{"type": feature} for feature in image.features]
     if image.licenses:
-        links = [f"projects/{license_.replace('/', '/global/licenses/')}" for license_ in image.licenses]
-        fields["licenses"] = list(map(call.url, links))
-        fields["licenseCodes"] = [_DEBIAN_CODE if "/debian-cloud/" in link else fixed_id(link) for link in links]
+        paths = [f"projects/{license_.replace('/', '/global/licenses/')}" for license_ in image.licenses]
+        fields["licenses"] = [call.url(path) for path in paths]
+        fields["licenseCodes"] = [_DEBIAN_CODE if "/debian-cloud/" in path else fixed_id(path) for path in paths]
     if image.built:
         year, month, day = image.built[:4], image.built[4:6], image.built[6:]
         fields["creationTimestamp"] = f"{year}-{month}-{day}T00:00:00.000-07:00"
+    debian = _DEBIAN.fullmatch(image.name)
+    if debian:
+        number, title, architecture, date = debian.groups()
+        words = f"{number} ({title}), {architecture or 'amd64'} built on {date}"
+        fields["description"] = f"Debian, Debian GNU/Linux, {words}"
     if image.state:
         fields["deprecated"] = {"state": image.state, "replacement": call.url(f"{parent}/{image.replacement}")}
     return predefined_resource(call, "image", parent, image.name, **fields)

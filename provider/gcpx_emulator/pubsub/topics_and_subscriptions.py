@@ -58,7 +58,7 @@ def check_push_config(config: Json) -> None:
     endpoint = config.get("pushEndpoint", "")
     if endpoint and not _is_endpoint(endpoint):
         raise ApiError(400, f"Invalid push endpoint given (endpoint={endpoint}); it begins with https://.")
-    if config.get("noWrapper"):
+    if "noWrapper" in config and urlsplit(endpoint).hostname in _LOOPBACK:
         raise ApiError(501, "pushes without a wrapper are not emulated")
     token = config.get("oidcToken")
     if token is not None and not _EMAIL.fullmatch(token.get("serviceAccountEmail", "")):
@@ -253,7 +253,15 @@ def create_subscription(call: Call) -> Json:
     message_filter(call.body.get("filter") or "")
     subscription = create(call.store, subscription_name(call), {**_DEFAULTS, **_checked(call, call.body)})
     call.cloud.publisher.push_due()
-    return subscription
+    return _changed(subscription)
+
+
+def _changed(subscription: Json) -> Json:
+    """Show a subscription as the response to a change does: with the version of pushes, as recorded in 2025."""
+    config = subscription["pushConfig"]
+    given = config.get("attributes", {})
+    attributes = given | {"x-goog-version": given.get("x-goog-version", "v1")}
+    return subscription | {"pushConfig": config | {"attributes": attributes}}
 
 
 def _checked(call: Call, body: Json) -> Json:
@@ -264,7 +272,10 @@ def _checked(call: Call, body: Json) -> Json:
     if deadline not in _ACK_DEADLINES:
         raise ApiError(400, f"Invalid ack deadline given (ack_deadline_seconds={deadline}); it is 10 to 600 seconds.")
     check_durations(body)
-    check_push_config(body.get("pushConfig") or {})
+    config = body.get("pushConfig") or {}
+    check_push_config(config)
+    if "noWrapper" in config:
+        body = body | {"pushConfig": config | {"noWrapper": {key: on for key, on in config["noWrapper"].items() if on}}}
     policy = body.get("deadLetterPolicy")
     return {
         **body,
@@ -304,7 +315,7 @@ def patch_subscription(call: Call) -> Json:
     change = call.body.get("subscription") or {}
     patched = patch(call, "Subscription", read_subscription(call), {**_DEFAULTS, **_checked(call, change)})
     call.cloud.publisher.push_due()
-    return patched
+    return _changed(patched)
 
 
 @handles("pubsub.projects.subscriptions.modifyPushConfig")

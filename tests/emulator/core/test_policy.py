@@ -63,7 +63,8 @@ def test_a_caller_that_cannot_act_as_the_account_cannot_create_a_subscription(cl
 
 def test_a_caller_that_cannot_act_as_the_account_cannot_set_it_later(cloud, subscriber):
     stranger = subscriber(STRANGER)
-    made = stranger.create_subscription(request={"name": NAME, "topic": TOPIC})
+    stranger.create_subscription(request={"name": NAME, "topic": TOPIC})
+    made = stranger.get_subscription(subscription=NAME)
     wanted = types.Subscription(name=NAME, push_config=_push(PUSHER), ack_deadline_seconds=20)
 
     with pytest.raises(exceptions.Forbidden, match=ACT_AS):

@@ -69,7 +69,8 @@ def test_fields_that_a_change_leaves_out_get_their_defaults(api):
     after = api.patch(SUBSCRIPTION, json={"subscription": {}, "updateMask": ",".join(fields)})
     _publish(api, {"data": "eA=="})
 
-    assert after.json() == before
+    assert after.json() == {**before, "pushConfig": {"attributes": {"x-goog-version": "v1"}}}
+    assert api.get(SUBSCRIPTION).json() == before
     assert [message["data"] for message in _pulled(api)] == ["eA=="]
 
 
