@@ -44,11 +44,13 @@ class Emulated:
     def hold_operations(self) -> None:
         """Make operations take an hour on the emulator's clock, which a test advances."""
         self.emulator.operations.latency = HOUR
+        self.emulator.operations.has_quick = False
         self.clock.hold()
 
     def finish_operations(self) -> None:
         """Advance the clock by that hour; later operations finish at once."""
         self.emulator.operations.latency = 0.0
+        self.emulator.operations.has_quick = True
         self.clock.release()
         self.clock.advance(HOUR)
 
@@ -214,6 +216,7 @@ class Emulated:
         self.emulator.operations.latency = 0.0
         self.emulator.operations.compares_bodies = False
         self.emulator.operations.done_at_once = False
+        self.emulator.operations.has_quick = True
         self.clock.reset()
 
 

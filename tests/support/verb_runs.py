@@ -91,6 +91,7 @@ def run(
 ) -> Seen:
     """Run a verb while nobody has the permissions `denied`; of `every`, everyone has the others."""
     make_surroundings(cloud)
+    cloud.emulator.operations.has_quick = False  # Google may be slow to end any operation
     item.world(cloud)
     config = {"project": PROJECT, "emulatorHost": cloud.host}
     more = {"validateOnline": "true"} if item.verb == ONLINE else {}

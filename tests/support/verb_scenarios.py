@@ -51,7 +51,6 @@ _UNKNOWN: Final = "if an instance that is not in the state matches the fleet's I
 _ADDED, _DELETED = "if members are added or replaced", "if members are deleted or replaced"
 _IN_PLACE, _RESTARTED = "if members change in place", "if a rolling update restarts members"
 _ONE, _SEVERAL = "to wait for a single member", "to wait for several members with fewer calls"
-_SLOW: Final = "if Google is not done at once"
 _STOPPED: Final = "if `onStopped` is `START` and a member is"
 _UNLISTED: Final = "compute.zoneOperations.list"
 _WITHOUT_LIST: Final = f"without `{_UNLISTED}`"
@@ -107,11 +106,6 @@ def _suspends(cloud: Emulated) -> None:
 
 def _answers_at_once(cloud: Emulated) -> None:
     cloud.emulator.operations.done_at_once = True
-
-
-def _works_slowly(cloud: Emulated) -> None:
-    """Let all operations be running in the first response, also those that mostly take no time."""
-    cloud.emulator.operations.latency = 1.01
 
 
 def _has_stranger(cloud: Emulated) -> None:
@@ -249,8 +243,6 @@ RUNS: Final = [
     VerbRun(TEMPLATE, "create", {"sourceInstance": VM}, name="from_instance", when=(_GLOBAL,)),
     VerbRun(ATTACHMENT, "create", attachment(mode="READ_ONLY"), name="read_only"),
     VerbRun(ATTACHMENT, "create", attachment(), arrange=_answers_at_once, ends_early=True, name="answered_at_once"),
-    VerbRun(ATTACHMENT, "update", attachment(), attachment(autoDelete=True), arrange=_works_slowly, name="slow", when=(_SLOW,)),
-    VerbRun(IMAGE, "update", image(), image(labels={"a": "2"}), arrange=_works_slowly, name="slow", when=(_SLOW,)),
     VerbRun(KEY, "create", key(projectId=PROJECT), name="imported"),
     VerbRun(KEY, "update", key(projectId=PROJECT), key(projectId=PROJECT, regions=["us-east1"]), name="regions"),
     *(VerbRun(token, "list", query, name=name) for name, token, query in (

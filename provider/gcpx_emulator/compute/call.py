@@ -80,7 +80,7 @@ def last_part(link: str) -> str:
 
 
 _QUICK: Final = frozenset({"setDiskAutoDelete", "setLabels"})
-"""The types of operations that are done in the first response, unless operations take more than a second.
+"""The types of operations that are done in the first response.
 
 Source: operations of Google that were recorded from 2016 to 2024; one of 11 setLabels was running (2019).
 """
@@ -345,7 +345,7 @@ class Call(call.Call):
             request_id=None,
             body=body,
             begins=self.now,
-            ends=max(self.now, self.end - 1.0) if work.kind in _QUICK else None,
+            ends=self.now if work.kind in _QUICK and self.cloud.operations.has_quick else None,
             effects=[] if work.failure else work.effects,
         )
 

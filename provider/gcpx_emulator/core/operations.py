@@ -125,6 +125,7 @@ class Operations:
         compares_bodies: whether a request ID must not be used again with another body. Google does not document whether
             it accepts that.
         done_at_once: whether operations that take no time are done in the first response, as many of Google's are.
+        has_quick: whether those that Google mostly ends at once, whatever others take, are done in the first response.
     """
 
     store: Store
@@ -134,6 +135,7 @@ class Operations:
     timers: list[Callable[[], None]] = attrs.Factory(list)
     compares_bodies: bool = False
     done_at_once: bool = False
+    has_quick: bool = True
     _bodies: dict[str, Any] = attrs.Factory(dict)
     """The bodies of requests, by request ID."""
 
