@@ -30,6 +30,7 @@ def engine_and_cloud(_emulator):
     _emulator.make_disk()
     _emulator.make_regional_disk()
     _emulator.make_instance()
+    _emulator.add_machine_type("x9-standard-4")  # of the corpus
     for policy in ("rack", "shelf"):
         _emulator.make_placement_policy(policy)
     with driver.engine(ClockedProvider(), project=PROJECT, emulatorHost=_emulator.host) as made:
