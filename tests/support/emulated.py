@@ -22,6 +22,7 @@ from gcpx_emulator.core.clock import Clock
 from gcpx_emulator.core.faults import Fault
 from gcpx_emulator.emulator import Emulator
 from gcpx_emulator.server import listen
+from gcpx_emulator.storage.buckets import NEW as NEW_BUCKET
 from gcpx_emulator.testing.background import serving
 
 _DETACHMENT = SystemEvent("detachDisk")
@@ -143,7 +144,7 @@ class Emulated:
 
     def make_bucket(self) -> None:
         """Create the bucket that notifications in tests use."""
-        bucket = {"kind": "storage#bucket", "name": BUCKET, "id": BUCKET, "_project": PROJECT}
+        bucket = {**NEW_BUCKET, "kind": "storage#bucket", "name": BUCKET, "id": BUCKET, "_project": PROJECT}
         self.emulator.store.put(f"b/{BUCKET}", bucket)
 
     def detach(self, vm: str, disk: str) -> None:

@@ -328,8 +328,10 @@ class Oracle:
             if thing.maker != stack.stack_name or thing.released:
                 continue
             if id(thing) in known:
-                thing.is_pending = False
                 is_certain = any(thing in self.claimed(entry) for entry in stack.entries)
+                thing.is_pending = (
+                    thing.is_pending and not is_certain
+                )  # an unfinished entry may stand for something else
                 thing.is_named = not is_certain and (thing.is_named or _names(said, thing))
             elif _names(said, thing):
                 self.figures["named"] += thing.is_pending

@@ -31,7 +31,7 @@ _FIXED: Final = ("customPlacementConfig", "hierarchicalNamespace", "location", "
 """What a bucket keeps until it is deleted."""
 
 
-_NEW: Final[Json] = {
+NEW: Final[Json] = {
     "projectNumber": _PROJECT_NUMBER,
     "metageneration": "1",
     "etag": etag("1"),
@@ -55,7 +55,7 @@ def read_bucket(call: Call) -> Json:
     bucket = call.store.get(bucket_path(call))
     if bucket is None:
         raise ApiError(404, "The specified bucket does not exist.")
-    return _NEW | bucket
+    return NEW | bucket
 
 
 def write_changed(call: Call, bucket: Json) -> Json:
@@ -104,7 +104,7 @@ def insert_bucket(call: Call) -> Json:
         "kind": "storage#bucket",
         "id": name,
         "selfLink": f"https://www.googleapis.com/storage/v1/b/{name}",
-        **_NEW,
+        **NEW,
         "generation": str(10**15 + call.store.next("generations")),
         "timeCreated": now,
         "updated": now,
@@ -204,7 +204,7 @@ def list_buckets(call: Call) -> Json:
     """List the buckets of a project."""
     refuse_soft_deleted(call)
     prefix = call.query.get("prefix", "")
-    of_project = [_NEW | item for item in call.store.list("b") if item["_project"] == call.query["project"]]
+    of_project = [NEW | item for item in call.store.list("b") if item["_project"] == call.query["project"]]
     items, token = page_of([item for item in of_project if item["name"].startswith(prefix)], call.query)
     shown = [_shown(call, item, "noAcl") for item in items]
     found = {"items": shown} if shown else {}
