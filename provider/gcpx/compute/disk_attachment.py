@@ -326,6 +326,7 @@ class DiskAttachment(Resource):
             instances=instances,
             address=address,
             inputs=values,
+            body=codec.to_body(self.type, values) | {"source": disk},
             prior=context.prior,
         )
         with self._exclusively(context, address):
@@ -507,6 +508,7 @@ class _Creation(InsertionOfOne):
         instances: the collection of the instance.
         address: the instance, with the disk and, if the inputs give it, the device name.
         inputs: the inputs of the resource.
+        body: the same as REST JSON.
         prior: the outputs in state, if this finishes an earlier creation.
     """
 
@@ -514,17 +516,18 @@ class _Creation(InsertionOfOne):
     instances: Collection
     address: Address
     inputs: DiskAttachmentValues
+    body: dict[str, Any]
     prior: Mapping[str, Any]
 
     @property
     def content(self) -> list[Any]:
         """Return the call, with what it attaches."""
-        return [self._path, self._body, self._query]
+        return [self._path, self.body, self._query]
 
     def request(self, request_id: str) -> Request:
         """Return the call."""
         query = {**self._query, "requestId": request_id}
-        return Request(api=COMPUTE, method="POST", path=self._path, query=query, body=self._body)
+        return Request(api=COMPUTE, method="POST", path=self._path, query=query, body=self.body)
 
     def exists(self) -> bool:
         """Return whether the disk is attached."""
@@ -603,10 +606,6 @@ class _Creation(InsertionOfOne):
     @property
     def _path(self) -> str:
         return f"{self.instances.url_of(self.address.instance)}/attachDisk"
-
-    @property
-    def _body(self) -> dict[str, Any]:
-        return codec.to_body(self.resource.type, self.inputs) | {"source": self.address.disk}
 
     @property
     def _query(self) -> dict[str, Any]:

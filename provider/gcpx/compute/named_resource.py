@@ -98,8 +98,6 @@ class NamedResource(InProject):
         """Insert the resource, then read it by the numeric ID that the operation returns."""
         address = self._address(inputs)
         collection = self._collection(address, beta=self.beta(context, address, inputs))
-
-        body = codec.to_body(self.type, inputs)
         state = _Creation(
             context=context,
             operations=collection.operations,
@@ -108,7 +106,7 @@ class NamedResource(InProject):
             collection=collection,
             address=address,
             inputs=inputs,
-            body=body,
+            body=codec.to_body(self.type, inputs),
         ).run()
         self._warn_of_earlier(context, collection, state)
         return state

@@ -19,9 +19,7 @@ def new_policy(given: Json) -> Json:
 
     Source: the field `version` in the description of the API; the version of an answer was recorded in 2024.
     """
-    version = int(given.get("version") or 0)
-    if version not in _VERSIONS:
-        raise ApiError(400, f"Invalid policy version: {version}. Valid values are 0, 1 and 3.")
+    version = _checked_version(given.get("version"))
     bindings = [binding for binding in given.get("bindings") or () if binding.get("members")]
     for binding in bindings:
         _check_binding(binding)
@@ -29,6 +27,13 @@ def new_policy(given: Json) -> Json:
         raise ApiError(400, "A policy with conditional role bindings must have version 3.")
     kept = {"version": _WITH_CONDITIONS if _has_conditions(bindings) else 1}
     return kept | ({"bindings": bindings} if bindings else {})
+
+
+def _checked_version(given: str | int | None) -> int:
+    version = int(given or 0)
+    if version not in _VERSIONS:
+        raise ApiError(400, f"Invalid policy version: {version}. Valid values are 0, 1 and 3.")
+    return version
 
 
 def _check_binding(binding: Json) -> None:
@@ -51,9 +56,7 @@ def shown_policy(policy: Json, requested_version: str | None) -> Json:
 
     Source: the parameters `optionsRequestedPolicyVersion` and `options.requestedPolicyVersion` of the APIs.
     """
-    version = int(requested_version or 0)
-    if version not in _VERSIONS:
-        raise ApiError(400, f"Invalid policy version: {version}. Valid values are 0, 1 and 3.")
+    version = _checked_version(requested_version)
     if _has_conditions(policy.get("bindings") or []) and version != _WITH_CONDITIONS:
         raise ApiError(400, "The policy has conditional role bindings; request version 3.")
     return policy
