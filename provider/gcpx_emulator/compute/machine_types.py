@@ -339,8 +339,9 @@ def _numbers(text: str) -> set[int]:
     """Read numbers and ranges with a step, such as `1 2-96/2`."""
     found: set[int] = set()
     for part in text.split():
-        first, last, step = map(int, re.fullmatch(r"(\d+)(?:-(\d+)/(\d+))?", part).groups(default="0"))  # type: ignore[union-attr]
-        found.update(range(first, last + 1, step) if step else (first,))
+        numbers, _, step = part.partition("/")
+        first, has_end, last = numbers.partition("-")
+        found.update(range(int(first), int(last) + 1, int(step)) if has_end or step else (int(first),))
     return found
 
 
