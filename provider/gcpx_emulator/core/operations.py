@@ -159,6 +159,8 @@ class Operations:
             self.store.run_many("insert into pending values (?, ?)", ((path, operation.name) for path in pending))
         begins, shortest = operation.begins, 0.0 if self.done_at_once else 1e-3
         ends = begins + max(self.latency, shortest) if operation.ends is None else operation.ends
+        if ends <= begins:
+            self.settle()  # what is shown as done has taken effect
         return self.show(operation.body, Progress(begins, ends, begins))
 
     def of_request(self, project: str, request_id: str) -> Json | None:

@@ -184,3 +184,12 @@ def test_the_disks_of_all_zones_and_regions_are_listed_together(http):
     assert [disk["name"] for disk in items[f"zones/{ZONE}"]["disks"]] == ["d"]
     assert [disk["name"] for disk in items["regions/us-east1"]["disks"]] == ["r"]
     assert items["zones/us-east1-c"]["warning"]["code"] == "NO_RESULTS_ON_PAGE"
+
+
+def test_a_change_that_is_shown_as_done_is_in_the_store_before_any_other_request(cloud, http):
+    _made(http)
+    path = f"projects/{PROJECT}/zones/{ZONE}/disks/d"
+    change = {"labels": {"a": "b"}, "labelFingerprint": cloud.emulator.store.get(path)["labelFingerprint"]}
+
+    assert http.post(f"{DISKS}/d/setLabels", json=change).json()["status"] == "DONE"
+    assert cloud.emulator.store.get(path)["labels"] == {"a": "b"}
