@@ -223,21 +223,21 @@ class Connections:
         self._pools: dict[tuple[bool, bool], httpx.Client] = {}
         self._lock = threading.Lock()
 
-    def exchange(self, method: str, url: str, *, timeout: httpx.Timeout, **content: Any) -> Received:
+    def exchange(self, method: str, url: httpx.URL | str, *, timeout: httpx.Timeout, **content: Any) -> Received:
         """Send a request, and read its response; redirects are not followed.
 
         Args:
             method: the HTTP method.
-            url: the URL.
+            url: the URL with its query.
             timeout: the longest waits; the response must be complete after its `read` seconds.
-            content: the arguments `headers`, `params`, `json` and `content` of httpx.
+            content: the arguments `headers`, `json` and `content` of httpx.
 
         Raises:
             UserError: the environment names a proxy or certificates that cannot be used.
             UnreadableBodyError: the body is too large, or compressed in an unknown way.
             Exception: one of `connection_errors.CONNECTION_EXCEPTIONS`, if no complete response came.
         """
-        httpx.URL(url)  # raises InvalidURL before any other code reads the URL
+        url = httpx.URL(url)  # raises InvalidURL before any other code reads the URL
         content["headers"] = {"Accept-Encoding": ACCEPTED_ENCODINGS, **(content.get("headers") or {})}
         until = self._clock() + (timeout.read or 0.0)
         with self._pool(url).stream(method, url, timeout=timeout, **content) as response:
@@ -263,10 +263,10 @@ class Connections:
             for pool in self._pools.values():
                 pool.close()
 
-    def _pool(self, url: str) -> httpx.Client:
-        nearby = is_nearby(urlsplit(url).hostname)
+    def _pool(self, url: httpx.URL) -> httpx.Client:
+        nearby = is_nearby(url.host)
         # A nearby server over plain http has no certificate.
-        verified = not nearby or url.startswith("https:")
+        verified = not nearby or url.scheme == "https"
         key = (nearby, verified)
         with self._lock:
             if key not in self._pools:

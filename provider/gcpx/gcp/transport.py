@@ -184,15 +184,14 @@ class Transport:
         request = attempt.request
         url = f"{base_url(self._settings, request.api)}{request.api.path}/{request.path}"
         try:
-            httpx.URL(url)  # raises InvalidURL before any other code reads the URL
+            # Google spells booleans in lower case, as httpx does.
+            query = httpx.QueryParams({key: value for key, value in request.query.items() if value is not None})
+            whole = httpx.URL(f"{url}?{query}" if query else url)  # raises InvalidURL before other code reads the URL
             headers = self._headers_of(attempt, url)
             attempt.begin()
-            query = {key: value for key, value in request.query.items() if value is not None}
             received = self._connections.exchange(
                 request.method,
-                url,
-                # Google spells booleans in lower case.
-                params={key: str(value).lower() if isinstance(value, bool) else value for key, value in query.items()},
+                whole,
                 json=request.body,
                 headers=headers,
                 timeout=httpx.Timeout(attempt.step, read=attempt.read),
