@@ -216,10 +216,15 @@ class Connections:
     """Two pools of connections: one to nearby hosts, and one to all others, which proxies may lie before.
 
     The second is opened with the first request that needs it, because loading the trusted certificates takes time.
+
+    Args:
+        clock: gives the time in seconds, from any starting point.
+        nearby: what carries requests to nearby hosts over plain http; httpx's own transport by default.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic, nearby: httpx.BaseTransport | None = None) -> None:
         self._clock = clock
+        self._nearby = nearby
         self._pools: dict[tuple[bool, bool], httpx.Client] = {}
         self._lock = threading.Lock()
 
@@ -270,17 +275,18 @@ class Connections:
         key = (nearby, verified)
         with self._lock:
             if key not in self._pools:
-                self._pools[key] = _client(proxied=not nearby, verified=verified)
+                transport = None if verified else self._nearby
+                self._pools[key] = _client(proxied=not nearby, verified=verified, transport=transport)
             return self._pools[key]
 
 
 _LIMITS: Final = httpx.Limits(max_connections=MOST_AT_ONCE, max_keepalive_connections=32)
 
 
-def _client(*, proxied: bool, verified: bool) -> httpx.Client:
+def _client(*, proxied: bool, verified: bool, transport: httpx.BaseTransport | None) -> httpx.Client:
     verify = _trusted() if verified else False
     try:
-        return httpx.Client(limits=_LIMITS, trust_env=proxied, verify=verify)
+        return httpx.Client(limits=_LIMITS, trust_env=proxied, verify=verify, transport=transport)
     except (ValueError, ImportError, httpx.InvalidURL) as error:
         # The text of the error quotes the URL, which may contain a password.
         raise UserError(

@@ -11,7 +11,6 @@ import queue
 import re
 import threading
 import time
-from collections.abc import Callable
 from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
@@ -161,11 +160,11 @@ _NOT_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
 class Transport:
-    """One pool of connections for all APIs."""
+    """Sends requests to all APIs, with the headers and credentials of the settings."""
 
-    def __init__(self, settings: Settings, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, settings: Settings, connections: Connections) -> None:
         self._settings = settings
-        self._connections = Connections(clock)
+        self._connections = connections
         anonymous = settings.emulator_host is not None
         self._credentials = None if anonymous else Credentials(settings, self._connections)
         # Google compresses responses only for user agents that contain `gzip`.
