@@ -12,6 +12,8 @@ PORT ?= 8095
 export GRPC_VERBOSITY = NONE
 # Compiled modules are kept, also where the environment forbids it: tests start Python several hundred times.
 export PYTHONDONTWRITEBYTECODE =
+# One more than the cores of a small machine: tests with the CLI wait for its processes.
+WORKERS ?= 3
 RANDOM_ORDER = -p randomly --randomly-seed=$(or $(SEED),$(shell echo $$RANDOM))
 
 .PHONY: help demo picture test test-backends test-languages coverage search matrix soak ownership verify-google planted-faults shuffle repeat check lint types check-generated format permissions schema sdk setup env emulator bench docs docs-links build dist release-check clean
@@ -26,27 +28,27 @@ ifdef COVERAGE
 test: coverage
 else
 test: setup ## Run the tests, also with the real Pulumi CLI, but not those of test-languages and test-backends; COVERAGE=1: as `make coverage`
-	$(BIN)/python -m pytest -n 2 --maxschedchunk 4 -m "not languages and not backends"
+	$(BIN)/python -m pytest -n $(WORKERS) --maxschedchunk 4 -m "not languages and not backends"
 endif
 
 coverage: setup ## Run the tests of `make test` in random order, and measure code coverage; SEED=... repeats an order
 	@$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n 2 --maxschedchunk 4 -m "not languages and not backends" $(RANDOM_ORDER)
+	$(BIN)/coverage run -m pytest -n $(WORKERS) --maxschedchunk 4 -m "not languages and not backends" $(RANDOM_ORDER)
 	@$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
 test-languages: setup ## Build a release, install it, and run the guides, the examples, and programs in every language
-	$(BIN)/python -m pytest -m languages -n 2
+	$(BIN)/python -m pytest -m languages -n $(WORKERS)
 
 test-backends: setup ## Run stacks in PostgreSQL, which is installed if possible, and in a bucket; many stacks side by side
 	@$(BIN)/python tools/postgresql.py
-	$(BIN)/python -m pytest tests/backends -m backends -n 2
+	$(BIN)/python -m pytest tests/backends -m backends -n $(WORKERS)
 
 search: $(READY) ## Try many new examples in the property-based tests, at most a minute each
-	GCPX_SEARCH=60 $(BIN)/python -m pytest -n 2 -m search
+	GCPX_SEARCH=60 $(BIN)/python -m pytest -n $(WORKERS) -m search
 
 matrix: $(READY) ## Run all cases of the generated matrices: faults, crashes, cancellation, secrets, wrong values and assumptions; SHARD=1/40 runs a part
-	GCPX_MATRIX=$(or $(SHARD),1/1) $(BIN)/python -m pytest tests/reliability tests/reality -q -n 2
+	GCPX_MATRIX=$(or $(SHARD),1/1) $(BIN)/python -m pytest tests/reliability tests/reality -q -n $(WORKERS)
 
 soak: $(READY) ## Run random programs, faults, cancellations and crashes for half an hour, or for MINUTES=...
 	MINUTES=$(or $(MINUTES),30) PYTHONPATH=tests/support:tools $(BIN)/python tools/soak.py
@@ -57,11 +59,11 @@ ownership: $(READY) ## Run 2,000 random programs of two stacks, or PROGRAMS=...,
 verify-google: $(READY) ## Compare Google with what gcpx assumes, in PROJECT=..., for a few cents; asks first; ZONE=..., OSLOGIN_USER=..., ID_TOKEN=...
 	@OSLOGIN_USER='$(OSLOGIN_USER)' ID_TOKEN='$(value ID_TOKEN)' PYTHONPATH=tests/support:tools $(BIN)/python -m verify_google --project '$(PROJECT)' --zone $(or $(ZONE),us-east1-b)
 
-planted-faults: $(READY) ## Invert each cell of the table of ownership, and tell after how many random programs it is found; PROGRAMS=...
+planted-faults: $(READY) ## Invert each cell of the table of ownership, for its tests and for random programs, and tell what finds it; PROGRAMS=...
 	PYTHONPATH=tests/support:tools $(BIN)/python tools/planted_faults.py --programs $(or $(PROGRAMS),600)
 
 shuffle: setup ## Run the tests of `make test` in random order; SEED=... repeats an order
-	$(BIN)/python -m pytest -n 2 --maxschedchunk 4 -m "not languages and not backends" $(RANDOM_ORDER)
+	$(BIN)/python -m pytest -n $(WORKERS) --maxschedchunk 4 -m "not languages and not backends" $(RANDOM_ORDER)
 
 repeat: setup ## Run the new and changed tests several times, in random order
 	$(BIN)/python tools/repeat.py
