@@ -26,7 +26,7 @@ NAMESAKES = [
 ]
 ADOPTED = [
     "test_an_interrupted_creation_under_a_generated_name_is_adopted",
-    "test_an_interrupted_creation_under_a_given_name_is_adopted_after_google_has_forgotten_its_request_id",
+    "test_an_interrupted_creation_is_adopted_although_google_does_not_recognize_its_request_id",
 ]
 PROMISES = {
     "Nothing is lost": [FAULTS, CRASHES, TWO_STACKS],
@@ -124,6 +124,10 @@ PROMISES = {
     "gcpx repeats a request": [
         "test_every_retry_is_reported_until_patience_is_over",
         "test_a_request_that_is_not_idempotent_is_sent_again_only_after_a_rate_limit",
+    ],
+    "It repeats the creation of a fleet": [
+        "test_a_fleets_creation_is_not_sent_again_before_a_look_up_by_its_label",
+        "test_a_fleets_creation_is_not_sent_again_if_nothing_shows_what_became_of_it",
     ],
     "If no response to a creation arrives": ["test_a_creation_whose_response_is_lost_for_good_is_kept_in_the_state"],
     "If Google does not show": [

@@ -30,8 +30,9 @@ def _lose_answers(stack, name, earlier=0):
         stack.cloud.fail(insertion, times=earlier, delay=0.0)
     stack.cloud.fail(insertion, drop="after")
     stack.cloud.fail(insertion, status=403)
-    stack.cloud.fail(operations, status=403)
+    stack.cloud.fail(operations, status=403, times=2)  # a generated name takes one more look, before the request
     stack.up(CREATIONS[name].inputs)
+    stack.cloud.emulator.faults.queue.clear()
     assert stack.init_errors
     assert "numericId" not in stack.state.outputs
 
@@ -72,6 +73,31 @@ def test_operations_are_known_by_the_end_of_their_type(cloud, lost):
 
     assert stack.failed is None
     assert Inventory.of(cloud) == before
+
+
+@pytest.mark.parametrize("name", ["fleet_with_id", "fleet_generated"])
+@pytest.mark.parametrize("lists_fail", [True, False])
+def test_a_fleets_creation_is_not_sent_again_if_nothing_shows_what_became_of_it(cloud, name, lists_fail):
+    before, stack = prepare(cloud), _stack(cloud, name)
+    cloud.fail("compute.regionInstances.bulkInsert", drop="after")
+    if name == "fleet_generated":
+        cloud.fail("compute.regionOperations.list", delay=0.0)  # the look at what earlier runs began
+    cloud.fail("compute.regionOperations.list", status=403)
+    if lists_fail:
+        cloud.fail("compute.instances.list", times=3, status=403)
+    stack.up(CREATIONS[name].inputs)
+    assert stack.init_errors
+    assert len(cloud.requests("compute.regionInstances.bulkInsert")) == 1
+    cloud.emulator.faults.queue.clear()
+    made = Inventory.of(cloud)
+    stack.end_plugin()
+    stack.up(CREATIONS[name].inputs)
+
+    assert stack.failed is None
+    assert Inventory.of(cloud) == made
+    stack.destroy()
+    assert Inventory.of(cloud) == before
+    stack.end_plugin()
 
 
 @pytest.mark.parametrize("name", INSERTIONS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import attrs
 import pytest
+from clock import HOUR
 from inventory import Inventory
 from programs import KEY, key
 from scenarios import CREATIONS, INSERTIONS, lose_answers, program_of
@@ -120,8 +121,10 @@ def test_a_forced_replacement_needs_to_delete_first(cloud, stack, before, name):
 def test_a_forced_replacement_of_a_generated_name_replaces_when_google_has_forgotten_the_request(
     cloud, stack, before, name
 ):
+    cloud.clock.advance(-2 * HOUR)
     stack.up(program_of(name))
     old = attrs.evolve(stack.entries[0].resource)
+    cloud.clock.advance(2 * HOUR)
     cloud.emulator.operations.forget_requests()
     stack.taint("web")
     stack.up(program_of(name))

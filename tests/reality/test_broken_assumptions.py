@@ -19,19 +19,13 @@ from sample import FAULTS
 from whole_life import KINDS, PROGRAMS, TOKENS, Kind, Life, expected_of, life_under
 from workspace import ROOT
 
-_IN_TWO: Final = "a second operation makes another one, because gcpx does not look for the first one before it repeats"
-_AT_ONCE: Final = "gcpx takes over what was just deleted, because Google still shows it; no operation is asked"
-EXCEPTIONS: Final = {
-    r"request ID is refused with 400/(template_\w+|image_named)/killed": "the refusal does not name what was created",
-    r"request ID makes a second operation/(fleet|fleet_rolling)/(lost once|killed)": _IN_TWO,
-    r"request ID makes a second operation/(template|image)/killed": _IN_TWO,
-    r"end in the numeric ID/(template|image)/killed": "what a link without a name leads to is not found",
-    r"no status of each location/(fleet|fleet_rolling)/killed": "without zones, the instances are not looked for",
-    r"lists lag by \d+ seconds/fleet\w*/again": _AT_ONCE,
-    r"reads lag by \d+ seconds/(attachment|template|image)\w*/again": _AT_ONCE,
-    r"reads lag by 60 seconds/key\w*/again": "the command in the error imports what was just deleted",
-}
-"""Where gcpx is wrong, as patterns of `assumption/program/kind`, and why."""
+_USUAL: Final = re.compile(
+    rf".*/{KINDS[0]}"
+    r"|a repeated request ID .*/(lost once|killed)"
+    r"|(filters|links of targets|bulk creations) .*/killed"
+    r"|(lists|reads) lag .*/again"
+)
+"""The cases of a normal run, as `assumption/program/kind`: the first kind, and where the assumption matters most."""
 
 
 @functools.cache
@@ -40,30 +34,17 @@ def _expected(program: str, kind: Kind) -> Life:
         return expected_of(cloud, program, kind)
 
 
-def _marks(case: str) -> list[Any]:
-    return [
-        pytest.mark.xfail(reason=reason, strict=True)
-        for pattern, reason in EXCEPTIONS.items()
-        if re.search(f"{pattern}$", case)
-    ]
-
-
-def _is_usual(assumption: Assumption, kind: Kind, case: str) -> bool:
-    """Return whether a normal run has a case: the first kind, where filters matter, and where gcpx is wrong."""
-    return kind == KINDS[0] or (kind == "killed" and assumption.name.startswith("filters")) or bool(_marks(case))
-
-
 def _cases() -> list[Any]:
     programs = [name for name, program in PROGRAMS.items() if FAULTS in program.suites]
     firsts = {TOKENS[name]: name for name in reversed(programs)}.values()
     cases = [
-        pytest.param(assumption, program, kind, id=case, marks=_marks(case))
+        pytest.param(assumption, program, kind, id=case)
         for assumption in ASSUMPTIONS
         for program in programs
         if TOKENS[program] in assumption.concerns
         for kind in KINDS
         for case in [f"{assumption.name}/{program}/{kind}"]
-        if matrix.FULL or (program in firsts and _is_usual(assumption, kind, case))
+        if matrix.FULL or (program in firsts and _USUAL.fullmatch(case))
     ]
     return list(matrix.part(cases))
 
@@ -75,11 +56,11 @@ def test_a_life_while_an_assumption_is_wrong(cloud, assumption: Assumption, prog
     assert not life.problems, "\n".join([*life.problems, *map(str, life.failures)])
 
 
-@pytest.mark.parametrize(
-    "kind", [pytest.param("lost once", marks=pytest.mark.xfail(reason=_IN_TWO, strict=True)), "cut off"]
-)
-def test_a_fleets_creation_is_not_sent_again_before_a_look_up_by_its_label(cloud, kind: Kind) -> None:
+@pytest.mark.parametrize(("kind", "drop"), [("lost once", "after"), ("cut off", "after"), ("quiet", "before")])
+def test_a_fleets_creation_is_not_sent_again_before_a_look_up_by_its_label(cloud, kind: Kind, drop: str) -> None:
     life = Life.begin(cloud, "fleet")
+    if drop == "before":
+        cloud.fail("compute.regionInstances.bulkInsert", drop=drop)
     requests: list[str] = []
 
     async def observe(asked: Asked, google: Google) -> Answer:

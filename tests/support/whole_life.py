@@ -153,10 +153,12 @@ class Life:
 
     def _up(self, step: str, inputs: dict[str, Any], *, at_once: bool = False) -> None:
         """Bring the resource to a program, after an import if a message of the last run has the command."""
-        self._tried(step, lambda: self._up_or_import(inputs), at_once=at_once)
+        self._tried(step, lambda: self._up_or_import(inputs, has_deleted=at_once), at_once=at_once)
 
-    def _up_or_import(self, inputs: dict[str, Any]) -> None:
-        commands = import_commands(self.failures[-1][1]) if self.failures and self.stack.state is None else []
+    def _up_or_import(self, inputs: dict[str, Any], *, has_deleted: bool = False) -> None:
+        said = self.failures[-1][1] if self.failures and self.stack.state is None else ""
+        is_for_others = has_deleted and "If you have just deleted it" in said
+        commands = [] if is_for_others else import_commands(said)
         if commands:
             self.stack.import_(commands[0].id)
         if self.stack.state is not None or not commands:

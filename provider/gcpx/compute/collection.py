@@ -15,6 +15,7 @@ from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import ApiError, NotFound, PermissionDenied, PreconditionFailed, Rejected
 from gcpx.gcp.list_method import is_id
 from gcpx.gcp.request import COMPUTE, Request, segment
+from gcpx.model.links import name_of
 from gcpx.model.resource import Context
 
 _IN_USE: Final = ("resourceInUseByAnotherResource", "RESOURCE_IN_USE_BY_ANOTHER_RESOURCE")
@@ -112,11 +113,20 @@ class Collection:
         live = self.get(context, name)
         return live if live is not None and has_created(operation, live) else None
 
+    def named(self, context: Context, operation: Operation) -> Operation:
+        """Return an operation of `insert` with a link that ends in the name of what it created.
+
+        All recorded links do. If one ends in the numeric ID, what has that ID is read; if that is gone, the link stays.
+        """
+        target = str(operation.get("targetId"))
+        live = self.get(context, target) if name_of(operation.get("targetLink")) == target else None
+        return operation if live is None else {**operation, "targetLink": self.id_of(str(live["name"]))}
+
     def settle(self, context: Context, name: str) -> None:
         """Wait for what interrupted runs are still inserting, as `wait_for_insertions` does; `name` is for messages."""
 
         def is_shown(outcome: Outcome) -> bool:
-            operation = outcome.operation
+            operation = self.named(context, outcome.operation)
             return self.get_inserted(context, inserted_name(operation, name), operation) is not None
 
         wait = Wait(f"insert {self.path}/{name}", self.timeout)

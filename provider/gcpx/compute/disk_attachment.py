@@ -33,7 +33,7 @@ from gcpx.gcp.settings import Settings
 from gcpx.model import codec
 from gcpx.model.fields import Failure, chosen, field, record, rule, text
 from gcpx.model.import_command import not_ours
-from gcpx.model.links import Location, name_of, path_of
+from gcpx.model.links import Location, name_of, path_of, same_link
 from gcpx.model.naming import UNREAD
 from gcpx.model.numbers import as_integer
 from gcpx.model.ownership import Known, Maker, Owner, Shown, owner
@@ -426,7 +426,8 @@ class DiskAttachment(Resource):
         device = known.get("deviceName") or address.device
         disk = address.disk or (address.path_of_disk(known["disk"]) if known.get("disk") else "")
         for attached in _disks_of(instance, address.path):
-            if device in {"", attached.get("deviceName")} and disk in {"", path_of(attached.get("source", ""))}:
+            is_same = not disk or same_link(disk, attached.get("source", ""), "zones/disks")
+            if device in {"", attached.get("deviceName")} and is_same:
                 is_ours = is_own(context, instances.operations, instances.scope, instance)
                 return _Attached(instance, attached) if is_ours else None
         return None
@@ -559,8 +560,8 @@ class _Creation(InsertionOfOne):
     def owner(self, outcome: Outcome) -> Owner:
         """Tell whose the attachment is.
 
-        If the disk was detached since, and somebody else may have attached it again, that request made it. An operation
-        does not say which disk it detaches. Only a request ID of this resource shows that.
+        If the disk was detached since, it is gone, although a read may lag behind, or somebody else may have attached it
+        again. An operation does not say which disk it detaches. Only a request ID of this resource shows that.
         """
         context, operation, target = self.context, outcome.operation, str(outcome.operation.get("targetId"))
         if outcome.error is not None:
@@ -575,13 +576,15 @@ class _Creation(InsertionOfOne):
             known = Known.ID if context.is_blocked else Known.NOTHING
 
         def maker() -> Maker:
+            mark, were_begun = context.request_mark, partial(self.operations.were_begun_in_turn, context, self.scope)
             if not is_there:
                 is_detached = target in self.operations.deleted_since(context, self.scope, operation)
             elif shown is Shown.SAME:
-                in_turn = ("detachDisk", "attachDisk")
-                is_detached = self.operations.were_begun_in_turn(context, self.scope, operation, in_turn)
+                is_detached = were_begun(operation, ("detachDisk", "attachDisk")) or (
+                    bool(mark) and were_begun(operation, ("detachDisk",), mark)
+                )
             else:
-                is_detached = bool(context.request_mark) and self._may_be_detached(operation, context.request_mark)
+                is_detached = bool(mark) and self._may_be_detached(operation, mark)
             return Maker.OTHERS if is_detached else Maker.OURS
 
         return owner(known, shown, maker)

@@ -35,6 +35,8 @@ LAG: Final = 20.0
 """Seconds in which Google's answers may lag behind what it has done."""
 MOST_FAILURES: Final = 3
 """After so many operations that failed at once, or whose results are not seen, the last request ID is used."""
+_RECOGNIZED: Final = 3600.0
+"""Seconds for which Google recognizes a request ID."""
 _CLOCK_SKEW: Final = 60.0
 """Seconds by which this machine's clock and Google's may differ."""
 _MOST: Final = 20
@@ -79,9 +81,11 @@ class Insertion(abc.ABC):
         operations: the operations of the project.
         scope: where the operation is: `global`, `regions/R` or `zones/Z`.
         namespace: the UUID that keeps the request IDs of insertions of different kinds apart.
+        refused_again: how Google may refuse a request ID that it knows, or what this very request has created already.
     """
 
     namespace: ClassVar[uuid.UUID] = _NAMESPACE
+    refused_again: ClassVar[tuple[type[ApiError], ...]] = (Conflict,)
     context: Context
     operations: Operations
     scope: str
@@ -102,12 +106,17 @@ class Insertion(abc.ABC):
     def accepted_earlier(self, error: ApiError, request_id: str) -> Operation | None:
         """Return the operation that the request ID began earlier, if that is why Google refused the request.
 
-        Google refuses what this very request has created already, and an ID that was used with another body, such as one
-        with the name that another run had generated.
+        Google may also refuse an ID that was used with another body, such as one with the name that another run had
+        generated.
         """
-        if not isinstance(error, Conflict) and not self.context.autonamed:
+        if not isinstance(error, self.refused_again) and not self.context.autonamed:
             return None
         return self.operations.requested_if_known(self.context, self.scope, request_id)
+
+    def sent_earlier(self, request_id: str) -> Operation | None:
+        """Return the operation that the request ID began in an earlier run, if that is looked up before it is sent."""
+        del request_id
+        return None
 
     def explained(self, error: ApiError) -> ApiError:
         """Return Google's refusal with what the user can do about it."""
@@ -154,15 +163,16 @@ class Insertion(abc.ABC):
         for number in range(_MOST):
             is_last = failures == MOST_FAILURES or number == _MOST - 1
             operation = self._send(request_id(self.context) if is_last else self.derived_request_id(number), unseen)
-            may_be_earlier = operation.get("status") == "DONE" or self.is_other(operation)
             outcome = self.wait(operation)
+            ended = outcome.operation
+            may_be_earlier = operation.get("status") == "DONE" or self.is_other(ended)
             whose = self._owner_once_seen(outcome) if may_be_earlier else Owner.OURS
             if whose is Owner.OURS or is_last:
                 break
-            unseen = outcome.operation if whose is Owner.UNKNOWN else unseen
+            unseen = ended if whose is Owner.UNKNOWN else unseen
             failures += whose is Owner.UNKNOWN or outcome.error is not None
-        if may_be_earlier and whose is Owner.OURS and outcome.error is None and self.is_certainly_earlier(operation):
-            self.context.inform(taken_over(self.thing(operation), operation))
+        if may_be_earlier and whose is Owner.OURS and outcome.error is None and self.is_certainly_earlier(ended):
+            self.context.inform(taken_over(self.thing(ended), ended))
         return Inserted(outcome, may_be_earlier)
 
     def is_certainly_earlier(self, operation: Operation) -> bool:
@@ -189,7 +199,10 @@ class Insertion(abc.ABC):
                 return
 
     def _send(self, request_id: str, unseen: Operation | None) -> Operation:
-        """Send the request; `unseen` is an operation of this insertion whose result Google does not show."""
+        """Send the request, unless it was sent; `unseen` is an operation whose result Google does not show."""
+        earlier = self.sent_earlier(request_id)
+        if earlier is not None:
+            return earlier
         try:
             return self.operations.send(self.request(request_id), self.context)
         except Unfinished as lost:
@@ -347,6 +360,16 @@ class EarlierInsertions:
 
     _lists: dict[str, list[Operation]] = attrs.Factory(dict)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, eq=False)
+
+    def requested(self, context: Context, operations: Operations, scope: str, request_id: str) -> Operation | None:
+        """Find the operation of a request that an earlier run has sent, as long as Google should recognize its ID.
+
+        Only for a generated name, under which a repetition that Google does not recognize would create another one.
+        """
+        listed = self.of_resource(context, operations, scope) if context.autonamed else []
+        since = time.time() - _RECOGNIZED
+        same = (item for item in listed if item.get("clientOperationId") == request_id)
+        return next((item for item in same if begun_at(item).timestamp() > since), None)
 
     def of_resource(self, context: Context, operations: Operations, scope: str) -> list[Operation]:
         """Return the operations by which earlier runs of a resource inserted something, without those that failed.

@@ -14,9 +14,9 @@ from gcpx.compute.insertion import EarlierInsertions, InsertionOfOne, deletion_c
 from gcpx.compute.listing import ImportableResources
 from gcpx.compute.operations import Operation, Outcome, Wait, begun_at
 from gcpx.compute.reference import NAME
-from gcpx.errors import ProviderError
+from gcpx.errors import ProviderError, safe_message
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.errors import ApiError, Conflict, NotFound
+from gcpx.gcp.errors import ApiError, Conflict, NotFound, Rejected, Unfinished
 from gcpx.gcp.in_project import InProject, Lookups
 from gcpx.gcp.list_method import link_of
 from gcpx.gcp.request import COMPUTE, Request
@@ -102,6 +102,7 @@ class NamedResource(InProject):
             context=context,
             operations=collection.operations,
             scope=collection.scope,
+            earlier=self._earlier,
             resource=self,
             collection=collection,
             address=address,
@@ -185,13 +186,15 @@ class NamedResource(InProject):
         if not context.autonamed:
             return
         for operation in self._earlier.of_resource(context, collection.operations, collection.scope):
-            name, target = inserted_name(operation, ""), operation.get("targetId")
-            resource_id = collection.id_of(name)
-            is_known = target == own.properties["numericId"] or context.is_replaced(name, target)
-            if is_known or context.urn_of(resource_id) is not None:
+            target = operation.get("targetId")
+            if target == own.properties["numericId"]:
                 continue
             try:
-                found = collection.get_inserted(context, name, operation)
+                name = inserted_name(collection.named(context, operation), "")
+                resource_id = collection.id_of(name)
+                if context.is_replaced(name, target) or context.urn_of(resource_id) is not None:
+                    continue
+                found = collection.get_inserted(context, name, operation) if name else None
             except ProviderError:
                 continue
             if found is not None:
@@ -204,11 +207,14 @@ class _Creation(InsertionOfOne):
     """The insertion of a resource into its collection.
 
     Attributes:
+        earlier: the insertions of earlier runs.
         inputs: the inputs of the resource.
         body: the same as REST JSON.
     """
 
+    refused_again = (Conflict, Rejected)
     resource: NamedResource
+    earlier: EarlierInsertions
     collection: Collection
     address: Address
     inputs: dict[str, Any]
@@ -231,6 +237,10 @@ class _Creation(InsertionOfOne):
             patience=self.context.timeout or self.collection.timeout,
         )
 
+    def sent_earlier(self, request_id: str) -> Operation | None:
+        """Look for the request among those of earlier runs."""
+        return self.earlier.requested(self.context, self.operations, self.scope, request_id)
+
     def exists(self) -> bool:
         """Return whether a resource exists with a name that was not generated, and that others may use, too."""
         return not self.context.autonamed and self.collection.get(self.context, self.address.name) is not None
@@ -246,7 +256,11 @@ class _Creation(InsertionOfOne):
         """Wait for the insertion."""
         target = inserted_name(operation, self.address.name)
         wait = Wait(f"insert {self.collection.path}/{target}", self.collection.timeout)
-        return self.operations.outcome(self.context, operation, wait)
+        outcome = self.operations.outcome(self.context, operation, wait)
+        try:
+            return attrs.evolve(outcome, operation=self.collection.named(self.context, outcome.operation))
+        except ProviderError as error:
+            raise Unfinished(safe_message(error, wait.what), outcome.operation) from error
 
     def is_other(self, operation: Operation) -> bool:
         """Return whether an operation inserts a resource of another name."""
@@ -283,7 +297,8 @@ class _Creation(InsertionOfOne):
             shown = Shown.OTHER
 
         def maker() -> Maker:
-            is_gone = shown is Shown.NOTHING and target in self.operations.deleted_since(context, self.scope, operation)
+            # What is shown may be gone, too: a read may lag behind.
+            is_gone = target in self.operations.deleted_since(context, self.scope, operation)
             return Maker.OTHERS if is_gone else Maker.OURS
 
         if shown is Shown.SAME and (is_replaced or context.is_blocked):

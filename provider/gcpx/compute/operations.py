@@ -286,7 +286,9 @@ class Operations:
         begun = (item for item in items if str(item.get("clientOperationId", "")).startswith(beginning))
         return [item for item in begun if kind_of(item) in _INSERTIONS and not left_nothing(item)]
 
-    def were_begun_in_turn(self, context: Context, scope: str, operation: Operation, kinds: Iterable[str]) -> bool:
+    def were_begun_in_turn(
+        self, context: Context, scope: str, operation: Operation, kinds: Iterable[str], beginning: str = ""
+    ) -> bool:
         """Return whether operations of some kinds were begun on the same target after another one, in the order given.
 
         False also if Google refuses to list the operations.
@@ -296,12 +298,14 @@ class Operations:
             scope: where the operations are, as in `requested`.
             operation: the other operation (REST JSON).
             kinds: some of those of `kind_of`, such as `detachDisk`.
+            beginning: that of their request IDs; empty for operations of any request.
         """
         try:
             later = [
                 (begun_at(item), kind_of(item))
                 for item in self.begun_since(context, scope, operation)
                 if item.get("targetId") == operation.get("targetId")
+                and str(item.get("clientOperationId", "")).startswith(beginning)
             ]
         except PermissionDenied:
             return False

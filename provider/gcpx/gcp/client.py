@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import attrs
 
+from gcpx.errors import ProviderError
 from gcpx.gcp.connections import Connections
 from gcpx.gcp.errors import (
     ApiError,
@@ -97,6 +98,19 @@ class GoogleClient:
                 renew_token = True
             except RetryableError as failure:
                 retries.wait_or_raise(failure)
+                done = self._done_before(request, retries)
+                if done is not None:
+                    return done
+
+    def _done_before(self, request: Request, retries: Retries) -> dict[str, Any] | None:
+        """Return the response of an earlier attempt, if that is known; raise its error if that cannot be found out."""
+        if retries.lost is None:
+            return None
+        try:
+            done = request.done()
+        except ProviderError as error:
+            raise retries.lost from error
+        return None if done is None else dict(done)
 
     def _send_once(
         self, request: Request, context: Context, budget: RateBudget, sent: float, *, renew_token: bool

@@ -8,7 +8,7 @@ from __future__ import annotations
 import abc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
@@ -17,6 +17,10 @@ from gcpx.gcp.errors import Conflict, Unfinished
 from gcpx.model.import_command import not_ours
 from gcpx.model.ownership import Known, Maker, Owner, Shown, owner
 from gcpx.model.resource import Context, PartialError, State
+
+_JUST_DELETED: Final = (
+    "If you have just deleted it, Google may still show it: do not import it, and run `pulumi up` again in a minute"
+)
 
 
 @attrs.frozen
@@ -102,7 +106,7 @@ class CreationByName(Creation):
     def _refuse_others(self, shown: Shown, maker: Maker) -> None:
         if owner(Known.NOTHING, shown, lambda: maker) not in {Owner.OURS, Owner.NOBODY}:
             reason = not_ours(self.context, self.unread({}).id, "remove this resource from the program")
-            raise Conflict(reason, status=409)
+            raise Conflict(f"{reason}. {_JUST_DELETED}", status=409)
 
 
 @attrs.define

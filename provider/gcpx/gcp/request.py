@@ -90,6 +90,8 @@ class Request:
         read_timeout: seconds to wait for the response; None takes the provider's `requestTimeout`.
         only_reads: it changes nothing, so that its response can be ignored.
         is_final: returns whether an error will not go away soon, so that sending the request again does not help.
+        done: returns the response of an attempt that Google may have carried out, if that can be found out; it is asked
+            before the request is sent again, and raises ProviderError if the request must not be sent again.
     """
 
     api: Api
@@ -103,6 +105,7 @@ class Request:
     read_timeout: float | None = None
     only_reads: bool = attrs.field(default=attrs.Factory(lambda self: self.method == "GET", takes_self=True))
     is_final: Callable[[ApiError], bool] = lambda _: False
+    done: Callable[[], Mapping[str, Any] | None] = lambda: None
 
     @property
     def description(self) -> str:

@@ -192,6 +192,7 @@ def test_a_creation_that_ended_at_its_first_request_is_continued_by_the_next_run
     request = driver.rpc.CreateRequest(urn=engine.urn(FLEET, "workers"))
     request.properties.CopyFrom(driver.struct(engine.checked(FLEET, "workers", fleet(count=10, fleetId="crew", **THEN_C))))  # fmt: skip
     cloud.fail(BULK, drop="after", times=100)
+    cloud.fail("compute.regionOperations.list", times=1000, status=403)
     with failing():
         clocked_engine.stub.Create(request)
     cloud.emulator.faults.queue.clear()

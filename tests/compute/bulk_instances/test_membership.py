@@ -213,6 +213,7 @@ def test_a_fleet_of_another_resource_is_not_shared(engine):
 def test_a_creation_whose_response_was_lost_is_continued(clocked_engine, engine, cloud, own):
     cloud.fail("compute.regionInstances.bulkInsert", drop="after")
     cloud.fail("compute.regionInstances.bulkInsert", times=1000, status=503)
+    cloud.fail("compute.regionOperations.list", times=1000, status=403)
     inputs = engine.checked(FLEET, "workers", fleet(2, **own))
     with failing() as failed:
         clocked_engine.stub.Create(

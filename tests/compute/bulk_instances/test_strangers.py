@@ -538,6 +538,7 @@ def test_without_a_providers_id_what_a_lost_request_created_is_left_and_named(cl
     stack = stack_of(cloud, provider_id="")
     cloud.fail(BULK, drop="after")
     cloud.fail(BULK, times=1000, status=503)
+    cloud.fail("compute.regionOperations.list", times=1000, status=403)
     stack.up(fleet(2))
     assert stack.failed.partial is not None
     cloud.emulator.faults.queue.clear()

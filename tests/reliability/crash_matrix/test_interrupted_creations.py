@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 import attrs
 import pytest
+from clock import HOUR
 from import_commands import import_commands
 from inventory import Inventory
 from scenarios import CREATIONS
@@ -25,11 +26,13 @@ def stack_of(cloud, name, **more):
     return Stack(cloud, CREATIONS[name].token, **more)
 
 
-def lose_creation(cloud, name):
+def lose_creation(cloud, name, *, ago=0.0):
     """Create the resource of a scenario, and lose the answer; return the stack, and what existed before."""
     before, inputs = prepare(cloud), CREATIONS[name].inputs
+    cloud.clock.advance(-ago)
     stack = stack_of(cloud, name)
     stack.crash("up", inputs, None, "after")
+    cloud.clock.advance(ago)
     assert stack.state is None
     assert Inventory.of(cloud).added_since(before)
     return stack, before
@@ -83,8 +86,8 @@ def test_an_interrupted_creation_is_adopted_if_google_refuses_its_request_id_wit
     assert_settled(stack, CREATIONS[name].inputs, before)
 
 
-@pytest.mark.parametrize("name", ["fleet_with_id", "fleet_of_names", "template_named", "image_named"])
-def test_an_interrupted_creation_under_a_given_name_is_adopted_after_google_has_forgotten_its_request_id(cloud, name):
+@pytest.mark.parametrize("name", ["fleet_with_id", "fleet_of_names", "template_named", "image_named", *GENERATED])
+def test_an_interrupted_creation_is_adopted_although_google_does_not_recognize_its_request_id(cloud, name):
     stack, before = lose_creation(cloud, name)
     made = Inventory.of(cloud)
     cloud.emulator.operations.forget_requests()
@@ -106,6 +109,34 @@ def test_an_interrupted_creation_is_adopted_if_its_operation_is_on_a_later_page(
     assert stack.failed is None
     assert Inventory.of(cloud) == made, "nothing is created twice"
     assert_settled(stack, CREATIONS["fleet_with_id"].inputs, before)
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_an_interrupted_creation_an_hour_ago_is_not_adopted_by_its_operation(cloud, name):
+    stack, before = lose_creation(cloud, name, ago=2 * HOUR)
+    cloud.emulator.operations.forget_requests()
+    stack.run("up", CREATIONS[name].inputs)
+    (warning,) = stack.warnings
+
+    (command,) = import_commands(warning)
+    again = stack_of(cloud, name)
+    again.import_(command.id)
+    again.run("destroy", {})
+    assert_settled(stack, CREATIONS[name].inputs, before)
+
+
+@pytest.mark.parametrize(
+    ("name", "insertion"),
+    [("template_named", "compute.instanceTemplates.insert"), ("image_named", "compute.machineImages.insert")],
+)
+def test_an_interrupted_creation_is_adopted_if_google_refuses_its_request_id(cloud, name, insertion):
+    stack, before = lose_creation(cloud, name)
+    made = Inventory.of(cloud)
+    cloud.fail(insertion, status=400, reason="invalid", message="The request ID was used before.")
+    stack.run("up", CREATIONS[name].inputs)
+
+    assert Inventory.of(cloud) == made
+    assert_settled(stack, CREATIONS[name].inputs, before)
 
 
 @pytest.mark.parametrize("name", TWO)
@@ -316,7 +347,7 @@ def test_a_creation_under_a_generated_name_lists_earlier_ones_once_in_a_process(
         "compute.instanceTemplates.get",
     )
 
-    assert calls == [[insert, wait, read, "compute.globalOperations.list"], [insert, wait, read], [insert, wait, read]]
+    assert calls == [["compute.globalOperations.list", insert, wait, read], [insert, wait, read], [insert, wait, read]]
 
 
 @pytest.mark.parametrize("name", TWO)

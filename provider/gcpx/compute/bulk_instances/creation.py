@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -34,6 +34,7 @@ from gcpx.compute.bulk_instances.fleet import (
     fleet_values,
     membership_labels,
     region_of,
+    without_deleted,
 )
 from gcpx.compute.bulk_instances.names import names_across_zones
 from gcpx.compute.bulk_instances.shortfalls import (
@@ -43,7 +44,7 @@ from gcpx.compute.bulk_instances.shortfalls import (
     shortfall_lines,
     shortfall_outputs,
 )
-from gcpx.compute.insertion import LAG, EarlierInsertions, Insertion, orphan_warning
+from gcpx.compute.insertion import LAG, Insertion, orphan_warning
 from gcpx.compute.listing import ImportableResources
 from gcpx.compute.operations import Operation, Outcome, Wait, created_instances, percentage
 from gcpx.errors import ProviderError, safe_message
@@ -132,36 +133,18 @@ class EarlierFleetError(ProviderError):
         self.fleet, self.operation = fleet, operation
 
 
-@attrs.frozen
-class BulkCreationGroup:
-    """The operations of one bulk creation.
-
-    Attributes:
-        id: the ID that they share; empty if Google gave none.
-        zones: the names of the zones in which instances were to be created.
-    """
-
-    id: str
-    zones: list[str]
-
-    @classmethod
-    def of(cls, group: str | None, locations: Mapping[str, object]) -> BulkCreationGroup:
-        """Take the group from the values of `operationGroupId` and `perLocationStatus`."""
-        return cls(group or "", [name_of(name) for name in locations])
-
-    @classmethod
-    def of_outcome(cls, outcome: Outcome) -> BulkCreationGroup:
-        """Take the group from the end of a bulk creation."""
-        return cls.of(outcome.operation.get("operationGroupId"), outcome.per_location)
+def zones_of(fleet: Fleet, outcome: Outcome) -> list[str]:
+    """Return the names of the zones in which a bulk creation was to create instances; all, if it does not say that."""
+    return [name_of(name) for name in outcome.per_location] or fleet.zones.of(fleet.project, fleet.region)
 
 
-def earlier_fleet(context: Context, fleet: Fleet, group: BulkCreationGroup) -> Fleet | None:
+def earlier_fleet(context: Context, fleet: Fleet, outcome: Outcome) -> Fleet | None:
     """Find the fleet whose instances a bulk creation has created; None if none of them exists any more.
 
     Raises:
         ApiError: it cannot be determined.
     """
-    created = created_ids(context, fleet, group)
+    created = created_ids(context, fleet, outcome)
     if not created:
         return None
     instances = ImportableResources(
@@ -169,18 +152,19 @@ def earlier_fleet(context: Context, fleet: Fleet, group: BulkCreationGroup) -> F
         project=fleet.project,
         version="beta",
         collection="instances",
-        fields="id,zone,labels",
+        fields="id,zone,labels,creationTimestamp",
         filter=f"labels.{TRACKING_LABEL}:*",
         needs=scopes_in(fleet.region),
     ).read_all(context)
-    found = (item for item in instances if item["id"] in created and region_of(item) == fleet.region)
-    first = next(found, None)
-    return None if first is None else attrs.evolve(fleet, id=first["labels"][TRACKING_LABEL])
+    listed = [item for item in instances if item["id"] in created and region_of(item) == fleet.region]
+    found = without_deleted(context, fleet.operations, cast("list[Instance]", listed))
+    return attrs.evolve(fleet, id=found[0]["labels"][TRACKING_LABEL]) if found else None
 
 
-def created_ids(context: Context, fleet: Fleet, group: BulkCreationGroup) -> set[str]:
+def created_ids(context: Context, fleet: Fleet, outcome: Outcome) -> set[str]:
     """Return the IDs of the instances that a bulk creation has created, from their operations; raises `ApiError`."""
-    return fleet.operations.targets_of_group(context, group.zones if group.id else (), group.id)
+    group = outcome.operation.get("operationGroupId")
+    return fleet.operations.targets_of_group(context, zones_of(fleet, outcome), group) if group else set()
 
 
 def raise_if_earlier(context: Context, fleet: Fleet, outcome: Outcome) -> None:
@@ -188,21 +172,19 @@ def raise_if_earlier(context: Context, fleet: Fleet, outcome: Outcome) -> None:
 
     Raises the same as `earlier_fleet`, too.
     """
-    group = BulkCreationGroup.of_outcome(outcome)
-    earlier = None if fleet.members(context) else earlier_fleet(context, fleet, group)
+    earlier = None if fleet.members(context) else earlier_fleet(context, fleet, outcome)
     if earlier is not None and earlier.id != fleet.id:
         raise EarlierFleetError(earlier, outcome.operation)
 
 
-def warn_of_earlier_fleets(context: Context, fleet: Fleet, insertions: EarlierInsertions) -> None:
+def warn_of_earlier_fleets(context: Context, fleet: Fleet) -> None:
     """Warn of fleets with other generated IDs that interrupted runs of the resource created and that no state has."""
     if not context.autonamed:
         return
     known = {fleet.resource_id}
-    for operation in insertions.of_resource(context, fleet.operations, f"regions/{fleet.region}"):
+    for operation in fleet.earlier.of_resource(context, fleet.operations, f"regions/{fleet.region}"):
         try:
-            outcome = Outcome.of("bulk insert", operation)
-            earlier = earlier_fleet(context, fleet, BulkCreationGroup.of_outcome(outcome))
+            earlier = earlier_fleet(context, fleet, Outcome.of("bulk insert", operation))
         except ProviderError:
             continue
         if earlier is None or context.urn_of(earlier.resource_id) is not None:
@@ -234,13 +216,13 @@ class CreatedMembers:
     @classmethod
     def of(cls, context: Context, fleet: Fleet, outcome: Outcome) -> CreatedMembers:
         """Read the operations of the instances, and those that were begun after them."""
-        group, operation = BulkCreationGroup.of_outcome(outcome), outcome.operation
+        operations, operation = fleet.operations, outcome.operation
         try:
-            created = frozenset(created_ids(context, fleet, group))
+            created = frozenset(created_ids(context, fleet, outcome))
         except ApiError:
             return cls(frozenset(), frozenset())
-        scopes = [f"zones/{zone}" for zone in group.zones] if created else []
-        deleted = {found for scope in scopes for found in fleet.operations.deleted_since(context, scope, operation)}
+        scopes = [f"zones/{zone}" for zone in zones_of(fleet, outcome)] if created else []
+        deleted = {found for scope in scopes for found in operations.deleted_since(context, scope, operation)}
         return cls(created, created & deleted)
 
     @property
@@ -327,12 +309,27 @@ class BulkInsert(Insertion):
             body=self.body,
             patience=self.context.timeout or TIMEOUT,
             is_final=lambda error: reason_of_error(error).is_shortage,
+            done=lambda: self._done(request_id),
         )
 
-    def _send(self, request_id: str, unseen: Operation | None) -> Operation:
-        """Send the request, unless an interrupted run has sent it: Google may no longer recognize the request ID."""
-        earlier = self.operations.requested(self.context, self.scope, request_id) if self.begun else None
-        return super()._send(request_id, unseen) if earlier is None else earlier
+    def _done(self, request_id: str) -> Operation | None:
+        """Find the operation of an attempt without a response, before the request is sent again.
+
+        Raises ProviderError if no operation shows it, but there are instances that an attempt may have created.
+        """
+        operation = self.operations.requested_if_known(self.context, self.scope, request_id)
+        if operation is None:
+            known = {str(member["id"]) for member in self.existing} | self.fleet.membership.strangers.keys()
+            new = [item for item in self.fleet.matching(self.context) if str(item["id"]) not in known]
+            if len(new) > self.created:
+                raise ProviderError(f"{self.fleet.resource_id} has new instances, whose operation is not listed")
+        return operation
+
+    def sent_earlier(self, request_id: str) -> Operation | None:
+        """Also look for a request that was sent so long ago that Google may no longer recognize its ID."""
+        if self.begun:
+            return self.operations.requested(self.context, self.scope, request_id)
+        return self.fleet.earlier.requested(self.context, self.operations, self.scope, request_id)
 
     def refusal_of_lost(self, lost: Unfinished, request_id: str) -> Conflict:
         """Raise the error as it is: the next list of the members shows what was created."""
@@ -396,8 +393,7 @@ class BulkInsert(Insertion):
             return Owner.OURS if self.was_followed() else Owner.NOBODY
         if len(self.fleet.members(context)) > len(self.existing) + self.created:
             return Owner.OURS
-        group = BulkCreationGroup.of_outcome(outcome)
-        earlier = earlier_fleet(context, self.fleet, group) if context.autonamed else None
+        earlier = earlier_fleet(context, self.fleet, outcome) if context.autonamed else None
         if earlier is None:
             is_gone = CreatedMembers.of(context, self.fleet, outcome).are_gone
             return owner(Known.NOTHING, Shown.NOTHING, lambda: Maker.OTHERS if is_gone else Maker.OURS)
@@ -442,11 +438,6 @@ class Creation:
     def shortfalls(self) -> list[ShortfallValues]:
         """The engine values of the output `shortfalls`."""
         return self.outputs["shortfalls"]
-
-    @property
-    def group(self) -> BulkCreationGroup:
-        """The operations of the last bulk creation."""
-        return BulkCreationGroup.of(self.outputs.get("operationGroupId"), self.outputs["perLocationStatus"])
 
     @property
     def last_operation(self) -> Operation:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 import attrs
 
 from gcpx.compute.collection import may_refuse_number
+from gcpx.compute.insertion import EarlierInsertions
 from gcpx.compute.operation_batch import BatchRequest, OperationBatch
 from gcpx.compute.operations import Operation, Operations, kind_of
 from gcpx.errors import MalformedResponse, ProviderError
@@ -210,7 +211,20 @@ class Membership:
         self, context: Context, fleet: Fleet, groups: Iterable[str], instances: list[Instance]
     ) -> None:
         for group in filter(None, groups):
-            self.take_in(created_in_group(context, fleet.operations, group, self._outside(instances)))
+            created = created_in_group(context, fleet.operations, group, self._outside(instances))
+            self.take_in(without_deleted(context, fleet.operations, created))
+
+
+def without_deleted(context: Context, operations: Operations, instances: list[Instance]) -> list[Instance]:
+    """Leave out the listed instances whose deletion was begun, because a list may lag behind."""
+    times = [created for item in instances if (created := moment(item.get("creationTimestamp"))) is not None]
+    if not times:
+        return instances
+    first: Operation = {"insertTime": min(times).isoformat()}
+    scopes = sorted({f"zones/{name_of(item['zone'])}" for item in instances})
+    # Not all of `deleted_since`: an instance may be preempted and still exist.
+    deleted = {found for scope in scopes for found in operations.changed_since(context, scope, first, {"delete"})}
+    return [item for item in instances if str(item["id"]) not in deleted]
 
 
 def created_in_group(context: Context, operations: Operations, group: str, instances: list[Instance]) -> list[Instance]:
@@ -300,6 +314,7 @@ class Fleet:
         region: the region's name, such as `us-east1`.
         id: the fleet ID, in one of the forms of `fleet_id`.
         zones: the zones of regions, which all fleets of a process share.
+        earlier: the insertions of earlier runs, which they share, too.
         membership: which of the instances are members, as far as one call of the engine has found out.
     """
 
@@ -308,6 +323,7 @@ class Fleet:
     region: str
     id: str
     zones: RegionZones = attrs.field(factory=RegionZones, eq=False, repr=False)
+    earlier: EarlierInsertions = attrs.field(factory=EarlierInsertions, eq=False, repr=False)
     membership: Membership = attrs.field(factory=Membership, eq=False, repr=False)
 
     @property

@@ -41,6 +41,7 @@ from gcpx.compute.bulk_instances.fleet import (
     membership_labels,
     membership_pattern,
     region_of,
+    without_deleted,
 )
 from gcpx.compute.bulk_instances.generation import creation_generation, generation_output
 from gcpx.compute.bulk_instances.goal import after_last_update
@@ -554,9 +555,13 @@ class BulkInstances(InProject):
     def _has_own_instances(self, context: Context, fleet: Fleet, inputs: BulkInstancesValues, demand: Demand) -> bool:
         """Return whether an earlier run whose response was lost created instances; refuse those of anyone else."""
         found = fleet.matching(context)
+        own = created_earlier(context, fleet, inputs, demand, found) if found and not context.is_blocked else []
+        there = without_deleted(context, fleet.operations, own)
+        if len(there) < len(own):
+            gone = {item["id"] for item in own} - {item["id"] for item in there}
+            own, found = there, [item for item in found if item["id"] not in gone]
         if not found:
             return False
-        own = [] if context.is_blocked else created_earlier(context, fleet, inputs, demand, found)
         membership = fleet.membership
         membership.take_in(own)
         if not own or len(found) > demand.count or membership.members_among(context, fleet, found) != found:
@@ -571,15 +576,16 @@ class BulkInstances(InProject):
         with keeping_state(unread) as progress:
             creation = create_instances(context, fleet, inputs, [], demand)
             if creation.refusal is not None:
-                warn_of_earlier_fleets(context, fleet, self._earlier)
+                warn_of_earlier_fleets(context, fleet)
                 raise explained_refusal(context, fleet, inputs, demand.count, creation.refusal)
             progress.created(creation.last_operation, outcome=creation.error or "it was created")
             members = fleet.members(context)
             may_be_elsewhere = creation.created and not members and context.autonamed
-            earlier = earlier_fleet(context, fleet, creation.group) if may_be_elsewhere else None
+            last = creation.outcomes[-1:] if may_be_elsewhere else []
+            earlier = next((earlier_fleet(context, fleet, outcome) for outcome in last), None)
         if earlier is not None and earlier.id != fleet.id:
             raise EarlierFleetError(earlier, creation.last_operation)
-        warn_of_earlier_fleets(context, fleet, self._earlier)
+        warn_of_earlier_fleets(context, fleet)
         with keeping_state(unread) as progress:
             progress.created(creation.last_operation, outcome=creation.error or "it was created")
             if len(members) < creation.created:
@@ -601,6 +607,7 @@ class BulkInstances(InProject):
             name_of(region or ""),
             fleet_values(inputs)["fleetId"],
             self._zones,
+            self._earlier,
         )
 
     def _parse(self, resource_id: str) -> Fleet:
@@ -609,4 +616,4 @@ class BulkInstances(InProject):
         if found is None or not FLEET_ID[0].fullmatch(fleet_id):
             raise InvalidId(self.token, resource_id, self.id_forms)
         fleet_id = fleet_id.removeprefix(f"labels/{TRACKING_LABEL}=")
-        return Fleet(self._google, found["project"], found["region"], fleet_id, self._zones)
+        return Fleet(self._google, found["project"], found["region"], fleet_id, self._zones, self._earlier)
