@@ -105,13 +105,18 @@ _DEFAULT_SIZE: Final = "500"
 _DEFAULT_TYPE: Final = "pd-standard"
 
 
-def new_disk(call: Call, path: str, body: Json) -> Json:
-    """Write a new disk from the fields of a `Disk` or of an attached disk's `initializeParams`."""
+def new_disk(call: Call, path: str, body: Json, field: str = "resource") -> Json:
+    """Write a new disk from the fields of a `Disk` or of an attached disk's `initializeParams`.
+
+    `field` is where the request has them.
+    """
     parent, _, name = path.rpartition("/disks/")
     location = "region" if "/regions/" in parent else "zone"
     disk_type = last_part(str(body.get("type") or body.get("diskType") or _DEFAULT_TYPE))
     image = linked_image(call, "resource.sourceImage", body["sourceImage"]) if body.get("sourceImage") else {}
-    kept = {field: body[field] for field in ("description", "labels", "sourceSnapshot") if body.get(field)}
+    link = body.get("sourceSnapshot")
+    snapshot = call.linked("snapshot", f"{field}.sourceSnapshot", link) if link else {}
+    kept = {name: body[name] for name in ("description", "labels") if body.get(name)}
     if body.get("replicaZones"):
         kept["replicaZones"] = [call.full_url(zone) for zone in body["replicaZones"]]
     key = shown_key("resource.diskEncryptionKey", body.get("diskEncryptionKey"))
@@ -119,11 +124,14 @@ def new_disk(call: Call, path: str, body: Json) -> Json:
         **kept,
         **({"diskEncryptionKey": key} if key else {}),
         **({"sourceImage": image["selfLink"], "sourceImageId": image["id"]} if image else {}),
+        **({"sourceSnapshot": snapshot["selfLink"], "sourceSnapshotId": snapshot["id"]} if snapshot else {}),
         "kind": "compute#disk",
         "id": call.store.new_id(),
         "name": name,
         "creationTimestamp": timestamp(),
-        "sizeGb": str(body.get("sizeGb") or body.get("diskSizeGb") or image.get("diskSizeGb", _DEFAULT_SIZE)),
+        "sizeGb": str(
+            body.get("sizeGb") or body.get("diskSizeGb") or (image | snapshot).get("diskSizeGb", _DEFAULT_SIZE)
+        ),
         "type": call.url(f"{parent}/diskTypes/{disk_type}"),
         "status": "READY",
         location: call.url(parent),

@@ -65,6 +65,7 @@ _LINK: Final = re.compile(
     rf"(?P<family>family/)?(?P<name>{NAME.pattern}|\d+)"
 )
 _SOURCES: Final = ("rawDisk", "sourceDisk", "sourceImage", "sourceSnapshot")
+_LINKED_SOURCES: Final = {"sourceDisk": "disk", "sourceSnapshot": "snapshot"}
 _DEFAULTS: Final = {"sourceType": "RAW", "architecture": "X86_64", "diskSizeGb": "10", "archiveSizeBytes": "1073741824"}
 
 
@@ -133,6 +134,10 @@ def insert_image(call: Call) -> Json:
     check_free(call, path)
     if not any(call.body.get(source) for source in _SOURCES):
         raise invalid("resource.sourceDisk", "", "A source is required.")
+    for source in _LINKED_SOURCES.keys() & call.body.keys():
+        call.linked(_LINKED_SOURCES[source], f"resource.{source}", call.body[source])
+    if call.body.get("sourceImage"):
+        linked_image(call, "resource.sourceImage", call.body["sourceImage"])
     head = {"kind": "compute#image", "id": call.store.new_id(), "creationTimestamp": timestamp(), "status": "READY"}
     return call.insert(path, _DEFAULTS | call.body | head | {"selfLink": call.url(path)})
 

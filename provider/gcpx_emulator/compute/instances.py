@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from gcpx_emulator.compute.addresses import AddressPool, conflict_of
 from gcpx_emulator.compute.call import (
     Call,
     check_free,
@@ -24,6 +25,8 @@ from gcpx_emulator.compute.instance_templates import linked_template_properties
 from gcpx_emulator.compute.lists import aggregate, list_scope, show
 from gcpx_emulator.compute.locations import ZONES, check_location
 from gcpx_emulator.compute.machine_images import linked_image_properties
+from gcpx_emulator.compute.machine_references import check_machine
+from gcpx_emulator.compute.networks import all_connected
 from gcpx_emulator.compute.placement import check_policies, check_reservation, policy_path
 from gcpx_emulator.compute.predefined_resources import MACHINE_TYPES
 from gcpx_emulator.core.clock import timestamp
@@ -43,11 +46,16 @@ def insert_instance(call: Call) -> Json:
     _check_sources(call.body)
     properties = _merged_properties(call)
     check_instance(properties, is_restored="sourceMachineImage" in properties)
+    check_machine(call, properties)
     check_policies(call, "resource", properties)
     check_reservation(call, "resource", properties)
     warnings = image_warnings(call, properties)
-    instance, disk_effects = new_instance(call, path, properties)
-    failure = call.failure or shortage_of_one(call, call.path["zone"], Hardware.of(properties))
+    field, pool = "resource.networkInterfaces", AddressPool(call)
+    interfaces = all_connected(call, field, properties.get("networkInterfaces") or [{}])
+    conflict = conflict_of(call, field, interfaces)
+    shortage = shortage_of_one(call, call.path["zone"], Hardware.of(properties), pool.space(interfaces))
+    instance, disk_effects = new_instance(call, path, properties | {"networkInterfaces": interfaces}, pool)
+    failure = call.failure or shortage or conflict
     if failure is None:
         call.store.put(path, instance | {"status": "PROVISIONING"})
     return call.insert(path, instance, *disk_effects, details=warnings, failure=failure)
@@ -91,9 +99,12 @@ def check_machine_type(link: str) -> None:
         raise invalid("resource.machineType", link, "The machine type does not exist.")
 
 
-def new_instance(call: Call, path: str, properties: Json) -> tuple[Json, list[Effect]]:
-    """Write a new, running instance; return it with the effects of its creation on disks."""
-    kept = kept_properties(call, {"networkInterfaces": [{}], **properties})
+def new_instance(call: Call, path: str, properties: Json, pool: AddressPool) -> tuple[Json, list[Effect]]:
+    """Write a new, running instance; return it with the effects of its creation on disks.
+
+    Its interfaces are connected already; `pool` gives them their addresses.
+    """
+    kept = kept_properties(call, properties)
     kept.pop("params", None)
     parent, _, name = path.rpartition("/instances/")
     instance = kept | {
@@ -119,16 +130,8 @@ def new_instance(call: Call, path: str, properties: Json) -> tuple[Json, list[Ef
             raise invalid(f"resource.disks[{index}]", source, "The disk is named more than once.")
     if "resourcePolicies" in kept:
         instance["resourcePolicies"] = [call.url(policy_path(call, link)) for link in kept["resourcePolicies"]]
-    instance["networkInterfaces"] = [with_fingerprint(_with_addresses(call, nic)) for nic in kept["networkInterfaces"]]
+    instance["networkInterfaces"] = [with_fingerprint(pool.assign(nic)) for nic in kept["networkInterfaces"]]
     return instance, [effect for _, effect in attached if effect]
-
-
-def _with_addresses(call: Call, interface: Json) -> Json:
-    """Give a network interface the addresses that it does not have yet."""
-    number = call.store.next("address")
-    octets = f"{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
-    external = [{"natIP": f"34.{octets}", **config} for config in interface.get("accessConfigs", ())]
-    return {"networkIP": f"10.{octets}", **interface, **({"accessConfigs": external} if external else {})}
 
 
 def _attached_disk(call: Call, instance: str, disk: Json, key: Json | None) -> tuple[Json, Effect | None]:
@@ -140,13 +143,14 @@ def _attached_disk(call: Call, instance: str, disk: Json, key: Json | None) -> t
     if disk.get("type") == "SCRATCH":
         return disk, None
     path = disk_path(call, instance, disk, parameters)
-    existing = call.read(path) if disk.get("source") else call.store.get(path)
+    field = f"resource.disks[{disk['index']}]"
+    existing = call.linked("disk", f"{field}.source", path) if disk.get("source") else call.store.get(path)
     if existing is None:
         check_ready(call, path)
         own = {"diskEncryptionKey": key, "users": [call.url(instance)]}
-        new = new_disk(call, path, {"sizeGb": disk.get("diskSizeGb"), **parameters, **own})
+        body = {"sizeGb": disk.get("diskSizeGb"), **parameters, **own}
+        new = new_disk(call, path, body, f"{field}.initializeParams")
         return disk | fields_of_disk(call, path, new), put(path, new)
-    field = f"resource.disks[{disk['index']}]"
     check_attachable(call, f"{field}.source", path, instance, disk["mode"])
     check_key(f"{field}.diskEncryptionKey", key, existing)
     return disk | fields_of_disk(call, path, existing), use_disk(call, path, instance)

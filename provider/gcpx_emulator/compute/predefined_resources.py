@@ -1,4 +1,4 @@
-"""What exists in every project from the start: regions, zones, machine types, disk types and a network."""
+"""What exists in every project and never changes: regions, zones, machine types and disk types."""
 
 from __future__ import annotations
 
@@ -40,6 +40,24 @@ DISK_TYPES: Final = (
     "pd-extreme",
     "pd-ssd",
     "pd-standard",
+)
+ACCELERATOR_TYPES: Final = (
+    "nvidia-a100-80gb",
+    "nvidia-b200",
+    "nvidia-gb200",
+    "nvidia-h100-80gb",
+    "nvidia-h100-mega-80gb",
+    "nvidia-h200-141gb",
+    "nvidia-l4",
+    "nvidia-l4-vws",
+    "nvidia-tesla-a100",
+    "nvidia-tesla-p100",
+    "nvidia-tesla-p100-vws",
+    "nvidia-tesla-p4",
+    "nvidia-tesla-p4-vws",
+    "nvidia-tesla-t4",
+    "nvidia-tesla-t4-vws",
+    "nvidia-tesla-v100",
 )
 _QUOTAS: Final = {"CPUS": 1000, "DISKS_TOTAL_GB": 40960, "INSTANCES": 2000, "IN_USE_ADDRESSES": 500}
 
@@ -91,17 +109,10 @@ def _disk_type(call: Call, name: str) -> Json:
     return predefined_resource(call, "diskType", f"{call.parent}/diskTypes", name, zone=call.path["zone"])
 
 
-def _network(call: Call, name: str) -> Json:
-    subnetworks = [call.url(f"{call.project}/regions/{region}/subnetworks/{name}") for region in REGIONS]
-    fields = {"autoCreateSubnetworks": True, "subnetworks": subnetworks, "routingConfig": {"routingMode": "REGIONAL"}}
-    return predefined_resource(call, "network", f"{call.parent}/networks", name, **fields)
-
-
-def _subnetwork(call: Call, name: str) -> Json:
-    octet = 128 + 4 * REGIONS.index(call.path["region"])
-    links = {"network": call.url(f"{call.project}/global/networks/default"), "region": call.url(call.parent)}
-    fields = {**links, "ipCidrRange": f"10.{octet}.0.0/20", "stackType": "IPV4_ONLY"}
-    return predefined_resource(call, "subnetwork", f"{call.parent}/subnetworks", name, **fields)
+def _accelerator_type(call: Call, name: str) -> Json:
+    return predefined_resource(
+        call, "acceleratorType", f"{call.parent}/acceleratorTypes", name, zone=call.url(call.parent)
+    )
 
 
 @attrs.frozen
@@ -147,12 +158,11 @@ class _Collection:
 
 
 for _collection in (
+    _Collection("acceleratorTypes", "acceleratorType", ACCELERATOR_TYPES, _accelerator_type),
     _Collection("regions", "region", REGIONS, _region),
     _Collection("zones", "zone", ZONES, _zone),
     _Collection("machineTypes", "machineType", MACHINE_TYPES, _machine_type),
     _Collection("diskTypes", "diskType", DISK_TYPES, _disk_type),
-    _Collection("networks", "network", ("default",), _network),
-    _Collection("subnetworks", "subnetwork", ("default",), _subnetwork),
 ):
     handles(f"compute.{_collection.name}.get")(_collection.get)
     handles(f"compute.{_collection.name}.list")(_collection.list)

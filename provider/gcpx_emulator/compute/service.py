@@ -2,6 +2,7 @@
 # ruff: noqa: F401 - see above
 
 from gcpx_emulator.compute import (
+    addresses,
     bulk_insert,
     call,
     capacity_advice,
@@ -12,8 +13,10 @@ from gcpx_emulator.compute import (
     instance_templates,
     instances,
     machine_images,
+    networks,
     operations,
     permissions,
     placement,
     predefined_resources,
+    snapshots,
 )
