@@ -75,7 +75,7 @@ def test_an_image_that_does_not_exist_is_refused(api, cloud, image):
 
 def test_an_image_of_the_project_is_created_found_and_deleted(api, cloud):
     images = f"/projects/{PROJECT}/global/images"
-    body = {"name": "web-2", "family": "web", "sourceDisk": f"zones/{ZONE}/disks/x"}
+    body = {"name": "web-2", "family": "web", "sourceDisk": cloud.make_disk("x")}
     for made in ({**body, "name": "web-1"}, body):
         assert api.post(images, json=made).status_code == 200
     cloud.emulator.operations.settle()
