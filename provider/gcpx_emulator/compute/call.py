@@ -193,12 +193,17 @@ def without_fingerprint(interface: Json) -> Json:
 
 
 _COLLECTIONS: Final = {
+    "address": "addresses",
     "disk": "disks",
+    "firewall": "firewalls",
     "instance": "instances",
     "instanceTemplate": "instanceTemplates",
     "machineImage": "machineImages",
+    "network": "networks",
     "reservation": "reservations",
     "resourcePolicy": "resourcePolicies",
+    "snapshot": "snapshots",
+    "subnetwork": "subnetworks",
 }
 """The collections of resources, by the parameter of the path that names one."""
 
@@ -266,6 +271,13 @@ class Call(call.Call):
         resource = self.store.get(path)
         if resource is None:
             raise not_found(path)
+        return resource
+
+    def linked(self, kind: str, field: str, link: str) -> Json:
+        """Read the resource that a field refers to; `kind` is what the error calls it if there is none."""
+        resource = self.store.get(self.resolve(link))
+        if resource is None:
+            raise invalid(field, link, f"The referenced {kind} resource cannot be found.")
         return resource
 
     def group_ids(self, number: int) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import Final
 
+from gcpx_emulator.compute.addresses import AddressPool, checked_addresses
 from gcpx_emulator.compute.call import (
     Call,
     check_ready,
@@ -19,7 +20,9 @@ from gcpx_emulator.compute.constraints import check_object
 from gcpx_emulator.compute.disks import check_key, check_unused, check_zone, release_disk, use_disk, users_of
 from gcpx_emulator.compute.instance_lifecycle import TERMINATED, ready_instance
 from gcpx_emulator.compute.instance_properties import fields_of_disk, kept_disk, kept_interface
+from gcpx_emulator.compute.machine_references import check_accelerators, check_platform
 from gcpx_emulator.compute.machine_types import check_in_zone
+from gcpx_emulator.compute.networks import connected
 from gcpx_emulator.core.errors import ApiError, invalid, misused, required, stale
 from gcpx_emulator.core.json_data import Json, merge
 from gcpx_emulator.core.operations import Effect, change
@@ -37,9 +40,20 @@ def update_interface(call: Call) -> Json:
     interfaces = instance["networkInterfaces"]
     index = _index(interfaces, call.query["networkInterface"])
     _check_interface_change(interfaces[index], call.body)
-    changed = [*interfaces[:index], _changed(interfaces[index], call.body), *interfaces[index + 1 :]]
-    kept = [with_fingerprint(kept_interface(call, nic, number)) for number, nic in enumerate(changed)]
+    changed = _connected(call, interfaces[index], call.body)
+    kept = [*interfaces[:index], with_fingerprint(kept_interface(call, changed, index)), *interfaces[index + 1 :]]
     return call.update("updateNetworkInterface", path, instance | {"networkInterfaces": kept})
+
+
+def _connected(call: Call, interface: Json, change: Json) -> Json:
+    """Apply a change to an interface; in another subnetwork it gets another address."""
+    changed = connected(call, "resource", _changed(interface, change))
+    if changed.get("subnetwork") != interface.get("subnetwork") and "networkIP" not in change:
+        changed = {name: value for name, value in changed.items() if name != "networkIP"}
+    checked_addresses(
+        call, "resource", {name: changed[name] for name in ("networkIP", "subnetwork") if name in changed}
+    )
+    return AddressPool(call).assign(changed)
 
 
 def _index(interfaces: list[Json], name: str) -> int:
@@ -231,9 +245,9 @@ def set_machine_type(call: Call) -> Json:
 @handles("compute.instances.setMinCpuPlatform")
 def set_min_cpu_platform(call: Call) -> Json:
     """Change the minimum CPU platform of a stopped instance; an empty one removes it."""
-    return _change_stopped(
-        call, "the minimum CPU platform", {"minCpuPlatform": call.body.get("minCpuPlatform") or None}
-    )
+    platform = call.body.get("minCpuPlatform") or None
+    check_platform(platform)
+    return _change_stopped(call, "the minimum CPU platform", {"minCpuPlatform": platform})
 
 
 @handles("compute.instances.setServiceAccount")
@@ -248,6 +262,7 @@ def set_service_account(call: Call) -> Json:
 def set_machine_resources(call: Call) -> Json:
     """Change the accelerators of a stopped instance."""
     _, instance = ready_instance(call)
+    check_accelerators(call, call.body.get("guestAccelerators") or [])
     accelerators = [
         item | {"acceleratorType": call.full_url(item.get("acceleratorType", ""))}
         for item in call.body.get("guestAccelerators") or []
