@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -11,11 +10,11 @@ import attrs
 
 from gcpx_emulator.compute.call import Call, last_part, path_of
 from gcpx_emulator.compute.capacity import AddressSpace, left_in_region
-from gcpx_emulator.compute.collection import Collection
+from gcpx_emulator.compute.collection import REGIONAL, Collection, given
 from gcpx_emulator.compute.labels import with_label_fingerprint
 from gcpx_emulator.compute.locations import region_in, zones_of
-from gcpx_emulator.compute.networks import find_subnetwork, linked_subnetwork
-from gcpx_emulator.core.errors import invalid
+from gcpx_emulator.compute.networks import find_subnetwork, linked_network, linked_subnetwork, ranges_in
+from gcpx_emulator.core.errors import invalid, required
 from gcpx_emulator.core.json_data import Json
 
 _INTERNAL, _EXTERNAL = "INTERNAL", "EXTERNAL"
@@ -23,7 +22,8 @@ _RESERVED_BY_GOOGLE: Final = 4
 """The addresses of a range that nobody gets: the first two and the last two."""
 _OUTSIDE: Final = "Requested internal IP is outside the subnetwork CIDR range."
 _DEFAULTS: Final = {"description": "", "networkTier": "PREMIUM"}
-_ADDRESS: Final = re.compile(r'"networkIP": ?"([^"]+)"')
+_PRIVATE: Final = ipaddress.IPv4Network("10.0.0.0/8")
+"""Where free ranges are looked for."""
 
 
 @attrs.define
@@ -83,13 +83,16 @@ class AddressPool:
             found, region = set[str](), region_in(self.call)
             for zone in zones_of(region):
                 instances = f"{self.call.project}/zones/{zone}/instances"
-                for (interfaces,) in self.call.store.tally(instances, ("networkInterfaces",)):
-                    found.update(_ADDRESS.findall(interfaces or ""))
+                rows = self.call.store.elements(instances, "networkInterfaces", ("subnetwork", "networkIP"))
+                found.update(address for link, address in rows if address and _is_link_to(link, subnetwork))
             reserved = self.call.store.list(f"{self.call.project}/regions/{region}/addresses")
-            found |= {item["address"] for item in reserved}
-            inside = self._range(subnetwork)
-            self._used[subnetwork] = {address for address in found if ipaddress.IPv4Address(address) in inside}
+            found |= {item["address"] for item in reserved if _is_link_to(item.get("subnetwork"), subnetwork)}
+            self._used[subnetwork] = found
         return self._used[subnetwork]
+
+
+def _is_link_to(link: str | None, path: str) -> bool:
+    return link is not None and link.endswith(f"/{path}")
 
 
 def new_external(call: Call) -> str:
@@ -139,8 +142,16 @@ def _conflict(address: str) -> Json:
 
 def _check_inside(call: Call, field: str, address: str, subnetwork: str) -> None:
     found = find_subnetwork(call, subnetwork) or {}
-    if ipaddress.IPv4Address(address) not in ipaddress.IPv4Network(found["ipCidrRange"]):
+    if _address(field, address) not in ipaddress.IPv4Network(found["ipCidrRange"]):
         raise invalid(field, address, _OUTSIDE)
+
+
+def _address(field: str, text: str) -> ipaddress.IPv4Address:
+    """Read an address."""
+    try:
+        return ipaddress.IPv4Address(text)
+    except ValueError:
+        raise invalid(field, text, "Must be a valid IP address.") from None
 
 
 def _check_external(call: Call, field: str, address: str) -> None:
@@ -154,7 +165,8 @@ def _check_external(call: Call, field: str, address: str) -> None:
 
 def _holders(call: Call, region: str, address: str, subnetwork: str = "") -> list[str]:
     """Return the paths of the instances with an address: external or, in a subnetwork, internal."""
-    return [path for path, interface in _interfaces(call, region) if _has(interface, address, subnetwork)]
+    wanted = address, subnetwork
+    return [path for path, interface in _interfaces(call, region) if wanted in _addresses_of(interface)]
 
 
 def _interfaces(call: Call, region: str) -> Iterator[tuple[str, Json]]:
@@ -162,28 +174,71 @@ def _interfaces(call: Call, region: str) -> Iterator[tuple[str, Json]]:
     return ((path, item) for path, instance in call.store.scan(zones) for item in instance["networkInterfaces"])
 
 
-def _has(interface: Json, address: str, subnetwork: str) -> bool:
-    if subnetwork:
-        is_in = path_of(interface.get("subnetwork", ""), "") == subnetwork
-        return is_in and interface.get("networkIP") == address
-    return any(config.get("natIP") == address for config in interface.get("accessConfigs", ()))
+def _addresses_of(interface: Json) -> Iterator[tuple[str, str]]:
+    """Yield the addresses of an interface: internal ones with the path of their subnetwork."""
+    if interface.get("networkIP") and interface.get("subnetwork"):
+        yield interface["networkIP"], path_of(interface["subnetwork"], "")
+    yield from ((config["natIP"], "") for config in interface.get("accessConfigs", ()) if config.get("natIP"))
 
 
 def _create(call: Call, path: str, head: Json) -> Json:
-    """Reserve an address; the operation fails if another resource has it."""
-    own, failure = _internal(call) if call.body.get("addressType") == _INTERNAL else (_external(call), None)
-    resource = {**_DEFAULTS, **call.body, **own, **head, "status": "RESERVED"}
+    """Reserve an address or a range; the operation fails if another resource has it."""
+    internal = _internal if "region" in call.path else _internal_range
+    own, failure = internal(call) if call.body.get("addressType") == _INTERNAL else _external(call)
+    resource = {**_DEFAULTS, **given(call), **own, **head, "status": "RESERVED"}
     return call.insert(path, with_label_fingerprint(resource), failure=failure)
 
 
-def _external(call: Call) -> Json:
-    return {"addressType": _EXTERNAL, "address": call.body.get("address") or new_external(call)}
+def _external(call: Call) -> tuple[Json, Json | None]:
+    purpose, address = call.body.get("purpose"), call.body.get("address")
+    if purpose not in {None, "NAT_AUTO"}:
+        raise invalid("resource.purpose", purpose, "The field cannot be specified with external address.")
+    reserved = [item["address"] for item in call.store.list(f"{call.parent}/addresses")]
+    failure = _conflict(address) if address and address in reserved else None
+    return {"addressType": _EXTERNAL, "address": address or new_external(call)}, failure
+
+
+def _internal_range(call: Call) -> tuple[Json, Json | None]:
+    """Return the fields of a global address, which is a range unless its purpose is Private Service Connect."""
+    body = call.body
+    for field in ("network", *(() if body.get("purpose") == "PRIVATE_SERVICE_CONNECT" else ("prefixLength",))):
+        if not body.get(field):
+            raise required(f"resource.{field}")
+    path, network = linked_network(call, "resource.network", body["network"])
+    length = body.get("prefixLength") or _PRIVATE.max_prefixlen
+    own = {"network": network["selfLink"], "purpose": body.get("purpose") or "VPC_PEERING"}
+    taken = [*ranges_in(call, path), *_reserved_ranges(call, path)]
+    if not body.get("address"):
+        return own | {"address": _free_range(length, taken)}, None
+    first = _address("resource.address", body["address"])
+    wanted = ipaddress.IPv4Network((first, length), strict=False)
+    name = str(wanted) if body.get("prefixLength") else str(first)
+    return own | {"address": str(first)}, _conflict(name) if any(map(wanted.overlaps, taken)) else None
+
+
+def _reserved_ranges(call: Call, network: str) -> Iterator[ipaddress.IPv4Network]:
+    """Yield the ranges that are reserved in a network."""
+    for item in call.store.list(f"{call.project}/global/addresses"):
+        if _is_link_to(item.get("network"), network):
+            length = item.get("prefixLength", _PRIVATE.max_prefixlen)
+            yield ipaddress.IPv4Network((item["address"], length), strict=False)
+
+
+def _free_range(length: int, taken: list[ipaddress.IPv4Network]) -> str:
+    """Return the first address of a range of this prefix length that overlaps none of those that are taken."""
+    if length < _PRIVATE.prefixlen:
+        raise invalid("resource.prefixLength", length, f"Must be at least {_PRIVATE.prefixlen}.")
+    ranges = _PRIVATE.subnets(new_prefix=length)
+    found = next((one for one in ranges if not any(map(one.overlaps, taken))), None)
+    if found is None:
+        raise invalid("resource.prefixLength", length, "The network has no free range of this size.")
+    return str(found.network_address)
 
 
 def _internal(call: Call) -> tuple[Json, Json | None]:
     link = call.body.get("subnetwork") or "default"
     path, subnetwork = linked_subnetwork(call, "resource.subnetwork", link)
-    own = {"purpose": "GCE_ENDPOINT", "subnetwork": subnetwork["selfLink"]}
+    own = {"purpose": call.body.get("purpose") or "GCE_ENDPOINT", "subnetwork": subnetwork["selfLink"]}
     address = call.body.get("address")
     if not address:
         return own | {"address": AddressPool(call).assign(own)["networkIP"]}, None
@@ -195,16 +250,37 @@ def _internal(call: Call) -> tuple[Json, Json | None]:
 
 
 def _users(call: Call, path: str) -> list[str]:
+    """Return the paths of the instances with the reserved address at a path."""
     item = call.read(path)
-    subnetwork = path_of(item["subnetwork"], "") if "subnetwork" in item else ""
-    return _holders(call, last_part(item["region"]), item["address"], subnetwork)
+    return _holders(call, last_part(item["region"]), item["address"], _subnetwork_of(item))
 
 
-def _with_users(call: Call, address: Json) -> Json:
-    users = [call.url(user) for user in _users(call, path_of(address["selfLink"], ""))]
-    return address | ({"status": "IN_USE", "users": users} if users else {})
+def _subnetwork_of(address: Json) -> str:
+    """Return the path of the subnetwork of a reserved address; empty if it is external."""
+    return path_of(address["subnetwork"], "") if "subnetwork" in address else ""
 
 
-Collection(name="addresses", singular="address", create=_create, complete=_with_users, users=_users).register(
-    "aggregatedList", "delete", "get", "insert", "list"
+def _with_users(call: Call, addresses: list[Json]) -> list[Json]:
+    """Show which addresses of a region are in use, and by which instances."""
+    users: dict[tuple[str, str], list[str]] = {}
+    for path, interface in _interfaces(call, last_part(addresses[0]["region"])):
+        for address in _addresses_of(interface):
+            users.setdefault(address, []).append(call.url(path))
+    links = [users.get((item["address"], _subnetwork_of(item))) for item in addresses]
+    return [
+        item | ({"status": "IN_USE", "users": found} if found else {})
+        for item, found in zip(addresses, links, strict=True)
+    ]
+
+
+_VERBS: Final = ("delete", "get", "insert", "list")
+_ADDRESSES: Final = Collection(
+    name="addresses",
+    singular="address",
+    create=_create,
+    scopes=("global", *REGIONAL),
+    complete=lambda call, items: _with_users(call, items) if "region" in items[0] else items,
+    users=_users,
 )
+_ADDRESSES.register("aggregatedList", *_VERBS)
+Collection(name="addresses", singular="address", create=_create, methods="globalAddresses").register(*_VERBS)

@@ -40,6 +40,15 @@ def check_properties(store: Store, properties: Json) -> None:
             raise required(f"resource.properties.{name}")
     for index, disk in enumerate(properties["disks"]):
         check_disk(f"resource.properties.disks[{index}]", disk, index, by_name=True)
+    _check_subnetworks([interface.get("subnetwork") for interface in properties["networkInterfaces"]])
+
+
+def _check_subnetworks(links: list[str | None]) -> None:
+    """Refuse a template with two interfaces in the same subnetwork, whether that exists or not."""
+    for index, link in enumerate(links):
+        if link and link in links[:index]:
+            why = "Subnetworks must be distinct for NICs in the same instance."
+            raise invalid(f"resource.properties.networkInterfaces[{index}].subnetwork", link, why)
 
 
 def check_disk(field: str, disk: Json, index: int, *, by_name: bool, needs_source: bool = True) -> None:

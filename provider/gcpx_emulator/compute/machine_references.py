@@ -93,5 +93,5 @@ def _check_interfaces(machine_type: MachineType, interfaces: list[Json]) -> None
     """Refuse more network interfaces than a machine can have."""
     most = min(max(machine_type.cpus, _FEWEST_INTERFACES), _MOST_INTERFACES)
     if len(interfaces) > most:
-        why = f"The machine type {machine_type.name} supports at most {most} network interfaces."
-        raise invalid("resource.networkInterfaces", len(interfaces), why)
+        why = f"The maximum number of network interfaces allowed for this machine type is {most}."
+        raise invalid("resource.networkInterfaces", "", f"Too many network interfaces. {why}")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
-from gcpx_emulator.compute.call import path_of
+from gcpx_emulator.compute.call import collection_of, path_of
 from gcpx_emulator.core.call import Call
 from gcpx_emulator.core.discovery import Method
 from gcpx_emulator.core.json_data import Json
@@ -20,11 +20,12 @@ PUBLIC: Final = re.compile(r"projects/[a-z-]+-cloud/")
 _ON_PROJECT: Final = frozenset({"capacity", "create", "list"})
 _METHODS: Final = {
     "acceleratorTypes": "get list",
-    "addresses": "aggregatedList delete get insert list",
+    "addresses": "aggregatedList delete get insert list setLabels",
     "advice": "capacity",
     "diskTypes": "get list",
     "disks": "addResourcePolicies aggregatedList delete get insert list removeResourcePolicies resize setLabels update",
-    "firewalls": "delete get insert list",
+    "firewalls": "delete get insert list patch update",
+    "globalAddresses": "delete get insert list setLabels",
     "globalOperations": "get list wait",
     "images": "delete deprecate get getFromFamily insert list patch setLabels",
     "instanceTemplates": "aggregatedList delete get list",
@@ -34,7 +35,7 @@ _METHODS: Final = {
     "updateDisplayDevice updateNetworkInterface updateShieldedInstanceConfig",
     "machineImages": "delete get list setLabels",
     "machineTypes": "aggregatedList get list",
-    "networks": "delete get insert list",
+    "networks": "delete get insert list patch switchToCustomMode",
     "projects": "get",
     "regionDisks": "addResourcePolicies delete get insert list removeResourcePolicies resize setLabels update",
     "regionInstanceTemplates": "delete get list",
@@ -42,8 +43,8 @@ _METHODS: Final = {
     "regions": "get list",
     "reservations": "delete get insert list",
     "resourcePolicies": "delete get insert list",
-    "snapshots": "delete get insert list",
-    "subnetworks": "aggregatedList delete get insert list",
+    "snapshots": "delete get insert list setLabels",
+    "subnetworks": "aggregatedList delete expandIpCidrRange get insert list patch setPrivateIpGoogleAccess",
     "zoneOperations": "get list wait",
     "zones": "get list",
 }
@@ -61,7 +62,7 @@ def resource_of(call: Call) -> str:
         return project
     *places, name = path.items()
     scope = "".join(f"/{kind}s/{place}" for kind, place in places) or "/global"
-    kept = _REGIONAL.get(collection, collection)
+    kept = _REGIONAL.get(collection, collection_of(call.method.id))
     return f"{project}/{kept}/{name[1]}" if kept in {"regions", "zones"} else f"{project}{scope}/{kept}/{name[1]}"
 
 
@@ -161,7 +162,10 @@ _INSERT_TEMPLATE: Final = (
 
 
 _FURTHER: Final = {
-    "compute.firewalls.insert": (need(_named("network"), "compute.networks.updatePolicy"),),
+    **{
+        f"compute.firewalls.{method}": (need(_named("network"), "compute.networks.updatePolicy"),)
+        for method in ("insert", "patch", "update")
+    },
     "compute.instances.addResourcePolicies": (need(_project, "compute.resourcePolicies.use"),),
     "compute.instances.attachDisk": (
         need(_named("source"), *_DISKS),

@@ -14,7 +14,8 @@ from gcpx_emulator.core.errors import required
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.operations import put
 
-_NOT_KEPT: Final = ("guestFlush", "sourceDiskEncryptionKey")
+_KEYS: Final = ("snapshotEncryptionKey", "sourceDiskEncryptionKey", "sourceInstantSnapshotEncryptionKey")
+_NOT_KEPT: Final = (*_KEYS, "guestFlush", "params")
 _BYTES_PER_GB: Final = 2**28
 """The bytes that a snapshot takes for each GB of its disk, of which a quarter is in use."""
 
@@ -31,15 +32,19 @@ def _new(call: Call, disk: str) -> Json:
     check_key(
         "resource.sourceDiskEncryptionKey", call.body.get("sourceDiskEncryptionKey"), call.read(call.resolve(disk))
     )
-    key = shown_key("resource.snapshotEncryptionKey", call.body.get("snapshotEncryptionKey"))
+    keys = {name: shown_key(f"resource.{name}", call.body.get(name)) for name in _KEYS}
+    stored = str(source.size * _BYTES_PER_GB)
     snapshot = {
         **source.inherited,
         **{field: value for field, value in call.body.items() if field not in _NOT_KEPT},
-        **({"snapshotEncryptionKey": key} if key else {}),
+        **{name: key for name, key in keys.items() if key},
         "status": "READY",
         **source.links,
         "diskSizeGb": str(source.size),
-        "storageBytes": str(source.size * _BYTES_PER_GB),
+        "creationSizeBytes": stored,
+        "downloadBytes": stored,
+        "enableConfidentialCompute": False,
+        "storageBytes": stored,
         "storageBytesStatus": "UP_TO_DATE",
         "storageLocations": call.body.get("storageLocations") or ["us"],
     }

@@ -7,6 +7,7 @@ from programs import DEBIAN, PROJECT, ZONE
 
 BASE = f"/compute/v1/projects/{PROJECT}"
 ADDRESSES = f"{BASE}/regions/us-east1/addresses"
+NETWORK = "global/networks/default"
 
 
 def _reserve(http, **body):
@@ -65,6 +66,88 @@ def test_an_internal_address_is_kept_for_the_instance_that_names_it(http):
         "10.142.0.3",
     ]
     assert http.get(f"{ADDRESSES}/second").json()["status"] == "IN_USE"
+
+
+def test_global_addresses_are_reserved_changed_and_deleted(http):
+    addresses = f"{BASE}/global/addresses"
+    for body in (
+        {"name": "site"},
+        {"name": "peers", "addressType": "INTERNAL", "purpose": "VPC_PEERING", "prefixLength": 16, "network": NETWORK},
+        {"name": "fixed", "addressType": "INTERNAL", "prefixLength": 24, "network": NETWORK, "address": "192.168.0.0"},
+    ):
+        assert http.post(addresses, json=body).status_code == 200
+    site, peers, fixed = (http.get(f"{addresses}/{name}").json() for name in ("site", "peers", "fixed"))
+    changed = http.post(
+        f"{addresses}/{site['id']}/setLabels", json={"labels": {"a": "b"}, "labelFingerprint": site["labelFingerprint"]}
+    )
+
+    assert (site["addressType"], site["networkTier"], site["status"]) == ("EXTERNAL", "PREMIUM", "RESERVED")
+    assert (peers["address"], peers["prefixLength"], "region" in peers) == ("10.0.0.0", 16, False)
+    assert peers["network"] == f"https://www.googleapis.com{BASE}/{NETWORK}"
+    assert (fixed["address"], fixed["purpose"]) == ("192.168.0.0", "VPC_PEERING")
+    assert (changed.json()["operationType"], changed.json()["status"]) == ("setLabels", "DONE")
+    listed = {item["name"]: item.get("labels") for item in http.get(addresses).json()["items"]}
+    assert listed == {"site": {"a": "b"}, "peers": None, "fixed": None}
+    group = http.get(f"{BASE}/aggregated/addresses").json()["items"]["global"]["addresses"]
+    assert [item["name"] for item in group] == ["fixed", "peers", "site"]
+    assert http.delete(f"{addresses}/site").status_code == 200
+    assert http.get(f"{addresses}/site").status_code == 404
+
+
+PEERING = {"addressType": "INTERNAL", "purpose": "VPC_PEERING", "prefixLength": 24, "network": NETWORK}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"addressType": "EXTERNAL"}, "'resource.purpose': 'VPC_PEERING'. The field cannot be specified with external address."),
+        ({"network": None}, "'resource.network': ''. The field is required."),
+        ({"network": "global/networks/none"}, "'resource.network': 'global/networks/none'. The referenced network resource cannot be found."),
+        ({"prefixLength": None}, "'resource.prefixLength': ''. The field is required."),
+        ({"address": "ten"}, "'resource.address': 'ten'. Must be a valid IP address."),
+    ],
+)  # fmt: skip
+def test_a_range_that_is_not_valid_is_refused(http, change, message):
+    answer = http.post(f"{BASE}/global/addresses", json={"name": "peers", **PEERING, **change})
+
+    assert (answer.status_code, answer.json()["error"]["message"]) == (400, f"Invalid value for field {message}")
+
+
+def test_a_range_that_is_taken_is_not_reserved(http):
+    subnetwork = http.get(f"{BASE}/regions/us-east1/subnetworks/default").json()["ipCidrRange"]
+    first, _, length = subnetwork.partition("/")
+    body = {"name": "late", **PEERING, "address": first, "prefixLength": int(length)}
+    operation = http.post(f"{BASE}/global/addresses", json=body).json()
+    found = [http.post(f"{BASE}/global/addresses", json={"name": name, **PEERING}).status_code for name in ("a", "b")]
+    ranges = [http.get(f"{BASE}/global/addresses/{name}").json()["address"] for name in ("a", "b")]
+
+    message = f"IP '{subnetwork}' is already being used by another resource."
+    assert _errors(http, operation) == [("IP_IN_USE_BY_ANOTHER_RESOURCE", message)]
+    assert (found, ranges) == ([200, 200], ["10.0.0.0", "10.0.1.0"])
+
+
+def test_the_labels_of_an_address_are_changed(http):
+    reserved = _reserve(http, name="outside", labels={"a": "b"})
+    body = {"labels": {"c": "d"}, "labelFingerprint": reserved["labelFingerprint"]}
+    for status in (200, 412):
+        assert http.post(f"{ADDRESSES}/outside/setLabels", json=body).status_code == status
+
+    assert http.get(f"{ADDRESSES}/outside").json()["labels"] == {"c": "d"}
+
+
+@pytest.mark.parametrize("address", ["ten", "10.142.0", "2001:db8::1"])
+def test_an_address_that_is_malformed_is_refused(http, address):
+    answer = http.post(ADDRESSES, json={"name": "x", "addressType": "INTERNAL", "address": address})
+
+    assert (answer.status_code, answer.json()["error"]["errors"][0]["reason"]) == (400, "invalid")
+
+
+def test_an_external_address_is_reserved_once(http):
+    reserved = _reserve(http, name="first", address="35.1.2.3")
+    operation = http.post(ADDRESSES, json={"name": "second", "address": reserved["address"]}).json()
+
+    message = "IP '35.1.2.3' is already being used by another resource."
+    assert _errors(http, operation) == [("IP_IN_USE_BY_ANOTHER_RESOURCE", message)]
 
 
 def test_an_address_that_is_taken_is_not_reserved(http):

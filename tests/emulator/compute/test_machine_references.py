@@ -46,7 +46,7 @@ CASES = {
     "boot image": (_properties(ARM), _mismatch("ARM64", "X86_64")),
     "machine": (_properties(machineType="n4a-custom-2-4096"), _mismatch("X86_64", "ARM64")),
     "architecture": (_properties(parameters={"architecture": "ARM64"}), _invalid(f"{PARAMETERS}.architecture", "ARM64", ALIKE)),
-    "interfaces": (_properties(networkInterfaces=[{}, *({"network": f"global/networks/{name}"} for name in ("one", "two"))]), _invalid("networkInterfaces", 3, "The machine type e2-small supports at most 2 network interfaces.")),
+    "interfaces": (_properties(networkInterfaces=[{}, *({"network": f"global/networks/{name}"} for name in ("one", "two"))]), _invalid("networkInterfaces", "", "Too many network interfaces. The maximum number of network interfaces allowed for this machine type is 2.")),
 }  # fmt: skip
 
 

@@ -95,6 +95,98 @@ def test_subnetworks_are_listed_by_region_and_over_all_regions(http, vpc):
     assert page["regions/us-west1"]["warning"]["code"] == "NO_RESULTS_ON_PAGE"
 
 
+@pytest.mark.parametrize("path", ["aggregated/subnetworks", "aggregated/addresses"])
+def test_the_pages_of_a_list_over_all_regions_have_everything_once(http, path):
+    for region in ("us-east1", "us-west1", "europe-west1"):
+        _make(http, f"regions/{region}/addresses", {"name": "same"})
+    collection, found, token = path.partition("/")[2], [], ""
+    while token is not None:
+        answer = http.get(f"{BASE}/{path}", params={"maxResults": "2", "pageToken": token}).json()
+        found += [item["selfLink"] for group in answer["items"].values() for item in group.get(collection, ())]
+        token = answer.get("nextPageToken")
+
+    assert len(found) == len(set(found)) == (20 if collection == "subnetworks" else 3)
+
+
+def test_a_network_is_changed(http, vpc):
+    patch = f"{BASE}/global/networks/vpc"
+    started = http.patch(patch, json={"routingConfig": {"routingMode": "GLOBAL"}})
+    whole = http.patch(patch, json={**http.get(patch).json(), "mtu": 1500})
+    refused = http.patch(patch, json={"autoCreateSubnetworks": True})
+    found = http.get(patch).json()
+
+    assert (started.json()["operationType"], whole.status_code) == ("patch", 200)
+    assert found["routingConfig"] == {"routingMode": "GLOBAL", "bgpBestPathSelectionMode": "LEGACY"}
+    assert (found["mtu"], found["subnetworks"]) == (1500, [f"{URL}/{vpc}"])
+    why = "A patch of a network cannot change it."
+    assert _refusal(refused) == (400, "invalid", f"Invalid value for field 'resource.autoCreateSubnetworks': ''. {why}")
+
+
+def test_the_network_and_the_subnetworks_of_every_project_can_be_changed(http):
+    http.patch(f"{BASE}/global/networks/default", json={"routingConfig": {"routingMode": "GLOBAL"}})
+    url = f"{REGION}/subnetworks/default"
+    http.post(f"{url}/setPrivateIpGoogleAccess", json={"privateIpGoogleAccess": True})
+    network = http.get(f"{BASE}/global/networks/default").json()
+
+    assert (network["routingConfig"]["routingMode"], len(network["subnetworks"])) == ("GLOBAL", 20)
+    assert [item["name"] for item in http.get(f"{BASE}/global/networks").json()["items"]] == ["default"]
+    assert [item["privateIpGoogleAccess"] for item in http.get(f"{REGION}/subnetworks").json()["items"]] == [True]
+    assert http.get(f"{BASE}/regions/us-west1/subnetworks/default").json()["privateIpGoogleAccess"] is False
+
+
+AUTO_MODE = "Extended subnetworks in auto subnet mode networks cannot overlap with 10.128.0.0/9."
+
+
+def test_a_network_in_auto_mode_keeps_its_own_subnetworks(http):
+    _make(http, "global/networks", {"name": "auto", "autoCreateSubnetworks": True})
+    body = {"name": "more", "network": "global/networks/auto", "ipCidrRange": "10.200.0.0/16"}
+    overlapping = http.post(f"{REGION}/subnetworks", json=body)
+    _make(http, "regions/us-east1/subnetworks", {**body, "ipCidrRange": "10.1.0.0/16"})
+    usage = "Invalid resource usage: 'Cannot delete auto subnetwork from an auto subnet mode network.'."
+
+    field = "Invalid value for field 'resource.ipCidrRange': '10.200.0.0/16'."
+    assert _refusal(overlapping) == (400, "invalid", f"{field} {AUTO_MODE}")
+    for name in ("auto", "default"):
+        assert _refusal(http.delete(f"{REGION}/subnetworks/{name}")) == (400, "invalidResourceUsage", usage)
+    assert http.delete(f"{REGION}/subnetworks/more").status_code == 200
+    assert http.post(f"{BASE}/global/networks/auto/switchToCustomMode").status_code == 200
+    assert http.get(f"{BASE}/global/networks/auto").json()["autoCreateSubnetworks"] is False
+    assert http.delete(f"{REGION}/subnetworks/auto").status_code == 200
+
+
+def test_the_range_of_a_subnetwork_grows(http, vpc):
+    other = {"name": "other", "network": "global/networks/vpc", "ipCidrRange": "10.9.1.0/24"}
+    _make(http, "regions/us-west1/subnetworks", other)
+    before, url = http.get(f"{BASE}/{vpc}").json(), f"{BASE}/{vpc}/expandIpCidrRange"
+    refused = [http.post(url, json={"ipCidrRange": one}) for one in ("10.9.0.0/29", "10.9.0.0/28", "10.9.0.0/16")]
+    grown = http.post(url, json={"ipCidrRange": "10.9.0.0/24"})
+    after = http.get(f"{BASE}/{vpc}").json()
+
+    assert [answer.status_code for answer in (*refused, grown)] == [400, 400, 400, 200]
+    assert "conflicts with existing subnetwork 'other' in region 'us-west1'" in refused[2].text
+    assert (after["ipCidrRange"], after["fingerprint"] != before["fingerprint"]) == ("10.9.0.0/24", True)
+
+
+def test_a_patch_of_a_subnetwork_needs_its_fingerprint(http, vpc):
+    current, pods = http.get(f"{BASE}/{vpc}").json(), {"rangeName": "pods", "ipCidrRange": "10.9.8.0/24"}
+    patch = {"fingerprint": current["fingerprint"], "secondaryIpRanges": [pods]}
+    done = http.patch(f"{BASE}/{vpc}", json=patch)
+    stale = http.patch(f"{BASE}/{vpc}", json={**patch, "logConfig": {"enable": True}})
+    body = {"name": "new", "network": "global/networks/vpc", "ipCidrRange": "10.9.8.128/25"}
+
+    assert [(done.json()[name]) for name in ("operationType", "status")] == ["compute.subnetworks.patch", "DONE"]
+    assert (stale.status_code, stale.json()["error"]["errors"][0]["reason"]) == (412, "conditionNotMet")
+    assert http.get(f"{BASE}/{vpc}").json()["secondaryIpRanges"] == [pods]
+    conflict = "Invalid IPCidrRange: 10.9.8.128/25 conflicts with existing subnetwork 'inside' in region 'us-east1'."
+    assert _error(_make(http, "regions/us-east1/subnetworks", body), http) == ("INVALID_USAGE", conflict)
+    _make(http, "regions/us-east1/subnetworks", {**body, "ipCidrRange": "10.9.9.0/24"})
+    fresh = http.get(f"{REGION}/subnetworks/new").json()
+    taken = {"fingerprint": fresh["fingerprint"], "secondaryIpRanges": [pods]}
+    field = "Invalid value for field 'resource.secondaryIpRanges[0].ipCidrRange': '10.9.8.0/24'."
+    message = "Invalid IPCidrRange: 10.9.8.0/24 conflicts with existing subnetwork 'inside' in region 'us-east1'."
+    assert _refusal(http.patch(f"{REGION}/subnetworks/new", json=taken)) == (400, "invalid", f"{field} {message}")
+
+
 def test_a_subnetwork_whose_range_is_taken_is_not_created(http, vpc):
     body = {"name": "twice", "network": "global/networks/vpc", "ipCidrRange": "10.9.0.8/29"}
     message = "Invalid IPCidrRange: 10.9.0.8/29 conflicts with existing subnetwork 'inside' in region 'us-east1'."
@@ -189,6 +281,24 @@ def test_firewall_rules(http):
     assert http.post(f"{BASE}/global/firewalls", json={"name": "x"}).status_code == 400
 
 
+def test_a_firewall_rule_is_changed_and_replaced(http, vpc):
+    web = {"name": "web", "network": "global/networks/vpc", "allowed": [{"IPProtocol": "tcp", "ports": ["80"]}]}
+    _make(http, "global/firewalls", {**web, "priority": 5, "targetTags": ["web"]})
+    url = f"{BASE}/global/firewalls/web"
+    patched = http.patch(url, json={"disabled": True, "targetTags": None}).json()
+    after_patch = http.get(url).json()
+    replaced = http.put(url, json={"name": "web", "denied": [{"IPProtocol": "all"}]}).json()
+    after_update = http.get(url).json()
+    neither = http.patch(url, json={"denied": None})
+
+    assert (patched["operationType"], replaced["operationType"]) == ("patch", "update")
+    assert (after_patch["disabled"], after_patch["priority"], after_patch.get("targetTags")) == (True, 5, None)
+    assert (after_update["disabled"], after_update["priority"], after_update.get("allowed")) == (False, 1000, None)
+    assert {after_patch["network"], after_update["network"]} == {f"{URL}/global/networks/vpc"}
+    assert after_update["id"] == after_patch["id"]
+    assert neither.status_code == 400
+
+
 def _missing(field, kind, link):
     message = f"Invalid value for field '{field}': '{link}'. The referenced {kind} resource cannot be found."
     return 400, "invalid", message
@@ -246,6 +356,22 @@ def test_two_interfaces_are_in_different_subnetworks(http, vpc):
 
     assert _refusal(twice) == (400, "invalid", message)
     assert len(_interfaces(http, {}, {"subnetwork": vpc})) == 2
+    template = {"name": "t", "properties": properties(networkInterfaces=[{"subnetwork": link}, {"subnetwork": link}])}
+    field, why = f"resource.properties.{field.partition('.')[2]}", "Subnetworks must be distinct for NICs in the same"
+    message = f"Invalid value for field '{field}': '{link}'. {why} instance."
+    assert _refusal(http.post(f"{BASE}/global/instanceTemplates", json=template)) == (400, "invalid", message)
+
+
+def test_two_interfaces_are_in_different_networks(http, vpc):
+    body = {"name": "second", "network": "global/networks/vpc", "ipCidrRange": "10.9.1.0/24"}
+    _make(http, "regions/us-east1/subnetworks", body)
+    second = {"network": "global/networks/vpc", "subnetwork": "regions/us-east1/subnetworks/second"}
+    twice = _insert(http, {"subnetwork": vpc}, second)
+    field = "resource.networkInterfaces[1].network"
+    message = f"Invalid value for field '{field}': 'global/networks/vpc'. Networks must be distinct for NICs attached to a VM."
+
+    assert _refusal(twice) == (400, "invalid", message)
+    assert len(_interfaces(http, {"subnetwork": vpc}, {**second, "nicType": "MRDMA"})) == 2
 
 
 def test_an_interface_gets_subnetwork_stack_type_and_an_address_of_the_range(http, vpc):
@@ -270,6 +396,22 @@ def test_no_address_is_given_twice(http, vpc):
     twice = {"count": "2", "namePattern": "w-#", "instanceProperties": body}
     operation = http.post(f"{REGION}/instances/bulkInsert", json=twice).json()
     assert _error(operation, http)[1] == "IP '10.9.0.7' is already being used by another resource."
+
+
+def test_networks_may_have_the_same_ranges_and_addresses(http, vpc):
+    _make(http, "global/networks", {"name": "twin", "autoCreateSubnetworks": False})
+    body = {"name": "twin", "network": "global/networks/twin", "ipCidrRange": "10.9.0.0/28"}
+    _make(http, "regions/us-east1/subnetworks", body)
+    twin = "regions/us-east1/subnetworks/twin"
+    given = [_interfaces(http, {"subnetwork": link}, name=link[-4:])[0]["networkIP"] for link in (vpc, twin)]
+    asked = _insert(http, {"subnetwork": vpc, "networkIP": "10.9.0.9"}, name="one").json()
+    again = _insert(http, {"subnetwork": twin, "networkIP": "10.9.0.9"}, name="two").json()
+    _insert(http, {"subnetwork": twin}, name="three")
+
+    assert given == ["10.9.0.2", "10.9.0.2"]
+    for operation in (asked, again):
+        done = http.get(operation["selfLink"].removeprefix("https://www.googleapis.com")).json()
+        assert "error" not in done
 
 
 def test_a_subnetwork_runs_out_of_addresses(http, vpc):

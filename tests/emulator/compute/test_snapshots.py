@@ -30,6 +30,18 @@ def test_a_snapshot_of_a_disk_becomes_a_disk_of_its_size(cloud, http, way):
     assert http.get(f"{BASE}/global/snapshots/nightly").status_code == 404
 
 
+def test_the_labels_of_a_snapshot_are_changed(cloud, http):
+    cloud.make_disk()
+    http.post(f"{BASE}/global/snapshots", json={"name": "nightly", "sourceDisk": DISK})
+    snapshot = http.get(f"{BASE}/global/snapshots/nightly").json()
+    body = {"labels": {"a": "b"}, "labelFingerprint": snapshot["labelFingerprint"]}
+    started = http.post(f"{BASE}/global/snapshots/nightly/setLabels", json=body).json()
+
+    assert (started["operationType"], started["status"]) == ("setLabels", "DONE")
+    assert http.get(f"{BASE}/global/snapshots/nightly").json()["labels"] == {"a": "b"}
+    assert (snapshot["creationSizeBytes"], snapshot["enableConfidentialCompute"]) == (snapshot["storageBytes"], False)
+
+
 @pytest.mark.parametrize(
     ("collection", "body", "field", "kind"),
     [
