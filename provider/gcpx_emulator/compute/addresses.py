@@ -28,11 +28,17 @@ _PRIVATE: Final = ipaddress.IPv4Network("10.0.0.0/8")
 
 @attrs.define
 class AddressPool:
-    """Gives network interfaces the addresses that they do not have yet, during one call."""
+    """Gives network interfaces the addresses that they do not have yet, during one call.
+
+    Attributes:
+        count: for how many instances, so that the counters of addresses are not asked for each.
+    """
 
     call: Call
+    count: int = 1
     _used: dict[str, set[str]] = attrs.field(factory=dict, init=False)
     _ranges: dict[str, ipaddress.IPv4Network] = attrs.field(factory=dict, init=False)
+    _numbers: dict[str, Iterator[int]] = attrs.field(factory=dict, init=False)
 
     def assign(self, interface: Json) -> Json:
         """Complete an interface by addresses, and replace the link to a reserved address by that address."""
@@ -43,7 +49,10 @@ class AddressPool:
             internal = self._free(path_of(interface["subnetwork"], ""))
         if internal and interface.get("subnetwork"):
             self._used_in(path_of(interface["subnetwork"], "")).add(internal)
-        configs = [{"natIP": new_external(self.call), **config} for config in interface.get("accessConfigs", ())]
+        configs = [
+            {"natIP": _external_address(self._number("address")), **config}
+            for config in interface.get("accessConfigs", ())
+        ]
         return {
             **interface,
             **({"networkIP": internal} if internal else {}),
@@ -63,10 +72,19 @@ class AddressPool:
         """Return the next address of a subnetwork that is not in use; empty if there is none."""
         used, first, size = self._used_in(subnetwork), self._range(subnetwork)[2], self._size(subnetwork)
         for _ in range(size):
-            address = str(first + (self.call.store.next(f"address/{subnetwork}") - 1) % size)
+            address = str(first + (self._number(f"address/{subnetwork}") - 1) % size)
             if address not in used:
                 return address
         return ""
+
+    def _number(self, counter: str) -> int:
+        """Return the next number of a counter; numbers are taken for all instances at once."""
+        number = next(self._numbers.get(counter, iter(())), None)
+        if number is None:
+            first = self.call.store.next(counter, self.count)
+            self._numbers[counter] = iter(range(first + 1, first + self.count))
+            return first
+        return number
 
     def _size(self, subnetwork: str) -> int:
         return self._range(subnetwork).num_addresses - _RESERVED_BY_GOOGLE
@@ -97,7 +115,10 @@ def _is_link_to(link: str | None, path: str) -> bool:
 
 def new_external(call: Call) -> str:
     """Return an external address that nothing has yet."""
-    number = call.store.next("address")
+    return _external_address(call.store.next("address"))
+
+
+def _external_address(number: int) -> str:
     return f"34.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
 
 

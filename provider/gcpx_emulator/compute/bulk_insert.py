@@ -27,7 +27,7 @@ from gcpx_emulator.compute.constraints import check_merged_properties
 from gcpx_emulator.compute.disks import is_customer_supplied
 from gcpx_emulator.compute.images import image_warnings
 from gcpx_emulator.compute.instance_templates import linked_template_properties
-from gcpx_emulator.compute.instances import check_disks, new_instance
+from gcpx_emulator.compute.instances import check_disks, common_fields, new_instance
 from gcpx_emulator.compute.locations import check_location, region_in, region_of, zones_of
 from gcpx_emulator.compute.machine_references import check_machine
 from gcpx_emulator.compute.machine_types import check_anywhere, find_machine_type, is_offered, not_in_zone
@@ -57,7 +57,7 @@ def bulk_insert(call: Call) -> Json:
     check_policies(call, "resource.instanceProperties", properties, count)
     check_reservation(call, "resource.instanceProperties", properties)
     warnings = image_warnings(call, properties)
-    pool = AddressPool(call)
+    pool = AddressPool(call, count)
     placement = place(call, list(kinds), count, pool.space(interfaces))
     return _start(call, placement, _members(call, kinds, placement, count, pool), warnings)
 
@@ -324,13 +324,14 @@ class Members:
 def _members(call: Call, kinds: dict[Hardware, Choice], placement: Placement, count: int, pool: AddressPool) -> Members:
     """Give every instance its name, and write those that are created."""
     names, own_properties = instance_names(call, placement.zones, count), call.body.get("perInstanceProperties") or {}
+    common = {hardware: common_fields(call, choice.properties) for hardware, choice in kinds.items()}
     created = []
     for zone, hardware in ((zone, hardware) for zone, placed in placement.placed.items() for hardware in placed):
         name = next(names)
         path = f"{call.project}/zones/{zone}/instances/{name}"
         hostname = (own_properties.get(name) or {}).get("hostname")
         own = {"hostname": hostname} if hostname else {}
-        created.append((path, *new_instance(call, path, kinds[hardware].properties | own, pool)))
+        created.append((path, *new_instance(call, path, kinds[hardware].properties, common[hardware] | own, pool)))
     missing = [
         (f"{call.project}/zones/{zone}/instances/{next(names)}", error)
         for zone, errors in placement.errors.items()

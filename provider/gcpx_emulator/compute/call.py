@@ -232,10 +232,12 @@ class Call(call.Call):
     Attributes:
         project: the path of the project.
         now: when it arrived, in seconds since 1970. Its operation and the instances that it creates have this time.
+        found: what was looked up for this call and stays the same until it ends.
     """
 
     project: str
     now: float
+    found: Json = attrs.field(factory=dict, eq=False, repr=False)
 
     @classmethod
     def of(cls, checked: call.Call) -> Call:

@@ -51,7 +51,8 @@ def insert_instance(call: Call) -> Json:
     interfaces = all_connected(call, field, properties.get("networkInterfaces") or [{}])
     conflict = conflict_of(call, field, interfaces)
     shortage = shortage_of_one(call, call.path["zone"], Hardware.of(properties), pool.space(interfaces))
-    instance, disk_effects = new_instance(call, path, properties | {"networkInterfaces": interfaces}, pool)
+    properties |= {"networkInterfaces": interfaces}
+    instance, disk_effects = new_instance(call, path, properties, common_fields(call, properties), pool)
     failure = call.failure or shortage or conflict
     if failure is None:
         call.store.put(path, instance | {"status": "PROVISIONING"})
@@ -87,30 +88,39 @@ def check_disks(properties: Json, *, is_restored: bool = False) -> None:
         check_disk(f"resource.disks[{index}]", disk, index, by_name=False, needs_source=not is_restored)
 
 
-def new_instance(call: Call, path: str, properties: Json, pool: AddressPool) -> tuple[Json, list[Effect]]:
-    """Write a new, running instance; return it with the effects of its creation on disks.
-
-    Its interfaces are connected already; `pool` gives them their addresses.
-    """
+def common_fields(call: Call, properties: Json) -> Json:
+    """Write what all new instances with these properties have; their interfaces are connected already."""
     kept = kept_properties(call, properties)
     kept.pop("params", None)
-    parent, _, name = path.rpartition("/instances/")
-    instance = kept | {
+    policies = {"resourcePolicies": [call.url(policy_path(call, link)) for link in kept.get("resourcePolicies", ())]}
+    return {
+        **kept,
+        **(policies if "resourcePolicies" in kept else {}),
         "kind": "compute#instance",
-        "id": call.store.new_id(),
-        "name": name,
         "creationTimestamp": pacific_timestamp(call.now),
-        "machineType": call.url(f"{parent}/machineTypes/{last_part(str(properties['machineType']))}"),
-        "zone": call.url(parent),
         "labelFingerprint": fingerprint(properties.get("labels") or {}),
         "fingerprint": fingerprint(properties),
         "startRestricted": False,
         "satisfiesPzi": False,
         "deletionProtection": properties.get("deletionProtection", False),
+    }
+
+
+def new_instance(call: Call, path: str, properties: Json, common: Json, pool: AddressPool) -> tuple[Json, list[Effect]]:
+    """Write a new, running instance; return it with the effects of its creation on disks.
+
+    `common` are its `common_fields`; `pool` gives its interfaces their addresses.
+    """
+    parent, _, name = path.rpartition("/instances/")
+    instance = common | {
+        "id": call.store.new_id(),
+        "name": name,
+        "machineType": call.url(f"{parent}/machineTypes/{last_part(str(properties['machineType']))}"),
+        "zone": call.url(parent),
         "selfLink": call.url(path),
         **started(call.store, properties | {"name": name}, call.end),
     }
-    disks = zip(kept["disks"], properties["disks"], strict=True)
+    disks = zip(common["disks"], properties["disks"], strict=True)
     attached = [_attached_disk(call, path, disk, given.get("diskEncryptionKey")) for disk, given in disks]
     instance["disks"] = [disk for disk, _ in attached]
     instance |= _shielded(properties, instance["disks"])
@@ -118,9 +128,7 @@ def new_instance(call: Call, path: str, properties: Json, pool: AddressPool) -> 
     for index, source in enumerate(sources):
         if source in sources[:index]:
             raise invalid(f"resource.disks[{index}]", source, "The disk is named more than once.")
-    if "resourcePolicies" in kept:
-        instance["resourcePolicies"] = [call.url(policy_path(call, link)) for link in kept["resourcePolicies"]]
-    instance["networkInterfaces"] = [with_fingerprint(pool.assign(nic)) for nic in kept["networkInterfaces"]]
+    instance["networkInterfaces"] = [with_fingerprint(pool.assign(nic)) for nic in common["networkInterfaces"]]
     return instance, [effect for _, effect in attached if effect]
 
 
@@ -140,7 +148,8 @@ def _attached_disk(call: Call, instance: str, disk: Json, key: Json | None) -> t
 
     `instance` is the instance's path, `key` the encryption key that the client sent for the disk.
     """
-    parameters = disk.pop("initializeParams", {})
+    parameters = disk.get("initializeParams", {})
+    disk = {name: value for name, value in disk.items() if name != "initializeParams"}
     if disk.get("type") == "SCRATCH":
         return disk, None
     path = disk_path(call, instance, disk, parameters)
