@@ -131,14 +131,19 @@ def conflict_of(call: Call, field: str, interfaces: list[Json], count: int = 1) 
         interfaces: those of each instance; addresses that they cannot have are refused.
         count: the number of instances.
     """
-    for index, interface in enumerate(interfaces):
-        for address, subnetwork in checked_addresses(call, f"{field}[{index}]", interface):
-            if count > 1 or _holders(call, region_in(call), address, subnetwork):
-                return _conflict(address)
+    found = (conflict_of_one(call, f"{field}[{index}]", interface, count) for index, interface in enumerate(interfaces))
+    return next(filter(None, found), None)
+
+
+def conflict_of_one(call: Call, field: str, interface: Json, count: int = 1) -> Json | None:
+    """Do the same for one interface, which the request has at `field`."""
+    for address, subnetwork in _checked_addresses(call, field, interface):
+        if count > 1 or _holders(call, region_in(call), address, subnetwork):
+            return _conflict(address)
     return None
 
 
-def checked_addresses(call: Call, field: str, interface: Json) -> list[tuple[str, str]]:
+def _checked_addresses(call: Call, field: str, interface: Json) -> list[tuple[str, str]]:
     """Return the addresses that an interface asks for, each with the path of its subnetwork if it is internal.
 
     Addresses that the interface cannot have are refused; `field` is where the request has the interface.

@@ -316,15 +316,15 @@ class Call(call.Call):
             )
         )
 
-    def update(self, kind: str, path: str, resource: Json, *effects: Effect) -> Json:
-        """Start an operation that changes a resource, and has other effects; `kind` is its type.
+    def update(self, kind: str, path: str, resource: Json, *effects: Effect, failure: Json | None = None) -> Json:
+        """Start an operation that changes a resource and has other effects, or fails as `failure` says.
 
-        Fields that are the same in `resource` as now are kept as they are when the operation ends.
+        `kind` is its type. Fields that are the same in `resource` as now are kept as they are when it ends.
         """
         current = self.read(path)
         fields = {name: resource.get(name) for name in current | resource if current.get(name) != resource.get(name)}
         all_effects = [change(path, fields), *effects]
-        return self.start(Work(kind=kind, target=path, target_id=resource["id"], effects=all_effects))
+        return self.start(Work(kind=kind, target=path, target_id=resource["id"], effects=all_effects, failure=failure))
 
     def delete(self, path: str, *effects: Effect) -> Json:
         """Start the operation that deletes a resource, which must exist, and has other effects."""

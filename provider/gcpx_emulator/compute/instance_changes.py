@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import Final
 
-from gcpx_emulator.compute.addresses import AddressPool, checked_addresses
+from gcpx_emulator.compute.addresses import AddressPool, conflict_of_one
 from gcpx_emulator.compute.call import (
     Call,
     check_ready,
@@ -22,7 +22,7 @@ from gcpx_emulator.compute.instance_lifecycle import TERMINATED, ready_instance
 from gcpx_emulator.compute.instance_properties import fields_of_disk, kept_disk, kept_interface
 from gcpx_emulator.compute.machine_references import check_accelerators, check_platform
 from gcpx_emulator.compute.machine_types import check_in_zone
-from gcpx_emulator.compute.networks import connected
+from gcpx_emulator.compute.networks import check_distinct, connected
 from gcpx_emulator.core.errors import ApiError, invalid, misused, required, stale
 from gcpx_emulator.core.json_data import Json, merge
 from gcpx_emulator.core.operations import Effect, change
@@ -40,20 +40,25 @@ def update_interface(call: Call) -> Json:
     interfaces = instance["networkInterfaces"]
     index = _index(interfaces, call.query["networkInterface"])
     _check_interface_change(interfaces[index], call.body)
-    changed = _connected(call, interfaces[index], call.body)
+    others = [*interfaces[:index], *interfaces[index + 1 :]]
+    changed, failure = _connected(call, interfaces[index], call.body, others)
     kept = [*interfaces[:index], with_fingerprint(kept_interface(call, changed, index)), *interfaces[index + 1 :]]
-    return call.update("updateNetworkInterface", path, instance | {"networkInterfaces": kept})
+    return call.update("updateNetworkInterface", path, instance | {"networkInterfaces": kept}, failure=failure)
 
 
-def _connected(call: Call, interface: Json, change: Json) -> Json:
-    """Apply a change to an interface; in another subnetwork it gets another address."""
+def _connected(call: Call, interface: Json, change: Json, others: list[Json]) -> tuple[Json, Json | None]:
+    """Apply a change to an interface, and return the operation's result if the address that it asks for is in use.
+
+    In another subnetwork, the interface gets another address. `others` are the other interfaces of the instance.
+    """
     changed = connected(call, "resource", _changed(interface, change))
-    if changed.get("subnetwork") != interface.get("subnetwork") and "networkIP" not in change:
+    check_distinct("resource", changed, others, change)
+    has_moved = changed.get("subnetwork") != interface.get("subnetwork")
+    if has_moved and "networkIP" not in change:
         changed = {name: value for name, value in changed.items() if name != "networkIP"}
-    checked_addresses(
-        call, "resource", {name: changed[name] for name in ("networkIP", "subnetwork") if name in changed}
-    )
-    return AddressPool(call).assign(changed)
+    is_new = has_moved or changed.get("networkIP") != interface.get("networkIP")
+    asked: Json = {name: changed[name] for name in ("networkIP", "subnetwork") if name in changed and is_new}
+    return AddressPool(call).assign(changed), conflict_of_one(call, "resource", asked)
 
 
 def _index(interfaces: list[Json], name: str) -> int:

@@ -434,13 +434,19 @@ def all_connected(call: Call, field: str, interfaces: list[Json]) -> list[Json]:
     `field` is where the request has the list.
     """
     found = [connected(call, f"{field}[{index}]", interface) for index, interface in enumerate(interfaces)]
-    for name in ("subnetwork", "network"):
-        links = [interface.get(name) for interface in found]
-        for index, link in enumerate(links):
-            if link and link in links[:index] and (name, found[index].get("nicType")) not in _MAY_SHARE:
-                why = f"{name.capitalize()}s must be distinct for NICs attached to a VM."
-                raise invalid(f"{field}[{index}].{name}", interfaces[index].get(name, ""), why)
+    for index, interface in enumerate(found):
+        check_distinct(f"{field}[{index}]", interface, found[:index], interfaces[index])
     return found
+
+
+def check_distinct(field: str, interface: Json, others: list[Json], sent: Json) -> None:
+    """Refuse an interface in the same subnetwork or network as others of the instance; `sent` is what was sent."""
+    for name in ("subnetwork", "network"):
+        link = path_of(interface.get(name, ""), "")
+        is_shared = any(name in other and path_of(other[name], "") == link for other in others)
+        if is_shared and (name, interface.get("nicType")) not in _MAY_SHARE:
+            why = f"{name.capitalize()}s must be distinct for NICs attached to a VM."
+            raise invalid(f"{field}.{name}", sent.get(name, ""), why)
 
 
 def connected(call: Call, field: str, interface: Json) -> Json:

@@ -374,6 +374,15 @@ def test_two_interfaces_are_in_different_networks(http, vpc):
     assert len(_interfaces(http, {"subnetwork": vpc}, {**second, "nicType": "MRDMA"})) == 2
 
 
+def test_an_interface_does_not_move_to_the_network_of_another_one(http, vpc):
+    interface = _interfaces(http, {}, {"subnetwork": vpc})[0]
+    url = f"{BASE}/zones/{ZONE}/instances/vm/updateNetworkInterface?networkInterface=nic0"
+    moved = http.patch(url, json={"fingerprint": interface["fingerprint"], "subnetwork": vpc})
+    message = f"'resource.subnetwork': '{vpc}'. Subnetworks must be distinct for NICs attached to a VM."
+
+    assert _refusal(moved) == (400, "invalid", f"Invalid value for field {message}")
+
+
 def test_an_interface_gets_subnetwork_stack_type_and_an_address_of_the_range(http, vpc):
     outside, inside = _interfaces(http, {}, {"subnetwork": vpc})
     other = _interfaces(http, {"subnetwork": vpc}, name="other")[0]
@@ -444,4 +453,8 @@ def test_an_interface_moves_to_another_subnetwork(http, vpc):
     after = http.get(f"{BASE}/zones/{ZONE}/instances/vm").json()["networkInterfaces"][0]
 
     assert _refusal(missing) == _missing("resource.subnetwork", "subnetwork", "regions/us-east1/subnetworks/none")
+    taken = _interfaces(http, {"subnetwork": vpc}, name="other")[0]["networkIP"]
+    asked = http.patch(url, json={"fingerprint": after["fingerprint"], "networkIP": taken}).json()
+    message = f"IP '{taken}' is already being used by another resource."
+    assert _error(asked, http) == ("IP_IN_USE_BY_ANOTHER_RESOURCE", message)
     assert (after["network"], after["networkIP"]) == (f"{URL}/global/networks/vpc", "10.9.0.2")
