@@ -160,15 +160,20 @@ class Provider:
             for google in (*self._retired, *([self._client] if self._client is not None else [])):
                 google.close()
 
+    def new_client(self, settings: Settings) -> GoogleClient:
+        """Return the client of a configuration."""
+        from gcpx.gcp.client import GoogleClient  # noqa: PLC0415 - loaded with the first resource
+
+        return GoogleClient(settings, clock=self.clock)
+
     @property
     def _client_and_lookups(self) -> tuple[GoogleClient, Lookups]:
         """The client of the configuration and its cached lookups, which all resources share."""
         from gcpx import config  # noqa: PLC0415 - loaded with the first resource
-        from gcpx.gcp.client import GoogleClient  # noqa: PLC0415 - as above
         from gcpx.gcp.in_project import Lookups  # noqa: PLC0415 - as above
 
         with self._lock:
             if self._client is None or self._lookups is None:
-                self._client = GoogleClient(self._settings or config.settings({}), clock=self.clock)
+                self._client = self.new_client(self._settings or config.settings({}))
                 self._lookups = Lookups(self._client)
             return self._client, self._lookups

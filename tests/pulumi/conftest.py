@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from emulated import Emulated
 from forked_plugin import HURRIED
+from key_server import key_server
 from yaml_program import Stack
 
 
@@ -27,7 +28,16 @@ def _no_garbage_collection_in_go(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GOMEMLIMIT", "1GiB")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(autouse=True, scope="package")
+def _keys_without_passphrases() -> Iterator[None]:
+    """Give new stacks a key that takes no time to derive."""
+    with key_server() as variables, pytest.MonkeyPatch.context() as patch:
+        for name, value in variables.items():
+            patch.setenv(name, value)
+        yield
+
+
+@pytest.fixture(scope="package")
 def _new_stack(tmp_path_factory: pytest.TempPathFactory, pulumi_home: Path) -> Stack:
     return Stack.make(tmp_path_factory.mktemp("stack"), "127.0.0.1:1", pulumi_home)
 

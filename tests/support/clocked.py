@@ -10,9 +10,8 @@ from clock import FakeClock
 from direct_connection import DirectConnection
 
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.in_project import Lookups
+from gcpx.gcp.connections import Connections
 from gcpx.gcp.settings import Settings
-from gcpx.gcp.transport import Transport
 from gcpx.model.resource import Context
 from gcpx.provider import Provider
 
@@ -37,15 +36,10 @@ class ClockedProvider(Provider):
     def configure(self, args: dict[str, Any]) -> None:
         super().configure(args)
         self.cancelled = self.time.cancellation()
-        if self._client is not None:
-            return
-        assert self._settings is not None
-        self._client = GoogleClient(self._settings, clock=self.clock, grace=0.0)
-        self._lookups = Lookups(self._client)
-        if self._connection is not None:
-            self._client._transport = Transport(self._settings, self.clock)  # noqa: SLF001 - as below
-        pools = self._client._transport._connections._pools  # noqa: SLF001 - httpx's own seam is a transport, which no setting chooses
-        pools[True, False] = httpx.Client(transport=self._connection or DirectConnection(), trust_env=False)
+
+    def new_client(self, settings: Settings) -> GoogleClient:
+        connections = Connections(self.clock, self._connection or DirectConnection())
+        return GoogleClient(settings, clock=self.clock, grace=0.0, connections=connections)
 
 
 def client(clock: FakeClock, settings: Settings) -> GoogleClient:

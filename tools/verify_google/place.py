@@ -11,7 +11,6 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
-from urllib.parse import urlsplit
 
 import attrs
 import driver
@@ -21,8 +20,8 @@ import gcpx_emulator.services  # noqa: F401 - registers the APIs, by which reque
 from gcpx.compute.operations import Operation, Operations, Wait
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.connections import Connections, Received
-from gcpx.gcp.in_project import Lookups
 from gcpx.gcp.request import COMPUTE, Api, Request
+from gcpx.gcp.settings import Settings
 from gcpx.model.resource import Context
 from gcpx.provider import Provider
 from gcpx_emulator.core.discovery import route
@@ -65,9 +64,9 @@ class Recorder:
     project: str
     kept: list[Exchange] = attrs.Factory(list)
 
-    def add(self, verb: str, url: str, query: Mapping[str, Any], body: Any, received: Received) -> None:
+    def add(self, verb: str, url: httpx.URL, body: Any, received: Received) -> None:
         """Keep an exchange with one of Google's APIs; others, such as requests for tokens, are left out."""
-        path = urlsplit(url).path
+        path = url.raw_path.decode().partition("?")[0]
         try:
             method = route(verb, path)[0].id
         except NoSuchMethod:
@@ -76,7 +75,7 @@ class Recorder:
             response = json.loads(received.body) if received.body else None
         except ValueError:
             response = "no JSON"
-        shown = self.masked(path), self.masked(dict(query)), self.masked(body)
+        shown = self.masked(path), self.masked(dict(url.params)), self.masked(body)
         self.kept.append(Exchange(method, verb, *shown, received.status, self.masked(response)))
 
     def masked(self, value: Any, name: str = "") -> Any:
@@ -100,14 +99,14 @@ class _RecordingConnections(Connections):
         super().__init__()
         self._recorder = recorder
 
-    def exchange(self, method: str, url: str, *, timeout: httpx.Timeout, **content: Any) -> Received:
+    def exchange(self, method: str, url: httpx.URL | str, *, timeout: httpx.Timeout, **content: Any) -> Received:
         received = super().exchange(method, url, timeout=timeout, **content)
-        self._recorder.add(method, url, content.get("params") or {}, content.get("json"), received)
+        self._recorder.add(method, httpx.URL(url), content.get("json"), received)
         return received
 
 
 class RecordingProvider(Provider):
-    """A provider whose exchanges are recorded; its tokens are asked for by connections of their own."""
+    """A provider whose exchanges are recorded."""
 
     def __init__(self, recorder: Recorder) -> None:
         super().__init__()
@@ -116,17 +115,11 @@ class RecordingProvider(Provider):
     @property
     def client(self) -> GoogleClient:
         """The client of the configured provider."""
-        assert self._client is not None
-        return self._client
+        return self._client_and_lookups[0]
 
-    def configure(self, args: dict[str, Any]) -> None:
-        """Take a configuration, and record what the client sends from now on."""
-        super().configure(args)
-        if self._client is None:
-            assert self._settings is not None
-            self._client = GoogleClient(self._settings)
-            self._lookups = Lookups(self._client)
-            self._client._transport._connections = _RecordingConnections(self._recorder)  # noqa: SLF001 - no setting chooses them
+    def new_client(self, settings: Settings) -> GoogleClient:
+        """Return a client whose exchanges are recorded."""
+        return GoogleClient(settings, connections=_RecordingConnections(self._recorder))
 
 
 @attrs.define

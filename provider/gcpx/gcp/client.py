@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import attrs
 
+from gcpx.gcp.connections import Connections
 from gcpx.gcp.errors import (
     ApiError,
     Conflict,
@@ -38,18 +39,20 @@ class GoogleClient:
         backoff: seconds before the first retry; see `gcpx.gcp.retries`.
         grace: seconds that a request under way gets after a cancellation; see `gcpx.gcp.transport`.
         clock: gives the time in seconds, from any starting point.
+        connections: what sends the requests, those for tokens included.
     """
 
     settings: Settings
     backoff: float = 0.5
     grace: float = GRACE
     clock: Callable[[], float] = time.monotonic
-    _budgets: dict[Api, RateBudget] = attrs.field(factory=dict, init=False)
-    _connections: threading.Semaphore = attrs.field(
-        factory=lambda: threading.Semaphore(MOST_AT_ONCE), init=False, repr=False
+    connections: Connections = attrs.field(
+        default=attrs.Factory(lambda self: Connections(self.clock), takes_self=True), repr=False
     )
+    _budgets: dict[Api, RateBudget] = attrs.field(factory=dict, init=False)
+    _slots: threading.Semaphore = attrs.field(factory=lambda: threading.Semaphore(MOST_AT_ONCE), init=False, repr=False)
     _transport: Transport = attrs.field(
-        default=attrs.Factory(lambda self: Transport(self.settings), takes_self=True), init=False
+        default=attrs.Factory(lambda self: Transport(self.settings, self.connections), takes_self=True), init=False
     )
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
 
@@ -68,7 +71,7 @@ class GoogleClient:
         """
         with self._lock:
             budget = self._budgets.setdefault(request.api, RateBudget(self.clock))
-        retries = Retries(request, context, budget, self._connections, self.backoff)
+        retries = Retries(request, context, budget, self._slots, self.backoff)
         try:
             return self._send_until_answered(request, context, retries)
         except (NotFound, Conflict, PreconditionFailed) as error:

@@ -216,28 +216,33 @@ class Connections:
     """Two pools of connections: one to nearby hosts, and one to all others, which proxies may lie before.
 
     The second is opened with the first request that needs it, because loading the trusted certificates takes time.
+
+    Args:
+        clock: gives the time in seconds, from any starting point.
+        nearby: what carries requests to nearby hosts over plain http; httpx's own transport by default.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic, nearby: httpx.BaseTransport | None = None) -> None:
         self._clock = clock
+        self._nearby = nearby
         self._pools: dict[tuple[bool, bool], httpx.Client] = {}
         self._lock = threading.Lock()
 
-    def exchange(self, method: str, url: str, *, timeout: httpx.Timeout, **content: Any) -> Received:
+    def exchange(self, method: str, url: httpx.URL | str, *, timeout: httpx.Timeout, **content: Any) -> Received:
         """Send a request, and read its response; redirects are not followed.
 
         Args:
             method: the HTTP method.
-            url: the URL.
+            url: the URL with its query.
             timeout: the longest waits; the response must be complete after its `read` seconds.
-            content: the arguments `headers`, `params`, `json` and `content` of httpx.
+            content: the arguments `headers`, `json` and `content` of httpx.
 
         Raises:
             UserError: the environment names a proxy or certificates that cannot be used.
             UnreadableBodyError: the body is too large, or compressed in an unknown way.
             Exception: one of `connection_errors.CONNECTION_EXCEPTIONS`, if no complete response came.
         """
-        httpx.URL(url)  # raises InvalidURL before any other code reads the URL
+        url = httpx.URL(url)  # raises InvalidURL before any other code reads the URL
         content["headers"] = {"Accept-Encoding": ACCEPTED_ENCODINGS, **(content.get("headers") or {})}
         until = self._clock() + (timeout.read or 0.0)
         with self._pool(url).stream(method, url, timeout=timeout, **content) as response:
@@ -263,24 +268,25 @@ class Connections:
             for pool in self._pools.values():
                 pool.close()
 
-    def _pool(self, url: str) -> httpx.Client:
-        nearby = is_nearby(urlsplit(url).hostname)
+    def _pool(self, url: httpx.URL) -> httpx.Client:
+        nearby = is_nearby(url.host)
         # A nearby server over plain http has no certificate.
-        verified = not nearby or url.startswith("https:")
+        verified = not nearby or url.scheme == "https"
         key = (nearby, verified)
         with self._lock:
             if key not in self._pools:
-                self._pools[key] = _client(proxied=not nearby, verified=verified)
+                transport = None if verified else self._nearby
+                self._pools[key] = _client(proxied=not nearby, verified=verified, transport=transport)
             return self._pools[key]
 
 
 _LIMITS: Final = httpx.Limits(max_connections=MOST_AT_ONCE, max_keepalive_connections=32)
 
 
-def _client(*, proxied: bool, verified: bool) -> httpx.Client:
+def _client(*, proxied: bool, verified: bool, transport: httpx.BaseTransport | None) -> httpx.Client:
     verify = _trusted() if verified else False
     try:
-        return httpx.Client(limits=_LIMITS, trust_env=proxied, verify=verify)
+        return httpx.Client(limits=_LIMITS, trust_env=proxied, verify=verify, transport=transport)
     except (ValueError, ImportError, httpx.InvalidURL) as error:
         # The text of the error quotes the URL, which may contain a password.
         raise UserError(

@@ -11,7 +11,6 @@ import queue
 import re
 import threading
 import time
-from collections.abc import Callable
 from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
@@ -161,11 +160,11 @@ _NOT_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
 class Transport:
-    """One pool of connections for all APIs."""
+    """Sends requests to all APIs, with the headers and credentials of the settings."""
 
-    def __init__(self, settings: Settings, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, settings: Settings, connections: Connections) -> None:
         self._settings = settings
-        self._connections = Connections(clock)
+        self._connections = connections
         anonymous = settings.emulator_host is not None
         self._credentials = None if anonymous else Credentials(settings, self._connections)
         # Google compresses responses only for user agents that contain `gzip`.
@@ -184,15 +183,14 @@ class Transport:
         request = attempt.request
         url = f"{base_url(self._settings, request.api)}{request.api.path}/{request.path}"
         try:
-            httpx.URL(url)  # raises InvalidURL before any other code reads the URL
+            # Google spells booleans in lower case, as httpx does.
+            query = httpx.QueryParams({key: value for key, value in request.query.items() if value is not None})
+            whole = httpx.URL(f"{url}?{query}" if query else url)  # raises InvalidURL before other code reads the URL
             headers = self._headers_of(attempt, url)
             attempt.begin()
-            query = {key: value for key, value in request.query.items() if value is not None}
             received = self._connections.exchange(
                 request.method,
-                url,
-                # Google spells booleans in lower case.
-                params={key: str(value).lower() if isinstance(value, bool) else value for key, value in query.items()},
+                whole,
                 json=request.body,
                 headers=headers,
                 timeout=httpx.Timeout(attempt.step, read=attempt.read),
