@@ -55,6 +55,10 @@ def test_both_providers_pass_their_outputs_to_each_other(cloud, run):
     cloud.make_disk("data")
     bucket = {"kind": "storage#bucket", "name": "uploads", "id": "uploads", "_project": PROJECT}
     cloud.emulator.store.put("b/uploads", bucket)
+    base, network = f"/compute/v1/projects/{PROJECT}", "global/networks/workers"
+    cloud.post(f"{base}/global/networks", {"name": "workers", "autoCreateSubnetworks": False})
+    subnetwork = {"name": "workers", "network": network, "ipCidrRange": "10.0.0.0/20"}
+    cloud.post(f"{base}/regions/us-east1/subnetworks", subnetwork)
     before = cloud.emulator.store.counts()
 
     assert "+ 13 to create" in run("preview").stdout, "the plan is complete although the self links are unknown"

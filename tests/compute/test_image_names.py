@@ -79,8 +79,7 @@ def test_an_image_of_the_own_project_must_exist_when_the_template_is_created(eng
     with pytest.raises(grpc.RpcError, match="cannot be found"):
         engine.create(TEMPLATE, "web", template(disks=_disks("web-base")))
     images = f"/compute/v1/projects/{PROJECT}/global/images"
-    cloud.post(f"/compute/v1/projects/{PROJECT}/zones/us-east1-b/disks", {"name": "d"})
-    cloud.post(images, {"name": "web-base", "sourceDisk": "zones/us-east1-b/disks/d"})
+    cloud.post(images, {"name": "web-base", "sourceDisk": cloud.make_disk("d")})
 
     created = engine.create(TEMPLATE, "own", template(disks=_disks("web-base")))
     assert engine.drift(created) == set()

@@ -73,6 +73,11 @@ def _new_disk(http: Any, body: Json) -> Sent:
     return answer, lambda: http.get(read()["disks"][0]["source"].partition("googleapis.com")[2]).json()
 
 
+def _subnetwork(http: Any, body: Json) -> Sent:
+    high, low = divmod(next(NUMBERS), 256)
+    return _inserted("regions/us-east1/subnetworks")(http, {"ipCidrRange": f"10.{high}.{low}.0/24", **body})
+
+
 def _bucket(http: Any, body: Json) -> Sent:
     name = f"made-{next(NUMBERS)}"
     answer = http.post(f"/storage/v1/b?project={PROJECT}", json={"name": name, **body})
@@ -132,8 +137,10 @@ COMPUTED: Final = "Google computes it from the rest"
 BY_GOOGLE: Final = "only Google sets it, although the description does not say so"
 OF_INSTANCES: Final = {
     "disks": [{"boot": True, "deviceName": "d", "initializeParams": {"sourceImage": DEBIAN}}],
+    "guestAccelerators": [{"acceleratorType": "nvidia-l4", "acceleratorCount": 1}],
     "machineType": "e2-medium",
     "metadata": {"items": [{"key": "k", "value": "v"}]},
+    "minCpuPlatform": "Intel Skylake",
     "networkInterfaces": [{"network": "global/networks/default", "stackType": "IPV4_ONLY"}],
     "partnerMetadata": {"a.com": {"entries": {"k": "v"}}},
     "resourcePolicies": ["daily"],
@@ -176,7 +183,7 @@ KINDS: Final = [
         name="new disk of an instance",
         schema="AttachedDiskInitializeParams",
         send=_new_disk,
-        values={**SOURCES, "diskSizeGb": "20", "provisionedIops": "10000", "resourceManagerTags": {"tagKeys/1": "tagValues/2"},
+        values={**SOURCES, "architecture": "X86_64", "diskSizeGb": "20", "provisionedIops": "10000", "resourceManagerTags": {"tagKeys/1": "tagValues/2"},
                 "diskType": f"zones/{ZONE}/diskTypes/pd-ssd", "replicaZones": [f"zones/us-east1-{letter}" for letter in "bc"]},
         beside={name: {"sourceImage": None} for name in ("sourceInstantSnapshot", "sourceSnapshot")},
         shown=SHOWN_SOURCES,
@@ -284,6 +291,56 @@ KINDS: Final = [
         not_shown={"fingerprint": COMPUTED, "labelFingerprint": COMPUTED, "params": INPUT_ONLY},
     ),
     Kind(
+        name="network",
+        schema="Network",
+        send=_inserted("global/networks"),
+        base={"autoCreateSubnetworks": False},
+        not_shown={"gatewayIPv4": BY_GOOGLE, "params": INPUT_ONLY, "selfLink": BY_GOOGLE, "subnetworks": BY_GOOGLE},
+    ),
+    Kind(
+        name="subnetwork",
+        schema="Subnetwork",
+        send=_subnetwork,
+        base={"network": "global/networks/vpc"},
+        values={"ipCidrRange": "192.168.0.0/24", "network": "global/networks/vpc", "region": "regions/us-east1",
+                "secondaryIpRanges": [{"rangeName": "pods", "ipCidrRange": "192.168.1.0/24"}]},
+        shown={"network": lambda link: link.endswith(f"/projects/{PROJECT}/global/networks/vpc"),
+               "region": lambda link: link.endswith(f"/projects/{PROJECT}/regions/us-east1")},
+        not_shown={"fingerprint": COMPUTED, "params": INPUT_ONLY, "selfLink": BY_GOOGLE},
+    ),
+    Kind(
+        name="firewall rule",
+        schema="Firewall",
+        send=_inserted("global/firewalls"),
+        base={"allowed": [{"IPProtocol": "tcp"}]},
+        values={"denied": [{"IPProtocol": "udp"}], "network": "global/networks/default"},
+        beside={"denied": {"allowed": []}},
+        shown={"network": lambda link: link.endswith(f"/projects/{PROJECT}/global/networks/default")},
+        not_shown={"params": INPUT_ONLY, "selfLink": BY_GOOGLE},
+    ),
+    Kind(
+        name="address",
+        schema="Address",
+        send=_inserted("regions/us-east1/addresses"),
+        values={"address": "35.1.2.3", "addressType": "EXTERNAL", "purpose": "SHARED_LOADBALANCER_VIP",
+                "subnetwork": "regions/us-east1/subnetworks/default"},
+        beside={name: {"addressType": "INTERNAL"} for name in ("purpose", "subnetwork")},
+        shown={"subnetwork": lambda link: link.endswith(f"/projects/{PROJECT}/regions/us-east1/subnetworks/default")},
+        not_shown={"labelFingerprint": COMPUTED, "selfLink": BY_GOOGLE, "users": BY_GOOGLE},
+    ),
+    Kind(
+        name="snapshot",
+        schema="Snapshot",
+        send=_inserted("global/snapshots"),
+        base={"sourceDisk": DISK},
+        values={"snapshotEncryptionKey": KEY, "sourceDisk": DISK, "sourceDiskEncryptionKey": KEY,
+                "sourceInstantSnapshotEncryptionKey": KEY, "storageLocations": ["eu"]},
+        shown={"sourceDisk": lambda link: link.endswith(f"/projects/{PROJECT}/{DISK}"),
+               **dict.fromkeys(
+                   ("snapshotEncryptionKey", "sourceDiskEncryptionKey", "sourceInstantSnapshotEncryptionKey"), HASHED)},
+        not_shown={"guestFlush": INPUT_ONLY, "labelFingerprint": COMPUTED, "params": INPUT_ONLY},
+    ),
+    Kind(
         name="bucket",
         api="storage.v1",
         schema="Bucket",
@@ -385,9 +442,11 @@ def _fields(kind: Kind) -> dict[str, Any]:
 
 @pytest.fixture
 def http(http, vm):
-    """A client, in a project with an instance, a disk, a resource policy and a machine image."""
+    """A client, in a project with an instance, a disk, a snapshot, a resource policy, a machine image and a network."""
     http.post(f"{BASE}/regions/us-east1/resourcePolicies", json={"name": "daily"})
     http.post(f"{BASE}/global/machineImages", json={"name": "golden", "sourceInstance": VM})
+    http.post(f"{BASE}/global/snapshots", json={"name": "s", "sourceDisk": DISK})
+    http.post(f"{BASE}/global/networks", json={"name": "vpc", "autoCreateSubnetworks": False})
     return http
 
 

@@ -199,8 +199,7 @@ def test_a_public_image_is_looked_up_where_the_project_is_not_known(online):
 def test_missing_resources_are_looked_up_again_after_configure(online, cloud):
     inputs = template(**_disk("web-base"))
     assert online.failures(TEMPLATE, inputs)
-    cloud.post(f"/compute/v1/projects/{PROJECT}/zones/us-east1-b/disks", {"name": "d"})
-    image = {"name": "web-base", "sourceDisk": "zones/us-east1-b/disks/d"}
+    image = {"name": "web-base", "sourceDisk": cloud.make_disk("d")}
     cloud.post(f"/compute/v1/projects/{PROJECT}/global/images", image)
     assert online.failures(TEMPLATE, inputs), "a name is looked up only once per configuration"
     online.configure(project=PROJECT, emulatorHost=cloud.host, validateOnline="true")

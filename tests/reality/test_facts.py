@@ -127,6 +127,8 @@ def answers(_emulator):
     with httpx.Client(base_url=f"http://{_emulator.host}", trust_env=False, verify=False, timeout=HANGS) as http:
         found = Answers(http, {})
         _of_compute(found)
+        _of_networks(found)
+        _of_snapshots(found)
         _of_storage_and_pubsub(found)
         yield found.by_kind
 
@@ -169,6 +171,43 @@ def _of_compute(found: Answers) -> None:
         "/_emulator/faults", json={"method": "compute.zones.get", "status": 403, "reason": "rateLimitExceeded"}
     )
     found.keep("exceeded rate of compute", "GET", IN_ZONE)
+
+
+def _of_networks(found: Answers) -> None:
+    networks, subnetworks = f"{V1}/global/networks", f"{V1}/regions/us-west4/subnetworks"
+    network = {"name": "n", "autoCreateSubnetworks": False, "routingConfig": {"routingMode": "GLOBAL"}}
+    found.first("networks.insert", "POST", networks, network)
+    link = f"projects/{PROJECT}/global/networks/n"
+    subnetwork = {"name": "s", "network": link, "ipCidrRange": "10.0.0.0/24", "logConfig": {"enable": False}}
+    found.first("subnetworks.insert", "POST", subnetworks, subnetwork)
+    found.keep("custom compute#network", "GET", f"{networks}/n")
+    made = found.keep("new compute#subnetwork", "GET", f"{subnetworks}/s")
+    patch = {"fingerprint": made["fingerprint"], "logConfig": {"enable": True}}
+    found.first("subnetworks.patch", "PATCH", f"{subnetworks}/s", patch)
+    access = {"privateIpGoogleAccess": True}
+    found.first("subnetworks.setPrivateIpGoogleAccess", "POST", f"{subnetworks}/s/setPrivateIpGoogleAccess", access)
+    found.first("subnetworks.delete", "DELETE", f"{subnetworks}/s")
+    rule = {"name": "f", "network": link, "allowed": [{"IPProtocol": "tcp"}]}
+    found.keep("created", "POST", f"{V1}/global/firewalls", rule)
+    found.first("firewalls.patch", "PATCH", f"{V1}/global/firewalls/f", {"disabled": True})
+    found.first("firewalls.delete", "DELETE", f"{V1}/global/firewalls/f")
+    regional, addresses = f"{V1}/regions/us-central1/addresses", f"{V1}/global/addresses"
+    found.keep("created", "POST", regional, {"name": "a"})
+    found.keep("compute#address", "GET", f"{regional}/a")
+    peers = {"addressType": "INTERNAL", "purpose": "VPC_PEERING", "network": link, "prefixLength": 16}
+    found.first("globalAddresses.insert", "POST", addresses, {"name": "a", **peers})
+    made = found.keep("global compute#address", "GET", f"{addresses}/a")
+    labels = {"labels": {"a": "b"}, "labelFingerprint": made["labelFingerprint"]}
+    found.first("globalAddresses.setLabels", "POST", f"{addresses}/a/setLabels", labels)
+    found.first("globalAddresses.delete", "DELETE", f"{addresses}/a")
+
+
+def _of_snapshots(found: Answers) -> None:
+    snapshots, source = f"{V1}/global/snapshots", f"projects/{PROJECT}/zones/{ZONE}/disks/data"
+    found.keep("created", "POST", snapshots, {"name": "s", "sourceDisk": source})
+    made = found.keep("compute#snapshot", "GET", f"{snapshots}/s")
+    labels = {"labels": {"a": "b"}, "labelFingerprint": made["labelFingerprint"]}
+    found.first("snapshots.setLabels", "POST", f"{snapshots}/s/setLabels", labels)
 
 
 def _of_storage_and_pubsub(found: Answers) -> None:

@@ -15,6 +15,10 @@ VM = f"{BASE}/zones/{ZONE}/instances/example-vm"
 NUMBERS = itertools.count()
 
 
+def snapshot(_http):
+    return f"{BASE}/global/snapshots", {"name": f"s-{next(NUMBERS)}", "sourceDisk": f"zones/{ZONE}/disks/example-data"}
+
+
 def template(_http, scope="global"):
     return f"{BASE}/{scope}/instanceTemplates", {"name": f"t-{next(NUMBERS)}", "properties": properties()}
 
@@ -139,6 +143,7 @@ PLACES = {
     "ReservationAffinity": within("reservationAffinity"),
     "Scheduling": within("scheduling"),
     "SchedulingNodeAffinity": [(make, f"{path}.scheduling.nodeAffinities.+") for make, path in IN_BULK],
+    "Snapshot": [(snapshot, "")],
     "Tags": [*within("tags"), (set_tags, "")],
     "ZoneSetLabelsRequest": [(set_disk_labels, "")],
 }

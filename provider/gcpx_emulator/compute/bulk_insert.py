@@ -9,8 +9,10 @@ from typing import Final
 
 import attrs
 
+from gcpx_emulator.compute.addresses import AddressPool, conflict_of
 from gcpx_emulator.compute.call import Call, Work, fixed_id, handles, last_part
 from gcpx_emulator.compute.capacity import (
+    AddressSpace,
     Hardware,
     Room,
     addresses_exhausted,
@@ -25,9 +27,11 @@ from gcpx_emulator.compute.constraints import check_merged_properties
 from gcpx_emulator.compute.disks import is_customer_supplied
 from gcpx_emulator.compute.images import image_warnings
 from gcpx_emulator.compute.instance_templates import linked_template_properties
-from gcpx_emulator.compute.instances import check_disks, new_instance
+from gcpx_emulator.compute.instances import check_disks, common_fields, new_instance
 from gcpx_emulator.compute.locations import check_location, region_in, region_of, zones_of
+from gcpx_emulator.compute.machine_references import check_machine
 from gcpx_emulator.compute.machine_types import check_anywhere, find_machine_type, is_offered, not_in_zone
+from gcpx_emulator.compute.networks import all_connected
 from gcpx_emulator.compute.placement import check_policies, check_reservation
 from gcpx_emulator.core.errors import already_exists, invalid, required
 from gcpx_emulator.core.json_data import Json, merge
@@ -41,15 +45,21 @@ def bulk_insert(call: Call) -> Json:
     """Create instances; if fewer than the minimum can be created, none are."""
     check_location(call)
     properties = _merged_properties(call)
+    field = "resource.instanceProperties.networkInterfaces"
+    interfaces = all_connected(call, field, properties.get("networkInterfaces") or [{}])
+    properties |= {"networkInterfaces": interfaces}
     kinds, count = _existing(call, choices(call, properties)), _count(call.body)
     for choice in kinds.values():
         check_disks(choice.properties)
+        check_machine(call, choice.properties)
         _check_disks(choice.properties, count)
+    call = attrs.evolve(call, failure=call.failure or conflict_of(call, field, interfaces, count))
     check_policies(call, "resource.instanceProperties", properties, count)
     check_reservation(call, "resource.instanceProperties", properties)
     warnings = image_warnings(call, properties)
-    placement = place(call, list(kinds), count)
-    return _start(call, placement, _members(call, kinds, placement, count), warnings)
+    pool = AddressPool(call, count)
+    placement = place(call, list(kinds), count, pool.space(interfaces))
+    return _start(call, placement, _members(call, kinds, placement, count, pool), warnings)
 
 
 def _existing(call: Call, kinds: dict[Hardware, Choice]) -> dict[Hardware, Choice]:
@@ -174,7 +184,7 @@ class Placement:
     failure: Json | None
 
 
-def place(call: Call, kinds: list[Hardware], count: int) -> Placement:
+def place(call: Call, kinds: list[Hardware], count: int, space: AddressSpace) -> Placement:
     """Distribute this number of instances, as the location policy of the call says; preferred kinds come first.
 
     Raises:
@@ -189,11 +199,11 @@ def place(call: Call, kinds: list[Hardware], count: int) -> Placement:
     if call.failure is not None:
         errors = {zone: call.failure["errors"][:1] * number for zone, number in wanted.items()}
         return Placement(list(rooms), wanted, {zone: [] for zone in wanted}, errors, call.failure)
-    left, placed = min(quota, left_in_region(call, region, "addresses")), {}
+    left, placed = min(quota, space.left), {}
     for zone, number in wanted.items():
         placed[zone] = rooms[zone].fill(min(number, left))
         left -= len(placed[zone])
-    errors = {zone: list(_errors(call, zone, rooms[zone], placed, wanted[zone])) for zone in wanted}
+    errors = {zone: list(_errors(call, zone, rooms[zone], placed, wanted[zone], space)) for zone in wanted}
     is_reached = sum(map(len, placed.values())) >= minimum
     return Placement(list(rooms), wanted, placed, errors, None if is_reached else _minimum_not_reached(errors, minimum))
 
@@ -261,7 +271,9 @@ def _anywhere(count: int, rooms: dict[str, Room]) -> dict[str, int]:
     return {zone: number for zone, number in wanted.items() if number}
 
 
-def _errors(call: Call, zone: str, room: Room, placed: dict[str, list[Hardware]], wanted: int) -> Iterator[Json]:
+def _errors(
+    call: Call, zone: str, room: Room, placed: dict[str, list[Hardware]], wanted: int, space: AddressSpace
+) -> Iterator[Json]:
     """Yield an error for each instance that a zone should get but does not, because the zone or the region is full."""
     missing = wanted - len(placed[zone])
     without_room = min(missing, wanted - min(wanted, room.free))
@@ -270,8 +282,8 @@ def _errors(call: Call, zone: str, room: Room, placed: dict[str, list[Hardware]]
         yield from [stock_out(call, zone, first, _alternatives(call, zone, first, placed))] * without_room
     if missing > without_room:
         region = region_of(zone)
-        of_quota = left_in_region(call, region, "instances") <= left_in_region(call, region, "addresses")
-        error = quota_exceeded(call, region) if of_quota else addresses_exhausted(call, region)
+        of_quota = left_in_region(call, region, "instances") <= space.left
+        error = quota_exceeded(call, region) if of_quota else addresses_exhausted(call, space.subnetwork)
         yield from [error] * (missing - without_room)
 
 
@@ -309,16 +321,17 @@ class Members:
     missing: list[tuple[str, Json]]
 
 
-def _members(call: Call, kinds: dict[Hardware, Choice], placement: Placement, count: int) -> Members:
+def _members(call: Call, kinds: dict[Hardware, Choice], placement: Placement, count: int, pool: AddressPool) -> Members:
     """Give every instance its name, and write those that are created."""
     names, own_properties = instance_names(call, placement.zones, count), call.body.get("perInstanceProperties") or {}
+    common = {hardware: common_fields(call, choice.properties) for hardware, choice in kinds.items()}
     created = []
     for zone, hardware in ((zone, hardware) for zone, placed in placement.placed.items() for hardware in placed):
         name = next(names)
         path = f"{call.project}/zones/{zone}/instances/{name}"
         hostname = (own_properties.get(name) or {}).get("hostname")
         own = {"hostname": hostname} if hostname else {}
-        created.append((path, *new_instance(call, path, kinds[hardware].properties | own)))
+        created.append((path, *new_instance(call, path, kinds[hardware].properties, common[hardware] | own, pool)))
     missing = [
         (f"{call.project}/zones/{zone}/instances/{next(names)}", error)
         for zone, errors in placement.errors.items()

@@ -25,6 +25,7 @@ _PARTIAL_SUCCESS: Final[Json] = {"returnPartialSuccess": {"location": "query", "
 """A parameter that every list method has in the documentation, and only some have in the description of v1."""
 _LARGEST_PAGE: Final = "500"
 _PATCHES: Final = (
+    "compute.firewalls.patch",
     "compute.images.patch",
     "compute.instances.setScheduling",
     "compute.instances.updateDisplayDevice",
@@ -79,15 +80,17 @@ def last_part(link: str) -> str:
     return link.rpartition("/")[2]
 
 
-_QUICK: Final = frozenset({"setDiskAutoDelete", "setLabels"})
+_QUICK: Final = frozenset({"compute.subnetworks.patch", "setDiskAutoDelete", "setLabels"})
 """The types of operations that are done in the first response.
 
-Source: operations of Google that were recorded from 2016 to 2024; one of 11 setLabels was running (2019).
+Source: operations of Google that were recorded from 2016 to 2026; one of the setLabels was running (2019). A patch of a
+subnetwork was recorded in 2018.
 """
-_PENDING: Final = frozenset({"reset", "resizeDisk", "setMachineType", "setTags", "start"})
+_PENDING: Final = frozenset({"reset", "resizeDisk", "setMachineType", "setPrivateIpGoogleAccess", "setTags", "start"})
 """The types of operations that are pending at first; all others are running from the first response.
 
-Source: the first responses of Google that were recorded, for `start` in 2019, for the others before.
+Source: the first responses of Google that were recorded, for `start` in 2019, for `setPrivateIpGoogleAccess` in 2018,
+for the others before.
 """
 _PENDING_SHARE: Final = 0.2
 """The part of an operation's time in which it is pending."""
@@ -193,14 +196,29 @@ def without_fingerprint(interface: Json) -> Json:
 
 
 _COLLECTIONS: Final = {
+    "address": "addresses",
     "disk": "disks",
+    "firewall": "firewalls",
     "instance": "instances",
     "instanceTemplate": "instanceTemplates",
     "machineImage": "machineImages",
+    "network": "networks",
     "reservation": "reservations",
     "resourcePolicy": "resourcePolicies",
+    "snapshot": "snapshots",
+    "subnetwork": "subnetworks",
 }
 """The collections of resources, by the parameter of the path that names one."""
+
+
+_SHARED_COLLECTIONS: Final = {"globalAddresses": "addresses", "regionDisks": "disks"}
+"""The collections of the methods whose IDs name another one."""
+
+
+def collection_of(method: str) -> str:
+    """Name the collection of a method's resources in their paths, such as `disks` for `compute.regionDisks.get`."""
+    name = method.split(".")[1]
+    return _SHARED_COLLECTIONS.get(name, name)
 
 
 _ANONYMOUS: Final = "operator@example.com"
@@ -214,10 +232,12 @@ class Call(call.Call):
     Attributes:
         project: the path of the project.
         now: when it arrived, in seconds since 1970. Its operation and the instances that it creates have this time.
+        found: what was looked up for this call and stays the same until it ends.
     """
 
     project: str
     now: float
+    found: Json = attrs.field(factory=dict, eq=False, repr=False)
 
     @classmethod
     def of(cls, checked: call.Call) -> Call:
@@ -226,7 +246,7 @@ class Call(call.Call):
         given = cls(**fields, project=f"projects/{checked.path['project']}", now=checked.cloud.operations.clock.now())
         names = {}
         for parameter, value in given.path.items():
-            collection = given.method.id.split(".")[1] if parameter == "resource" else _COLLECTIONS.get(parameter)
+            collection = collection_of(given.method.id) if parameter == "resource" else _COLLECTIONS.get(parameter)
             if collection is not None:
                 names[parameter] = last_part(given.store.with_name(f"{given.parent}/{collection}/{value}"))
         return attrs.evolve(given, path={**given.path, **names})
@@ -268,6 +288,13 @@ class Call(call.Call):
             raise not_found(path)
         return resource
 
+    def linked(self, kind: str, field: str, link: str) -> Json:
+        """Read the resource that a field refers to; `kind` is what the error calls it if there is none."""
+        resource = self.store.get(self.resolve(link))
+        if resource is None:
+            raise invalid(field, link, f"The referenced {kind} resource cannot be found.")
+        return resource
+
     def group_ids(self, number: int) -> list[str]:
         """Return numeric IDs for members of groups, which have their own range; all at once, because that is cheap."""
         first = 2 * 10**18 + self.store.next("group", number)
@@ -289,15 +316,15 @@ class Call(call.Call):
             )
         )
 
-    def update(self, kind: str, path: str, resource: Json, *effects: Effect) -> Json:
-        """Start an operation that changes a resource, and has other effects; `kind` is its type.
+    def update(self, kind: str, path: str, resource: Json, *effects: Effect, failure: Json | None = None) -> Json:
+        """Start an operation that changes a resource and has other effects, or fails as `failure` says.
 
-        Fields that are the same in `resource` as now are kept as they are when the operation ends.
+        `kind` is its type. Fields that are the same in `resource` as now are kept as they are when it ends.
         """
         current = self.read(path)
         fields = {name: resource.get(name) for name in current | resource if current.get(name) != resource.get(name)}
         all_effects = [change(path, fields), *effects]
-        return self.start(Work(kind=kind, target=path, target_id=resource["id"], effects=all_effects))
+        return self.start(Work(kind=kind, target=path, target_id=resource["id"], effects=all_effects, failure=failure))
 
     def delete(self, path: str, *effects: Effect) -> Json:
         """Start the operation that deletes a resource, which must exist, and has other effects."""
@@ -369,7 +396,7 @@ def handles(*methods: str) -> Callable[[_H], _H]:
 
 def _answer(handler: Handler, checked: call.Call) -> Any:
     request_id = checked.query.get("requestId")
-    if request_id and checked.method.http_method in {"POST", "DELETE", "PATCH"}:
+    if request_id and checked.method.http_method in {"POST", "DELETE", "PATCH", "PUT"}:
         _check_request_id(request_id)
         operations = checked.cloud.operations
         started = operations.of_request(checked.path.get("project", ""), request_id)

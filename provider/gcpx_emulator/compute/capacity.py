@@ -135,6 +135,14 @@ class Room:
         return chosen
 
 
+@attrs.frozen
+class AddressSpace:
+    """How many more instances a subnetwork has addresses for; `subnetwork` is its path."""
+
+    subnetwork: str
+    left: int
+
+
 def room_in(call: Call, zone: str, kinds: Iterable[Hardware], most: int | None = None) -> Room:
     """Return the room in a zone for kinds of hardware; `most` limits them together, if it is not None."""
     # The running instances that use no reservation, by machine type and by provisioning model.
@@ -222,8 +230,8 @@ def shortage_in(call: Call, zone: str, hardware: Hardware) -> Json | None:
     return failure_with(stock_out(call, zone, hardware, zones_with_room(call, zone, hardware)))
 
 
-def shortage_of_one(call: Call, zone: str, hardware: Hardware) -> Json | None:
-    """Return the result of an operation that creates one instance in a zone, if the zone has no room for it.
+def shortage_of_one(call: Call, zone: str, hardware: Hardware, space: AddressSpace) -> Json | None:
+    """Return the result of an operation that creates one instance in a zone, if zone or subnetwork have no room for it.
 
     Raises:
         ApiError: 403, if quotas are checked at the request and this one is used up.
@@ -233,7 +241,7 @@ def shortage_of_one(call: Call, zone: str, hardware: Hardware) -> Json | None:
         refuse_at_request(call, region)
         return failure_with(quota_exceeded(call, region))
     return shortage_in(call, zone, hardware) or (
-        None if left_in_region(call, region, "addresses") else failure_with(addresses_exhausted(call, region))
+        None if space.left else failure_with(addresses_exhausted(call, space.subnetwork))
     )
 
 
@@ -307,9 +315,8 @@ def quota_exceeded(call: Call, region: str) -> Json:
     return {"code": "QUOTA_EXCEEDED", "message": message, "errorDetails": details}
 
 
-def addresses_exhausted(call: Call, region: str) -> Json:
-    """Say that the subnetwork of a region has no further address."""
-    subnetwork = f"{call.project}/regions/{region}/subnetworks/default"
+def addresses_exhausted(call: Call, subnetwork: str) -> Json:
+    """Say that a subnetwork, named by its path, has no further address."""
     message = f"IP space of '{subnetwork}' is exhausted."
     if has_plain_errors(call.store):
         return {"code": "IP_SPACE_EXHAUSTED", "message": message}

@@ -161,7 +161,7 @@ _OF_IMAGES: Final = (
         Constraint(
             schema, "storageLocations[]", "Must be a region, or asia, eu or us.", lambda name: name in _LOCATIONS
         )
-        for schema in ("Image", "MachineImage")
+        for schema in ("Image", "MachineImage", "Snapshot")
     ),
     Constraint(
         "MachineImageParams",

@@ -12,8 +12,8 @@ from gcpx_emulator.core.errors import invalid, required
 from gcpx_emulator.core.json_data import Json
 
 _INHERITED: Final = ("architecture", "guestOsFeatures", "licenseCodes", "licenses", "userLicenses")
-_NOT_EMULATED: Final = ("sourceInstantSnapshot", "sourceSnapshot")
-"""Sources that requests may name and that the emulator does not have, so that nothing follows from them."""
+_NOT_EMULATED: Final = "sourceInstantSnapshot"
+"""A source that requests may name and that the emulator does not have, so that nothing follows from it."""
 
 
 @attrs.frozen(kw_only=True)
@@ -40,17 +40,24 @@ class Source:
         return str(wanted or self.size or default)
 
 
-def source_of(call: Call, body: Json) -> Source:
-    """Find what a disk or an image is made from; `body` is a `Disk`, an `Image` or `initializeParams`."""
+def source_of(call: Call, body: Json, field: str = "resource") -> Source:
+    """Find what a disk, a snapshot or an image is made from, which must exist.
+
+    `body` is a `Disk`, a `Snapshot`, an `Image` or `initializeParams`, and `field` is where the request has it.
+    """
     if body.get("sourceImage"):
-        image = linked_image(call, "resource.sourceImage", body["sourceImage"])
+        image = linked_image(call, f"{field}.sourceImage", body["sourceImage"])
         return _source("image", "sourceImage", image, image["diskSizeGb"])
     if body.get("sourceDisk"):
-        disk = call.read(call.resolve(body["sourceDisk"]))
+        disk = call.linked("disk", f"{field}.sourceDisk", body["sourceDisk"])
         return _source("disk", "sourceDisk", disk, disk["sizeGb"])
+    if body.get("sourceSnapshot"):
+        snapshot = call.linked("snapshot", f"{field}.sourceSnapshot", body["sourceSnapshot"])
+        return _source("snapshot", "sourceSnapshot", snapshot, snapshot["diskSizeGb"])
     if body.get("sourceMachineImage"):
         return _disk_of_machine_image(call, body["sourceMachineImage"], body.get("sourceMachineImageDiskDeviceName"))
-    return Source(links={name: call.full_url(body[name]) for name in _NOT_EMULATED if body.get(name)})
+    link = body.get(_NOT_EMULATED)
+    return Source(links={_NOT_EMULATED: call.full_url(link)} if link else {})
 
 
 def _source(what: str, field: str, found: Json, size: str) -> Source:

@@ -119,15 +119,16 @@ _NOT_KEPT: Final = frozenset({"labelFingerprint", "params"})
 _EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
 
 
-def new_disk(call: Call, path: str, body: Json) -> Json:
+def new_disk(call: Call, path: str, body: Json, field: str = "resource") -> Json:
     """Write a new disk from the fields of a `Disk` or of an attached disk's `initializeParams`.
 
-    A disk with users is attached to them from the end of the call's operation.
+    A disk with users is attached to them from the end of the call's operation. `field` is where the request has the
+    fields.
     """
     parent, _, name = path.rpartition("/disks/")
     location = "region" if "/regions/" in parent else "zone"
-    field = "resource.sizeGb" if body.get("sizeGb") else "resource.initializeParams.diskSizeGb"
-    source = source_of(call, body)
+    size_field = "resource.sizeGb" if body.get("sizeGb") else "resource.initializeParams.diskSizeGb"
+    source = source_of(call, body, field)
     keys = {key: shown_key(f"resource.{key}", body.get(key)) for key in _KEYS}
     attached = {"users": body["users"], "lastAttachTimestamp": pacific_timestamp(call.end)} if "users" in body else {}
     disk = {
@@ -141,7 +142,7 @@ def new_disk(call: Call, path: str, body: Json) -> Json:
         "id": call.store.new_id(),
         "name": name,
         "creationTimestamp": pacific_timestamp(),
-        "sizeGb": source.sized(field, body.get("sizeGb") or body.get("diskSizeGb"), _DEFAULT_SIZE),
+        "sizeGb": source.sized(size_field, body.get("sizeGb") or body.get("diskSizeGb"), _DEFAULT_SIZE),
         "type": _type(call, parent, body),
         "status": "READY",
         location: call.url(parent),

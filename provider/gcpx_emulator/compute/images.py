@@ -50,7 +50,18 @@ def image_path(call: Call, field: str, link: str) -> str:
 
 
 def linked_image(call: Call, field: str, link: str) -> Json:
-    """Read the image that a link names, or the newest one of a family; the error names `field` if there is none."""
+    """Read the image that a link names, or the newest one of a family; the error names `field` if there is none.
+
+    Many new disks of one call may name the same image, so it is read once.
+    """
+    key = f"image {link}"
+    if key not in call.found:
+        call.found[key] = _read_linked(call, field, link)
+    image: Json = call.found[key]
+    return image
+
+
+def _read_linked(call: Call, field: str, link: str) -> Json:
     _, project, _, _, *family, name = image_path(call, field, link).split("/")
     image = (_newest if family else _image)(call, project, name)
     if image is None:

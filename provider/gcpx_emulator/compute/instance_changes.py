@@ -5,6 +5,7 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import Final
 
+from gcpx_emulator.compute.addresses import AddressPool, conflict_of_one
 from gcpx_emulator.compute.call import (
     Call,
     check_ready,
@@ -19,7 +20,9 @@ from gcpx_emulator.compute.constraints import check_object
 from gcpx_emulator.compute.disks import check_key, check_unused, check_zone, release_disk, use_disk, users_of
 from gcpx_emulator.compute.instance_lifecycle import TERMINATED, ready_instance
 from gcpx_emulator.compute.instance_properties import fields_of_disk, kept_disk, kept_interface
+from gcpx_emulator.compute.machine_references import check_accelerators, check_platform
 from gcpx_emulator.compute.machine_types import check_in_zone
+from gcpx_emulator.compute.networks import check_distinct, connected
 from gcpx_emulator.core.errors import ApiError, invalid, misused, required, stale
 from gcpx_emulator.core.json_data import Json, merge
 from gcpx_emulator.core.operations import Effect, change
@@ -37,9 +40,25 @@ def update_interface(call: Call) -> Json:
     interfaces = instance["networkInterfaces"]
     index = _index(interfaces, call.query["networkInterface"])
     _check_interface_change(interfaces[index], call.body)
-    changed = [*interfaces[:index], _changed(interfaces[index], call.body), *interfaces[index + 1 :]]
-    kept = [with_fingerprint(kept_interface(call, nic, number)) for number, nic in enumerate(changed)]
-    return call.update("updateNetworkInterface", path, instance | {"networkInterfaces": kept})
+    others = [*interfaces[:index], *interfaces[index + 1 :]]
+    changed, failure = _connected(call, interfaces[index], call.body, others)
+    kept = [*interfaces[:index], with_fingerprint(kept_interface(call, changed, index)), *interfaces[index + 1 :]]
+    return call.update("updateNetworkInterface", path, instance | {"networkInterfaces": kept}, failure=failure)
+
+
+def _connected(call: Call, interface: Json, change: Json, others: list[Json]) -> tuple[Json, Json | None]:
+    """Apply a change to an interface, and return the operation's result if the address that it asks for is in use.
+
+    In another subnetwork, the interface gets another address. `others` are the other interfaces of the instance.
+    """
+    changed = connected(call, "resource", _changed(interface, change))
+    check_distinct("resource", changed, others, change)
+    has_moved = changed.get("subnetwork") != interface.get("subnetwork")
+    if has_moved and "networkIP" not in change:
+        changed = {name: value for name, value in changed.items() if name != "networkIP"}
+    is_new = has_moved or changed.get("networkIP") != interface.get("networkIP")
+    asked: Json = {name: changed[name] for name in ("networkIP", "subnetwork") if name in changed and is_new}
+    return AddressPool(call).assign(changed), conflict_of_one(call, "resource", asked)
 
 
 def _index(interfaces: list[Json], name: str) -> int:
@@ -231,9 +250,9 @@ def set_machine_type(call: Call) -> Json:
 @handles("compute.instances.setMinCpuPlatform")
 def set_min_cpu_platform(call: Call) -> Json:
     """Change the minimum CPU platform of a stopped instance; an empty one removes it."""
-    return _change_stopped(
-        call, "the minimum CPU platform", {"minCpuPlatform": call.body.get("minCpuPlatform") or None}
-    )
+    platform = call.body.get("minCpuPlatform") or None
+    check_platform(platform)
+    return _change_stopped(call, "the minimum CPU platform", {"minCpuPlatform": platform})
 
 
 @handles("compute.instances.setServiceAccount")
@@ -248,6 +267,7 @@ def set_service_account(call: Call) -> Json:
 def set_machine_resources(call: Call) -> Json:
     """Change the accelerators of a stopped instance."""
     _, instance = ready_instance(call)
+    check_accelerators(call, call.body.get("guestAccelerators") or [])
     accelerators = [
         item | {"acceleratorType": call.full_url(item.get("acceleratorType", ""))}
         for item in call.body.get("guestAccelerators") or []

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from gcpx_emulator.compute.call import Call, last_part, metadata_with_fingerprint, tags_with_fingerprint
 from gcpx_emulator.compute.constraints import TEMPLATES
 from gcpx_emulator.compute.disks import shown_key
-from gcpx_emulator.compute.locations import REGIONS, region_in
 from gcpx_emulator.compute.machine_types import check_anywhere
+from gcpx_emulator.compute.networks import find_subnetwork, network_path, subnetwork_path
 from gcpx_emulator.compute.predefined_resources import DISK_TYPES
 from gcpx_emulator.core.errors import invalid, required
 from gcpx_emulator.core.json_data import Json
@@ -41,6 +40,15 @@ def check_properties(store: Store, properties: Json) -> None:
             raise required(f"resource.properties.{name}")
     for index, disk in enumerate(properties["disks"]):
         check_disk(f"resource.properties.disks[{index}]", disk, index, by_name=True)
+    _check_subnetworks([interface.get("subnetwork") for interface in properties["networkInterfaces"]])
+
+
+def _check_subnetworks(links: list[str | None]) -> None:
+    """Refuse a template with two interfaces in the same subnetwork, whether that exists or not."""
+    for index, link in enumerate(links):
+        if link and link in links[:index]:
+            why = "Subnetworks must be distinct for NICs in the same instance."
+            raise invalid(f"resource.properties.networkInterfaces[{index}].subnetwork", link, why)
 
 
 def check_disk(field: str, disk: Json, index: int, *, by_name: bool, needs_source: bool = True) -> None:
@@ -115,21 +123,22 @@ def fields_of_disk(call: Call, path: str, disk: Json) -> Json:
     return {"source": call.url(path), "diskSizeGb": disk["sizeGb"], **shared}
 
 
+def _network_of(call: Call, subnetwork: str) -> str:
+    """Return the link to the network of the subnetwork at a path; that of `default` if there is no such subnetwork."""
+    found = find_subnetwork(call, subnetwork)
+    return str(found["network"]) if found else f"{subnetwork.partition('/regions/')[0]}/global/networks/default"
+
+
 def kept_interface(call: Call, interface: Json, index: int) -> Json:
     """Write a network interface as it is kept."""
     kept = dict(interface)
     network, subnetwork = kept.get("network"), kept.get("subnetwork")
     if subnetwork:
-        # A global template has no region; the emulator then takes the first.
-        region = region_in(call) if {"region", "zone"} & call.path.keys() else REGIONS[0]
-        link = subnetwork if "/" in subnetwork else f"regions/{region}/subnetworks/{subnetwork}"
-        kept["subnetwork"] = subnetwork = call.full_url(link)
-    if network:
-        kept["network"] = call.full_url(network if "/" in network else f"global/networks/{network}")
-    elif not kept.get("networkAttachment"):
-        # Every project has only one network, `default`.
-        project = re.search(r"projects/[^/]+/", subnetwork or "")
-        kept["network"] = call.full_url(f"{project[0] if project else ''}global/networks/default")
+        path = subnetwork_path(call, subnetwork)
+        kept["subnetwork"] = call.url(path)
+        network = network or _network_of(call, path)
+    if network or not kept.get("networkAttachment"):
+        kept["network"] = call.url(network_path(call, network or "default"))
     for name, defaults in _ACCESS_CONFIGS.items():
         if kept.get(name):
             common = {"kind": "compute#accessConfig", "networkTier": "PREMIUM", **defaults}

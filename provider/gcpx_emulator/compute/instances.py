@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gcpx_emulator.compute.addresses import AddressPool, conflict_of
 from gcpx_emulator.compute.call import (
     Call,
     check_free,
@@ -20,9 +21,11 @@ from gcpx_emulator.compute.instance_properties import check_disk, fields_of_disk
 from gcpx_emulator.compute.instance_templates import linked_template_properties
 from gcpx_emulator.compute.instance_view import dns_warnings
 from gcpx_emulator.compute.lists import aggregate, list_scope, show
-from gcpx_emulator.compute.locations import ZONES, check_location, region_in
+from gcpx_emulator.compute.locations import ZONES, check_location
 from gcpx_emulator.compute.machine_images import linked_image_properties
+from gcpx_emulator.compute.machine_references import check_machine
 from gcpx_emulator.compute.machine_types import check_in_zone
+from gcpx_emulator.compute.networks import all_connected
 from gcpx_emulator.compute.placement import check_policies, check_reservation, policy_path
 from gcpx_emulator.core.clock import pacific_timestamp
 from gcpx_emulator.core.errors import invalid, required
@@ -40,11 +43,17 @@ def insert_instance(call: Call) -> Json:
     properties = _merged_properties(call)
     check_in_zone(call, str(properties.get("machineType", "")))
     check_disks(properties, is_restored="sourceMachineImage" in properties)
+    check_machine(call, properties)
     check_policies(call, "resource", properties)
     check_reservation(call, "resource", properties)
     warnings = [*image_warnings(call, properties).get("warnings", ()), *dns_warnings(properties)]
-    instance, disk_effects = new_instance(call, path, properties)
-    failure = call.failure or shortage_of_one(call, call.path["zone"], Hardware.of(properties))
+    field, pool = "resource.networkInterfaces", AddressPool(call)
+    interfaces = all_connected(call, field, properties.get("networkInterfaces") or [{}])
+    conflict = conflict_of(call, field, interfaces)
+    shortage = shortage_of_one(call, call.path["zone"], Hardware.of(properties), pool.space(interfaces))
+    properties |= {"networkInterfaces": interfaces}
+    instance, disk_effects = new_instance(call, path, properties, common_fields(call, properties), pool)
+    failure = call.failure or shortage or conflict
     if failure is None:
         call.store.put(path, instance | {"status": "PROVISIONING"})
     details = {"warnings": warnings} if warnings else {}
@@ -79,27 +88,39 @@ def check_disks(properties: Json, *, is_restored: bool = False) -> None:
         check_disk(f"resource.disks[{index}]", disk, index, by_name=False, needs_source=not is_restored)
 
 
-def new_instance(call: Call, path: str, properties: Json) -> tuple[Json, list[Effect]]:
-    """Write a new, running instance; return it with the effects of its creation on disks."""
-    kept = kept_properties(call, {"networkInterfaces": [{}], **properties})
+def common_fields(call: Call, properties: Json) -> Json:
+    """Write what all new instances with these properties have; their interfaces are connected already."""
+    kept = kept_properties(call, properties)
     kept.pop("params", None)
-    parent, _, name = path.rpartition("/instances/")
-    instance = kept | {
+    policies = {"resourcePolicies": [call.url(policy_path(call, link)) for link in kept.get("resourcePolicies", ())]}
+    return {
+        **kept,
+        **(policies if "resourcePolicies" in kept else {}),
         "kind": "compute#instance",
-        "id": call.store.new_id(),
-        "name": name,
         "creationTimestamp": pacific_timestamp(call.now),
-        "machineType": call.url(f"{parent}/machineTypes/{last_part(str(properties['machineType']))}"),
-        "zone": call.url(parent),
         "labelFingerprint": fingerprint(properties.get("labels") or {}),
         "fingerprint": fingerprint(properties),
         "startRestricted": False,
         "satisfiesPzi": False,
         "deletionProtection": properties.get("deletionProtection", False),
+    }
+
+
+def new_instance(call: Call, path: str, properties: Json, common: Json, pool: AddressPool) -> tuple[Json, list[Effect]]:
+    """Write a new, running instance; return it with the effects of its creation on disks.
+
+    `common` are its `common_fields`; `pool` gives its interfaces their addresses.
+    """
+    parent, _, name = path.rpartition("/instances/")
+    instance = common | {
+        "id": call.store.new_id(),
+        "name": name,
+        "machineType": call.url(f"{parent}/machineTypes/{last_part(str(properties['machineType']))}"),
+        "zone": call.url(parent),
         "selfLink": call.url(path),
         **started(call.store, properties | {"name": name}, call.end),
     }
-    disks = zip(kept["disks"], properties["disks"], strict=True)
+    disks = zip(common["disks"], properties["disks"], strict=True)
     attached = [_attached_disk(call, path, disk, given.get("diskEncryptionKey")) for disk, given in disks]
     instance["disks"] = [disk for disk, _ in attached]
     instance |= _shielded(properties, instance["disks"])
@@ -107,9 +128,7 @@ def new_instance(call: Call, path: str, properties: Json) -> tuple[Json, list[Ef
     for index, source in enumerate(sources):
         if source in sources[:index]:
             raise invalid(f"resource.disks[{index}]", source, "The disk is named more than once.")
-    if "resourcePolicies" in kept:
-        instance["resourcePolicies"] = [call.url(policy_path(call, link)) for link in kept["resourcePolicies"]]
-    instance["networkInterfaces"] = [with_fingerprint(_connected(call, nic)) for nic in kept["networkInterfaces"]]
+    instance["networkInterfaces"] = [with_fingerprint(pool.assign(nic)) for nic in common["networkInterfaces"]]
     return instance, [effect for _, effect in attached if effect]
 
 
@@ -124,36 +143,25 @@ def _shielded(properties: Json, disks: list[Json]) -> Json:
     return {"shieldedInstanceConfig": defaults | (given or {}), "shieldedInstanceIntegrityPolicy": policy}
 
 
-def _connected(call: Call, interface: Json) -> Json:
-    """Give a network interface the subnetwork, the stack type and the addresses that it does not have yet."""
-    network, defaults = interface.get("network", ""), {"stackType": "IPV4_ONLY"}
-    if network.endswith("/global/networks/default"):  # it has a subnetwork of its own name in each region
-        defaults["subnetwork"] = network.replace("/global/networks/", f"/regions/{region_in(call)}/subnetworks/")
-    number = call.store.next("address")
-    octets = f"{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
-    external = [{"natIP": f"34.{octets}", **config} for config in interface.get("accessConfigs", ())]
-    addresses = {"accessConfigs": external} if external else {}
-    return {"networkIP": f"10.{octets}", **defaults, **interface, **addresses}
-
-
 def _attached_disk(call: Call, instance: str, disk: Json, key: Json | None) -> tuple[Json, Effect | None]:
     """Complete an attached disk; return it with the effect on the disk itself, which is created unless it exists.
 
     `instance` is the instance's path, `key` the encryption key that the client sent for the disk.
     """
-    parameters = disk.pop("initializeParams", {})
+    parameters = disk.get("initializeParams", {})
+    disk = {name: value for name, value in disk.items() if name != "initializeParams"}
     if disk.get("type") == "SCRATCH":
         return disk, None
     path = disk_path(call, instance, disk, parameters)
-    existing = call.read(path) if disk.get("source") else call.store.get(path)
+    field = f"resource.disks[{disk['index']}]"
+    existing = call.linked("disk", f"{field}.source", path) if disk.get("source") else call.store.get(path)
     if existing is None:
         check_ready(call, path)
         own = {"diskEncryptionKey": key, "users": [call.url(instance)]}
         features = [*disk.get("guestOsFeatures", ()), *parameters.get("guestOsFeatures", ())]
         fields = {"sizeGb": disk.get("diskSizeGb"), **parameters, **own, "guestOsFeatures": features}
-        new = new_disk(call, path, fields)
+        new = new_disk(call, path, fields, f"{field}.initializeParams")
         return disk | fields_of_disk(call, path, new), put(path, new)
-    field = f"resource.disks[{disk['index']}]"
     check_attachable(call, f"{field}.source", path, instance, disk["mode"])
     check_key(f"{field}.diskEncryptionKey", key, existing)
     return disk | fields_of_disk(call, path, existing), use_disk(call, path, instance)

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-from gcpx_emulator.compute.call import Call, check_ready, fingerprint, handles
+from gcpx_emulator.compute.call import Call, check_ready, collection_of, fingerprint, handles
 from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.json_data import Json
-
-_COLLECTIONS: Final = {"regionDisks": "disks"}
-"""The names of collections in paths, where methods have another name."""
 
 
 def with_label_fingerprint(resource: Json) -> Json:
@@ -18,17 +13,19 @@ def with_label_fingerprint(resource: Json) -> Json:
 
 
 @handles(
+    "compute.addresses.setLabels",
     "compute.disks.setLabels",
+    "compute.globalAddresses.setLabels",
     "compute.images.setLabels",
     "compute.instances.setLabels",
     "compute.machineImages.setLabels",
     "compute.regionDisks.setLabels",
+    "compute.snapshots.setLabels",
 )
 def set_labels(call: Call) -> Json:
     """Replace the labels of a resource."""
-    collection = call.method.id.split(".")[1]
     name = call.path.get("resource") or call.path["instance"]
-    path = f"{call.parent}/{_COLLECTIONS.get(collection, collection)}/{name}"
+    path = f"{call.parent}/{collection_of(call.method.id)}/{name}"
     current = call.read(path)
     check_ready(call, path)
     if call.body.get("labelFingerprint") != current["labelFingerprint"]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import attrs
@@ -152,13 +152,29 @@ def list_head(call: Call, kind: str, path: str, token: str | None) -> Json:
     return {"kind": kind, "id": path, "selfLink": call.url(path)} | ({"nextPageToken": token} if token else {})
 
 
-def aggregate(call: Call, collection: str, kind: str, scopes: Sequence[str]) -> Json:
-    """List a collection of several scopes; of all scopes, if the call includes them."""
+Page = tuple[list[tuple[str, Json]], str | None]
+"""The paths and resources of a page, and the token of the next page if there is one."""
+
+
+def aggregate(
+    call: Call,
+    collection: str,
+    kind: str,
+    scopes: Sequence[str],
+    page_of_collections: Callable[[list[str]], Page] | None = None,
+) -> Json:
+    """List a collection of several scopes; of all scopes, if the call includes them.
+
+    `page_of_collections` gets the paths of collections; without it, resources are read from the store.
+    """
     if call.query.get("includeAllScopes") == "true":
         scopes = SCOPES
     lost = unreachable(call, scopes)
     paths = {f"{call.project}/{scope}/{collection}": scope for scope in scopes if scope not in lost}
-    rows, token = page_of_store(call.store, list(paths), call.query)
+    if page_of_collections is None:
+        rows, token = page_of_store(call.store, list(paths), call.query)
+    else:
+        rows, token = page_of_collections(list(paths))
     items: Json = {scope: {"warning": lost.get(scope) or _no_results(scope)} for scope in scopes}
     for path, item in rows:
         group = items[paths[path.rpartition("/")[0]]]

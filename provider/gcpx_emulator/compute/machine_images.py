@@ -9,7 +9,7 @@ from gcpx_emulator.compute.disks import check_key, shown_key
 from gcpx_emulator.compute.instance_templates import copied_interface
 from gcpx_emulator.compute.lists import list_scope, show
 from gcpx_emulator.core.clock import pacific_timestamp
-from gcpx_emulator.core.errors import ApiError, required
+from gcpx_emulator.core.errors import ApiError, invalid, required
 from gcpx_emulator.core.json_data import Json
 
 _NOT_KEPT: Final = (
@@ -44,8 +44,11 @@ def insert_image(call: Call) -> Json:
 
 def _included_disks(call: Call, instance: Json) -> list[Json]:
     """Return the disks of the instance that the call includes; those of images have no architecture."""
-    params = call.body.get("params") or {}
-    names = set(params.get("includedDisks") or [disk["deviceName"] for disk in instance["disks"]])
+    params, devices = call.body.get("params") or {}, [disk["deviceName"] for disk in instance["disks"]]
+    for index, name in enumerate(params.get("includedDisks") or ()):
+        if name not in devices:
+            raise invalid(f"resource.params.includedDisks[{index}]", name, "No such device.")
+    names = set(params.get("includedDisks") or devices)
     names -= set(params.get("excludedDisks") or ())
     included = [disk for disk in instance["disks"] if disk["deviceName"] in names]
     return [{field: value for field, value in disk.items() if field != "architecture"} for disk in included]

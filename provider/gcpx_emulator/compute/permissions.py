@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
-from gcpx_emulator.compute.call import path_of
+from gcpx_emulator.compute.call import collection_of, path_of
 from gcpx_emulator.core.call import Call
 from gcpx_emulator.core.discovery import Method
 from gcpx_emulator.core.json_data import Json
@@ -19,9 +19,13 @@ PUBLIC: Final = re.compile(r"projects/[a-z-]+-cloud/")
 """The beginning of the paths of Google's public images, which everyone may use."""
 _ON_PROJECT: Final = frozenset({"capacity", "create", "list"})
 _METHODS: Final = {
+    "acceleratorTypes": "get list",
+    "addresses": "aggregatedList delete get insert list setLabels",
     "advice": "capacity",
     "diskTypes": "get list",
     "disks": "addResourcePolicies aggregatedList delete get insert list removeResourcePolicies resize setLabels update",
+    "firewalls": "delete get insert list patch update",
+    "globalAddresses": "delete get insert list setLabels",
     "globalOperations": "get list wait",
     "images": "delete deprecate get getFromFamily insert list patch setLabels",
     "instanceTemplates": "aggregatedList delete get list",
@@ -31,7 +35,7 @@ _METHODS: Final = {
     "updateDisplayDevice updateNetworkInterface updateShieldedInstanceConfig",
     "machineImages": "delete get list setLabels",
     "machineTypes": "aggregatedList get list",
-    "networks": "get list",
+    "networks": "delete get insert list patch switchToCustomMode",
     "projects": "get",
     "regionDisks": "addResourcePolicies delete get insert list removeResourcePolicies resize setLabels update",
     "regionInstanceTemplates": "delete get list",
@@ -39,7 +43,8 @@ _METHODS: Final = {
     "regions": "get list",
     "reservations": "delete get insert list",
     "resourcePolicies": "delete get insert list",
-    "subnetworks": "get list",
+    "snapshots": "delete get insert list setLabels",
+    "subnetworks": "aggregatedList delete expandIpCidrRange get insert list patch setPrivateIpGoogleAccess",
     "zoneOperations": "get list wait",
     "zones": "get list",
 }
@@ -57,7 +62,7 @@ def resource_of(call: Call) -> str:
         return project
     *places, name = path.items()
     scope = "".join(f"/{kind}s/{place}" for kind, place in places) or "/global"
-    kept = _REGIONAL.get(collection, collection)
+    kept = _REGIONAL.get(collection, collection_of(call.method.id))
     return f"{project}/{kept}/{name[1]}" if kept in {"regions", "zones"} else f"{project}{scope}/{kept}/{name[1]}"
 
 
@@ -147,6 +152,7 @@ _INSERT_IN_BULK: Final = (
     need(_named("sourceInstanceTemplate"), "compute.instanceTemplates.useReadOnly"),
     *_SET_PROPERTIES,
 )
+_CREATE_SNAPSHOT: Final = (need(_itself, "compute.disks.createSnapshot"), need(_project, "compute.snapshots.create"))
 _INSERT_TEMPLATE: Final = (
     need(_project, "compute.instanceTemplates.create"),
     need(_accounts, _ACT_AS),
@@ -156,6 +162,10 @@ _INSERT_TEMPLATE: Final = (
 
 
 _FURTHER: Final = {
+    **{
+        f"compute.firewalls.{method}": (need(_named("network"), "compute.networks.updatePolicy"),)
+        for method in ("insert", "patch", "update")
+    },
     "compute.instances.addResourcePolicies": (need(_project, "compute.resourcePolicies.use"),),
     "compute.instances.attachDisk": (
         need(_named("source"), *_DISKS),
@@ -165,6 +175,8 @@ _FURTHER: Final = {
         ),
     ),
     "compute.instances.setServiceAccount": (need(_email, _ACT_AS),),
+    "compute.snapshots.insert": (need(_named("sourceDisk"), "compute.disks.createSnapshot"),),
+    "compute.subnetworks.insert": (need(_named("network"), "compute.networks.updatePolicy"),),
 }
 """What some of the methods in `_METHODS` need besides."""
 
@@ -185,6 +197,7 @@ declare_needs(
             for collection, methods in _METHODS.items()
             for method in methods.split()
         },
+        "compute.disks.createSnapshot": _CREATE_SNAPSHOT,
         "compute.instanceTemplates.insert": _INSERT_TEMPLATE,
         "compute.instances.bulkInsert": _INSERT_IN_BULK,
         "compute.instances.insert": (
@@ -200,6 +213,7 @@ declare_needs(
             need(_named("sourceInstance"), "compute.instances.useReadOnly"),
             need(_project, "compute.disks.createSnapshot"),
         ),
+        "compute.regionDisks.createSnapshot": _CREATE_SNAPSHOT,
         "compute.regionInstanceTemplates.insert": _INSERT_TEMPLATE,
         "compute.regionInstances.bulkInsert": _INSERT_IN_BULK,
     }

@@ -1,4 +1,4 @@
-"""What exists in every project from the start: regions, zones, disk types and a network."""
+"""What exists in every project and never changes: regions, zones, accelerator types and disk types."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx_emulator.compute.call import Call, fingerprint, fixed_id, handles
+from gcpx_emulator.compute.call import Call, fixed_id, handles
 from gcpx_emulator.compute.capacity import limit
 from gcpx_emulator.compute.lists import list_items, without_unavailable_quotas
 from gcpx_emulator.compute.locations import REGIONS, ZONES, check_location, region_of, zones_of
@@ -26,6 +26,25 @@ DISK_TYPES: Final = (
     "pd-extreme",
     "pd-ssd",
     "pd-standard",
+)
+ACCELERATOR_TYPES: Final = (
+    "nvidia-a100-80gb",
+    "nvidia-b200",
+    "nvidia-gb200",
+    "nvidia-h100-80gb",
+    "nvidia-h100-mega-80gb",
+    "nvidia-h200-141gb",
+    "nvidia-l4",
+    "nvidia-l4-vws",
+    "nvidia-rtx-pro-6000",
+    "nvidia-tesla-a100",
+    "nvidia-tesla-p100",
+    "nvidia-tesla-p100-vws",
+    "nvidia-tesla-p4",
+    "nvidia-tesla-p4-vws",
+    "nvidia-tesla-t4",
+    "nvidia-tesla-t4-vws",
+    "nvidia-tesla-v100",
 )
 _CPU_PLATFORMS: Final = (
     "Ampere Altra",
@@ -81,37 +100,10 @@ def _disk_type(call: Call, name: str) -> Json:
     return predefined_resource(call, "diskType", f"{call.parent}/diskTypes", name, zone=call.path["zone"])
 
 
-def _network(call: Call, name: str) -> Json:
-    subnetworks = [call.url(f"{call.project}/regions/{region}/subnetworks/{name}") for region in REGIONS]
-    path = f"{call.parent}/networks"
-    fields = {
-        "autoCreateSubnetworks": True,
-        "description": "Default network for the project",
-        "networkFirewallPolicyEnforcementOrder": "AFTER_CLASSIC_FIREWALL",
-        "routingConfig": {"bgpBestPathSelectionMode": "LEGACY", "routingMode": "REGIONAL"},
-        "selfLinkWithId": call.url(f"{path}/{fixed_id(f'{path}/{name}')}"),
-        "subnetworks": subnetworks,
-    }
-    return predefined_resource(call, "network", f"{call.parent}/networks", name, **fields)
-
-
-def _subnetwork(call: Call, name: str) -> Json:
-    octet = 128 + 4 * REGIONS.index(call.path["region"])
-    links = {"network": call.url(f"{call.project}/global/networks/default"), "region": call.url(call.parent)}
-    fields = {
-        **links,
-        "allowSubnetCidrRoutesOverlap": False,
-        "enableFlowLogs": False,
-        "fingerprint": fingerprint(call.parent),
-        "gatewayAddress": f"10.{octet}.0.1",
-        "ipCidrRange": f"10.{octet}.0.0/20",
-        "logConfig": {"enable": False},
-        "privateIpGoogleAccess": False,
-        "privateIpv6GoogleAccess": "DISABLE_GOOGLE_ACCESS",
-        "purpose": "PRIVATE",
-        "stackType": "IPV4_ONLY",
-    }
-    return predefined_resource(call, "subnetwork", f"{call.parent}/subnetworks", name, **fields)
+def _accelerator_type(call: Call, name: str) -> Json:
+    return predefined_resource(
+        call, "acceleratorType", f"{call.parent}/acceleratorTypes", name, zone=call.url(call.parent)
+    )
 
 
 @attrs.frozen
@@ -157,11 +149,10 @@ class _Collection:
 
 
 for _collection in (
+    _Collection("acceleratorTypes", "acceleratorType", ACCELERATOR_TYPES, _accelerator_type),
     _Collection("regions", "region", REGIONS, _region),
     _Collection("zones", "zone", ZONES, _zone),
     _Collection("diskTypes", "diskType", DISK_TYPES, _disk_type),
-    _Collection("networks", "network", ("default",), _network),
-    _Collection("subnetworks", "subnetwork", ("default",), _subnetwork),
 ):
     handles(f"compute.{_collection.name}.get")(_collection.get)
     handles(f"compute.{_collection.name}.list")(_collection.list)

@@ -2,6 +2,7 @@
 # ruff: noqa: F401 - see above
 
 from gcpx_emulator.compute import (
+    addresses,
     bulk_insert,
     call,
     capacity_advice,
@@ -14,9 +15,11 @@ from gcpx_emulator.compute import (
     labels,
     machine_images,
     machine_types,
+    networks,
     operations,
     own_images,
     permissions,
     placement,
     predefined_resources,
+    snapshots,
 )

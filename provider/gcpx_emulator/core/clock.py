@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import time
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone
@@ -57,6 +58,7 @@ def pacific_timestamp(moment: float | None = None) -> str:
     return when.astimezone(zone).isoformat(timespec="milliseconds")
 
 
+@functools.cache
 def _sunday(year: int, month: int, number: int) -> datetime:
     """Return the start, in UTC, of the first, second, ... Sunday of a month."""
     first = datetime(year, month, 1, tzinfo=UTC)

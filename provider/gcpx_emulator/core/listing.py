@@ -306,16 +306,17 @@ def page_of(items: list[Json], query: Query) -> tuple[list[Json], str | None]:
 
 def page_of_rows(rows_after: RowsAfter, query: Query) -> tuple[list[Json], str | None]:
     """Return the requested page of rows, without their keys, and the token of the next page if there is one."""
-    rows, token = _page(rows_after, query)
+    rows, token = page_with_keys(rows_after, query)
     return [item for _, item in rows], token
 
 
 def page_of_store(store: Store, collections: list[str], query: Query) -> tuple[list[tuple[str, Json]], str | None]:
     """Return the requested page of collections in the store, as paths and resources; only the page is read."""
-    return _page(lambda path: store.scan(collections, path), query)
+    return page_with_keys(lambda path: store.scan(collections, path), query)
 
 
-def _page(rows_after: RowsAfter, query: Query) -> tuple[list[tuple[str, Json]], str | None]:
+def page_with_keys(rows_after: RowsAfter, query: Query) -> tuple[list[tuple[str, Json]], str | None]:
+    """Return the requested page of rows, and the token of the next page if there is one."""
     accepts, order = predicate(query.get("filter", "")), ordering(query.get("orderBy", ""))
     size = int(query.get("maxResults") or _DEFAULT_SIZE) or _DEFAULT_SIZE
     ordered = _newest_first if order == _NEWEST_FIRST else _by_key

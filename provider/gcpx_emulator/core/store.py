@@ -172,6 +172,14 @@ class Store:
         )
         return {tuple(row)[1 : 1 + len(fields)]: row[0] for row in rows}
 
+    def elements(self, collection: str, field: str, fields: Sequence[str]) -> Sequence[sqlite3.Row]:
+        """Read fields of each object in a list that the resources of a collection have."""
+        columns = ", ".join(f"json_extract(element.value, '$.{name}')" for name in fields)
+        return self.run(
+            f"select {columns} from resources, json_each(body, '$.{field}') as element where collection = ?",  # noqa: S608 - fields are named in the code
+            (collection,),
+        )
+
     def of_kind(self, kind: str) -> Sequence[tuple[str, Json]]:
         """Read the paths and resources of a kind, which is the last part of their collection's path, oldest first."""
         rows = self.run(

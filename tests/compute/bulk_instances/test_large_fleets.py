@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import driver
+import pytest
 from driver import failing
 from fleets import set_limits
-from programs import FLEET, fleet
+from programs import FLEET, PROJECT, fleet
 
 BULK = "compute.regionInstances.bulkInsert"
-LARGE = fleet(5002, namePattern="web-####")
+LARGE = fleet(5002, namePattern="web-####", networkInterfaces=[{"subnetwork": "regions/us-east1/subnetworks/wide"}])
+WIDE = {"name": "wide", "network": "global/networks/wide", "ipCidrRange": "10.0.0.0/16"}
+
+
+@pytest.fixture(autouse=True)
+def wide_subnetwork(cloud):
+    """A subnetwork with enough addresses, which the one of the network `default` has not."""
+    base = f"/compute/v1/projects/{PROJECT}"
+    cloud.post(f"{base}/global/networks", {"name": "wide", "autoCreateSubnetworks": False})
+    cloud.post(f"{base}/regions/us-east1/subnetworks", WIDE)
 
 
 def test_a_large_fleet_is_created_in_several_requests_also_if_a_response_is_lost(engine, cloud):

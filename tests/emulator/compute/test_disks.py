@@ -87,7 +87,7 @@ def test_a_disk_that_is_made_from_another_one_is_like_it(http):
     assert (copy["sourceDisk"], copy["sourceDiskId"]) == (source["selfLink"], source["id"])
     small = http.post(DISKS, json={"name": "small", "sourceDisk": f"zones/{ZONE}/disks/d", "sizeGb": "43"})
     assert "cannot be smaller than the disk size (44 GB)" in small.text
-    assert http.post(DISKS, json={"name": "none", "sourceDisk": f"zones/{ZONE}/disks/none"}).status_code == 404
+    assert http.post(DISKS, json={"name": "none", "sourceDisk": f"zones/{ZONE}/disks/none"}).status_code == 400
 
 
 def test_a_disk_is_made_from_a_disk_of_a_machine_image(http, vm):

@@ -35,9 +35,9 @@ DISKS = [
     {"deviceName": "snapshot", "initializeParams": {"sourceSnapshot": "global/snapshots/nightly"}},
 ]  # fmt: skip
 NICS = [
-    {"subnetwork": "regions/us-east1/subnetworks/default", "networkIP": "10.1.2.3", "stackType": "IPV4_ONLY", "nicType": "GVNIC",
+    {"subnetwork": "regions/us-east1/subnetworks/default", "networkIP": "10.142.2.3", "stackType": "IPV4_ONLY", "nicType": "GVNIC",
      "accessConfigs": [{"name": "outside", "networkTier": "STANDARD", "natIP": "35.1.2.3"}]},
-    {"network": "global/networks/default"},
+    {"network": "global/networks/other"},
 ]  # fmt: skip
 
 
@@ -46,8 +46,12 @@ def source(cloud):
     """An instance that has everything."""
     image = {"name": "mine", "rawDisk": {"source": "https://storage.googleapis.com/example/disk.tar.gz"}}
     cloud.post(f"/compute/v1/projects/{PROJECT}/global/images", image)
-    cloud.make_disk()
+    data = cloud.make_disk()
     cloud.make_regional_disk()
+    cloud.post(f"/compute/v1/projects/{PROJECT}/global/snapshots", {"name": "nightly", "sourceDisk": data})
+    cloud.post(f"/compute/v1/projects/{PROJECT}/global/networks", {"name": "other", "autoCreateSubnetworks": True})
+    address = {"name": "outside", "address": "35.1.2.3", "networkTier": "STANDARD"}
+    cloud.post(f"/compute/v1/projects/{PROJECT}/regions/us-east1/addresses", address)
     accelerators = [
         {"acceleratorType": f"projects/{PROJECT}/zones/{ZONE}/acceleratorTypes/nvidia-l4", "acceleratorCount": 1}
     ]

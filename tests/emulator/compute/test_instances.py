@@ -36,10 +36,13 @@ def test_an_instance_is_created_from_a_template(cloud, http, template, zone, sta
 
 @pytest.mark.parametrize(("nic", "network"), [
     ({"subnetwork": "regions/us-east1/subnetworks/default"}, f"projects/{PROJECT}/global/networks/default"),
-    ({"subnetwork": "projects/host/regions/us-east1/subnetworks/inside"}, "projects/host/global/networks/default"),
+    ({"subnetwork": "projects/host/regions/us-east1/subnetworks/inside"}, "projects/host/global/networks/vpc"),
     ({}, f"projects/{PROJECT}/global/networks/default"), ({"network": "global/networks/default"}, f"projects/{PROJECT}/global/networks/default"),
 ])  # fmt: skip
 def test_the_network_follows_from_the_subnetwork(cloud, nic, network):
+    cloud.post("/compute/v1/projects/host/global/networks", {"name": "vpc", "autoCreateSubnetworks": False})
+    inside = {"name": "inside", "network": "global/networks/vpc", "ipCidrRange": "10.9.0.0/24"}
+    cloud.post("/compute/v1/projects/host/regions/us-east1/subnetworks", inside)
     instances = connect(compute_v1.InstancesClient, cloud)
     body = {
         "name": "vm",

@@ -6,7 +6,7 @@ import pytest
 from google.api_core import exceptions
 from google.cloud import compute_v1
 from google_clients import connect, insert_instance
-from programs import DEBIAN, PROJECT, ZONE
+from programs import DEBIAN, PROJECT, ZONE, properties
 
 BASE = f"/compute/v1/projects/{PROJECT}"
 OTHER_KEY = "QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUE="
@@ -138,6 +138,23 @@ def test_a_machine_image_has_the_disks_that_are_included(http, image, params, ke
     found = http.get(f"{BASE}/global/machineImages/other").json()
     assert [disk["deviceName"] for disk in found["instanceProperties"]["disks"]] == kept
     assert [disk["deviceName"] for disk in made["disks"]] == kept
+
+
+def test_a_machine_image_includes_only_disks_that_exist(http, image):
+    body = {"name": "other", "params": {"includedDisks": ["boot", "none"]}}
+    answer = http.post(f"{BASE}/global/machineImages?sourceInstance=zones/{ZONE}/instances/vm", json=body)
+    message = "Invalid value for field 'resource.params.includedDisks[1]': 'none'. No such device."
+
+    assert (answer.status_code, answer.json()["error"]["message"]) == (400, message)
+
+
+def test_bulk_creations_have_no_machine_image(http, image):
+    instance_properties = properties(sourceMachineImage=image)
+    body = {"count": "1", "namePattern": "w-#", "instanceProperties": instance_properties}
+    answer = http.post(f"{BASE}/regions/us-east1/instances/bulkInsert", json=body)
+
+    message = answer.json()["error"]["message"]
+    assert (answer.status_code, 'Unknown name "sourceMachineImage"' in message) == (400, True)
 
 
 def test_using_a_machine_image_needs_a_permission(cloud, http, image):

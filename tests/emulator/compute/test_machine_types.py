@@ -172,7 +172,7 @@ def test_a_bulk_creation_uses_the_zones_that_have_the_machine_type(http, cloud, 
 
 
 def test_a_flexible_bulk_creation_leaves_out_machine_types_that_do_not_exist(http, cloud):
-    kinds = {"first": ["e9-small"], "second": ["t2a-standard-1"], "third": ["n2d-standard-2"]}
+    kinds = {"first": ["e9-small"], "second": ["h3-standard-88"], "third": ["n2d-standard-2"]}
     selections = {name: {"machineTypes": types, "rank": str(rank)} for rank, (name, types) in enumerate(kinds.items())}
     flexible = {"instanceFlexibilityPolicy": {"instanceSelections": selections}}
     without = {key: value for key, value in properties().items() if key != "machineType"}

@@ -34,6 +34,18 @@ def test_a_partial_list_has_a_warning_about_the_scope(http, path, allowed_by):
     assert part["warning"] == WARNING
 
 
+@pytest.mark.parametrize("collection", ["addresses", "subnetworks"])
+def test_a_list_of_regions_that_cannot_be_reached_is_partial(http, collection):
+    http.post(f"{BASE}/regions/us-west1/addresses", json={"name": "outside"})
+    http.post("/_emulator/outages", json={"scopes": ["regions/us-east1"]})
+    path = f"{BASE}/aggregated/{collection}"
+    refused, found = http.get(path), http.get(path, params={"returnPartialSuccess": "true"}).json()["items"]
+
+    assert (refused.status_code, http.get(f"{BASE}/regions/us-east1/{collection}").status_code) == (503, 503)
+    assert found["regions/us-east1"]["warning"]["code"] == "UNREACHABLE"
+    assert len(found["regions/us-west1"][collection]) == 1
+
+
 def test_lists_of_other_scopes_are_complete(http):
     http.post("/_emulator/outages", json={"scopes": [ZONE]})
     answer = http.get(f"{BASE}/zones/us-east1-c/instances")

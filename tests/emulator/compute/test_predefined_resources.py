@@ -33,6 +33,24 @@ def test_every_project_has_predefined_resources(cloud, client, arguments, name):
         found.get(project=PROJECT, **arguments, **{parameter: "missing"})
 
 
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(f"zones/us-east9-b/{name}" for name in ("disks", "instances", "reservations")),
+        *(
+            f"regions/us-east9/{name}"
+            for name in ("addresses", "disks", "instanceTemplates", "resourcePolicies", "subnetworks")
+        ),
+    ],
+)
+def test_a_zone_or_region_that_does_not_exist_has_nothing(http, method, path):
+    answer = http.request(method, f"{BASE}/{path}", json={"name": "new"} if method == "POST" else None)
+    place = f"projects/{PROJECT}/{path.rpartition('/')[0]}"
+
+    assert (answer.status_code, answer.json()["error"]["message"]) == (404, f"The resource '{place}' was not found")
+
+
 def test_public_images_and_the_project(cloud):
     images = connect(compute_v1.ImagesClient, cloud)
     newest = images.get_from_family(project="debian-cloud", family="debian-12")

@@ -1,0 +1,312 @@
+"""Addresses: those that are reserved, and those that network interfaces of instances have."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator
+from typing import Final
+
+import attrs
+
+from gcpx_emulator.compute.call import Call, last_part, path_of
+from gcpx_emulator.compute.capacity import AddressSpace, left_in_region
+from gcpx_emulator.compute.collection import REGIONAL, Collection, given
+from gcpx_emulator.compute.labels import with_label_fingerprint
+from gcpx_emulator.compute.locations import region_in, zones_of
+from gcpx_emulator.compute.networks import find_subnetwork, linked_network, linked_subnetwork, ranges_in
+from gcpx_emulator.core.errors import invalid, required
+from gcpx_emulator.core.json_data import Json
+
+_INTERNAL, _EXTERNAL = "INTERNAL", "EXTERNAL"
+_RESERVED_BY_GOOGLE: Final = 4
+"""The addresses of a range that nobody gets: the first two and the last two."""
+_OUTSIDE: Final = "Requested internal IP is outside the subnetwork CIDR range."
+_DEFAULTS: Final = {"description": "", "networkTier": "PREMIUM"}
+_PRIVATE: Final = ipaddress.IPv4Network("10.0.0.0/8")
+"""Where free ranges are looked for."""
+
+
+@attrs.define
+class AddressPool:
+    """Gives network interfaces the addresses that they do not have yet, during one call.
+
+    Attributes:
+        count: for how many instances, so that the counters of addresses are not asked for each.
+    """
+
+    call: Call
+    count: int = 1
+    _used: dict[str, set[str]] = attrs.field(factory=dict, init=False)
+    _ranges: dict[str, ipaddress.IPv4Network] = attrs.field(factory=dict, init=False)
+    _numbers: dict[str, Iterator[int]] = attrs.field(factory=dict, init=False)
+
+    def assign(self, interface: Json) -> Json:
+        """Complete an interface by addresses, and replace the link to a reserved address by that address."""
+        link = interface.get("networkIP", "")
+        reserved = self.call.store.get(self.call.resolve(link)) if "/" in link else None
+        internal = reserved["address"] if reserved else link
+        if not internal and interface.get("subnetwork"):
+            internal = self._free(path_of(interface["subnetwork"], ""))
+        if internal and interface.get("subnetwork"):
+            self._used_in(path_of(interface["subnetwork"], "")).add(internal)
+        configs = [
+            {"natIP": _external_address(self._number("address")), **config}
+            for config in interface.get("accessConfigs", ())
+        ]
+        return {
+            **interface,
+            **({"networkIP": internal} if internal else {}),
+            **({"accessConfigs": configs} if configs else {}),
+        }
+
+    def space(self, interfaces: list[Json]) -> AddressSpace:
+        """Return how many more instances with these interfaces have addresses, and the subnetwork that decides it."""
+        region = region_in(self.call)
+        links = [one["subnetwork"] for one in interfaces if "subnetwork" in one and not one.get("networkIP")]
+        left = {path: self._size(path) - len(self._used_in(path)) for path in (path_of(link, "") for link in links)}
+        scarcest = min(left, key=left.__getitem__, default="")
+        most = left_in_region(self.call, region, "addresses")
+        return AddressSpace(scarcest, max(0, min(most, left.get(scarcest, most))))
+
+    def _free(self, subnetwork: str) -> str:
+        """Return the next address of a subnetwork that is not in use; empty if there is none."""
+        used, first, size = self._used_in(subnetwork), self._range(subnetwork)[2], self._size(subnetwork)
+        for _ in range(size):
+            address = str(first + (self._number(f"address/{subnetwork}") - 1) % size)
+            if address not in used:
+                return address
+        return ""
+
+    def _number(self, counter: str) -> int:
+        """Return the next number of a counter; numbers are taken for all instances at once."""
+        number = next(self._numbers.get(counter, iter(())), None)
+        if number is None:
+            first = self.call.store.next(counter, self.count)
+            self._numbers[counter] = iter(range(first + 1, first + self.count))
+            return first
+        return number
+
+    def _size(self, subnetwork: str) -> int:
+        return self._range(subnetwork).num_addresses - _RESERVED_BY_GOOGLE
+
+    def _range(self, subnetwork: str) -> ipaddress.IPv4Network:
+        if subnetwork not in self._ranges:
+            found = find_subnetwork(self.call, subnetwork) or {}
+            self._ranges[subnetwork] = ipaddress.IPv4Network(found["ipCidrRange"])
+        return self._ranges[subnetwork]
+
+    def _used_in(self, subnetwork: str) -> set[str]:
+        """Return the addresses of a subnetwork's range that are in use or reserved in the region."""
+        if subnetwork not in self._used:
+            found, region = set[str](), region_in(self.call)
+            for zone in zones_of(region):
+                instances = f"{self.call.project}/zones/{zone}/instances"
+                rows = self.call.store.elements(instances, "networkInterfaces", ("subnetwork", "networkIP"))
+                found.update(address for link, address in rows if address and _is_link_to(link, subnetwork))
+            reserved = self.call.store.list(f"{self.call.project}/regions/{region}/addresses")
+            found |= {item["address"] for item in reserved if _is_link_to(item.get("subnetwork"), subnetwork)}
+            self._used[subnetwork] = found
+        return self._used[subnetwork]
+
+
+def _is_link_to(link: str | None, path: str) -> bool:
+    return link is not None and link.endswith(f"/{path}")
+
+
+def new_external(call: Call) -> str:
+    """Return an external address that nothing has yet."""
+    return _external_address(call.store.next("address"))
+
+
+def _external_address(number: int) -> str:
+    return f"34.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
+
+
+def conflict_of(call: Call, field: str, interfaces: list[Json], count: int = 1) -> Json | None:
+    """Return the result of an operation that fails because an address of new instances is in use.
+
+    Args:
+        call: creates the instances.
+        field: where the request has the interfaces.
+        interfaces: those of each instance; addresses that they cannot have are refused.
+        count: the number of instances.
+    """
+    found = (conflict_of_one(call, f"{field}[{index}]", interface, count) for index, interface in enumerate(interfaces))
+    return next(filter(None, found), None)
+
+
+def conflict_of_one(call: Call, field: str, interface: Json, count: int = 1) -> Json | None:
+    """Do the same for one interface, which the request has at `field`."""
+    for address, subnetwork in _checked_addresses(call, field, interface):
+        if count > 1 or _holders(call, region_in(call), address, subnetwork):
+            return _conflict(address)
+    return None
+
+
+def _checked_addresses(call: Call, field: str, interface: Json) -> list[tuple[str, str]]:
+    """Return the addresses that an interface asks for, each with the path of its subnetwork if it is internal.
+
+    Addresses that the interface cannot have are refused; `field` is where the request has the interface.
+    """
+    found, link = [], interface.get("networkIP", "")
+    if link and interface.get("subnetwork"):
+        address = call.linked("address", f"{field}.networkIP", link)["address"] if "/" in link else link
+        subnetwork = path_of(interface["subnetwork"], "")
+        _check_inside(call, f"{field}.networkIP", address, subnetwork)
+        found.append((address, subnetwork))
+    for index, config in enumerate(interface.get("accessConfigs") or ()):
+        if config.get("natIP"):
+            _check_external(call, f"{field}.accessConfigs[{index}].natIP", config["natIP"])
+            found.append((config["natIP"], ""))
+    return found
+
+
+def _conflict(address: str) -> Json:
+    message = f"IP '{address}' is already being used by another resource."
+    return {"errors": [{"code": "IP_IN_USE_BY_ANOTHER_RESOURCE", "message": message}]}
+
+
+def _check_inside(call: Call, field: str, address: str, subnetwork: str) -> None:
+    found = find_subnetwork(call, subnetwork) or {}
+    if _address(field, address) not in ipaddress.IPv4Network(found["ipCidrRange"]):
+        raise invalid(field, address, _OUTSIDE)
+
+
+def _address(field: str, text: str) -> ipaddress.IPv4Address:
+    """Read an address."""
+    try:
+        return ipaddress.IPv4Address(text)
+    except ValueError:
+        raise invalid(field, text, "Must be a valid IP address.") from None
+
+
+def _check_external(call: Call, field: str, address: str) -> None:
+    """Refuse an external address that is not reserved in the region of a call."""
+    region = region_in(call)
+    reserved = call.store.list(f"{call.project}/regions/{region}/addresses")
+    if not any(item["address"] == address and item["addressType"] == _EXTERNAL for item in reserved):
+        why = f"The specified external IP address '{address}' was not found in region '{region}'."
+        raise invalid(field, address, why)
+
+
+def _holders(call: Call, region: str, address: str, subnetwork: str = "") -> list[str]:
+    """Return the paths of the instances with an address: external or, in a subnetwork, internal."""
+    wanted = address, subnetwork
+    return [path for path, interface in _interfaces(call, region) if wanted in _addresses_of(interface)]
+
+
+def _interfaces(call: Call, region: str) -> Iterator[tuple[str, Json]]:
+    zones = [f"{call.project}/zones/{zone}/instances" for zone in zones_of(region)]
+    return ((path, item) for path, instance in call.store.scan(zones) for item in instance["networkInterfaces"])
+
+
+def _addresses_of(interface: Json) -> Iterator[tuple[str, str]]:
+    """Yield the addresses of an interface: internal ones with the path of their subnetwork."""
+    if interface.get("networkIP") and interface.get("subnetwork"):
+        yield interface["networkIP"], path_of(interface["subnetwork"], "")
+    yield from ((config["natIP"], "") for config in interface.get("accessConfigs", ()) if config.get("natIP"))
+
+
+def _create(call: Call, path: str, head: Json) -> Json:
+    """Reserve an address or a range; the operation fails if another resource has it."""
+    internal = _internal if "region" in call.path else _internal_range
+    own, failure = internal(call) if call.body.get("addressType") == _INTERNAL else _external(call)
+    resource = {**_DEFAULTS, **given(call), **own, **head, "status": "RESERVED"}
+    return call.insert(path, with_label_fingerprint(resource), failure=failure)
+
+
+def _external(call: Call) -> tuple[Json, Json | None]:
+    purpose, address = call.body.get("purpose"), call.body.get("address")
+    if purpose not in {None, "NAT_AUTO"}:
+        raise invalid("resource.purpose", purpose, "The field cannot be specified with external address.")
+    reserved = [item["address"] for item in call.store.list(f"{call.parent}/addresses")]
+    failure = _conflict(address) if address and address in reserved else None
+    return {"addressType": _EXTERNAL, "address": address or new_external(call)}, failure
+
+
+def _internal_range(call: Call) -> tuple[Json, Json | None]:
+    """Return the fields of a global address, which is a range unless its purpose is Private Service Connect."""
+    body = call.body
+    for field in ("network", *(() if body.get("purpose") == "PRIVATE_SERVICE_CONNECT" else ("prefixLength",))):
+        if not body.get(field):
+            raise required(f"resource.{field}")
+    path, network = linked_network(call, "resource.network", body["network"])
+    length = body.get("prefixLength") or _PRIVATE.max_prefixlen
+    own = {"network": network["selfLink"], "purpose": body.get("purpose") or "VPC_PEERING"}
+    taken = [*ranges_in(call, path), *_reserved_ranges(call, path)]
+    if not body.get("address"):
+        return own | {"address": _free_range(length, taken)}, None
+    first = _address("resource.address", body["address"])
+    wanted = ipaddress.IPv4Network((first, length), strict=False)
+    name = str(wanted) if body.get("prefixLength") else str(first)
+    return own | {"address": str(first)}, _conflict(name) if any(map(wanted.overlaps, taken)) else None
+
+
+def _reserved_ranges(call: Call, network: str) -> Iterator[ipaddress.IPv4Network]:
+    """Yield the ranges that are reserved in a network."""
+    for item in call.store.list(f"{call.project}/global/addresses"):
+        if _is_link_to(item.get("network"), network):
+            length = item.get("prefixLength", _PRIVATE.max_prefixlen)
+            yield ipaddress.IPv4Network((item["address"], length), strict=False)
+
+
+def _free_range(length: int, taken: list[ipaddress.IPv4Network]) -> str:
+    """Return the first address of a range of this prefix length that overlaps none of those that are taken."""
+    if length < _PRIVATE.prefixlen:
+        raise invalid("resource.prefixLength", length, f"Must be at least {_PRIVATE.prefixlen}.")
+    ranges = _PRIVATE.subnets(new_prefix=length)
+    found = next((one for one in ranges if not any(map(one.overlaps, taken))), None)
+    if found is None:
+        raise invalid("resource.prefixLength", length, "The network has no free range of this size.")
+    return str(found.network_address)
+
+
+def _internal(call: Call) -> tuple[Json, Json | None]:
+    link = call.body.get("subnetwork") or "default"
+    path, subnetwork = linked_subnetwork(call, "resource.subnetwork", link)
+    own = {"purpose": call.body.get("purpose") or "GCE_ENDPOINT", "subnetwork": subnetwork["selfLink"]}
+    address = call.body.get("address")
+    if not address:
+        return own | {"address": AddressPool(call).assign(own)["networkIP"]}, None
+    _check_inside(call, "resource.address", address, path)
+    reserved = call.store.list(f"{call.parent}/addresses")
+    is_reserved = any((item["address"], item.get("subnetwork")) == (address, own["subnetwork"]) for item in reserved)
+    is_used = is_reserved or _holders(call, call.path["region"], address, path)
+    return own | {"address": address}, _conflict(address) if is_used else None
+
+
+def _users(call: Call, path: str) -> list[str]:
+    """Return the paths of the instances with the reserved address at a path."""
+    item = call.read(path)
+    return _holders(call, last_part(item["region"]), item["address"], _subnetwork_of(item))
+
+
+def _subnetwork_of(address: Json) -> str:
+    """Return the path of the subnetwork of a reserved address; empty if it is external."""
+    return path_of(address["subnetwork"], "") if "subnetwork" in address else ""
+
+
+def _with_users(call: Call, addresses: list[Json]) -> list[Json]:
+    """Show which addresses of a region are in use, and by which instances."""
+    users: dict[tuple[str, str], list[str]] = {}
+    for path, interface in _interfaces(call, last_part(addresses[0]["region"])):
+        for address in _addresses_of(interface):
+            users.setdefault(address, []).append(call.url(path))
+    links = [users.get((item["address"], _subnetwork_of(item))) for item in addresses]
+    return [
+        item | ({"status": "IN_USE", "users": found} if found else {})
+        for item, found in zip(addresses, links, strict=True)
+    ]
+
+
+_VERBS: Final = ("delete", "get", "insert", "list")
+_ADDRESSES: Final = Collection(
+    name="addresses",
+    singular="address",
+    create=_create,
+    scopes=("global", *REGIONAL),
+    complete=lambda call, items: _with_users(call, items) if "region" in items[0] else items,
+    users=_users,
+)
+_ADDRESSES.register("aggregatedList", *_VERBS)
+Collection(name="addresses", singular="address", create=_create, methods="globalAddresses").register(*_VERBS)

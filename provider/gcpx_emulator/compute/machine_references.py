@@ -1,0 +1,97 @@
+"""What the machine of an instance refers to, and whether that fits together."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from gcpx_emulator.compute.call import Call, last_part
+from gcpx_emulator.compute.images import linked_image
+from gcpx_emulator.compute.locations import zones_of
+from gcpx_emulator.compute.machine_types import MachineType, find_machine_type
+from gcpx_emulator.compute.predefined_resources import ACCELERATOR_TYPES
+from gcpx_emulator.core.errors import invalid, misused, not_found
+from gcpx_emulator.core.json_data import Json
+
+_PLATFORMS: Final = frozenset(
+    {
+        *(f"AMD {name}" for name in ("Genoa", "Milan", "Rome", "Turin")),
+        "Ampere Altra",
+        "Google Axion",
+        *(f"Intel {name}" for name in ("Sandy Bridge", "Ivy Bridge", "Haswell", "Broadwell", "Skylake")),
+        *(f"Intel {name}" for name in ("Cascade Lake", "Ice Lake", "Sapphire Rapids", "Emerald Rapids")),
+        "Intel Granite Rapids",
+        "NVIDIA Grace",
+    }
+)
+_ZONE: Final = re.compile(r"(?:^|/)zones/([^/]+)/")
+_FEWEST_INTERFACES, _MOST_INTERFACES = 2, 10
+"""A machine may have a network interface for each CPU within these bounds."""
+
+
+def check_machine(call: Call, properties: Json) -> None:
+    """Refuse new instances whose disk types, platform, accelerators, images or interfaces do not fit.
+
+    Their machine type must exist somewhere.
+    """
+    check_platform(properties.get("minCpuPlatform"))
+    check_accelerators(call, properties.get("guestAccelerators") or [])
+    link = str(properties["machineType"])
+    _check_zone(call, "resource.machineType", link)
+    machine_type = find_machine_type(call.store, last_part(link))
+    if machine_type is None:
+        raise not_found(f"{call.parent}/machineTypes/{last_part(link)}")
+    for index, disk in enumerate(properties["disks"]):
+        _check_disk(call, f"resource.disks[{index}].initializeParams", disk, machine_type)
+    _check_interfaces(machine_type, properties.get("networkInterfaces") or [])
+
+
+def check_platform(name: str | None) -> None:
+    """Refuse a minimum CPU platform that does not exist."""
+    if name and name not in _PLATFORMS:
+        raise invalid("resource.minCpuPlatform", name, "Invalid CPU platform.")
+
+
+def check_accelerators(call: Call, accelerators: list[Json]) -> None:
+    """Refuse accelerators of a type that does not exist in the zone."""
+    zone = call.path.get("zone") or zones_of(call.path["region"])[0]
+    for index, item in enumerate(accelerators):
+        link = item.get("acceleratorType", "")
+        _check_zone(call, f"resource.guestAccelerators[{index}].acceleratorType", link)
+        if last_part(link) not in ACCELERATOR_TYPES:
+            raise not_found(f"{call.project}/zones/{zone}/acceleratorTypes/{last_part(link)}")
+
+
+def _check_zone(call: Call, field: str, link: str) -> None:
+    """Refuse a link to something in another zone than the instance's."""
+    found, zone = _ZONE.search(link), call.path.get("zone")
+    if found and zone and found[1] != zone:
+        raise invalid(field, link, f"It must be in the zone '{zone}'.")
+
+
+def _check_disk(call: Call, field: str, disk: Json, machine_type: MachineType) -> None:
+    """Refuse a disk type of another zone, and an image for processors of another architecture."""
+    parameters = disk.get("initializeParams") or {}
+    _check_zone(call, f"{field}.diskType", parameters.get("diskType", ""))
+    link = parameters.get("sourceImage")
+    if not link:
+        return
+    architecture = linked_image(call, f"{field}.sourceImage", link).get("architecture")
+    requested = parameters.get("architecture", architecture)
+    if requested != architecture:
+        why = f"Requested architecture must be the same as the source resource architecture ({architecture})."
+        raise invalid(f"{field}.architecture", requested, why)
+    needed = machine_type.item["architecture"]
+    if disk.get("boot") and architecture not in {None, needed}:
+        raise misused(
+            f"Requested boot disk architecture ({architecture}) is not compatible with machine type architecture "
+            f"({needed})."
+        )
+
+
+def _check_interfaces(machine_type: MachineType, interfaces: list[Json]) -> None:
+    """Refuse more network interfaces than a machine can have."""
+    most = min(max(machine_type.cpus, _FEWEST_INTERFACES), _MOST_INTERFACES)
+    if len(interfaces) > most:
+        why = f"The maximum number of network interfaces allowed for this machine type is {most}."
+        raise invalid("resource.networkInterfaces", "", f"Too many network interfaces. {why}")

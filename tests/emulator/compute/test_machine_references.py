@@ -1,0 +1,123 @@
+"""What the machines of instances refer to must exist and fit together; templates are not checked."""
+
+from __future__ import annotations
+
+import pytest
+from programs import DEBIAN, PROJECT, ZONE
+
+BASE = f"/compute/v1/projects/{PROJECT}"
+ARM = "projects/debian-cloud/global/images/family/debian-12-arm64"
+URL = f"{BASE}/zones/{ZONE}/instances"
+
+
+def _properties(image=DEBIAN, *, parameters=None, **more):
+    disk = {"boot": True, "initializeParams": {"sourceImage": image, **(parameters or {})}}
+    return {"machineType": "e2-small", "disks": [disk], "networkInterfaces": [{}], **more}
+
+
+def _insert(http, properties):
+    machine_type = properties["machineType"]
+    link = machine_type if "/" in machine_type else f"zones/{ZONE}/machineTypes/{machine_type}"
+    return http.post(URL, json={"name": "vm", **properties, "machineType": link})
+
+
+def _refusal(answer):
+    error = answer.json()["error"]
+    return answer.status_code, error["errors"][0]["reason"], error["message"]
+
+
+def _invalid(field, value, why):
+    return 400, "invalid", f"Invalid value for field 'resource.{field}': '{value}'. {why}"
+
+
+def _mismatch(image, machine):
+    why = f"Requested boot disk architecture ({image}) is not compatible with machine type architecture ({machine})."
+    return 400, "invalidResourceUsage", f"Invalid resource usage: '{why}'."
+
+
+ELSEWHERE = f"It must be in the zone '{ZONE}'."
+PARAMETERS = "disks[0].initializeParams"
+GPU = f"projects/{PROJECT}/zones/{ZONE}/acceleratorTypes"
+HOST = {"scheduling": {"onHostMaintenance": "TERMINATE"}}
+ALIKE = "Requested architecture must be the same as the source resource architecture (X86_64)."
+CASES = {
+    "platform": (_properties(minCpuPlatform="Intel Sky"), _invalid("minCpuPlatform", "Intel Sky", "Invalid CPU platform.")),
+    "accelerator": (_properties(guestAccelerators=[{"acceleratorType": "nvidia-t5", "acceleratorCount": 1}], **HOST), (404, "notFound", f"The resource '{GPU}/nvidia-t5' was not found")),
+    "boot image": (_properties(ARM), _mismatch("ARM64", "X86_64")),
+    "machine": (_properties(machineType="n4a-custom-2-4096"), _mismatch("X86_64", "ARM64")),
+    "architecture": (_properties(parameters={"architecture": "ARM64"}), _invalid(f"{PARAMETERS}.architecture", "ARM64", ALIKE)),
+    "interfaces": (_properties(networkInterfaces=[{}, *({"network": f"global/networks/{name}"} for name in ("one", "two"))]), _invalid("networkInterfaces", "", "Too many network interfaces. The maximum number of network interfaces allowed for this machine type is 2.")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("properties", "expected"), CASES.values(), ids=CASES)
+def test_a_machine_that_does_not_fit_is_refused(http, properties, expected):
+    for name in ("one", "two"):
+        http.post(f"{BASE}/global/networks", json={"name": name, "autoCreateSubnetworks": True})
+    in_bulk = {"count": "1", "namePattern": "w-#", "instanceProperties": properties}
+    template = {"name": "t", "properties": properties}
+
+    assert _refusal(_insert(http, properties)) == expected
+    assert _refusal(http.post(f"{URL}/bulkInsert", json=in_bulk)) == expected
+    assert http.post(f"{BASE}/global/instanceTemplates", json=template).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("properties", "field", "link"),
+    [
+        (_properties(machineType="zones/us-east1-c/machineTypes/e2-small"), "machineType", "zones/us-east1-c/machineTypes/e2-small"),
+        (_properties(parameters={"diskType": "zones/us-east1-c/diskTypes/pd-ssd"}), f"{PARAMETERS}.diskType", "zones/us-east1-c/diskTypes/pd-ssd"),
+        (_properties(guestAccelerators=[{"acceleratorType": "zones/us-east1-c/acceleratorTypes/nvidia-l4", "acceleratorCount": 1}], **HOST), "guestAccelerators[0].acceleratorType", "zones/us-east1-c/acceleratorTypes/nvidia-l4"),
+    ],
+)  # fmt: skip
+def test_a_type_of_another_zone_is_refused(http, properties, field, link):
+    assert _refusal(_insert(http, properties)) == _invalid(field, link, ELSEWHERE)
+
+
+@pytest.mark.parametrize(
+    "properties",
+    [
+        _properties(ARM, machineType="n4a-custom-2-4096"),
+        _properties(parameters={"architecture": "X86_64", "diskType": f"zones/{ZONE}/diskTypes/pd-ssd"}),
+        _properties(minCpuPlatform="Intel Ice Lake", machineType="n2-standard-4"),
+        _properties(guestAccelerators=[{"acceleratorType": f"{GPU}/nvidia-l4", "acceleratorCount": 1}], **HOST),
+    ],
+)
+def test_a_machine_that_fits_is_created(http, properties):
+    answer = _insert(http, properties)
+
+    assert answer.status_code == 200, answer.text
+
+
+def test_changes_of_a_stopped_machine_are_checked_too(cloud, http):
+    vm = f"/compute/v1/{cloud.make_instance()}"
+    http.post(f"{vm}/stop")
+    platform = http.post(f"{vm}/setMinCpuPlatform", json={"minCpuPlatform": "Intel Sky"})
+    accelerators = {"guestAccelerators": [{"acceleratorType": f"zones/{ZONE}/acceleratorTypes/none"}]}
+    accelerator = http.post(f"{vm}/setMachineResources", json=accelerators)
+
+    assert _refusal(platform) == _invalid("minCpuPlatform", "Intel Sky", "Invalid CPU platform.")
+    assert _refusal(accelerator) == (404, "notFound", f"The resource '{GPU}/none' was not found")
+
+
+def test_accelerator_types_are_listed(http):
+    base = f"{BASE}/zones/{ZONE}/acceleratorTypes"
+    names = [item["name"] for item in http.get(base).json()["items"]]
+
+    assert "nvidia-l4" in names
+    assert http.get(f"{base}/nvidia-l4").json()["kind"] == "compute#acceleratorType"
+
+
+@pytest.mark.parametrize(
+    ("source", "kind"),
+    [
+        ({"sourceDisk": f"zones/{ZONE}/disks/none"}, "disk"),
+        ({"sourceSnapshot": "global/snapshots/none"}, "snapshot"),
+        ({"sourceImage": "global/images/none"}, "image"),
+    ],
+)
+def test_the_source_of_an_image_must_exist(http, source, kind):
+    ((field, link),) = source.items()
+    answer = http.post(f"{BASE}/global/images", json={"name": "mine", **source})
+
+    assert _refusal(answer) == _invalid(field, link, f"The referenced {kind} resource cannot be found.")
