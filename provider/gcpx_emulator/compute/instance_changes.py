@@ -35,15 +35,16 @@ def update_interface(call: Call) -> Json:
     instance = call.read(path)
     check_ready(call, path)
     interfaces = instance["networkInterfaces"]
-    index = _index(interfaces, call.query["networkInterface"])
+    index = interface_index(instance, call.query["networkInterface"])
     _check_interface_change(interfaces[index], call.body)
     changed = [*interfaces[:index], _changed(interfaces[index], call.body), *interfaces[index + 1 :]]
     kept = [with_fingerprint(kept_interface(call, nic, number)) for number, nic in enumerate(changed)]
     return call.update("updateNetworkInterface", path, instance | {"networkInterfaces": kept})
 
 
-def _index(interfaces: list[Json], name: str) -> int:
-    for index, interface in enumerate(interfaces):
+def interface_index(instance: Json, name: str) -> int:
+    """Return the index of the network interface of this name, such as `nic0`."""
+    for index, interface in enumerate(instance["networkInterfaces"]):
         if interface["name"] == name:
             return index
     raise invalid("networkInterface", name, "The instance has no such network interface.")

@@ -109,7 +109,7 @@ def new_instance(call: Call, path: str, properties: Json) -> tuple[Json, list[Ef
             raise invalid(f"resource.disks[{index}]", source, "The disk is named more than once.")
     if "resourcePolicies" in kept:
         instance["resourcePolicies"] = [call.url(policy_path(call, link)) for link in kept["resourcePolicies"]]
-    instance["networkInterfaces"] = [with_fingerprint(_connected(call, nic)) for nic in kept["networkInterfaces"]]
+    instance["networkInterfaces"] = [with_fingerprint(connected(call, nic)) for nic in kept["networkInterfaces"]]
     return instance, [effect for _, effect in attached if effect]
 
 
@@ -124,7 +124,7 @@ def _shielded(properties: Json, disks: list[Json]) -> Json:
     return {"shieldedInstanceConfig": defaults | (given or {}), "shieldedInstanceIntegrityPolicy": policy}
 
 
-def _connected(call: Call, interface: Json) -> Json:
+def connected(call: Call, interface: Json) -> Json:
     """Give a network interface the subnetwork, the stack type and the addresses that it does not have yet."""
     network, defaults = interface.get("network", ""), {"stackType": "IPV4_ONLY"}
     if network.endswith("/global/networks/default"):  # it has a subnetwork of its own name in each region

@@ -2,6 +2,7 @@
 # ruff: noqa: F401 - see above
 
 from gcpx_emulator.compute import (
+    access_configs,
     bulk_insert,
     call,
     capacity_advice,
@@ -10,6 +11,7 @@ from gcpx_emulator.compute import (
     instance_changes,
     instance_lifecycle,
     instance_templates,
+    instance_update,
     instances,
     labels,
     machine_images,
