@@ -1,4 +1,4 @@
-"""Checks of requests, which refuse what Google would refuse: by the API's description, and by constraints beyond it."""
+"""Checks of requests: by the API's description, and by constraints beyond it."""
 
 from __future__ import annotations
 
