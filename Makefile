@@ -16,7 +16,7 @@ export PYTHONDONTWRITEBYTECODE =
 WORKERS ?= 3
 RANDOM_ORDER = -p randomly --randomly-seed=$(or $(SEED),$(shell echo $$RANDOM))
 
-.PHONY: help demo picture test test-backends test-languages coverage search matrix soak ownership verify-google planted-faults shuffle repeat check lint types check-generated format permissions schema sdk setup env emulator bench docs docs-links build dist release-check clean
+.PHONY: help demo emulator-record picture test test-backends test-languages coverage search matrix soak ownership verify-google planted-faults shuffle repeat check lint types check-generated format permissions schema sdk setup env emulator bench docs docs-links build dist release-check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { gsub(/[$$][$$]/, "$$", $$2); printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -84,6 +84,13 @@ format: $(READY) ## Fix style where that can be done automatically
 
 permissions: $(READY) ## Run every verb against the emulator, record which permissions it needs, and write docs/permissions.md
 	PYTHONPATH=tests/support:tools $(BIN)/python -m verb_record
+	PYTHONPATH=tools $(BIN)/python -m generate documents
+
+emulator-record: $(READY) ## Observe what the emulator does with every field, and whose requests it answers, and write docs/emulator-coverage.md
+	PYTHONPATH=tests/support:tools $(BIN)/python -m field_record
+	@mkdir -p build && rm -f build/libraries
+	GCPX_RECORD=build/libraries $(BIN)/python -m pytest tests/emulator -q -n 2
+	PYTHONPATH=tests/support:tools $(BIN)/python -m client_record build/libraries
 	PYTHONPATH=tools $(BIN)/python -m generate documents
 
 schema: $(READY) ## Write schema.json, value_types.pyi of each service, docs/reference, docs/permissions.md and the tables of README and docs from the declarations

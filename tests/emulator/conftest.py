@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
+import client_record
 import httpx
 import pytest
 from clock import HANGS
@@ -11,3 +15,16 @@ def http(cloud):
     # Without certificates, which it does not need, a client is made at once.
     with httpx.Client(base_url=f"http://{cloud.host}", trust_env=False, verify=False, timeout=HANGS) as client:
         yield client
+
+
+@pytest.fixture(autouse=True)
+def _recorded_libraries(request):
+    """Fail if one of Google's libraries calls a method for which it is not recorded, or write that into a file."""
+    yield
+    cloud = request.node.funcargs.get("cloud")
+    seen = client_record.seen_libraries(cloud.emulator.requests.kept) if cloud is not None else set()
+    if "GCPX_RECORD" in os.environ:
+        with Path(os.environ["GCPX_RECORD"]).open("a") as file:
+            file.writelines(f"{method} {library}\n" for method, library in seen)
+    else:
+        assert seen - client_record.recorded() == set(), "run `make emulator-record`"

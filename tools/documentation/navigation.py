@@ -51,6 +51,7 @@ GROUPS: Final = {
 """The groups of the navigation, named by what a reader wants, and their pages in order."""
 BELOW: Final = {
     "docs/resources.md": tuple(reference_pages.pages()),
+    "docs/emulator.md": ("docs/emulator-coverage.md",),
     "docs/decisions.md": tuple(sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs/decisions").glob("*.md"))),
 }
 """The pages that are below another page in the navigation."""

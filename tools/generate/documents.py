@@ -8,11 +8,20 @@ from typing import Final
 
 from workspace import ROOT
 
-from generate import document_tables, package_schema, permissions_page, reference_pages, registry_pages, value_types
+from generate import (
+    document_tables,
+    emulator_page,
+    package_schema,
+    permissions_page,
+    reference_pages,
+    registry_pages,
+    value_types,
+)
 
 TEXTS: Final[dict[str, Callable[[], str]]] = {
     **{path: partial(document_tables.text, path) for path in document_tables.TABLES},
     **{path: partial(registry_pages.text, path) for path in (registry_pages.INDEX, registry_pages.INSTALLATION)},
+    "docs/emulator-coverage.md": emulator_page.text,
     "docs/permissions.md": permissions_page.text,
     **reference_pages.pages(),
     **value_types.paths(),

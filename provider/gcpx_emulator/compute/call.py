@@ -41,6 +41,9 @@ def _amend(document: Json) -> None:
             method["parameters"] = parameters = _PARTIAL_SUCCESS | parameters
         if "maxResults" in parameters:
             parameters["maxResults"].setdefault("maximum", _LARGEST_PAGE)
+        if method["id"] == "compute.instances.update":
+            # Terraform sends the `view` of its read with its update, too.
+            parameters["view"] = {"location": "query", "type": "string"}
         if method["id"] in _PATCHES:
             method["request"][MERGE_PATCH] = True
     schemas = document["schemas"]

@@ -565,14 +565,18 @@ CONSTRAINTS: Final[tuple[Constraint, ...]] = (
     *_OF_NETWORK_INTERFACES,
 )
 _TABLE: Final = ConstraintTable(CONSTRAINTS)
+_UPDATES_OF_DISKS: Final = frozenset({"compute.disks.update", "compute.regionDisks.update"})
 
 
 @checks_bodies("compute")
 def check_body(method: Method, body: Json) -> None:
     """Refuse a body that violates a constraint.
 
-    Properties that will be merged into those of a template are left to `check_merged_properties`.
+    Properties that will be merged into those of a template are left to `check_merged_properties`, and the update of a
+    disk, whose type it leaves out, to its handler.
     """
+    if method.id in _UPDATES_OF_DISKS:
+        return
     if body.get("sourceInstanceTemplate"):
         body = {key: value for key, value in body.items() if key != "instanceProperties"}
     _TABLE.check(method, str(method.request), body, "resource")

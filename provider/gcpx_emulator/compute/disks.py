@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from gcpx_emulator.compute.call import Call, check_free, check_name, check_ready, handles, last_part, path_of
+from gcpx_emulator.compute.constraints import check_object
 from gcpx_emulator.compute.disk_sources import source_of
 from gcpx_emulator.compute.labels import with_label_fingerprint
 from gcpx_emulator.compute.lists import aggregate, list_scope, show
@@ -313,6 +314,10 @@ Source: Terraform's provider, and the options of `gcloud compute disks update`.
 """
 
 
+_SHAPE: Final = ("provisionedIops", "provisionedThroughput", "sizeGb", "type")
+"""The fields of a disk whose values must go together."""
+
+
 @handles("compute.disks.update", "compute.regionDisks.update")
 def update_disk(call: Call) -> Json:
     """Set the fields that the mask names; those that the request leaves out are removed."""
@@ -330,6 +335,7 @@ def update_disk(call: Call) -> Json:
         raise invalid("resource.sizeGb", size, f"The disk cannot become smaller than {disk['sizeGb']} GB.")
     kept = _kept(call, call.parent, call.body)
     changed = {name: kept.get(name) for name in fields} | {"sizeGb": size}
+    check_object(call.method, "Disk", {name: (disk | changed).get(name) for name in _SHAPE})
     return call.update("update", path, disk | changed, *_effects_of_size(call, path, disk, size))
 
 

@@ -38,7 +38,7 @@ def update_interface(call: Call) -> Json:
     instance = call.read(path)
     check_ready(call, path)
     interfaces = instance["networkInterfaces"]
-    index = _index(interfaces, call.query["networkInterface"])
+    index = interface_index(instance, call.query["networkInterface"])
     _check_interface_change(interfaces[index], call.body)
     others = [*interfaces[:index], *interfaces[index + 1 :]]
     changed, failure = _connected(call, interfaces[index], call.body, others)
@@ -61,8 +61,9 @@ def _connected(call: Call, interface: Json, change: Json, others: list[Json]) ->
     return AddressPool(call).assign(changed), conflict_of_one(call, "resource", asked)
 
 
-def _index(interfaces: list[Json], name: str) -> int:
-    for index, interface in enumerate(interfaces):
+def interface_index(instance: Json, name: str) -> int:
+    """Return the index of the network interface of this name, such as `nic0`."""
+    for index, interface in enumerate(instance["networkInterfaces"]):
         if interface["name"] == name:
             return index
     raise invalid("networkInterface", name, "The instance has no such network interface.")

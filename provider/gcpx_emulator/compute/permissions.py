@@ -29,10 +29,11 @@ _METHODS: Final = {
     "globalOperations": "get list wait",
     "images": "delete deprecate get getFromFamily insert list patch setLabels",
     "instanceTemplates": "aggregatedList delete get list",
-    "instances": "addResourcePolicies aggregatedList attachDisk delete detachDisk get getGuestAttributes list "
-    "removeResourcePolicies reset resume setDeletionProtection setLabels setMachineResources setMachineType "
-    "setMetadata setMinCpuPlatform setScheduling setServiceAccount setTags start startWithEncryptionKey stop suspend "
-    "updateDisplayDevice updateNetworkInterface updateShieldedInstanceConfig",
+    "instances": "addAccessConfig addResourcePolicies aggregatedList attachDisk delete deleteAccessConfig detachDisk "
+    "get getGuestAttributes list removeResourcePolicies reset resume setDeletionProtection setLabels "
+    "setMachineResources setMachineType setMetadata setMinCpuPlatform setScheduling setServiceAccount setTags start "
+    "startWithEncryptionKey stop suspend update updateDisplayDevice updateNetworkInterface "
+    "updateShieldedInstanceConfig",
     "machineImages": "delete get list setLabels",
     "machineTypes": "aggregatedList get list",
     "networks": "delete get insert list patch switchToCustomMode",

@@ -2,6 +2,7 @@
 # ruff: noqa: F401 - see above
 
 from gcpx_emulator.compute import (
+    access_configs,
     addresses,
     bulk_insert,
     call,
@@ -11,6 +12,7 @@ from gcpx_emulator.compute import (
     instance_changes,
     instance_lifecycle,
     instance_templates,
+    instance_update,
     instances,
     labels,
     machine_images,

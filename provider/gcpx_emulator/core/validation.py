@@ -1,4 +1,4 @@
-"""Checks of requests, which refuse what Google would refuse: by the API's description, and by constraints beyond it."""
+"""Checks of requests: by the API's description, and by constraints beyond it."""
 
 from __future__ import annotations
 
@@ -249,7 +249,7 @@ class _Cleaner:
     def _list(self, spec: Json, value: Any, path: str, *, patch: bool) -> Any:
         if not isinstance(value, list):
             raise _refusal(f"Invalid value at '{path}': a list is expected, not {value!r}")
-        if spec.get(SKIPS_NULLS):
+        if spec.get(SKIPS_NULLS):  # at least one of the items is not null, or there is none
             value = [item for item in value if item is not None]
         if None in value:
             raise _refusal(f"Invalid value at '{path}[{value.index(None)}]': null is not allowed in a list")
@@ -269,7 +269,7 @@ class _Cleaner:
             if known is None:
                 where = f" at '{path}'" if path else ""
                 raise _refusal(f'Unknown name "{key}"{where}: Cannot find field.')
-            if item is None:
+            if item is None or (known.get(SKIPS_NULLS) and item and set(map(type, item)) == {type(None)}):
                 # A list within a patch replaces the whole list, so its objects are not patches.
                 if patch and "[" not in path:
                     cleaned[key] = None

@@ -132,7 +132,8 @@ def patch(call: Call, kind: str, resource: Json, change: Json) -> Json:
             raise ApiError(400, f"Invalid update_mask provided: '{field}' is not a known {kind} field.")
         if path[0] in _IMMUTABLE:
             raise ApiError(400, f"Invalid update_mask provided: {field} cannot be changed.")
-        _replace(resource, path, change)
+        if path[0] not in _NOT_SHOWN:
+            _replace(resource, path, change)
     call.store.put(resource["name"], resource)
     return resource
 

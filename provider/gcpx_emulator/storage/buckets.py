@@ -239,9 +239,29 @@ def _changed(call: Call, bucket: Json, wanted: Json) -> Json:
         given = wanted.get(name)
         if given != bucket.get(name) and str(given).upper() != str(bucket.get(name)).upper():
             raise invalid(name, given, "It cannot be changed.")
+    _check_lock(bucket, wanted)
     own = {name: value for name, value in bucket.items() if name in _GIVEN_BY_THE_SERVICE or name.startswith("_")}
     wanted = {name: value for name, value in wanted.items() if not name.startswith("_")}
     return _shown(call, write_changed(call, own | _settings(wanted, timestamp())), "full")
+
+
+def _check_lock(bucket: Json, wanted: Json) -> None:
+    """Refuse to remove or shorten a locked retention policy, as the description of `retentionPolicy` says."""
+    kept, given = bucket.get("retentionPolicy") or {}, wanted.get("retentionPolicy") or {}
+    if kept.get("isLocked") and int(given.get("retentionPeriod") or 0) < int(kept["retentionPeriod"]):
+        raise ApiError(403, f"The retention policy of bucket '{bucket['name']}' is locked.")
+
+
+@handles("storage.buckets.lockRetentionPolicy")
+def lock_retention_policy(call: Call) -> Json:
+    """Lock the retention policy of a bucket, which must have one; from then on it can only become longer."""
+    bucket = read_bucket(call)
+    check_conditions(call, bucket)
+    if not bucket.get("retentionPolicy"):
+        raise invalid("retentionPolicy", "", "The bucket has no retention policy to lock.")
+    return _shown(
+        call, write_changed(call, bucket | {"retentionPolicy": bucket["retentionPolicy"] | {"isLocked": True}}), "full"
+    )
 
 
 @handles("storage.buckets.delete")

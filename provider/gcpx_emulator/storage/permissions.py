@@ -30,6 +30,7 @@ declare_needs(
     {
         "storage.buckets.get": _GET_BUCKET,
         "storage.buckets.getIamPolicy": (_PAY, need(_bucket, "storage.buckets.getIamPolicy")),
+        "storage.buckets.lockRetentionPolicy": _UPDATE_BUCKET,
         "storage.buckets.patch": _UPDATE_BUCKET,
         "storage.buckets.setIamPolicy": (_PAY, need(_bucket, "storage.buckets.setIamPolicy")),
         "storage.buckets.update": _UPDATE_BUCKET,

@@ -194,3 +194,20 @@ def test_the_permissions_that_the_caller_has_are_named(cloud, http):
     held = storage_client(cloud).bucket(BUCKET).test_iam_permissions(["storage.buckets.get", "storage.buckets.update"])
 
     assert held == ["storage.buckets.get"]
+
+
+def test_a_locked_retention_policy_only_becomes_longer(http):
+    http.post(f"/storage/v1/b?project={PROJECT}", json={"name": "held", "retentionPolicy": {"retentionPeriod": "60"}})
+    stale = http.post("/storage/v1/b/held/lockRetentionPolicy?ifMetagenerationMatch=7")
+    locked = http.post("/storage/v1/b/held/lockRetentionPolicy?ifMetagenerationMatch=1")
+    periods = [
+        http.patch("/storage/v1/b/held", json={"retentionPolicy": policy}).status_code
+        for policy in (None, {"retentionPeriod": "59"}, {"retentionPeriod": "61"})
+    ]
+
+    assert (stale.status_code, locked.status_code, periods) == (412, 200, [403, 403, 200])
+    assert http.get("/storage/v1/b/held").json()["retentionPolicy"]["isLocked"] is True
+
+
+def test_a_bucket_without_retention_policy_has_nothing_to_lock(http):
+    assert http.post(f"/storage/v1/b/{BUCKET}/lockRetentionPolicy?ifMetagenerationMatch=1").status_code == 400

@@ -1,0 +1,61 @@
+"""The update of an instance: the whole instance as it was read, with other values of a few fields."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from gcpx_emulator.compute.call import Call, fingerprint, handles
+from gcpx_emulator.compute.instance_lifecycle import TERMINATED, ready_instance
+from gcpx_emulator.compute.lists import show
+from gcpx_emulator.core.errors import ApiError, required, stale
+from gcpx_emulator.core.json_data import Json
+
+_UPDATED: Final[Json] = {
+    "advancedMachineFeatures": None,
+    "canIpForward": False,
+    "description": None,
+    "partnerMetadata": None,
+}
+"""The fields that an update can change, each with its value where the request leaves it out.
+
+Partner metadata that is left out stays, because a read shows it only in the full view.
+
+Source: what Terraform's provider changes in this way, which also changes `params`, which Google does not show.
+"""
+_OF_STOPPED: Final = frozenset({"advancedMachineFeatures"})
+"""What changes only while the instance is stopped, as Terraform's provider does it."""
+_NOT_COMPARED: Final = frozenset({"fingerprint", "params"})
+
+
+@handles("compute.instances.update")
+def update_instance(call: Call) -> Json:
+    """Change what differs from the instance, if an update can change it."""
+    path, instance = ready_instance(call)
+    if call.query.get("minimalAction") in {"RESTART", "RESTART_IN_PLACE"}:
+        raise ApiError(501, "updates that restart an instance are not emulated")
+    if not call.body.get("fingerprint"):
+        raise required("resource.fingerprint")
+    if call.body["fingerprint"] != instance["fingerprint"]:
+        raise stale("resource")
+    shown = show(call, instance)  # with the links of this version of the API
+    for name, value in call.body.items():
+        if name not in _UPDATED and name not in _NOT_COMPARED and not _is_same(value, shown.get(name)):
+            raise ApiError(501, f"updates of an instance's {name} are not emulated")
+    kept = {"partnerMetadata"} - call.body.keys()
+    wanted = {name: call.body.get(name) or default for name, default in _UPDATED.items() if name not in kept}
+    changed = {name: value for name, value in wanted.items() if (value or None) != (instance.get(name) or None)}
+    if changed.keys() & _OF_STOPPED and instance["status"] != TERMINATED:
+        why = (
+            f"The instance '{instance['name']}' must be stopped before {min(changed.keys() & _OF_STOPPED)} can change."
+        )
+        raise ApiError(400, why, "invalidResourceUsage")
+    return call.update("update", path, instance | changed | {"fingerprint": fingerprint(instance | changed)})
+
+
+def _is_same(given: Any, current: Any) -> bool:
+    """Return whether a value says nothing else than the current one; a request does not repeat output-only fields."""
+    if isinstance(given, dict) and isinstance(current, dict):
+        return all(_is_same(value, current.get(name)) for name, value in given.items())
+    if isinstance(given, list) and isinstance(current, list):
+        return len(given) == len(current) and all(map(_is_same, given, current))
+    return bool(given == current or (not given and not current))
