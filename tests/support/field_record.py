@@ -497,12 +497,11 @@ def _send(http: Any, change: Change, made: str, field: str = "", value: Any = No
 
 
 def _outcome_of_change(change: Change, field: str, value: Any, before: Json, after: Json) -> str:
-    if field in change.not_shown:
-        return NOT_SHOWN
     if change.part is not None:
-        return KEPT if is_shown(value, (change.part(after) or {}).get(field)) else TAKEN
-    names = (before.keys() | after.keys()) - _FOLLOWS
-    return KEPT if any(before.get(name) != after.get(name) for name in names) else TAKEN
+        is_kept = is_shown(value, (change.part(after) or {}).get(field))
+    else:
+        is_kept = any(before.get(name) != after.get(name) for name in (before.keys() | after.keys()) - _FOLLOWS)
+    return KEPT if is_kept else NOT_SHOWN if field in change.not_shown else TAKEN
 
 
 def _main() -> None:
