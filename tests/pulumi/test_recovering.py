@@ -92,7 +92,7 @@ def _count(cloud):
 def test_a_command_failed(stack, cloud):
     heading = "A command failed"
     stack.write(web={**WEB, "options": {"customTimeouts": {"create": "3s"}}})
-    cloud.interceptor.hold(1, "after the work")
+    cloud.interceptor.hold(2, "after the work")  # the first one lists what earlier runs have begun
     with _up(stack) as up:
         _assert_quoted(heading, up.communicate(timeout=HANGS)[0])
     cloud.interceptor.drain()

@@ -23,7 +23,7 @@ _USUAL: Final = re.compile(
     rf".*/{KINDS[0]}"
     r"|a repeated request ID .*/(lost once|killed)"
     r"|(filters|links of targets|bulk creations) .*/killed"
-    r"|(lists|reads) lag .*/again"
+    r"|(lists|reads) .*/again"
 )
 """The cases of a normal run, as `assumption/program/kind`: the first kind, and where the assumption matters most."""
 

@@ -341,7 +341,7 @@ class Operations:
     def begun_since(self, context: Context, scope: str, operation: Operation) -> Iterator[Operation]:
         """Yield the operations that were begun no earlier than a given one, newest first, without those that failed.
 
-        No filter is sent, because Google's types of operations vary; older pages are not read.
+        No filter is sent, because Google's types of operations vary; older pages are not read, if the newest come first.
 
         Args:
             context: the engine's call.
@@ -349,11 +349,14 @@ class Operations:
             operation: the other operation (REST JSON).
         """
         begun, query = begun_at(operation), {"orderBy": "creationTimestamp desc"}
+        seen: list[datetime] = []
         for page in ListMethod(google=self.google, path=f"{self.path}/{scope}/operations", query=query).pages(context):
             items = _on_page(page)
             since = [item for item in items if begun_at(item) >= begun]
             yield from (item for item in since if not item.get("error"))
-            if items and not since:
+            seen += map(begun_at, items)
+            are_in_order = seen == sorted(seen, reverse=True) and seen[:1] > seen[-1:]
+            if not since and are_in_order:
                 return
 
     def _listed(self, context: Context, scope: str, condition: str, patience: float = PATIENCE) -> list[Operation]:
