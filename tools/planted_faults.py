@@ -33,7 +33,7 @@ CELLS: Final = tuple(
     for maker in ([one.name for one in Maker] if len(set(owners)) > 1 else [ANY])
 )
 """The cells of the table: what is known, what is shown, who made it, if that makes a difference."""
-TESTS: Final = ("tests/provider/test_ownership.py", "tests/provider/test_whose_it_is.py")
+TESTS: Final = tuple(f"tests/provider/test_{name}.py" for name in ("ownership", "whose_it_is", "replacing_options"))
 """The tests of the cells."""
 INVERTED: Final = {"NOBODY": "OURS", "OURS": "THEIRS", "ENTRY": "OURS", "THEIRS": "OURS", "UNKNOWN": "OURS"}
 """What each owner becomes if its cell is inverted."""

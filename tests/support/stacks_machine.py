@@ -282,7 +282,7 @@ class StacksMachine(RuleBasedStateMachine):
         self._forget_lost(1 - number)
         for place in range(_ROUNDS):
             self.run(number, lambda stack: stack.up(self.programs[number], refresh=True), calm=place == _ROUNDS - 1)
-            if not stack.failures:
+            if not (stack.failures or _has_stopped_members(stack)):
                 break
             self._solve_conflicts(number)
         self.oracle.settle(stack)
@@ -384,6 +384,12 @@ def _wanted(urn: str, inputs: dict[str, Any], named: str) -> str:
     sample = BY_TOKEN[urn.split("::")[2]]
     declared = sample.identity(inputs) if sample.identity is not None else None
     return declared or sample.identity_of(Resource(urn, named, {}, {}))
+
+
+def _has_stopped_members(stack: Stack) -> bool:
+    """Return whether the state shows a member that does not run, which the next `up` with a refresh starts."""
+    fleets = [entry.resource.outputs for entry in stack.entries if entry.urn.split("::")[2] == FLEET]
+    return any(member.get("status") != "RUNNING" for outputs in fleets for member in outputs.get("members") or ())
 
 
 def _may_be_another(entry: Entry) -> bool:
