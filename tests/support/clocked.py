@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -38,7 +39,9 @@ class ClockedProvider(Provider):
         self.cancelled = self.time.cancellation()
 
     def new_client(self, settings: Settings) -> GoogleClient:
-        connections = Connections(self.clock, self._connection or DirectConnection())
+        # The emulator answers at once, even if the clock has advanced meanwhile.
+        clock = time.monotonic if self._connection is None else self.clock
+        connections = Connections(clock, self._connection or DirectConnection())
         return GoogleClient(settings, clock=self.clock, grace=0.0, connections=connections)
 
 
