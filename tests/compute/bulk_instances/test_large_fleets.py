@@ -21,36 +21,33 @@ def wide_subnetwork(cloud):
     cloud.post(f"{base}/regions/us-east1/subnetworks", WIDE)
 
 
-def test_a_large_fleet_is_created_in_several_requests_also_if_a_response_is_lost(engine, cloud):
+def test_a_large_fleet_takes_several_requests_and_the_next_run_completes_it_also_if_a_response_is_lost(engine, cloud):
+    inputs = {**LARGE, "minCount": 4999}
     cloud.fail(BULK, delay=0.0)
-    cloud.fail(BULK, drop="after")
-    created = engine.create(FLEET, "workers", {**LARGE, "minCount": 4999})
+    cloud.fail(BULK, status=400, reason="invalid", message="not like this")
+    checked = engine.checked(FLEET, "workers", inputs)
+    with failing() as failed:
+        engine.create(FLEET, "workers", inputs)
+    partial = failed[0].partial
+    state = driver.Resource(engine.urn(FLEET, "workers"), partial.id, checked, driver.plain(partial.properties))
+    first, refused = cloud.requests(BULK)
 
-    assert created.outputs["createdCount"] == 5002
-    assert cloud.emulator.store.counts()["instances"] == 5002
-    assert created.outputs["perLocationStatus"]["zones/us-east1-b"]["createdVmCount"] == 5002
-    requests = [(entry["query"]["requestId"], entry["body"]) for entry in cloud.requests(BULK)]
-    first, lost = requests  # the operation of the lost one is found, so that it is not sent again
-    assert first[0] != lost[0]
-    assert [(body["count"], body["minCount"]) for _, body in requests] == [("5000", "4997"), ("2", "1")], (
+    assert "5,000 of 5,002 instances exist" in partial.reasons[0]
+    assert first["query"]["requestId"] != refused["query"]["requestId"]
+    bodies = [request["body"] for request in (first, refused)]
+    assert [(body["count"], body["minCount"]) for body in bodies] == [("5000", "4997"), ("2", "1")], (
         "a request that others follow leaves them their share of the minimum"
     )
-    assert [body.get("locationPolicy") for _, body in requests] == [None, {"zones": [{"zone": "zones/us-east1-b"}]}], (
+    assert [body.get("locationPolicy") for body in bodies] == [None, {"zones": [{"zone": "zones/us-east1-b"}]}], (
         "ANY_SINGLE_ZONE holds for all requests together"
     )
 
+    cloud.fail(BULK, drop="after")
+    completed = engine.update(state, inputs)
 
-def test_a_large_fleet_whose_second_request_fails_is_completed_by_the_next_run(engine, cloud):
-    cloud.fail(BULK, delay=0.0)
-    cloud.fail(BULK, status=400, reason="invalid", message="not like this")
-    inputs = engine.checked(FLEET, "workers", LARGE)
-    with failing() as failed:
-        engine.create(FLEET, "workers", LARGE)
-    partial = failed[0].partial
-    state = driver.Resource(engine.urn(FLEET, "workers"), partial.id, inputs, driver.plain(partial.properties))
-
-    assert "5,000 of 5,002 instances exist" in partial.reasons[0]
-    assert engine.update(state, LARGE).outputs["createdCount"] == 5002
+    assert completed.outputs["createdCount"] == 5002
+    assert cloud.emulator.store.counts()["instances"] == 5002
+    assert len(cloud.requests(BULK)) == 3, "the operation of the lost request is found, so that it is not sent again"
 
 
 def test_after_a_request_that_fell_short_no_more_are_sent(engine, cloud):
