@@ -20,15 +20,15 @@ settings.load_profile("gcpx")
 
 
 def pytest_configure() -> None:
-    """Keep each worker on a processor of its own, if there is a worker for each.
+    """Keep each worker on a processor of its own, if there is a worker for each; further ones use what is idle.
 
     Only one thread of Python runs at a time; if the next one is on another processor, a fifth more time passes.
     """
     worker, workers = (os.environ.get(name, "") for name in ("PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT"))
     if worker and hasattr(os, "sched_setaffinity"):
-        processors = sorted(os.sched_getaffinity(0))
-        if int(workers) >= len(processors):
-            os.sched_setaffinity(0, {processors[int(worker.removeprefix("gw")) % len(processors)]})
+        processors, number = sorted(os.sched_getaffinity(0)), int(worker.removeprefix("gw"))
+        if number < len(processors) <= int(workers):
+            os.sched_setaffinity(0, {processors[number]})
 
 
 @pytest.fixture(autouse=True)
