@@ -1,4 +1,4 @@
-"""Creations all of whose answers are lost: what this stack's operations created is ours, under Google's own names of them."""
+"""All responses to a creation are lost: what an operation of this stack created is ours, whatever Google calls its type."""
 
 from __future__ import annotations
 

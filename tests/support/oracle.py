@@ -1,4 +1,4 @@
-"""One oracle of ownership: it tells, without the product's code, whose everything is that exists, and what a run broke.
+"""The oracle of ownership: it tells, without the product's code, who owns each thing that exists, and what a run broke.
 
 It watches the emulator at every request that changes something, so it knows which step of which stack made, changed or
 deleted each thing. After a run, it compares that with the states of the stacks and with what the run said.

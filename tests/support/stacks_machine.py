@@ -1,7 +1,7 @@
 """Two stacks beside each other in one emulator, with all resources, whatever happens to them.
 
 Each example is a sequence of runs, of what users and others do, and of trouble at any request of a run. The oracle judges
-each run: whose everything is, and what the run has lost, doubled, taken, forgotten or deleted. At the end nothing fails
+each run: who owns each thing, and what the run has lost, doubled, taken, forgotten or deleted. At the end nothing fails
 any more: each stack must reach its program, and deleting both must leave nothing.
 """
 
