@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import json
+
 import driver
 import pytest
 from driver import failing
 from programs import EXPIRY, FINGERPRINT, KEY, PROJECT, USER, key
 
+BUSY = json.dumps(
+    {
+        "error": {
+            "code": 409,
+            "message": "Multiple concurrent mutations were attempted. Please retry the request.",
+            "status": "ABORTED",
+        }
+    }
+)
+"""What OS Login answers while another request changes the same profile: github.com/GoogleCloudPlatform/cluster-toolkit/issues/5038."""
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
 CREATE = "oslogin.users.sshPublicKeys.create"
 IMPORT = "oslogin.users.importSshPublicKey"
@@ -27,6 +39,19 @@ def test_an_existing_key_is_not_taken_over_because_it_may_be_another_stacks(engi
 
     assert failed[0].partial is None
     assert f"pulumi import {KEY} other users/{USER}/sshPublicKeys/{FINGERPRINT}" in failed[0].message
+
+
+@pytest.mark.parametrize("more", [{}, {"projectId": PROJECT}])
+def test_changes_are_repeated_while_another_request_changes_the_profile(clocked_engine, cloud, more):
+    changes = (CREATE, IMPORT), ("oslogin.users.sshPublicKeys.patch",), ("oslogin.users.sshPublicKeys.delete",)
+    for method in (changes[0][bool(more)], *changes[1], *changes[2]):
+        cloud.fail(method, status=409, body=BUSY)
+    created = clocked_engine.create(KEY, "k", key(**more))
+    updated = clocked_engine.update(created, key(expirationTimeUsec=EXPIRY, **more))
+    clocked_engine.delete(updated)
+
+    assert cloud.emulator.faults.queue == []
+    assert cloud.get(f"users/{USER}/sshPublicKeys/{FINGERPRINT}") is None
 
 
 def test_a_key_that_google_returns_late_is_waited_for(engine, cloud):

@@ -6,7 +6,7 @@ import attrs
 import pytest
 from clock import HOUR
 from inventory import Inventory
-from programs import KEY, key
+from programs import ATTACHMENT, KEY, VM, attachment, key
 from scenarios import CREATIONS, INSERTIONS, lose_answers, program_of
 from stack import Declared, Stack
 
@@ -149,3 +149,22 @@ def test_an_update_of_what_is_gone_fails_and_a_refresh_creates_it_again(cloud, s
     assert (stack.failures, stack.preview(changed)) == ([], {})
     stack.destroy()
     assert Inventory.of(cloud) == before
+
+
+@pytest.mark.parametrize("verb", ["destroy", "refresh", "up"])
+def test_what_others_attach_while_an_attachment_is_unfinished_is_left_alone_and_named(cloud, stack, verb):
+    """An earlier attachment of this resource to the same instance does not prove that it made the present one."""
+    theirs = cloud.make_disk("theirs")
+    stack.up({"web": Declared(ATTACHMENT, attachment())})
+    program = {"web": Declared(ATTACHMENT, attachment(disk="theirs"))}
+    cloud.fail(INSERTIONS["attachment"], drop="before", times=10**9)
+    cloud.clock.advance(5)
+    stack.up(program)
+    cloud.emulator.faults.queue.clear()
+    cloud.clock.advance(5)
+    cloud.post(f"/compute/v1/{VM}/attachDisk", {"source": theirs, "deviceName": "theirs"})
+    stack.up(program) if verb == "up" else getattr(stack, verb)()
+    stack.destroy()
+
+    assert "theirs" in [disk["deviceName"] for disk in cloud.get(VM)["disks"]]
+    assert "is left alone" in "".join(stack.lasting_messages)

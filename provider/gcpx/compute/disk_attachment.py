@@ -225,6 +225,10 @@ class DiskAttachmentQuery(ListQuery):
     )
 
 
+_ATTACHED_ANEW: Final = ("detachDisk", "attachDisk")
+"""The kinds of operations which, begun in this order, may have put an attachment of others in the place of ours."""
+
+
 @attrs.frozen
 class _Attached:
     """Our disk on an instance: both as Google returns them (REST JSON)."""
@@ -428,7 +432,7 @@ class DiskAttachment(Resource):
         for attached in _disks_of(instance, address.path):
             is_same = not disk or same_link(disk, attached.get("source", ""), "zones/disks")
             if device in {"", attached.get("deviceName")} and is_same:
-                is_ours = is_own(context, instances.operations, instances.scope, instance)
+                is_ours = is_own(context, instances.operations, instances.scope, instance, _ATTACHED_ANEW)
                 return _Attached(instance, attached) if is_ours else None
         return None
 
@@ -580,7 +584,7 @@ class _Creation(InsertionOfOne):
             if not is_there:
                 is_detached = target in self.operations.deleted_since(context, self.scope, operation)
             elif shown is Shown.SAME:
-                is_detached = were_begun(operation, ("detachDisk", "attachDisk")) or (
+                is_detached = were_begun(operation, _ATTACHED_ANEW) or (
                     bool(mark) and were_begun(operation, ("detachDisk",), mark)
                 )
             else:

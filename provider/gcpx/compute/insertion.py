@@ -272,7 +272,9 @@ def inserted_name(operation: Mapping[str, Any], name: str) -> str:
     return found if NAME[0].fullmatch(found) else name
 
 
-def is_own(context: Context, operations: Operations, scope: str, live: Mapping[str, Any]) -> bool:
+def is_own(
+    context: Context, operations: Operations, scope: str, live: Mapping[str, Any], made_anew: tuple[str, ...] = ()
+) -> bool:
     """Return whether what exists under a resource's name is that resource; name what is left alone in a warning.
 
     Args:
@@ -280,12 +282,16 @@ def is_own(context: Context, operations: Operations, scope: str, live: Mapping[s
         operations: the operations of the project.
         scope: where the operation that created it would be: `global`, `regions/R` or `zones/Z`.
         live: the resource as Google returns it (REST JSON); for an attachment, its instance.
+        made_anew: the kinds of operations which, begun in this order, may have made what exists in place of ours. They
+            are needed where the number stays the same, as that of the instance of an attachment.
     """
     known, number = Known.of(context.prior), str(live["id"])
     if known is Known.NOTHING:
         return True
     shown = Shown.SAME if context.prior.get("numericId") in {None, number} else Shown.OTHER
-    maker, why = _maker(context, operations, scope, number) if known is Known.UNFINISHED else (Maker.UNTOLD, "")
+    maker, why = Maker.UNTOLD, ""
+    if known is Known.UNFINISHED:
+        maker, why = _maker(context, operations, scope, number, made_anew)
     whose = owner(known, shown, lambda: maker)
     if why and whose is not Owner.OURS:
         context.warn(
@@ -296,7 +302,9 @@ def is_own(context: Context, operations: Operations, scope: str, live: Mapping[s
     return whose is Owner.OURS
 
 
-def _maker(context: Context, operations: Operations, scope: str, number: str) -> tuple[Maker, str]:
+def _maker(
+    context: Context, operations: Operations, scope: str, number: str, made_anew: tuple[str, ...]
+) -> tuple[Maker, str]:
     """Tell which request created what has a numeric ID, and why it is not one of this resource.
 
     If Google refuses to list the operations, the target in the state decides. Without a provider's ID, requests cannot be
@@ -309,8 +317,12 @@ def _maker(context: Context, operations: Operations, scope: str, number: str) ->
     except PermissionDenied as error:
         why = f"the operations could not be listed: {error.message.rstrip('.')}"
         return (Maker.OURS if context.prior.get(UNREAD) == number else Maker.UNTOLD), why
-    is_ours = number in {str(item.get("targetId")) for item in begun}
-    return (Maker.OURS if is_ours else Maker.OTHERS), "no operation of this stack created what exists"
+    ours = [item for item in begun if str(item.get("targetId")) == number]
+    if not ours:
+        return Maker.OTHERS, "no operation of this stack created what exists"
+    if made_anew and operations.were_begun_in_turn(context, scope, max(ours, key=begun_at), made_anew):
+        return Maker.OTHERS, "another request may have created it anew"
+    return Maker.OURS, ""
 
 
 def wait_for_insertions(

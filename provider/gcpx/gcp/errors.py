@@ -311,7 +311,7 @@ def from_response(what: str, status: int, body: Any) -> ApiError:
     reason = reasons[0] if reasons else str(details.get("status") or "")
     said = shortened(str(details.get("message") or "no reason given"))
     message = f"{what}: {said} (HTTP {status}{f', {reason}' if reason else ''})"
-    error_class = _error_class(status, reasons, details.get("details"))
+    error_class = _error_class(status, details.get("status"), reasons, details.get("details"))
     if error_class in _ABOUT_A_RESOURCE and object_of(error).get("code") != status:
         return ForeignResponse(f"{message}, but not in the format of Google's APIs", status=status)
     return error_class(
@@ -352,18 +352,19 @@ _BY_STATUS: Final[Mapping[int, type[ApiError]]] = {
     412: PreconditionFailed,
     429: RateLimited,
 }
+_CONFLICT: Final = 409
 _FORBIDDEN: Final = 403
 _SERVER_ERROR: Final = 500
 
 
-def _error_class(status: int, reasons: Sequence[str], details: Any) -> type[ApiError]:
-    """Choose the class of an error response.
+def _error_class(status: int, state: Any, reasons: Sequence[str], details: Any) -> type[ApiError]:
+    """Choose the class of an error response; `state` is the name of the error in gRPC.
 
     A 403 that is not about permissions may say so in any of its reasons. In 2020, App Engine and Dataflow gave no
     reason for a disabled API, only the link that enables it.
     """
-    if not _RATE_REASONS.isdisjoint(reasons[:1]):
-        return RateLimited
+    if not _RATE_REASONS.isdisjoint(reasons[:1]) or (status == _CONFLICT and state == "ABORTED"):
+        return RateLimited  # OS Login answers 409 ABORTED to changes of one profile at the same time
     if not _QUOTA_REASONS.isdisjoint(reasons[:1]):
         return QuotaExceeded
     only_link = status == _FORBIDDEN and not reasons and disabled_api(details) is not None

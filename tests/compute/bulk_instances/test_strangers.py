@@ -548,3 +548,37 @@ def test_without_a_providers_id_what_a_lost_request_created_is_left_and_named(cl
     assert instances(cloud) == made
     assert "web-001, web-002" in stack.warnings[0]
     stack.end_plugin()
+
+
+@pytest.mark.parametrize("before", [0, 1])
+def test_an_older_instance_that_gets_the_label_is_no_member_although_a_list_lags(cloud, before):
+    """One list does not show the new member yet, and shows as many others in its zone."""
+    stack, place = stack_of(cloud), {"locationPolicy": {"zones": [{"zone": "zones/us-east1-b"}]}, "fleetId": "web"}
+    stranger = cloud.make_instance("stranger")
+    cloud.clock.advance(60)
+    if before:
+        stack.run("up", {**fleet(before), **place})
+    hidden, lists = f"web-{before + 1:03}", []
+
+    def observe(_, request):
+        if request.endswith("bulkInsert"):
+            lists.append(1)
+            cloud.change(stranger, lambda body: body.update(labels={"gcpx-bulk": "web"}))
+
+    def rewrite(request, body):
+        if lists and request.startswith("GET") and request.endswith("zones/us-east1-b/instances"):
+            lists.clear()
+            found = json.loads(body)
+            return json.dumps(found | {"items": [item for item in found["items"] if item["name"] != hidden]}).encode()
+        return body
+
+    cloud.interceptor.rewrite = rewrite
+    with cloud.interceptor.observed(observe):
+        stack.run("up", {**fleet(before + 1), **place})
+    cloud.interceptor.reset()
+    stack.run("up", {**fleet(before + 1), **place})
+    stack.destroy()
+    stack.end_plugin()
+
+    assert lists == []
+    assert [body["name"] for body in instances(cloud).values()] == ["stranger"]

@@ -354,8 +354,7 @@ class BulkInsert(Insertion):
             outcome = self.operations.outcome(self.context, operation, wait)
             created = created_instances(outcome.per_location) if is_new else None
         finally:
-            group = operation.get("operationGroupId") or ""
-            self.fleet.membership.creations.append(GroupCreation(group, created))
+            self.fleet.membership.creations.append(GroupCreation(operation, created))
         self.fleet.zones.add(self.fleet.project, self.fleet.region, outcome.per_location)
         return outcome
 

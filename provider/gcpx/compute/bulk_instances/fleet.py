@@ -143,12 +143,17 @@ class GroupCreation:
     """A bulk creation that this run began, or that an earlier run began and this run found.
 
     Attributes:
-        group: the ID that its operations share; empty if Google gave none.
+        operation: its operation (REST JSON).
         created: how many instances it created, by zone; None if that is not known, or if an earlier run began it.
     """
 
-    group: str
+    operation: Operation
     created: Counter[str] | None
+
+    @property
+    def group(self) -> str:
+        """The ID that its operations share; empty if Google gave none."""
+        return self.operation.get("operationGroupId") or ""
 
 
 @attrs.define
@@ -189,7 +194,9 @@ class Membership:
         outside = self._outside(found)
         known = [creation.created for creation in creations if creation.created is not None]
         created, by_zone = sum(known, Counter[str]()), Counter(name_of(item["zone"]) for item in outside)
-        if not self._has_read_operations and len(known) == len(creations) and by_zone == created:
+        begun = [creation.operation for creation in creations]
+        are_new = all(any(_may_have_created(operation, item) for operation in begun) for item in outside)
+        if not self._has_read_operations and len(known) == len(creations) and by_zone == created and are_new:
             self.take_in(outside)  # exactly as many are new in each zone as Google says that this run created
         elif outside:
             self._read_operations(context, fleet, outside)
