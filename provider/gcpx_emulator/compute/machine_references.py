@@ -24,6 +24,8 @@ _PLATFORMS: Final = frozenset(
         "NVIDIA Grace",
     }
 )
+_AUTOMATIC: Final = "Automatic"
+"""The platform that stands for no minimum."""
 _ZONE: Final = re.compile(r"(?:^|/)zones/([^/]+)/")
 _FEWEST_INTERFACES, _MOST_INTERFACES = 2, 10
 """A machine may have a network interface for each CPU within these bounds."""
@@ -34,7 +36,7 @@ def check_machine(call: Call, properties: Json) -> None:
 
     Their machine type must exist somewhere.
     """
-    check_platform(properties.get("minCpuPlatform"))
+    minimum_platform(properties)
     check_accelerators(call, properties.get("guestAccelerators") or [])
     link = str(properties["machineType"])
     _check_zone(call, "resource.machineType", link)
@@ -46,10 +48,14 @@ def check_machine(call: Call, properties: Json) -> None:
     _check_interfaces(machine_type, properties.get("networkInterfaces") or [])
 
 
-def check_platform(name: str | None) -> None:
-    """Refuse a minimum CPU platform that does not exist."""
-    if name and name not in _PLATFORMS:
+def minimum_platform(properties: Json) -> str | None:
+    """Return the minimum CPU platform, which must exist; None if there is no minimum."""
+    name = properties.get("minCpuPlatform")
+    if not name or name == _AUTOMATIC:
+        return None
+    if name not in _PLATFORMS:
         raise invalid("resource.minCpuPlatform", name, "Invalid CPU platform.")
+    return str(name)
 
 
 def check_accelerators(call: Call, accelerators: list[Json]) -> None:

@@ -80,13 +80,25 @@ def test_a_type_of_another_zone_is_refused(http, properties, field, link):
         _properties(ARM, machineType="n4a-custom-2-4096"),
         _properties(parameters={"architecture": "X86_64", "diskType": f"zones/{ZONE}/diskTypes/pd-ssd"}),
         _properties(minCpuPlatform="Intel Ice Lake", machineType="n2-standard-4"),
+        _properties(minCpuPlatform="Automatic"),
         _properties(guestAccelerators=[{"acceleratorType": f"{GPU}/nvidia-l4", "acceleratorCount": 1}], **HOST),
     ],
 )
 def test_a_machine_that_fits_is_created(http, properties):
-    answer = _insert(http, properties)
+    in_bulk = {"count": "1", "namePattern": "w-#", "instanceProperties": properties}
 
-    assert answer.status_code == 200, answer.text
+    for answer in (_insert(http, properties), http.post(f"{URL}/bulkInsert", json=in_bulk)):
+        assert answer.status_code == 200, answer.text
+
+
+def test_a_machine_with_the_automatic_platform_has_no_minimum(http):
+    properties = _properties(minCpuPlatform="Automatic")
+    template = http.post(f"{BASE}/global/instanceTemplates", json={"name": "t", "properties": properties})
+    _insert(http, properties)
+    found = http.get(f"{URL}/vm").json()
+
+    assert template.status_code == 200, template.text
+    assert (found.get("minCpuPlatform"), found["cpuPlatform"]) == (None, "Intel Broadwell")
 
 
 def test_changes_of_a_stopped_machine_are_checked_too(cloud, http):
