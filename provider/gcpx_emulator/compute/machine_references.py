@@ -96,8 +96,8 @@ def _check_disk(call: Call, field: str, disk: Json, machine_type: MachineType) -
 
 
 def _check_interfaces(machine_type: MachineType, interfaces: list[Json]) -> None:
-    """Refuse more network interfaces than a machine can have."""
+    """Refuse more network interfaces than a machine can have; dynamic ones do not count, as they share their parent."""
     most = min(max(machine_type.cpus, _FEWEST_INTERFACES), _MOST_INTERFACES)
-    if len(interfaces) > most:
+    if sum(not nic.get("parentNicName") for nic in interfaces) > most:
         why = f"The maximum number of network interfaces allowed for this machine type is {most}."
         raise invalid("resource.networkInterfaces", "", f"Too many network interfaces. {why}")
