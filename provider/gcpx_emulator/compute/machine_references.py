@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from gcpx_emulator.compute.call import Call, last_part
+from gcpx_emulator.compute.disk_sources import with_given_architecture
 from gcpx_emulator.compute.images import linked_image
 from gcpx_emulator.compute.locations import zones_of
 from gcpx_emulator.compute.machine_types import MachineType, find_machine_type
@@ -77,16 +78,16 @@ def _check_zone(call: Call, field: str, link: str) -> None:
 
 def _check_disk(call: Call, field: str, disk: Json, machine_type: MachineType) -> None:
     """Refuse a disk type of another zone, and an image for processors of another architecture."""
-    parameters = disk.get("initializeParams") or {}
+    parameters = with_given_architecture(disk.get("initializeParams") or {})
     _check_zone(call, f"{field}.diskType", parameters.get("diskType", ""))
     link = parameters.get("sourceImage")
     if not link:
         return
-    architecture = linked_image(call, f"{field}.sourceImage", link).get("architecture")
-    requested = parameters.get("architecture", architecture)
-    if requested != architecture:
-        why = f"Requested architecture must be the same as the source resource architecture ({architecture})."
-        raise invalid(f"{field}.architecture", requested, why)
+    own = linked_image(call, f"{field}.sourceImage", link).get("architecture")
+    architecture = parameters.get("architecture", own)
+    if own and architecture != own:
+        why = f"Requested architecture must be the same as the source resource architecture ({own})."
+        raise invalid(f"{field}.architecture", architecture, why)
     needed = machine_type.item["architecture"]
     if disk.get("boot") and architecture not in {None, needed}:
         raise misused(

@@ -85,6 +85,7 @@ def test_a_type_of_another_zone_is_refused(http, properties, field, link):
     [
         _properties(ARM, machineType="n4a-custom-2-4096"),
         _properties(parameters={"architecture": "X86_64", "diskType": f"zones/{ZONE}/diskTypes/pd-ssd"}),
+        _properties(parameters={"architecture": "ARCHITECTURE_UNSPECIFIED"}),
         _properties(minCpuPlatform="Intel Ice Lake", machineType="n2-standard-4"),
         _properties(minCpuPlatform="Automatic"),
         _properties(parameters={"diskType": "hyperdisk-balanced-high-availability"}),
@@ -115,6 +116,30 @@ def test_a_template_for_a_machine_that_fits_is_created(http, properties):
     answer = http.post(f"{BASE}/global/instanceTemplates", json={"name": "t", "properties": properties})
 
     assert answer.status_code == 200, answer.text
+
+
+@pytest.mark.parametrize(
+    "source", [{"rawDisk": {"source": "gs://b/x.tar.gz"}}, {"sourceDisk": f"zones/{ZONE}/disks/blank"}], ids=str
+)
+@pytest.mark.parametrize("given", [{}, {"architecture": "ARCHITECTURE_UNSPECIFIED"}], ids=str)
+def test_an_image_without_architecture_fits_every_machine(http, source, given):
+    http.post(f"{BASE}/zones/{ZONE}/disks", json={"name": "blank", "sizeGb": "10", **given})
+    http.post(f"{BASE}/global/images", json={"name": "mine", **source, **given})
+    made = [
+        _insert(http, _properties("global/images/mine", machineType=machine_type, parameters=given, name=f"vm-{index}"))
+        for index, machine_type in enumerate(("e2-small", "n4a-custom-2-4096"))
+    ]
+    disk = http.get(f"{BASE}/zones/{ZONE}/disks/vm-1").json()
+
+    assert [answer.status_code for answer in made] == [200, 200], [answer.text for answer in made]
+    assert "architecture" not in http.get(f"{BASE}/global/images/mine").json()
+    assert (disk["sourceImage"].rpartition("/")[2], disk.get("architecture")) == ("mine", None)
+
+
+def test_a_disk_of_an_open_architecture_has_that_of_its_image(http):
+    _insert(http, _properties(parameters={"architecture": "ARCHITECTURE_UNSPECIFIED"}))
+
+    assert http.get(f"{BASE}/zones/{ZONE}/disks/vm").json()["architecture"] == "X86_64"
 
 
 def test_a_machine_with_the_automatic_platform_has_no_minimum(http):
