@@ -6,7 +6,7 @@ import ipaddress
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from gcpx_emulator.compute.call import Call, Work, fingerprint, handles, last_part, path_of
+from gcpx_emulator.compute.call import Call, Work, fingerprint, fixed_id, handles, last_part, path_of
 from gcpx_emulator.compute.collection import Collection, given, in_use
 from gcpx_emulator.compute.locations import REGIONS, region_in, zones_of
 from gcpx_emulator.compute.predefined_resources import predefined_resource
@@ -78,8 +78,10 @@ Source: the descriptions of the fields, and Terraform's provider.
 
 
 def network_path(call: Call, link: str) -> str:
-    """Return the path of the network that a link or a name refers to."""
-    return call.resolve(link if "/" in link else f"global/networks/{link}")
+    """Return the path of the network that a link, also one with its numeric ID, or a name refers to."""
+    path = call.resolve(link if "/" in link else f"global/networks/{link}")
+    default = f"{path.rpartition('/')[0]}/{_DEFAULT}"
+    return default if last_part(path) == fixed_id(default) else path
 
 
 def subnetwork_path(call: Call, link: str) -> str:
