@@ -23,6 +23,7 @@ from gcpx.model.fields import object_type
 from gcpx.model.naming import AUTONAMED
 from gcpx.protocol.engine import OLDEST_CLI
 from gcpx.provider import FUNCTIONS, RESOURCES
+from gcpx_emulator.compute.locations import REGIONS
 
 LIBRARIES = ["provider/gcpx_emulator", "provider/gcpx_filter", "provider/gcpx_push"]
 DOCUMENTS = sorted(
@@ -191,6 +192,11 @@ def test_the_oldest_python_of_a_checkout_is_that_of_the_wheel():
     oldest = re.search(r'requires-python = ">=(\d+)\.(\d+)"', (ROOT / "pyproject.toml").read_text())
 
     assert f"OLDEST = ({oldest[1]}, {oldest[2]})" in (ROOT / "__main__.py").read_text()
+
+
+@pytest.mark.parametrize("name", ["docs/emulator.md", "provider/gcpx_emulator/README.md"])
+def test_the_number_of_regions_of_the_emulator_is_right(name):
+    assert f" {len(REGIONS)} of Google's regions" in (ROOT / name).read_text()
 
 
 def test_the_changelog_begins_with_what_is_unreleased_or_with_this_version():

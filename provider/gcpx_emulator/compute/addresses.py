@@ -13,7 +13,7 @@ from gcpx_emulator.compute.capacity import AddressSpace, left_in_region
 from gcpx_emulator.compute.collection import REGIONAL, Collection, given
 from gcpx_emulator.compute.labels import with_label_fingerprint
 from gcpx_emulator.compute.locations import region_in, zones_of
-from gcpx_emulator.compute.networks import find_subnetwork, linked_network, linked_subnetwork, ranges_in
+from gcpx_emulator.compute.networks import find_subnetwork, has_range, linked_network, linked_subnetwork, ranges_in
 from gcpx_emulator.core.errors import invalid, required
 from gcpx_emulator.core.json_data import Json
 
@@ -45,7 +45,7 @@ class AddressPool:
         link = interface.get("networkIP", "")
         reserved = self.call.store.get(self.call.resolve(link)) if "/" in link else None
         internal = reserved["address"] if reserved else link
-        if not internal and interface.get("subnetwork"):
+        if not internal and interface.get("subnetwork") and self._has_range(path_of(interface["subnetwork"], "")):
             internal = self._free(path_of(interface["subnetwork"], ""))
         if internal and interface.get("subnetwork"):
             self._used_in(path_of(interface["subnetwork"], "")).add(internal)
@@ -63,7 +63,8 @@ class AddressPool:
         """Return how many more instances with these interfaces have addresses, and the subnetwork that decides it."""
         region = region_in(self.call)
         links = [one["subnetwork"] for one in interfaces if "subnetwork" in one and not one.get("networkIP")]
-        left = {path: self._size(path) - len(self._used_in(path)) for path in (path_of(link, "") for link in links)}
+        paths = filter(self._has_range, (path_of(link, "") for link in links))
+        left = {path: self._size(path) - len(self._used_in(path)) for path in paths}
         scarcest = min(left, key=left.__getitem__, default="")
         most = left_in_region(self.call, region, "addresses")
         return AddressSpace(scarcest, max(0, min(most, left.get(scarcest, most))))
@@ -88,6 +89,9 @@ class AddressPool:
 
     def _size(self, subnetwork: str) -> int:
         return self._range(subnetwork).num_addresses - _RESERVED_BY_GOOGLE
+
+    def _has_range(self, subnetwork: str) -> bool:
+        return subnetwork in self._ranges or has_range(find_subnetwork(self.call, subnetwork) or {})
 
     def _range(self, subnetwork: str) -> ipaddress.IPv4Network:
         if subnetwork not in self._ranges:
@@ -168,7 +172,7 @@ def _conflict(address: str) -> Json:
 
 def _check_inside(call: Call, field: str, address: str, subnetwork: str) -> None:
     found = find_subnetwork(call, subnetwork) or {}
-    if _address(field, address) not in ipaddress.IPv4Network(found["ipCidrRange"]):
+    if not has_range(found) or _address(field, address) not in ipaddress.IPv4Network(found["ipCidrRange"]):
         raise invalid(field, address, _OUTSIDE)
 
 
@@ -266,6 +270,8 @@ def _internal(call: Call) -> tuple[Json, Json | None]:
     path, subnetwork = linked_subnetwork(call, "resource.subnetwork", link)
     own = {"purpose": call.body.get("purpose") or "GCE_ENDPOINT", "subnetwork": subnetwork["selfLink"]}
     address = call.body.get("address")
+    if not has_range(subnetwork):
+        raise invalid("resource.subnetwork", link, "The subnetwork has no range of IPv4 addresses.")
     if not address:
         return own | {"address": AddressPool(call).assign(own)["networkIP"]}, None
     _check_inside(call, "resource.address", address, path)

@@ -281,8 +281,20 @@ class Call(call.Call):
         return self.url(path_of(link, self.path["project"]))
 
     def resolve(self, link: str) -> str:
-        """Return the path of the resource that a full or partial URL names, by its name or its numeric ID."""
-        return self.store.with_name(path_of(link, self.path["project"]))
+        """Return the path of the resource that a full or partial URL names.
+
+        The resource and its project are named by their names or their numbers.
+        """
+        return self.store.with_name(self._with_name_of_project(path_of(link, self.path["project"])))
+
+    def _with_name_of_project(self, path: str) -> str:
+        """Replace the number of the call's project, or of one that has resources, by its name."""
+        number, _, rest = path.removeprefix("projects/").partition("/")
+        if not number.isdecimal():
+            return path
+        names = (collection.split("/")[1] for collection in self.store.collections("projects/", ""))
+        name = next((name for name in (self.path["project"], *names) if fixed_id(name) == number), number)
+        return f"projects/{name}/{rest}"
 
     def read(self, path: str) -> Json:
         """Read a resource, which must exist."""

@@ -16,6 +16,14 @@ _NOT_EMULATED: Final = "sourceInstantSnapshot"
 """A source that requests may name and that the emulator does not have, so that nothing follows from it."""
 
 
+_NO_ARCHITECTURE: Final = "ARCHITECTURE_UNSPECIFIED"
+
+
+def with_given_architecture(body: Json) -> Json:
+    """Leave out an architecture that a request names only to leave it open."""
+    return {name: value for name, value in body.items() if (name, value) != ("architecture", _NO_ARCHITECTURE)}
+
+
 @attrs.frozen(kw_only=True)
 class Source:
     """What a new disk or image gets from its source.

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from gcpx_emulator.compute.call import Call, check_free, check_name, check_ready, handles, last_part, path_of
 from gcpx_emulator.compute.constraints import check_object
-from gcpx_emulator.compute.disk_sources import source_of
+from gcpx_emulator.compute.disk_sources import source_of, with_given_architecture
 from gcpx_emulator.compute.labels import with_label_fingerprint
 from gcpx_emulator.compute.lists import aggregate, list_scope, show
 from gcpx_emulator.compute.locations import SCOPES, check_location, region_of, zones_of
@@ -157,7 +157,7 @@ def _kept(call: Call, parent: str, body: Json) -> Json:
     known = document("compute.beta").schemas["Disk"]["properties"]
     kept = {
         name: value
-        for name, value in body.items()
+        for name, value in with_given_architecture(body).items()
         if name in known and not known[name].get("readOnly") and name not in _NOT_KEPT and value not in _EMPTY
     }
     if "storagePool" in kept:

@@ -30,7 +30,7 @@ _OF_PUBLIC_IMAGES: Final[Json] = {
     "storageLocations": ["asia", "us", "eu"],
 }
 """What all public images have in common, as recorded for one of Debian in 2025."""
-DEFAULTS: Final = {"sourceType": "RAW", "architecture": "X86_64", "diskSizeGb": "10", "archiveSizeBytes": "1073741824"}
+DEFAULTS: Final = {"sourceType": "RAW", "diskSizeGb": "10", "archiveSizeBytes": "1073741824"}
 """The fields that every image has."""
 
 

@@ -20,7 +20,7 @@ from gcpx_emulator.compute.constraints import check_object
 from gcpx_emulator.compute.disks import check_key, check_unused, check_zone, release_disk, use_disk, users_of
 from gcpx_emulator.compute.instance_lifecycle import TERMINATED, ready_instance
 from gcpx_emulator.compute.instance_properties import fields_of_disk, kept_disk, kept_interface
-from gcpx_emulator.compute.machine_references import check_accelerators, check_platform
+from gcpx_emulator.compute.machine_references import check_accelerators, minimum_platform
 from gcpx_emulator.compute.machine_types import check_in_zone
 from gcpx_emulator.compute.networks import check_distinct, connected
 from gcpx_emulator.core.errors import ApiError, invalid, misused, required, stale
@@ -250,10 +250,8 @@ def set_machine_type(call: Call) -> Json:
 
 @handles("compute.instances.setMinCpuPlatform")
 def set_min_cpu_platform(call: Call) -> Json:
-    """Change the minimum CPU platform of a stopped instance; an empty one removes it."""
-    platform = call.body.get("minCpuPlatform") or None
-    check_platform(platform)
-    return _change_stopped(call, "the minimum CPU platform", {"minCpuPlatform": platform})
+    """Change the minimum CPU platform of a stopped instance; an empty one or `Automatic` removes it."""
+    return _change_stopped(call, "the minimum CPU platform", {"minCpuPlatform": minimum_platform(call.body)})
 
 
 @handles("compute.instances.setServiceAccount")

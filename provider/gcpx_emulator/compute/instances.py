@@ -23,7 +23,7 @@ from gcpx_emulator.compute.instance_view import dns_warnings
 from gcpx_emulator.compute.lists import aggregate, list_scope, show
 from gcpx_emulator.compute.locations import ZONES, check_location
 from gcpx_emulator.compute.machine_images import linked_image_properties
-from gcpx_emulator.compute.machine_references import check_machine
+from gcpx_emulator.compute.machine_references import check_machine, minimum_platform
 from gcpx_emulator.compute.machine_types import check_in_zone
 from gcpx_emulator.compute.networks import all_connected
 from gcpx_emulator.compute.placement import check_policies, check_reservation, policy_path
@@ -92,6 +92,8 @@ def common_fields(call: Call, properties: Json) -> Json:
     """Write what all new instances with these properties have; their interfaces are connected already."""
     kept = kept_properties(call, properties)
     kept.pop("params", None)
+    if minimum_platform(kept) is None:
+        kept.pop("minCpuPlatform", None)
     policies = {"resourcePolicies": [call.url(policy_path(call, link)) for link in kept.get("resourcePolicies", ())]}
     return {
         **kept,
@@ -118,7 +120,7 @@ def new_instance(call: Call, path: str, properties: Json, common: Json, pool: Ad
         "machineType": call.url(f"{parent}/machineTypes/{last_part(str(properties['machineType']))}"),
         "zone": call.url(parent),
         "selfLink": call.url(path),
-        **started(call.store, properties | {"name": name}, call.end),
+        **started(call.store, common | {"name": name}, call.end),
     }
     disks = zip(common["disks"], properties["disks"], strict=True)
     attached = [_attached_disk(call, path, disk, given.get("diskEncryptionKey")) for disk, given in disks]

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from gcpx_emulator.compute.call import Call, last_part
+from gcpx_emulator.compute.disk_sources import with_given_architecture
 from gcpx_emulator.compute.images import linked_image
 from gcpx_emulator.compute.locations import zones_of
 from gcpx_emulator.compute.machine_types import MachineType, find_machine_type
@@ -24,6 +25,8 @@ _PLATFORMS: Final = frozenset(
         "NVIDIA Grace",
     }
 )
+_AUTOMATIC: Final = "Automatic"
+"""The platform that stands for no minimum."""
 _ZONE: Final = re.compile(r"(?:^|/)zones/([^/]+)/")
 _FEWEST_INTERFACES, _MOST_INTERFACES = 2, 10
 """A machine may have a network interface for each CPU within these bounds."""
@@ -34,7 +37,7 @@ def check_machine(call: Call, properties: Json) -> None:
 
     Their machine type must exist somewhere.
     """
-    check_platform(properties.get("minCpuPlatform"))
+    minimum_platform(properties)
     check_accelerators(call, properties.get("guestAccelerators") or [])
     link = str(properties["machineType"])
     _check_zone(call, "resource.machineType", link)
@@ -46,10 +49,14 @@ def check_machine(call: Call, properties: Json) -> None:
     _check_interfaces(machine_type, properties.get("networkInterfaces") or [])
 
 
-def check_platform(name: str | None) -> None:
-    """Refuse a minimum CPU platform that does not exist."""
-    if name and name not in _PLATFORMS:
+def minimum_platform(properties: Json) -> str | None:
+    """Return the minimum CPU platform, which must exist; None if there is no minimum."""
+    name = properties.get("minCpuPlatform")
+    if not name or name == _AUTOMATIC:
+        return None
+    if name not in _PLATFORMS:
         raise invalid("resource.minCpuPlatform", name, "Invalid CPU platform.")
+    return str(name)
 
 
 def check_accelerators(call: Call, accelerators: list[Json]) -> None:
@@ -71,16 +78,16 @@ def _check_zone(call: Call, field: str, link: str) -> None:
 
 def _check_disk(call: Call, field: str, disk: Json, machine_type: MachineType) -> None:
     """Refuse a disk type of another zone, and an image for processors of another architecture."""
-    parameters = disk.get("initializeParams") or {}
+    parameters = with_given_architecture(disk.get("initializeParams") or {})
     _check_zone(call, f"{field}.diskType", parameters.get("diskType", ""))
     link = parameters.get("sourceImage")
     if not link:
         return
-    architecture = linked_image(call, f"{field}.sourceImage", link).get("architecture")
-    requested = parameters.get("architecture", architecture)
-    if requested != architecture:
-        why = f"Requested architecture must be the same as the source resource architecture ({architecture})."
-        raise invalid(f"{field}.architecture", requested, why)
+    own = linked_image(call, f"{field}.sourceImage", link).get("architecture")
+    architecture = parameters.get("architecture", own)
+    if own and architecture != own:
+        why = f"Requested architecture must be the same as the source resource architecture ({own})."
+        raise invalid(f"{field}.architecture", architecture, why)
     needed = machine_type.item["architecture"]
     if disk.get("boot") and architecture not in {None, needed}:
         raise misused(
@@ -90,8 +97,8 @@ def _check_disk(call: Call, field: str, disk: Json, machine_type: MachineType) -
 
 
 def _check_interfaces(machine_type: MachineType, interfaces: list[Json]) -> None:
-    """Refuse more network interfaces than a machine can have."""
+    """Refuse more network interfaces than a machine can have; dynamic ones do not count, as they share their parent."""
     most = min(max(machine_type.cpus, _FEWEST_INTERFACES), _MOST_INTERFACES)
-    if len(interfaces) > most:
+    if sum(not nic.get("parentNicName") for nic in interfaces) > most:
         why = f"The maximum number of network interfaces allowed for this machine type is {most}."
         raise invalid("resource.networkInterfaces", "", f"Too many network interfaces. {why}")

@@ -6,7 +6,7 @@ import ipaddress
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from gcpx_emulator.compute.call import Call, Work, fingerprint, handles, last_part, path_of
+from gcpx_emulator.compute.call import Call, Work, fingerprint, fixed_id, handles, last_part, path_of
 from gcpx_emulator.compute.collection import Collection, given, in_use
 from gcpx_emulator.compute.locations import REGIONS, region_in, zones_of
 from gcpx_emulator.compute.predefined_resources import predefined_resource
@@ -56,6 +56,7 @@ _OF_SUBNETWORKS: Final = {
     "stackType": "IPV4_ONLY",
 }
 _OF_FIREWALLS: Final = {"direction": "INGRESS", "priority": 1000, "disabled": False, "logConfig": {"enable": False}}
+_IPV6_ONLY: Final = "IPV6_ONLY"
 _MAY_SHARE: Final = {("network", "MRDMA")}
 """What network interfaces of a type may have in common with others of the instance.
 
@@ -78,8 +79,10 @@ Source: the descriptions of the fields, and Terraform's provider.
 
 
 def network_path(call: Call, link: str) -> str:
-    """Return the path of the network that a link or a name refers to."""
-    return call.resolve(link if "/" in link else f"global/networks/{link}")
+    """Return the path of the network that a link, also one with its numeric ID, or a name refers to."""
+    path = call.resolve(link if "/" in link else f"global/networks/{link}")
+    default = f"{path.rpartition('/')[0]}/{_DEFAULT}"
+    return default if last_part(path) == fixed_id(default) else path
 
 
 def subnetwork_path(call: Call, link: str) -> str:
@@ -135,9 +138,10 @@ def _default_subnetwork(call: Call, parent: str) -> Json:
     return predefined_resource(call, "subnetwork", f"{parent}/subnetworks", _DEFAULT, **fields)
 
 
-def _subnetwork_fields(call: Call, network: str, cidr_range: str) -> Json:
-    gateway = str(ipaddress.ip_network(cidr_range)[1])
-    own = {"network": call.url(network), "ipCidrRange": cidr_range, "gatewayAddress": gateway}
+def _subnetwork_fields(call: Call, network: str, cidr_range: str | None) -> Json:
+    own = {"network": call.url(network)}
+    if cidr_range:
+        own |= {"ipCidrRange": cidr_range, "gatewayAddress": str(ipaddress.ip_network(cidr_range)[1])}
     return {**_OF_SUBNETWORKS, **own, "fingerprint": fingerprint(own)}
 
 
@@ -252,21 +256,24 @@ def switch_to_custom_mode(call: Call) -> Json:
 
 
 def _create_subnetwork(call: Call, path: str, head: Json) -> Json:
-    """Create a subnetwork; the operation fails if one of its ranges overlaps another one of the network."""
-    for field in ("network", "ipCidrRange"):
+    """Create a subnetwork; the operation fails if one of its ranges overlaps another one of the network.
+
+    One for IPv6 only needs no range of IPv4 addresses.
+    """
+    for field in ("network", *(() if call.body.get("stackType") == _IPV6_ONLY else ("ipCidrRange",))):
         if not call.body.get(field):
             raise required(f"resource.{field}")
     network, found = linked_network(call, "resource.network", call.body["network"])
-    cidr_range = call.body["ipCidrRange"]
-    wanted = _range("resource.ipCidrRange", cidr_range)
-    if found["autoCreateSubnetworks"] and wanted.overlaps(_OF_AUTO_MODE):
+    cidr_range = call.body.get("ipCidrRange")
+    primary = [_range("resource.ipCidrRange", cidr_range)] if cidr_range else []
+    if found["autoCreateSubnetworks"] and any(map(_OF_AUTO_MODE.overlaps, primary)):
         why = f"Extended subnetworks in auto subnet mode networks cannot overlap with {_OF_AUTO_MODE}."
         raise invalid("resource.ipCidrRange", cidr_range, why)
-    ranges = [wanted, *(item for _, item in _secondary_ranges(call.body))]
+    ranges = [*primary, *(item for _, item in _secondary_ranges(call.body))]
     conflict = next(filter(None, (_conflict(call, network, path, item) for item in ranges)), None)
     failure = {"errors": [{"code": "INVALID_USAGE", "message": conflict}]} if conflict else None
     own = _subnetwork_fields(call, network, cidr_range)
-    fixed = {name: own[name] for name in ("fingerprint", "gatewayAddress", "network")}
+    fixed: Json = {name: own[name] for name in ("fingerprint", "gatewayAddress", "network") if name in own}
     return call.insert(path, {**own, **given(call), **head, **fixed}, failure=failure)
 
 
@@ -302,7 +309,13 @@ def ranges_in(call: Call, network: str) -> Iterator[ipaddress.IPv4Network]:
 
 def _ranges_of(subnetwork: Json) -> list[ipaddress.IPv4Network]:
     secondary = (item for _, item in _secondary_ranges(subnetwork))
-    return [ipaddress.IPv4Network(subnetwork["ipCidrRange"]), *secondary]
+    primary = [ipaddress.IPv4Network(subnetwork["ipCidrRange"])] if has_range(subnetwork) else []
+    return [*primary, *secondary]
+
+
+def has_range(subnetwork: Json) -> bool:
+    """Return whether a subnetwork has a range of IPv4 addresses; one for IPv6 only has none."""
+    return bool(subnetwork.get("ipCidrRange"))
 
 
 def _check_range(call: Call, field: str, network: str, own: str, wanted: ipaddress.IPv4Network) -> None:
@@ -338,6 +351,8 @@ def expand_range(call: Call) -> Json:
     cidr_range = call.body.get("ipCidrRange")
     if not cidr_range:
         raise required("ipCidrRange")
+    if not has_range(subnetwork):
+        raise invalid("ipCidrRange", cidr_range, "The subnetwork has no range of IPv4 addresses.")
     wanted, current = _range("ipCidrRange", cidr_range), ipaddress.IPv4Network(subnetwork["ipCidrRange"])
     if wanted == current or not current.subnet_of(wanted):
         raise invalid("ipCidrRange", cidr_range, f"The new range must contain the present one, {current}.")
@@ -383,7 +398,7 @@ def delete_subnetwork(call: Call) -> Json:
     """Delete a subnetwork that nothing uses; a network in auto mode keeps those that it created itself."""
     _, subnetwork = SUBNETWORKS.find(call)
     _, network = linked_network(call, "network", subnetwork["network"])
-    if network["autoCreateSubnetworks"] and ipaddress.IPv4Network(subnetwork["ipCidrRange"]).overlaps(_OF_AUTO_MODE):
+    if network["autoCreateSubnetworks"] and any(map(_OF_AUTO_MODE.overlaps, _ranges_of(subnetwork)[:1])):
         raise misused("Cannot delete auto subnetwork from an auto subnet mode network.")
     return SUBNETWORKS.delete(call)
 

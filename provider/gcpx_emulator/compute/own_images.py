@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from gcpx_emulator.compute.call import Call, check_free, check_name, check_ready, handles
-from gcpx_emulator.compute.disk_sources import source_of
+from gcpx_emulator.compute.disk_sources import source_of, with_given_architecture
 from gcpx_emulator.compute.disks import check_key, shown_key
 from gcpx_emulator.compute.images import DEFAULTS
 from gcpx_emulator.compute.labels import with_label_fingerprint
@@ -36,7 +36,7 @@ def insert_image(call: Call) -> Json:
     image = {
         **DEFAULTS,
         **source.inherited,
-        **{name: value for name, value in call.body.items() if name not in _NOT_KEPT},
+        **{name: value for name, value in with_given_architecture(call.body).items() if name not in _NOT_KEPT},
         **{name: key for name, key in keys.items() if key},
         **source.links,
         "kind": "compute#image",

@@ -18,6 +18,7 @@ from gcpx_emulator.core.json_data import Json
 _CREATED: Final = "2024-01-01T00:00:00.000-08:00"
 DISK_TYPES: Final = (
     "hyperdisk-balanced",
+    "hyperdisk-balanced-high-availability",
     "hyperdisk-extreme",
     "hyperdisk-ml",
     "hyperdisk-throughput",
@@ -37,6 +38,7 @@ ACCELERATOR_TYPES: Final = (
     "nvidia-l4",
     "nvidia-l4-vws",
     "nvidia-rtx-pro-6000",
+    "nvidia-rtx-pro-6000-vws",
     "nvidia-tesla-a100",
     "nvidia-tesla-p100",
     "nvidia-tesla-p100-vws",

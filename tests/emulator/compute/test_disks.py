@@ -24,6 +24,17 @@ def test_regional_disks_need_two_zones(cloud):
     disks.delete(project=PROJECT, region="us-east1", disk="d").result()
 
 
+@pytest.mark.parametrize("scope", [f"zones/{ZONE}", "regions/us-east1"])
+def test_a_highly_available_hyperdisk_is_created(http, scope):
+    base = f"/compute/v1/projects/{PROJECT}/{scope}"
+    kind = f"projects/{PROJECT}/{scope}/diskTypes/hyperdisk-balanced-high-availability"
+    body = {"name": "d", "sizeGb": "50", "type": kind, "replicaZones": [f"zones/us-east1-{letter}" for letter in "bc"]}
+    answer = http.post(f"{base}/disks", json=body)
+
+    assert answer.status_code == 200, answer.text
+    assert http.get(f"{base}/disks/d").json()["type"].endswith(kind)
+
+
 def test_a_disk_grows_and_its_instances_show_the_new_size(cloud, vm, http):
     disks = connect(compute_v1.DisksClient, cloud)
     instances = connect(compute_v1.InstancesClient, cloud)

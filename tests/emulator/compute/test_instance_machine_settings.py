@@ -84,9 +84,10 @@ def test_what_is_changed_shows_on_the_instance(http, instances):
     assert (found.shielded_instance_config.enable_secure_boot, found.display_device.enable_display) == (True, True)
 
 
-def test_a_platform_and_a_service_account_can_be_removed(http, instances):
+@pytest.mark.parametrize("none", ["", "Automatic"])
+def test_a_platform_and_a_service_account_can_be_removed(http, instances, none):
     _stop(http)
-    for body in ({"minCpuPlatform": "Intel Ice Lake"}, {"minCpuPlatform": ""}):
+    for body in ({"minCpuPlatform": "Intel Ice Lake"}, {"minCpuPlatform": none}):
         _send(http, "setMinCpuPlatform", body)
     for body in ({"email": "web@example.com", "scopes": ["cloud-platform"]}, {}):
         _send(http, "setServiceAccount", body)

@@ -21,6 +21,11 @@ def _insert(http, properties):
     return http.post(URL, json={"name": "vm", **properties, "machineType": link})
 
 
+def _make_networks(http):
+    for name in ("one", "two"):
+        http.post(f"{BASE}/global/networks", json={"name": name, "autoCreateSubnetworks": True})
+
+
 def _refusal(answer):
     error = answer.json()["error"]
     return answer.status_code, error["errors"][0]["reason"], error["message"]
@@ -39,6 +44,8 @@ ELSEWHERE = f"It must be in the zone '{ZONE}'."
 PARAMETERS = "disks[0].initializeParams"
 GPU = f"projects/{PROJECT}/zones/{ZONE}/acceleratorTypes"
 HOST = {"scheduling": {"onHostMaintenance": "TERMINATE"}}
+NETWORKS = tuple({"network": f"global/networks/{name}"} for name in ("one", "two"))
+DYNAMIC = [{}, *({**nic, "parentNicName": "nic0", "vlan": vlan} for vlan, nic in enumerate(NETWORKS, 2))]
 ALIKE = "Requested architecture must be the same as the source resource architecture (X86_64)."
 CASES = {
     "platform": (_properties(minCpuPlatform="Intel Sky"), _invalid("minCpuPlatform", "Intel Sky", "Invalid CPU platform.")),
@@ -46,14 +53,13 @@ CASES = {
     "boot image": (_properties(ARM), _mismatch("ARM64", "X86_64")),
     "machine": (_properties(machineType="n4a-custom-2-4096"), _mismatch("X86_64", "ARM64")),
     "architecture": (_properties(parameters={"architecture": "ARM64"}), _invalid(f"{PARAMETERS}.architecture", "ARM64", ALIKE)),
-    "interfaces": (_properties(networkInterfaces=[{}, *({"network": f"global/networks/{name}"} for name in ("one", "two"))]), _invalid("networkInterfaces", "", "Too many network interfaces. The maximum number of network interfaces allowed for this machine type is 2.")),
+    "interfaces": (_properties(networkInterfaces=[{}, *NETWORKS]), _invalid("networkInterfaces", "", "Too many network interfaces. The maximum number of network interfaces allowed for this machine type is 2.")),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(("properties", "expected"), CASES.values(), ids=CASES)
 def test_a_machine_that_does_not_fit_is_refused(http, properties, expected):
-    for name in ("one", "two"):
-        http.post(f"{BASE}/global/networks", json={"name": name, "autoCreateSubnetworks": True})
+    _make_networks(http)
     in_bulk = {"count": "1", "namePattern": "w-#", "instanceProperties": properties}
     template = {"name": "t", "properties": properties}
 
@@ -79,14 +85,68 @@ def test_a_type_of_another_zone_is_refused(http, properties, field, link):
     [
         _properties(ARM, machineType="n4a-custom-2-4096"),
         _properties(parameters={"architecture": "X86_64", "diskType": f"zones/{ZONE}/diskTypes/pd-ssd"}),
+        _properties(parameters={"architecture": "ARCHITECTURE_UNSPECIFIED"}),
         _properties(minCpuPlatform="Intel Ice Lake", machineType="n2-standard-4"),
-        _properties(guestAccelerators=[{"acceleratorType": f"{GPU}/nvidia-l4", "acceleratorCount": 1}], **HOST),
+        _properties(minCpuPlatform="Automatic"),
+        _properties(parameters={"diskType": "hyperdisk-balanced-high-availability"}),
+        *(
+            _properties(guestAccelerators=[{"acceleratorType": f"{GPU}/{name}", "acceleratorCount": 1}], **HOST)
+            for name in ("nvidia-l4", "nvidia-rtx-pro-6000-vws")
+        ),
+        _properties(machineType="n2-standard-2", networkInterfaces=DYNAMIC),
     ],
 )
 def test_a_machine_that_fits_is_created(http, properties):
-    answer = _insert(http, properties)
+    _make_networks(http)
+    in_bulk = {"count": "1", "namePattern": "w-#", "instanceProperties": properties}
+
+    for answer in (_insert(http, properties), http.post(f"{URL}/bulkInsert", json=in_bulk)):
+        assert answer.status_code == 200, answer.text
+
+
+@pytest.mark.parametrize(
+    "properties",
+    [
+        _properties(minCpuPlatform="Automatic"),
+        _properties(parameters={"diskType": "hyperdisk-balanced-high-availability"}),
+        _properties(networkInterfaces=DYNAMIC),
+    ],
+)
+def test_a_template_for_a_machine_that_fits_is_created(http, properties):
+    answer = http.post(f"{BASE}/global/instanceTemplates", json={"name": "t", "properties": properties})
 
     assert answer.status_code == 200, answer.text
+
+
+@pytest.mark.parametrize(
+    "source", [{"rawDisk": {"source": "gs://b/x.tar.gz"}}, {"sourceDisk": f"zones/{ZONE}/disks/blank"}], ids=str
+)
+@pytest.mark.parametrize("given", [{}, {"architecture": "ARCHITECTURE_UNSPECIFIED"}], ids=str)
+def test_an_image_without_architecture_fits_every_machine(http, source, given):
+    http.post(f"{BASE}/zones/{ZONE}/disks", json={"name": "blank", "sizeGb": "10", **given})
+    http.post(f"{BASE}/global/images", json={"name": "mine", **source, **given})
+    made = [
+        _insert(http, _properties("global/images/mine", machineType=machine_type, parameters=given, name=f"vm-{index}"))
+        for index, machine_type in enumerate(("e2-small", "n4a-custom-2-4096"))
+    ]
+    disk = http.get(f"{BASE}/zones/{ZONE}/disks/vm-1").json()
+
+    assert [answer.status_code for answer in made] == [200, 200], [answer.text for answer in made]
+    assert "architecture" not in http.get(f"{BASE}/global/images/mine").json()
+    assert (disk["sourceImage"].rpartition("/")[2], disk.get("architecture")) == ("mine", None)
+
+
+def test_a_disk_of_an_open_architecture_has_that_of_its_image(http):
+    _insert(http, _properties(parameters={"architecture": "ARCHITECTURE_UNSPECIFIED"}))
+
+    assert http.get(f"{BASE}/zones/{ZONE}/disks/vm").json()["architecture"] == "X86_64"
+
+
+def test_a_machine_with_the_automatic_platform_has_no_minimum(http):
+    _insert(http, _properties(minCpuPlatform="Automatic"))
+    found = http.get(f"{URL}/vm").json()
+
+    assert (found.get("minCpuPlatform"), found["cpuPlatform"]) == (None, "Intel Broadwell")
 
 
 def test_changes_of_a_stopped_machine_are_checked_too(cloud, http):

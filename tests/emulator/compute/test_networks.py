@@ -211,6 +211,31 @@ def test_an_invalid_subnetwork_is_refused(http, vpc, change, message):
     assert answer.json()["error"]["message"] == f"Invalid value for field {message}"
 
 
+def test_a_subnetwork_for_ipv6_only_needs_no_range(http, vpc):
+    body = {"name": "six", "network": "global/networks/vpc", "stackType": "IPV6_ONLY", "ipv6AccessType": "EXTERNAL"}
+    _make(http, "regions/us-east1/subnetworks", body)
+    _make(
+        http,
+        "regions/us-east1/subnetworks",
+        {"name": "n", "network": "global/networks/vpc", "ipCidrRange": "10.9.1.0/29"},
+    )
+    path = "regions/us-east1/subnetworks/six"
+    found, (interface,) = (
+        http.get(f"{BASE}/{path}").json(),
+        _interfaces(http, {"subnetwork": path, "stackType": "IPV6_ONLY"}),
+    )
+    address = {"name": "a", "addressType": "INTERNAL", "subnetwork": path}
+    why = "The subnetwork has no range of IPv4 addresses."
+
+    assert (found["stackType"], {"ipCidrRange", "gatewayAddress"} & found.keys()) == ("IPV6_ONLY", set())
+    assert (interface["subnetwork"], interface.get("networkIP")) == (f"{URL}/{path}", None)
+    for answer in (http.post(f"{REGION}/addresses", json=address),
+                   http.post(f"{BASE}/{path}/expandIpCidrRange", json={"ipCidrRange": "10.9.2.0/24"})):  # fmt: skip
+        assert _refusal(answer)[2].endswith(why)
+    assert http.delete(f"{BASE}/zones/{ZONE}/instances/vm").status_code == 200
+    assert http.delete(f"{BASE}/{path}").status_code == 200
+
+
 def test_what_exists_is_not_created_again(http, vpc):
     for collection, body in (
         ("global/networks", {"name": "default", "autoCreateSubnetworks": False}),

@@ -71,6 +71,60 @@ def test_links_in_bodies_take_a_numeric_id(cloud, http, vm, template):
     assert http.get(f"{BASE}/zones/{ZONE}/instances/w-1").status_code == 200
 
 
+HOST = "/compute/v1/projects/host-project"
+
+
+@pytest.fixture
+def host(cloud):
+    """A project with a network that instances of other projects use."""
+    cloud.post(f"{HOST}/global/networks", {"name": "vpc", "autoCreateSubnetworks": False})
+    subnetwork = {"name": "inside", "network": "global/networks/vpc", "ipCidrRange": "10.9.0.0/24"}
+    cloud.post(f"{HOST}/regions/us-east1/subnetworks", subnetwork)
+
+
+@pytest.mark.parametrize(
+    ("project", "interface"),
+    [
+        (PROJECT, {"network": "projects/NUMBER/global/networks/default"}),
+        (PROJECT, {"network": "https://www.googleapis.com/compute/v1/projects/NUMBER/global/networks/default"}),
+        (PROJECT, {"subnetwork": "projects/NUMBER/regions/us-east1/subnetworks/default"}),
+        ("host-project", {"subnetwork": "projects/NUMBER/regions/us-east1/subnetworks/inside"}),
+        (
+            "host-project",
+            {
+                "network": "projects/NUMBER/global/networks/vpc",
+                "subnetwork": "projects/host-project/regions/us-east1/subnetworks/inside",
+            },
+        ),
+    ],
+)
+def test_links_in_bodies_take_the_number_of_a_project(cloud, http, host, project, interface):
+    number = http.get(f"/compute/v1/projects/{project}").json()["id"]
+    link = {name: value.replace("NUMBER", number) for name, value in interface.items()}
+    template = {"name": "t", "properties": properties(networkInterfaces=[link])}
+    _done(cloud, http, "POST", f"{BASE}/global/instanceTemplates", template)
+    own = http.get(f"/compute/v1/projects/{PROJECT}").json()["id"]
+    body = {"count": "1", "namePattern": "w-#"}
+    body["sourceInstanceTemplate"] = f"projects/{own}/global/instanceTemplates/t"
+    _done(cloud, http, "POST", f"{BASE}/zones/{ZONE}/instances/bulkInsert", body)
+    (found,) = http.get(f"{BASE}/zones/{ZONE}/instances/w-1").json()["networkInterfaces"]
+    (kept,) = http.get(f"{BASE}/global/instanceTemplates/t").json()["properties"]["networkInterfaces"]
+
+    assert f"projects/{project}/regions/us-east1/subnetworks/" in found["subnetwork"]
+    assert found["network"] == kept["network"]
+    assert f"projects/{project}/global/networks/" in found["network"]
+
+
+def test_the_network_of_every_project_is_named_by_its_numeric_id(cloud, http):
+    network = http.get(f"{BASE}/global/networks/default").json()
+    body = {"count": "1", "namePattern": "w-#"}
+    body["instanceProperties"] = properties(networkInterfaces=[{"network": network["selfLinkWithId"]}])
+    _done(cloud, http, "POST", f"{BASE}/zones/{ZONE}/instances/bulkInsert", body)
+
+    (found,) = http.get(f"{BASE}/zones/{ZONE}/instances/w-1").json()["networkInterfaces"]
+    assert found["network"] == network["selfLink"]
+
+
 def test_an_operation_is_read_by_its_numeric_id(cloud, http):
     made = _done(cloud, http, "POST", f"{BASE}/global/instanceTemplates", {"name": "web", "properties": properties()})
     read = http.get(f"{BASE}/global/operations/{made['id']}").json()

@@ -18,6 +18,7 @@ BASE = f"/compute/v1/projects/{PROJECT}"
         (compute_v1.ZonesClient, {}, "us-east1-b"),
         (compute_v1.MachineTypesClient, {"zone": "us-east1-b"}, "e2-small"),
         (compute_v1.DiskTypesClient, {"zone": "us-east1-b"}, "pd-ssd"),
+        (compute_v1.DiskTypesClient, {"zone": "us-east1-b"}, "hyperdisk-balanced-high-availability"),
         (compute_v1.NetworksClient, {}, "default"),
         (compute_v1.SubnetworksClient, {"region": "us-east1"}, "default"),
     ],
