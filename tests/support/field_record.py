@@ -231,6 +231,7 @@ _MACHINE_IMAGE: Final = _made("global/machineImages", {"sourceInstance": f"zones
 _TOPIC: Final = _put("topics", {})
 _SUBSCRIPTION: Final = _put("subscriptions", {"topic": TOPIC})
 _RESERVED: Final = {"count": "1", "instanceProperties": {"machineType": "n1-standard-1"}}
+_CHANGES_OF_STORAGE: Final = (("patch", "PATCH"), ("update", "PUT"))
 _BINDINGS: Final = {"bindings": [{"role": "roles/viewer", "members": ["user:me@example.com"]}]}
 
 
@@ -346,27 +347,19 @@ CHANGES: Final = [
     _of_instance(
         "updateShieldedInstanceConfig", verb="PATCH", values={"enableIntegrityMonitoring": False, "enableVtpm": False}
     ),
-    Change(
-        method="storage.buckets.patch",
-        api="storage.v1",
-        make=_bucket,
-        verb="PATCH",
-        url="{made}",
-        read="{made}?projection=full",
-        values=_kind("bucket").values,
-        not_shown=_kind("bucket").not_shown,
-        part=_itself,
-    ),
-    Change(
-        method="storage.buckets.update",
-        api="storage.v1",
-        make=_bucket,
-        verb="PUT",
-        url="{made}",
-        read="{made}?projection=full",
-        values=_kind("bucket").values,
-        not_shown=_kind("bucket").not_shown,
-        part=_itself,
+    *(
+        Change(
+            method=f"storage.buckets.{name}",
+            api="storage.v1",
+            make=_bucket,
+            verb=verb,
+            url="{made}",
+            read="{made}?projection=full",
+            values=_kind("bucket").values,
+            not_shown=_kind("bucket").not_shown,
+            part=_itself,
+        )
+        for name, verb in _CHANGES_OF_STORAGE
     ),
     *(
         Change(
@@ -379,7 +372,7 @@ CHANGES: Final = [
             values={"acl": ACL},
             part=_itself,
         )
-        for name, verb in (("patch", "PATCH"), ("update", "PUT"))
+        for name, verb in _CHANGES_OF_STORAGE
     ),
     Change(
         method="storage.buckets.setIamPolicy",

@@ -224,6 +224,16 @@ def collection_of(method: str) -> str:
     return _SHARED_COLLECTIONS.get(name, name)
 
 
+def existing(kind: str, field: str, link: str, resource: Json | None) -> Json:
+    """Return the resource that a field refers to; refuse the request if there is none.
+
+    `kind` is what the error calls it, such as `network`; `link` is what the request has in the field.
+    """
+    if resource is None:
+        raise invalid(field, link, f"The referenced {kind} resource cannot be found.")
+    return resource
+
+
 _ANONYMOUS: Final = "operator@example.com"
 """The user of operations that are started without a token of the emulator."""
 
@@ -304,11 +314,8 @@ class Call(call.Call):
         return resource
 
     def linked(self, kind: str, field: str, link: str) -> Json:
-        """Read the resource that a field refers to; `kind` is what the error calls it if there is none."""
-        resource = self.store.get(self.resolve(link))
-        if resource is None:
-            raise invalid(field, link, f"The referenced {kind} resource cannot be found.")
-        return resource
+        """Read the resource that a field refers to, which must exist; `kind` is as in `existing`."""
+        return existing(kind, field, link, self.store.get(self.resolve(link)))
 
     def group_ids(self, number: int) -> list[str]:
         """Return numeric IDs for members of groups, which have their own range; all at once, because that is cheap."""

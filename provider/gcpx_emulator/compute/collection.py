@@ -76,14 +76,17 @@ class Collection:
         if any(item["name"] == name for item in self.predefined(call)):
             raise already_exists(path)
         check_free(call, path)
-        head = {
+        region = {"region": call.url(call.parent)} if "region" in call.path else {}
+        return self.create(call, path, self.head(call, path) | region)
+
+    def head(self, call: Call, path: str) -> Json:
+        """Write the fields that every new one has, wherever it is."""
+        return {
             "kind": f"compute#{self.singular}",
             "id": call.store.new_id(),
             "creationTimestamp": pacific_timestamp(),
             "selfLink": call.url(path),
-            **({"region": call.url(call.parent)} if "region" in call.path else {}),
         }
-        return self.create(call, path, head)
 
     def find(self, call: Call) -> tuple[str, Json]:
         """Return the path and the resource that a call names by its name or numeric ID; it must exist."""

@@ -6,7 +6,7 @@ import re
 from operator import itemgetter
 from typing import Final
 
-from gcpx_emulator.compute.call import NAME, Call, fingerprint, fixed_id, handles
+from gcpx_emulator.compute.call import NAME, Call, existing, fingerprint, fixed_id, handles
 from gcpx_emulator.compute.lists import list_items
 from gcpx_emulator.compute.predefined_resources import predefined_resource
 from gcpx_emulator.compute.public_images import PublicImage, newest_public_image, project_of_family, public_images
@@ -63,10 +63,7 @@ def linked_image(call: Call, field: str, link: str) -> Json:
 
 def _read_linked(call: Call, field: str, link: str) -> Json:
     _, project, _, _, *family, name = image_path(call, field, link).split("/")
-    image = (_newest if family else _image)(call, project, name)
-    if image is None:
-        raise invalid(field, link, "The referenced image resource cannot be found.")
-    return image
+    return existing("image", field, link, (_newest if family else _image)(call, project, name))
 
 
 def _image(call: Call, project: str, name: str) -> Json | None:

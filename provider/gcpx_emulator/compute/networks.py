@@ -6,7 +6,7 @@ import ipaddress
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from gcpx_emulator.compute.call import Call, Work, fingerprint, fixed_id, handles, last_part, path_of
+from gcpx_emulator.compute.call import Call, Work, existing, fingerprint, fixed_id, handles, last_part, path_of
 from gcpx_emulator.compute.collection import Collection, given, in_use
 from gcpx_emulator.compute.locations import REGIONS, region_in, zones_of
 from gcpx_emulator.compute.predefined_resources import predefined_resource
@@ -110,19 +110,13 @@ def find_subnetwork(call: Call, path: str) -> Json | None:
 def linked_network(call: Call, field: str, link: str) -> tuple[str, Json]:
     """Return the path of the network that a field refers to, and the network, which must exist."""
     path = network_path(call, link)
-    network = find_network(call, path)
-    if network is None:
-        raise invalid(field, link, "The referenced network resource cannot be found.")
-    return path, network
+    return path, existing("network", field, link, find_network(call, path))
 
 
 def linked_subnetwork(call: Call, field: str, link: str) -> tuple[str, Json]:
     """Return the path of the subnetwork that a field refers to, and the subnetwork, which must exist."""
     path = subnetwork_path(call, link)
-    subnetwork = find_subnetwork(call, path)
-    if subnetwork is None:
-        raise invalid(field, link, "The referenced subnetwork resource cannot be found.")
-    return path, subnetwork
+    return path, existing("subnetwork", field, link, find_subnetwork(call, path))
 
 
 def _default_network(call: Call, project: str) -> Json:

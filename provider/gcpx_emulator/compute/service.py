@@ -2,7 +2,6 @@
 # ruff: noqa: F401 - see above
 
 from gcpx_emulator.compute import (
-    access_configs,
     addresses,
     bulk_insert,
     call,

@@ -9,7 +9,6 @@ from gcpx_emulator.compute.collection import Collection
 from gcpx_emulator.compute.disk_sources import source_of
 from gcpx_emulator.compute.disks import check_key, shown_key
 from gcpx_emulator.compute.labels import with_label_fingerprint
-from gcpx_emulator.core.clock import pacific_timestamp
 from gcpx_emulator.core.errors import required
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.operations import put
@@ -51,7 +50,8 @@ def _new(call: Call, disk: str) -> Json:
     return with_label_fingerprint(snapshot)
 
 
-Collection(name="snapshots", singular="snapshot", create=_create).register("delete", "get", "insert", "list")
+_SNAPSHOTS: Final = Collection(name="snapshots", singular="snapshot", create=_create)
+_SNAPSHOTS.register("delete", "get", "insert", "list")
 
 
 @handles("compute.disks.createSnapshot", "compute.regionDisks.createSnapshot")
@@ -61,7 +61,6 @@ def create_snapshot(call: Call) -> Json:
     name = check_name(call.body)
     path = f"{call.project}/global/snapshots/{name}"
     check_free(call, path)
-    head = {"kind": "compute#snapshot", "id": call.store.new_id(), "creationTimestamp": pacific_timestamp()}
     source = call.read(disk)
-    snapshot = _new(call, disk) | head | {"selfLink": call.url(path)}
+    snapshot = _new(call, disk) | _SNAPSHOTS.head(call, path)
     return call.update("createSnapshot", disk, source, put(path, snapshot))

@@ -192,12 +192,8 @@ class Membership:
         creations, self.creations = self.creations, []
         self._groups += [creation.group for creation in creations]
         outside = self._outside(found)
-        known = [creation.created for creation in creations if creation.created is not None]
-        created, by_zone = sum(known, Counter[str]()), Counter(name_of(item["zone"]) for item in outside)
-        begun = [creation.operation for creation in creations]
-        are_new = all(any(_may_have_created(operation, item) for operation in begun) for item in outside)
-        if not self._has_read_operations and len(known) == len(creations) and by_zone == created and are_new:
-            self.take_in(outside)  # exactly as many are new in each zone as Google says that this run created
+        if not self._has_read_operations and _are_created_by(creations, outside):
+            self.take_in(outside)
         elif outside:
             self._read_operations(context, fleet, outside)
         self.strangers = {str(item["id"]): item for item in self._outside(outside)}
@@ -220,6 +216,17 @@ class Membership:
         for group in filter(None, groups):
             created = created_in_group(context, fleet.operations, group, self._outside(instances))
             self.take_in(without_deleted(context, fleet.operations, created))
+
+
+def _are_created_by(creations: Sequence[GroupCreation], instances: Sequence[Instance]) -> bool:
+    """Return whether instances are what creations made: as many in each zone as Google says, while they were made."""
+    known = [creation.created for creation in creations if creation.created is not None]
+    created, by_zone = sum(known, Counter[str]()), Counter(name_of(item["zone"]) for item in instances)
+    return (
+        len(known) == len(creations)
+        and by_zone == created
+        and all(any(_may_have_created(one.operation, item) for one in creations) for item in instances)
+    )
 
 
 def without_deleted(context: Context, operations: Operations, instances: list[Instance]) -> list[Instance]:
