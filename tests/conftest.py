@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +25,7 @@ def pytest_configure() -> None:
 
     Only one thread of Python runs at a time; if the next one is on another processor, a fifth more time passes.
     """
+    gc.disable()
     worker, workers = (os.environ.get(name, "") for name in ("PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT"))
     if worker and hasattr(os, "sched_setaffinity"):
         processors, number = sorted(os.sched_getaffinity(0)), int(worker.removeprefix("gw"))
@@ -92,6 +94,13 @@ def pytest_sessionfinish() -> None:
     if measured is not None:
         measured.stop()
         measured.save()
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector look at what tests make, and not again and again at modules and thousands of tests."""
+    gc.freeze()
+    gc.enable()
+    gc.set_threshold(20_000, 20, 50)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

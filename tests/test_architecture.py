@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import subprocess
 import sys
@@ -51,6 +52,7 @@ def _name(path: Path) -> str:
 NAMES = {_name(path) for path in MODULES}
 
 
+@functools.cache
 def _imports(path: Path) -> set[str]:
     """Return every module that a module imports, also inside functions and for type checking."""
     return set(_imported(ast.parse(path.read_text())))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from importlib import resources
 
@@ -45,6 +46,7 @@ FINGERPRINTS = {
 """Fields that clients send only with updates; users do not set them, so they are outputs."""
 
 
+@functools.cache
 def _document(name):
     folder = resources.files("googleapiclient") / "discovery_cache" / "documents"
     return json.loads((folder / f"{name}.json").read_text())["schemas"]

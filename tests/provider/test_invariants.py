@@ -13,7 +13,7 @@ from samples import SAMPLES
 from gcpx.model.fields import ListOf, MapOf, ObjectType, object_type
 from gcpx.provider import RESOURCES, resource_class
 
-EXAMPLES = search.examples(steady=60, searched=1000)
+EXAMPLES = search.examples(steady=40, searched=1000)
 pytestmark = pytest.mark.search
 junk = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 10**12) | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=6) | st.just(UNKNOWN) | st.just("hunter2hunter2").map(secret),

@@ -16,7 +16,7 @@ from samples import SAMPLES
 from valid import HIDDEN
 
 INPUTS = {sample.token: sample.any_inputs for sample in SAMPLES.values()}
-EXAMPLES = search.examples(steady=40, searched=1000)
+EXAMPLES = search.examples(steady=25, searched=1000)
 pytestmark = pytest.mark.search
 
 

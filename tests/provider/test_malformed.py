@@ -192,7 +192,7 @@ def test_every_mistake_is_refused_at_its_path(offline, token):
 def test_several_mistakes_are_refused_together(offline, token):
     """At least the outermost mistake is named, because it may have replaced the others."""
     every = _all_mistakes(token)
-    for generator in search.seeded_randoms(steady=100, searched=COUNT):
+    for generator in search.seeded_randoms(steady=60, searched=COUNT):
         chosen = generator.sample(every, generator.randint(2, 4))
         mistakes = sorted(chosen, key=lambda mistake: len(mistake[0]), reverse=True)
         said = _assert_refused(offline, token, *mistakes)
