@@ -14,8 +14,8 @@ from programs import PROJECT
 from gcpx.errors import CancelledError, ProviderError
 from gcpx.gcp.errors import RateLimited, Unfinished
 from gcpx.gcp.request import COMPUTE, Request
+from gcpx.gcp.retries import retry_after
 from gcpx.gcp.settings import Settings
-from gcpx.gcp.transport import retry_after
 
 GET = "compute.instanceTemplates.get"
 INSERT = "compute.instanceTemplates.insert"

@@ -24,7 +24,7 @@ from gcpx.gcp.errors import (
 )
 from gcpx.gcp.permissions import explain_denial
 from gcpx.gcp.request import MOST_AT_ONCE, Api, Request
-from gcpx.gcp.retries import RateBudget, Retries, RetryableError, is_transient
+from gcpx.gcp.retries import RateBudget, Retries, RetryableError, is_transient, retry_after
 from gcpx.gcp.settings import Settings
 from gcpx.gcp.transport import GRACE, Attempt, Response, Transport
 from gcpx.model.resource import Context
@@ -125,12 +125,12 @@ class GoogleClient:
         response = attempt.response(self._transport)
         error = None if response.status in _OK else self._refusal(request, response)
         if isinstance(error, RateLimited):
-            budget.refused(sent, response.retry_after)
+            budget.refused(sent, retry_after(response.headers))
         else:
             budget.accepted(sent)
         if error is not None:
             may_change = is_transient(error) and not request.is_final(error)
-            raise RetryableError(error, retry_after=response.retry_after) if may_change else error
+            raise RetryableError(error, retry_after=retry_after(response.headers)) if may_change else error
         if not isinstance(response.body, dict):
             raise RetryableError(NoResponse(f"{request.description}: the response is not a JSON object"))
         return response.body

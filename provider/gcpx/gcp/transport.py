@@ -11,6 +11,7 @@ import queue
 import re
 import threading
 import time
+from collections.abc import Mapping
 from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
@@ -30,7 +31,7 @@ from gcpx.gcp.connections import (
 from gcpx.gcp.credentials import Credentials
 from gcpx.gcp.errors import CannotSendRequest, Redirected, TimedOut, Unfinished, UnreadableResponse
 from gcpx.gcp.request import Request
-from gcpx.gcp.retries import RetryableError, retry_after
+from gcpx.gcp.retries import RetryableError
 from gcpx.gcp.settings import Settings, base_url
 from gcpx.model.resource import NOTICED_WITHIN, Context
 
@@ -46,12 +47,11 @@ class Response:
 
     Attributes:
         body: parsed JSON; `{}` without a body, and the text of a body that is not JSON.
-        retry_after: the seconds that Google asks to wait; None if it does not.
     """
 
     status: int
+    headers: Mapping[str, str]
     body: Any
-    retry_after: float | None
 
 
 _Outcomes = queue.SimpleQueue[Response | BaseException]
@@ -210,7 +210,7 @@ class Transport:
             ) from error
         if received.status in _REDIRECTS:
             raise Redirected(_redirection(request, url, received))
-        return Response(received.status, _json(request, received.body), retry_after(received.headers))
+        return Response(received.status, received.headers, _json(request, received.body))
 
     @property
     def principal(self) -> str | None:
