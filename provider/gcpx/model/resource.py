@@ -117,6 +117,11 @@ class Context:
             return math.inf
         return self.begun + self.timeout + (READING_TIME if reading else 0.0) - self.clock()
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the user has cancelled, or the time of the call is over, so that a wait may have ended too early."""
+        return self.cancelled.is_set() or self.seconds_left() <= 0
+
     def tries(self, seconds: float, *, pause: float = 0.5, longest: float = math.inf) -> Iterator[None]:
         """Yield each time to try, or to look, again: at once, and then after growing pauses, for some seconds.
 

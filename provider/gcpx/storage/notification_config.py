@@ -598,7 +598,7 @@ class _Creation(Creation):
             found = self._new_twin(lost)
             if found is not None or not isinstance(lost.__cause__, NoResponse):
                 return found
-        if context.cancelled.is_set() or context.seconds_left() <= 0:
+        if context.is_over:
             raise lost  # it may still be under way
         return None
 
