@@ -82,6 +82,7 @@ class Context:
         is_blocked: whether the replaced one has not been deleted, and both cannot exist at the same time.
         urn_of: gives the URN of the resource that has an ID, of all resources that the engine has shown or that were
             created since Configure; None if none has.
+        claim: tells the other calls that the resource has an ID, which `urn_of` knows otherwise only after the call.
         clock: gives the time in seconds, from any starting point.
         parallel: how many requests the call may have under way at the same time.
     """
@@ -101,6 +102,7 @@ class Context:
     replaces: Replaced | None = None
     is_blocked: bool = False
     urn_of: Callable[[str], str | None] = lambda _: None
+    claim: Callable[[str], None] = lambda _: None
     clock: Callable[[], float] = time.monotonic
     parallel: int = PARALLEL
 
