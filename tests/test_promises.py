@@ -96,10 +96,11 @@ PROMISES = {
     ],
     "So gcpx takes one over": [
         "test_a_key_that_somebody_adds_after_the_look_is_not_taken_over",
-        "test_a_lost_response_leads_to_one_key",
+        "test_a_lost_response_leads_to_one_key_and_a_message",
         "test_a_lost_response_leads_to_one_configuration",
     ],
     "A key must also expire": ["test_a_key_that_expires_otherwise_than_the_lost_request_said_is_somebody_elses"],
+    "Nothing tells a key": ["test_the_same_key_that_somebody_adds_again_counts_as_ours"],
     "Each member of a fleet": [
         "test_what_a_killed_run_created_stays_in_the_fleet_beside_a_stranger",
         "test_a_stranger_is_not_changed_in_place",

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from inventory import Inventory
+from rollouts import BULK
 from scenarios import CREATIONS
 from stack import Stack
 from surroundings import prepare
+
+from gcpx.gcp.request import PATIENCE
+
+NO_OPERATIONS = json.dumps({"kind": "compute#operationList"})
 
 INSERTIONS = {
     "template_named": ("compute.instanceTemplates.insert", "compute.globalOperations.list"),
@@ -145,4 +152,93 @@ def test_what_exists_is_ours_if_an_operation_has_the_request_id_whose_answer_was
     stack.destroy()
     assert stack.failed is None
     assert Inventory.of(cloud) == before
+    stack.end_plugin()
+
+
+@pytest.mark.parametrize("refusal", [{"status": 403}, {"status": 409, "reason": "alreadyExists"}], ids=str)
+@pytest.mark.parametrize("name", ["template_named", "image_named", "attachment"])
+def test_what_exists_is_ours_although_the_list_of_operations_lags(cloud, name, refusal):
+    before, stack = prepare(cloud), _stack(cloud, name)
+    insertion, operations = INSERTIONS[name]
+    cloud.fail(insertion, drop="after")
+    cloud.fail(insertion, **refusal)
+    cloud.fail(operations, body=NO_OPERATIONS, times=3)
+    stack.up(CREATIONS[name].inputs)
+
+    assert stack.state is not None, stack.failed
+    stack.destroy()
+    assert stack.failed is None
+    assert Inventory.of(cloud) == before
+    stack.end_plugin()
+
+
+@pytest.mark.parametrize("name", ["template_named", "image_named", "attachment"])
+def test_what_exists_without_an_operation_is_refused_and_taken_over_when_google_lists_the_operation(cloud, name):
+    prepare(cloud)
+    stack = _stack(cloud, name)
+    insertion, operations = INSERTIONS[name]
+    cloud.fail(insertion, drop="after")
+    cloud.fail(insertion, status=403)
+    cloud.fail(operations, body=NO_OPERATIONS, times=100)
+    stack.run("up", CREATIONS[name].inputs)
+    cloud.emulator.faults.queue.clear()
+
+    assert stack.state is None
+    assert "Google has listed no operation of this request; if its list is later" in stack.failed.message
+    assert "may have carried" not in stack.failed.message
+    assert "created by another" not in stack.failed.message
+    stack.up(CREATIONS[name].inputs)
+    assert stack.failed is None
+    stack.end_plugin()
+
+
+@pytest.mark.parametrize("name", ["template_named", "fleet_with_id", "fleet_generated"])
+def test_the_permission_that_is_missing_to_find_out_what_became_of_a_request_is_named(cloud, name):
+    prepare(cloud)
+    stack = _stack(cloud, name)
+    for method in ("compute.globalOperations.list", "compute.regionOperations.list"):
+        cloud.fail(method, status=403, times=1000)
+    insertion = INSERTIONS[name][0] if name in INSERTIONS else BULK
+    cloud.fail(insertion, drop="after")
+    cloud.fail(insertion, status=403)
+    stack.up(CREATIONS[name].inputs)
+
+    scope = "region" if "fleet" in name else "global"
+    assert f"needs the permission compute.{scope}Operations.list on projects/" in stack.init_errors[0]
+    assert "may have carried the request out" in stack.init_errors[0]
+    stack.end_plugin()
+
+
+def test_a_growth_whose_members_cannot_be_told_says_how_many_there_are_at_least(cloud):
+    prepare(cloud)
+    stack, inputs = _stack(cloud, "fleet_with_id"), CREATIONS["fleet_with_id"].inputs
+    stack.up(inputs)
+    cloud.fail("compute.regionOperations.list", status=403, times=1000)
+    cloud.fail(BULK, drop="after")
+    stack.up({**inputs, "count": inputs["count"] + 2})
+
+    assert f"at least {inputs['count']} of {inputs['count'] + 2} instances exist" in stack.init_errors[0]
+    assert "compute.regionOperations.list" in stack.init_errors[0]
+    assert len(cloud.requests(BULK)) == 2
+    stack.end_plugin()
+
+
+def test_a_growth_goes_on_after_an_outage_of_the_lists_as_long_as_its_request_may_be_repeated(cloud):
+    prepare(cloud)
+    stack, inputs = _stack(cloud, "fleet_with_id"), CREATIONS["fleet_with_id"].inputs
+    stack.up(inputs)
+    cloud.fail(BULK, status=503)
+    outage = []
+
+    def begin(_, request):
+        if request.endswith("/bulkInsert") and not outage:
+            outage.append(request)
+            cloud.fail("compute.instances.list", status=503, times=60)
+
+    with cloud.interceptor.observed(begin):
+        stack.up({**inputs, "count": inputs["count"] + 2})
+
+    assert stack.failed is None
+    assert len(cloud.requests(BULK)) == 3
+    assert stack.longest_wait > PATIENCE, "longer than a list alone is repeated"
     stack.end_plugin()

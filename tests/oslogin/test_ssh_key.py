@@ -24,10 +24,38 @@ CREATE = "oslogin.users.sshPublicKeys.create"
 IMPORT = "oslogin.users.importSshPublicKey"
 
 
-def test_a_lost_response_leads_to_one_key(engine, cloud):
+def test_a_lost_response_leads_to_one_key_and_a_message(engine, cloud):
     cloud.fail(CREATE, drop="after")
 
     assert engine.create(KEY, "k", key()).id == f"users/{USER}/sshPublicKeys/{FINGERPRINT}"
+    (said,) = [text for _, _, text in engine.log.messages if "taken over" in text]
+    assert said.startswith(f"users/{USER}/sshPublicKeys/{FINGERPRINT} is taken over: the response to the request")
+
+
+def test_the_same_key_that_somebody_adds_again_counts_as_ours(engine, cloud):
+    created = engine.create(KEY, "k", key())
+    cloud.delete(created.id)
+    with driver.engine(project=PROJECT, emulatorHost=cloud.host) as another:
+        another.create(KEY, "k", key())
+
+    assert engine.drift(created) == set()
+    engine.delete(created)
+    assert cloud.get(created.id) is None
+
+
+@pytest.mark.parametrize("is_gone", [True, False])
+def test_an_update_says_that_the_key_is_gone_only_if_a_read_shows_it(engine, cloud, is_gone):
+    created = engine.create(KEY, "k", key())
+    if is_gone:
+        cloud.delete(created.id)
+    else:
+        cloud.fail("oslogin.users.sshPublicKeys.patch", status=404, message="no such page")
+    with failing() as failed:
+        engine.update(created, key(expirationTimeUsec=EXPIRY))
+
+    words = f"{created.id} no longer exists; run `pulumi up --refresh` to create it again"
+    assert (failed[0].message == words) == is_gone
+    assert is_gone or "no such page" in failed[0].message
 
 
 @pytest.mark.parametrize("more", [{}, {"expirationTimeUsec": EXPIRY}, {"projectId": PROJECT}])

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import driver
 import pytest
+from clocked import ClockedProvider
 from driver import failing
 from programs import BUCKET, NOTIFICATION, PROJECT, notification
 from rollouts import left_by
 
-from gcpx.storage.notification_config import known_before, provisional_number
+from gcpx.storage.notification_config import NotificationConfig, known_before, provisional_number
 
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
 INSERT = "storage.notifications.insert"
+TAKEN_OVER = (
+    "the response to the request that creates it was lost, it was not there before, and it is as requested. "
+    "Google does not show who created it"
+)
 NUMBERS = ["7", "abc-7", "0b5e.XY_z", "two words", "50%", "what?x=1#y", "Gr\u00fc\u00dfe", "a%2Fb"]
+
+
+def _said(engine):
+    """Return what the plugin has said about what it has taken over."""
+    return [text for _, _, text in engine.log.messages if "taken over" in text]
 
 
 def _create_with_number(engine, cloud, number):
@@ -58,6 +70,74 @@ def test_equal_configurations_created_at_once_are_told_apart_though_every_respon
     created = {call.result().id for call in [clocked_engine.stub.Create.future(request) for request in requests]}
 
     assert created == {f"{BUCKET}/notificationConfigs/{number}" for number in range(1, 9)}
+
+
+class _LateProvider(ClockedProvider):
+    """A provider that goes on after the first creation of a configuration only when the next creation has ended."""
+
+    def __init__(self):
+        super().__init__()
+        self.made, self.ended = threading.Event(), threading.Event()
+
+    def resource(self, token):
+        late = self
+
+        class Late(NotificationConfig):
+            def create(self, context, inputs):
+                state = super().create(context, inputs)
+                if context.name == "first":
+                    late.made.set()
+                    assert late.ended.wait(60)
+                return state
+
+        with self._lock:
+            return self._resources.setdefault(token, Late(*self._client_and_lookups))
+
+
+def test_a_configuration_is_told_from_somebody_elses_before_the_call_that_created_it_has_ended(cloud):
+    provider = _LateProvider()
+    with driver.engine(provider, project=PROJECT, emulatorHost=cloud.host) as engine, ThreadPoolExecutor() as pool:
+        first = pool.submit(engine.create, NOTIFICATION, "first", notification())
+        try:
+            assert provider.made.wait(60)
+            second = engine.create(NOTIFICATION, "second", notification())
+        finally:
+            provider.ended.set()
+
+        assert [first.result().id, second.id] == [f"{BUCKET}/notificationConfigs/{number}" for number in (1, 2)]
+
+
+def test_an_equal_configuration_that_somebody_creates_when_a_response_is_lost_is_taken_over_with_a_message(
+    clocked_engine, cloud
+):
+    cloud.fail(INSERT, drop="before")
+    path = f"b/{BUCKET}/notificationConfigs"
+    theirs = {"kind": "storage#notification", "id": "77", "payload_format": "JSON_API_V1"}
+    theirs["topic"] = f"//pubsub.googleapis.com/projects/{PROJECT}/topics/uploads"
+
+    def create(_, request):
+        if request.startswith("POST") and request.endswith("notificationConfigs"):
+            cloud.emulator.store.put(f"{path}/77", theirs)
+
+    with cloud.interceptor.observed(create):
+        created = clocked_engine.create(NOTIFICATION, "n", notification())
+
+    assert _said(clocked_engine) == [f"{created.id} is taken over: {TAKEN_OVER}"]
+
+
+def test_a_configuration_that_a_later_run_takes_over_is_told(clocked_engine, cloud):
+    cloud.fail(INSERT, drop="after")
+    cloud.fail("storage.notifications.list", body='{"items": []}')
+    cloud.fail("storage.notifications.list", status=403, times=99)
+    with failing() as failed:
+        clocked_engine.create(NOTIFICATION, "n", notification())
+    cloud.emulator.faults.queue.clear()
+    state = left_by(failed[0], driver.Resource(clocked_engine.urn(NOTIFICATION, "n"), "", {}, {}))
+    refreshed = clocked_engine.refresh(state)
+
+    assert _said(clocked_engine) == [f"{refreshed.id} is taken over: {TAKEN_OVER}"]
+    clocked_engine.refresh(refreshed)
+    assert len(_said(clocked_engine)) == 1
 
 
 def test_if_the_bucket_cannot_be_listed_after_a_lost_response_the_next_run_finds_the_configuration(engine, cloud):

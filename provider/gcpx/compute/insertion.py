@@ -111,7 +111,11 @@ class Insertion(abc.ABC):
         """
         if not isinstance(error, self.refused_again) and not self.context.autonamed:
             return None
-        return self.operations.requested_if_known(self.context, self.scope, request_id)
+        for _ in self.context.tries(LAG if error.is_repeated else 0.0):
+            operation = self.operations.requested_if_known(self.context, self.scope, request_id)
+            if operation is not None:
+                return operation
+        return None
 
     def sent_earlier(self, request_id: str) -> Operation | None:
         """Return the operation that the request ID began in an earlier run, if that is looked up before it is sent."""
@@ -217,16 +221,25 @@ class Insertion(abc.ABC):
             raise Unfinished(f"{_UNSEEN}. Google refused to create it again: {explained}", unseen) from refusal
         raise explained from (refusal if explained is not refusal else refusal.__cause__)
 
-    def refusal_of_lost(self, lost: Unfinished, request_id: str) -> Conflict:
-        """Return a conflict if another request created what exists; raise Unfinished if a lost request may have."""
-        try:
-            operation = self.operations.requested(self.context, self.scope, request_id)
-            is_others = operation is None and self.exists()
-        except ProviderError:
-            raise lost from lost.__cause__
-        if not is_others:
-            raise Unfinished(str(lost), operation) from lost
-        return Conflict(f"{lost}, but what exists was created by another request")
+    def refusal_of_lost(self, lost: Unfinished, request_id: str) -> ApiError:
+        """Return a conflict if another request created what exists; raise Unfinished if a lost request may have.
+
+        Google may show what an operation has created some seconds before it lists the operation.
+        """
+        for _ in self.context.tries(LAG):
+            try:
+                operation = self.operations.requested(self.context, self.scope, request_id)
+                is_others = operation is None and self.exists()
+            except ProviderError as error:
+                raise with_reason(lost, error) from lost
+            if not is_others:
+                raise Unfinished(str(lost), operation) from lost
+        if self.context.is_over:
+            raise lost
+        return Conflict(
+            f"{str(lost.__cause__ or lost).rstrip('.')}. For {LAG:.0f} seconds, Google has listed no operation of this "
+            "request; if its list is later than that, the next `pulumi up` takes over what the request created"
+        )
 
     def _owner_once_seen(self, outcome: Outcome) -> Owner:
         """Tell whose it is what an operation has created; look for it for a while, if Google does not show it."""
@@ -258,6 +271,12 @@ class InsertionOfOne(Insertion, Creation):
         if outcome.error is not None:
             raise self.explained(outcome.error)
         return Made(outcome.operation, inserted.earlier)
+
+
+def with_reason(lost: Unfinished, error: ProviderError) -> Unfinished:
+    """Return the error of a lost request with the error for which nothing tells what became of the request."""
+    words = f"{str(lost).rstrip('.')}. What became of the request could not be found out: {safe_message(error)}"
+    return Unfinished(words, lost.operation)
 
 
 def taken_over(thing: str, operation: Operation) -> str:

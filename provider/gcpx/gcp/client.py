@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx.errors import ProviderError
+from gcpx.errors import ProviderError, safe_message
 from gcpx.gcp.connections import Connections
 from gcpx.gcp.errors import (
     ApiError,
@@ -24,7 +24,7 @@ from gcpx.gcp.errors import (
 )
 from gcpx.gcp.permissions import explain_denial
 from gcpx.gcp.request import MOST_AT_ONCE, Api, Request
-from gcpx.gcp.retries import RateBudget, Retries, RetryableError, is_transient, retry_after
+from gcpx.gcp.retries import RateBudget, Retries, RetryableError, is_transient, may_pass, retry_after
 from gcpx.gcp.settings import Settings
 from gcpx.gcp.transport import GRACE, Attempt, Response, Transport
 from gcpx.model.resource import Context
@@ -89,6 +89,9 @@ class GoogleClient:
         renew_token = False
         while True:
             try:
+                done = self._done_before(request, retries)
+                if done is not None:
+                    return done
                 with retries.turn() as sent:
                     return self._send_once(request, context, retries.budget, sent, renew_token=renew_token)
             except Unauthenticated as error:
@@ -98,18 +101,21 @@ class GoogleClient:
                 renew_token = True
             except RetryableError as failure:
                 retries.wait_or_raise(failure)
-                done = self._done_before(request, retries)
-                if done is not None:
-                    return done
 
     def _done_before(self, request: Request, retries: Retries) -> dict[str, Any] | None:
-        """Return the response of an earlier attempt, if that is known; raise its error if that cannot be found out."""
+        """Return the response of an earlier attempt, if that is known.
+
+        If that cannot be found out, raises RetryableError if it may be later, and otherwise the error of the attempt.
+        """
         if retries.lost is None:
             return None
         try:
             done = request.done()
         except ProviderError as error:
-            raise retries.lost from error
+            if isinstance(error, ApiError) and may_pass(error):
+                raise RetryableError(error, unsent=True) from error
+            hint = f"What became of the request could not be found out: {safe_message(error)}"
+            raise retries.lost.with_hint(hint) from error
         return None if done is None else dict(done)
 
     def _send_once(

@@ -70,6 +70,14 @@ class Creation(abc.ABC):
             return attrs.evolve(self.read(made.response), adopted=made.earlier)
 
 
+def taken_over(resource_id: str) -> str:
+    """Return the message that what exists after a lost response is taken over, as Google does not show its creator."""
+    return (
+        f"{resource_id} is taken over: the response to the request that creates it was lost, it was not there before, "
+        "and it is as requested. Google does not show who created it"
+    )
+
+
 class CreationByName(Creation):
     """A creation under a name that the program gives, by an API without request IDs.
 
@@ -101,6 +109,7 @@ class CreationByName(Creation):
             # It was not there before. If it is as this request writes it, an attempt without a response has created it.
             is_ours = error.is_repeated and self.is_as_written()
             self._refuse_others(Shown.SAME, Maker.OURS if is_ours else Maker.UNTOLD)
+            self.context.inform(taken_over(self.unread({}).id))
             return Made({})
 
     def _refuse_others(self, shown: Shown, maker: Maker) -> None:

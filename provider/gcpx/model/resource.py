@@ -82,6 +82,7 @@ class Context:
         is_blocked: whether the replaced one has not been deleted, and both cannot exist at the same time.
         urn_of: gives the URN of the resource that has an ID, of all resources that the engine has shown or that were
             created since Configure; None if none has.
+        claim: tells the other calls that the resource has an ID, which `urn_of` knows otherwise only after the call.
         clock: gives the time in seconds, from any starting point.
         parallel: how many requests the call may have under way at the same time.
     """
@@ -101,6 +102,7 @@ class Context:
     replaces: Replaced | None = None
     is_blocked: bool = False
     urn_of: Callable[[str], str | None] = lambda _: None
+    claim: Callable[[str], None] = lambda _: None
     clock: Callable[[], float] = time.monotonic
     parallel: int = PARALLEL
 
@@ -116,6 +118,11 @@ class Context:
         if not self.timeout:
             return math.inf
         return self.begun + self.timeout + (READING_TIME if reading else 0.0) - self.clock()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the user has cancelled, or the time of the call is over, so that a wait may have ended too early."""
+        return self.cancelled.is_set() or self.seconds_left() <= 0
 
     def tries(self, seconds: float, *, pause: float = 0.5, longest: float = math.inf) -> Iterator[None]:
         """Yield each time to try, or to look, again: at once, and then after growing pauses, for some seconds.

@@ -27,7 +27,7 @@ from gcpx.model.fields import Failure, Record, chosen, field, object_type, outpu
 from gcpx.model.links import name_of, path_of
 from gcpx.model.numbers import as_integer
 from gcpx.model.patterns import PROJECT, REGION
-from gcpx.model.resource import Context, InvalidId, ListedResource, Page, PartialError, Resource, State
+from gcpx.model.resource import Context, InvalidId, ListedResource, Page, PartialError, Resource, State, gone
 
 if TYPE_CHECKING:
     from gcpx.oslogin.value_types import SshKeyQueryValues, SshKeyValues
@@ -346,7 +346,12 @@ class SshKey(Resource):
         keys, last, wanted = self._keys(context, user), _values(old), _values(new)
         if chosen(last, _POSIX_ACCOUNT_INPUTS) != chosen(wanted, _POSIX_ACCOUNT_INPUTS) and wanted.get("projectId"):
             keys.add(wanted)
-        keys.set_expiration(key_id, wanted.get("expirationTimeUsec"))
+        try:
+            keys.set_expiration(key_id, wanted.get("expirationTimeUsec"))
+        except NotFound as error:
+            if keys.read(key_id) is not None:
+                raise
+            raise gone(resource_id) from error
         return keys.state_once_readable(key_id, wanted)
 
     def delete(self, context: Context, resource_id: str) -> None:

@@ -257,6 +257,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             requester=naming.requester(self._memory.provider_id, urn, plain),
             provider_urn=self._memory.provider_urn,
             urn_of=self._memory.urn_of,
+            claim=partial(self._memory.claim, urn),
         )
 
     def _writer(self, kind: ObjectType, values: dict[str, Any], *, marked: bool = True) -> FailureWriter:

@@ -85,6 +85,11 @@ class StackMemory:
         with self._lock:
             return self._urns.get(resource_id)
 
+    def claim(self, urn: str, resource_id: str) -> None:
+        """Remember that a resource has an ID, as soon as that is known."""
+        with self._lock:
+            self._urns[resource_id] = urn
+
     def replaced(self, urn: str) -> Replaced | None:
         """Return what was shown of a resource that is about to be created; None if it is not a replacement."""
         with self._lock:

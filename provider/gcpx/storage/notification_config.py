@@ -16,7 +16,7 @@ import attrs
 
 from gcpx.errors import MalformedResponse, ProviderError, safe_message
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.creation import Creation, Made
+from gcpx.gcp.creation import Creation, Made, taken_over
 from gcpx.gcp.errors import (
     ApiError,
     Conflict,
@@ -341,7 +341,10 @@ class NotificationConfig(Resource):
             creation = _Creation(
                 context=context, resource=self, configs=configs, inputs=values, before=frozenset(twins)
             )
-            return creation.run()
+            state = creation.run()
+            # The next equal creation lists it, perhaps before this call has ended, and must not refuse it as somebody's.
+            context.claim(state.id)
+            return state
 
     def read(self, context: Context, resource_id: str, inputs: dict[str, Any] | None) -> State | None:
         """Read the configuration of an ID; if that is provisional, find the configuration by its content.
@@ -428,7 +431,10 @@ class NotificationConfig(Resource):
         others = (
             item for item in configs.read_all() if item["id"] not in before and not in_state(configs.id_of(item["id"]))
         )
-        return next((item for item in others if self._is_twin(item, known, meaning)), None)
+        found = next((item for item in others if self._is_twin(item, known, meaning)), None)
+        if found is not None:
+            configs.context.inform(taken_over(configs.id_of(found["id"])))
+        return found
 
     def _is_ours(self, context: Context, item: FoundConfig) -> bool:
         """Return whether a configuration in Google's JSON, found by its number, has the content that the state has.
@@ -598,7 +604,7 @@ class _Creation(Creation):
             found = self._new_twin(lost)
             if found is not None or not isinstance(lost.__cause__, NoResponse):
                 return found
-        if context.cancelled.is_set() or context.seconds_left() <= 0:
+        if context.is_over:
             raise lost  # it may still be under way
         return None
 
@@ -611,4 +617,7 @@ class _Creation(Creation):
                 f"{str(lost).rstrip('.')}. The bucket's list, which shows whether it was created, could not be read: "
                 f"{safe_message(error).rstrip('.')}. Run `pulumi up` again to go on"
             ) from error
-        return next((found for number, found in twins.items() if number not in self.before), None)
+        found = next((found for number, found in twins.items() if number not in self.before), None)
+        if found is not None:
+            self.context.inform(taken_over(self.configs.id_of(found["id"])))
+        return found

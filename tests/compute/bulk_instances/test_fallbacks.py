@@ -115,6 +115,29 @@ def test_a_shortage_at_the_request_goes_on_to_the_next_attempt(engine, cloud, re
     assert len(cloud.requests(BULK)) == 2, "a shortage is not retried as it is"
 
 
+@pytest.mark.parametrize("reason", ["quotaExceeded", "ZONE_RESOURCE_POOL_EXHAUSTED"])
+def test_a_shortage_at_the_repetition_of_a_request_goes_on_to_the_next_attempt(clocked_engine, cloud, reason):
+    cloud.fail(BULK, status=503)
+    cloud.fail(BULK, status=403, reason=reason, message="used up")
+    created = clocked_engine.create(FLEET, "workers", fleet(**THEN_C))
+
+    assert _zones(created) == {"us-east1-c": 3}
+    assert len(cloud.requests(BULK)) == 3
+
+
+def test_a_fleet_that_a_request_without_a_response_created_is_not_created_again_by_a_fallback(clocked_engine, cloud):
+    """Google refuses the repetition, and shows only some seconds later what the first request has created."""
+    cloud.fail(BULK, drop="after")
+    cloud.fail(BULK, status=403, reason="quotaExceeded", message="used up")
+    cloud.fail("compute.regionOperations.list", body='{"items": []}', times=3)
+    cloud.fail("compute.instances.list", body='{"items": []}', times=6)
+    with failing() as failed:
+        clocked_engine.create(FLEET, "workers", fleet(**THEN_C))
+
+    assert failed[0].partial is not None
+    assert len(cloud.requests(BULK)) == 2
+
+
 @pytest.mark.parametrize("code", ["QUOTA_EXCEEDED", "ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS", "STOCKOUT"])
 def test_a_shortage_of_the_operation_goes_on_to_the_next_attempt(engine, cloud, code):
     cloud.fail(BULK, operation={"errors": [{"code": code, "message": "used up"}]})

@@ -582,3 +582,31 @@ def test_an_older_instance_that_gets_the_label_is_no_member_although_a_list_lags
 
     assert lists == []
     assert [body["name"] for body in instances(cloud).values()] == ["stranger"]
+
+
+@pytest.mark.parametrize("count", [0, 2], ids=["creation", "growth"])
+def test_what_gets_the_label_while_a_request_is_repeated_is_left_and_named(cloud, count):
+    """The first attempt has created nothing, and Google lists no operation that created what has the label now."""
+    prepare(cloud)
+    stack, label = stack_of(cloud), {"gcpx-bulk": "crew"}
+    if count:
+        stack.run("up", fleet(count, fleetId="crew"))
+    cloud.fail(BULK, status=503)
+    stranger = cloud.make_instance("a-copy")
+    others = instances(cloud).keys()
+
+    def join(_, request):
+        if request.endswith("/bulkInsert"):
+            cloud.change(stranger, lambda body: body.update(labels=label))
+
+    with cloud.interceptor.observed(join):
+        stack.run("up", fleet(count + 2, fleetId="crew"))
+
+    assert stack.failed is None
+    assert len(instances(cloud).keys() - others) == 2
+    assert len(member_names(stack.state)) == count + 2
+    assert "a-copy" not in member_names(stack.state)
+    assert ["a-copy" in warning for warning in stack.warnings] == [True]
+    stack.run("destroy", {})
+    assert cloud.get(stranger)["labels"] == label
+    stack.end_plugin()

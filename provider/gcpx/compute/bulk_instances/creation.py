@@ -44,11 +44,11 @@ from gcpx.compute.bulk_instances.shortfalls import (
     shortfall_lines,
     shortfall_outputs,
 )
-from gcpx.compute.insertion import LAG, Insertion, orphan_warning
+from gcpx.compute.insertion import LAG, Insertion, orphan_warning, with_reason
 from gcpx.compute.listing import ImportableResources
 from gcpx.compute.operations import Operation, Outcome, Wait, created_instances, percentage
 from gcpx.errors import ProviderError, safe_message
-from gcpx.gcp.errors import ApiError, Conflict, Unfinished
+from gcpx.gcp.errors import ApiError, Unfinished
 from gcpx.gcp.list_method import scopes_in
 from gcpx.gcp.request import COMPUTE, Request
 from gcpx.model import codec
@@ -315,15 +315,27 @@ class BulkInsert(Insertion):
     def _done(self, request_id: str) -> Operation | None:
         """Find the operation of an attempt without a response, before the request is sent again.
 
-        Raises ProviderError if no operation shows it, but there are instances that an attempt may have created.
+        Raises ProviderError if no operation shows it, but there are instances that an attempt may have created. New
+        instances are somebody else's if Google lists no operation that created them for a while.
         """
-        operation = self.operations.requested_if_known(self.context, self.scope, request_id)
-        if operation is None:
-            known = {str(member["id"]) for member in self.existing} | self.fleet.membership.strangers.keys()
-            new = [item for item in self.fleet.matching(self.context) if str(item["id"]) not in known]
-            if len(new) > self.created:
-                raise ProviderError(f"{self.fleet.resource_id} has new instances, whose operation is not listed")
-        return operation
+        for _ in self.context.tries(LAG):
+            operation, unknown = None, None
+            try:
+                operation = self.operations.requested(self.context, self.scope, request_id)
+            except ApiError as error:
+                unknown = error
+            if operation is not None or self._has_as_many(self.fleet.matching(self.context)):
+                return operation
+            if unknown is not None:
+                raise unknown
+        if self.context.is_over or not self._has_as_many(self.fleet.members(self.context)):
+            raise ProviderError(f"{self.fleet.resource_id} has new instances, whose operation is not listed")
+        return None
+
+    def _has_as_many(self, instances: list[Instance]) -> bool:
+        """Return whether there are no more instances than those before the request, without known strangers."""
+        known = {str(member["id"]) for member in self.existing} | self.fleet.membership.strangers.keys()
+        return sum(str(item["id"]) not in known for item in instances) <= self.created
 
     def sent_earlier(self, request_id: str) -> Operation | None:
         """Also look for a request that was sent so long ago that Google may no longer recognize its ID."""
@@ -331,10 +343,21 @@ class BulkInsert(Insertion):
             return self.operations.requested(self.context, self.scope, request_id)
         return self.fleet.earlier.requested(self.context, self.operations, self.scope, request_id)
 
-    def refusal_of_lost(self, lost: Unfinished, request_id: str) -> Conflict:
-        """Raise the error as it is: the next list of the members shows what was created."""
-        del request_id
-        raise lost
+    def refusal_of_lost(self, lost: Unfinished, request_id: str) -> ApiError:
+        """Return the shortage for which Google refused a repetition, if nothing shows that an attempt was carried out.
+
+        Otherwise raise the error as it is: the next list of the members shows what was created.
+        """
+        refusal = lost.__cause__
+        if not isinstance(refusal, ApiError) or not reason_of_error(refusal).is_shortage:
+            raise lost
+        try:
+            is_made = any(self._done(request_id) is not None for _ in self.context.tries(LAG))
+        except ProviderError as error:
+            raise with_reason(lost, error) from error
+        if is_made or self.context.is_over:
+            raise lost
+        return refusal
 
     def created_earlier(self, instances: list[Instance]) -> list[Instance]:
         """Return those instances that this same request created when an earlier run sent it; raises `ApiError`."""

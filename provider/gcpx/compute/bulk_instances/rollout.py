@@ -615,14 +615,15 @@ class FleetUpdate:
     def _reached(self, rollout: Rollout) -> str:
         """Say how far a rollout got, and what to do next."""
         try:
-            members = self.fleet.members(self.context)
+            members, at_least = self.fleet.members(self.context), ""
         except ProviderError:
-            members = rollout.members
+            members, at_least = rollout.members, "at least "
         if not rollout.goal.generation:
-            return f"{len(members):,} of {rollout.goal.policy.wanted:,} instances exist; run `pulumi up` to go on"
+            exist = f"{at_least}{len(members):,} of {rollout.goal.policy.wanted:,} instances exist"
+            return f"{exist}; run `pulumi up` to go on"
         current = sum(rollout.goal.is_current(member) for member in members)
         return (
-            f"{len(members):,} of {rollout.goal.policy.wanted:,} members exist, and {current:,} of them "
+            f"{at_least}{len(members):,} of {rollout.goal.policy.wanted:,} members exist, and {current:,} of them "
             f"{'has' if current == 1 else 'have'} the new properties; run `pulumi up` to go on from there"
         )
 
