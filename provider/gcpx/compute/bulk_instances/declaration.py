@@ -297,7 +297,7 @@ class BulkInstancesModel(Record):
     )
 
     count: int = field(
-        "The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number; the only other value allowed is `0`. A lower number deletes members: those that are behind in a rollout, then those with the highest numbers in their names; the preview names them. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.",
+        "The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number; the only other value allowed is `0`. A lower number deletes members: stopped ones, then, with the target shape `BALANCED`, those in the zone that has the most, then those with the highest numbers in their names; the preview names them. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.",
         int64=True,
         minimum=0,
         source=rest(_METHOD, "count"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import math
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
@@ -113,6 +114,7 @@ class Policy:
         guest_attribute: what a ready member has set, as `NAMESPACE/KEY` or `NAMESPACE/KEY=VALUE`; may be empty.
         ready_within: the seconds within which the members of a batch must be ready.
         on_stopped: what happens to stopped members: `START`, `REPLACE`, or `KEEP`, with which they stay as they are.
+        balanced: whether the members are spread over zones as evenly as possible.
     """
 
     wanted: int
@@ -127,14 +129,16 @@ class Policy:
     guest_attribute: str = ""
     ready_within: int = _READY_WITHIN
     on_stopped: str = "START"
+    balanced: bool = False
 
     @classmethod
     def of(cls, inputs: BulkInstancesValues) -> Policy:
         """Read the policy from a fleet's inputs; unknown and malformed values count as missing."""
         given, wanted = nested(inputs, "updatePolicy"), FleetSize.of(inputs).wanted
         on_stopped = text(inputs, "onStopped") or "START"
+        balanced = text(nested(inputs, "locationPolicy"), "targetShape") == "BALANCED"
         if not is_rolling(inputs):
-            return cls(wanted=wanted, rolling=False, unavailable=wanted, on_stopped=on_stopped)
+            return cls(wanted=wanted, rolling=False, unavailable=wanted, on_stopped=on_stopped, balanced=balanced)
         surge = share(given.get("maxSurge"), wanted, math.ceil) or 0
         ready = nested(given, "ready")
         return cls(
@@ -150,6 +154,7 @@ class Policy:
             guest_attribute=text(ready, "guestAttribute"),
             ready_within=as_integer(ready.get("within")) or _READY_WITHIN,
             on_stopped=on_stopped,
+            balanced=balanced,
         )
 
 
@@ -188,7 +193,9 @@ class PlannedMember:
         stopped: it was stopped, and does not start on its own.
         rests: it stays stopped when it is changed.
         startable: it can be started if it is stopped; Google has no capacity for others at the moment.
+        zone: the name of its zone.
         unwanted: its name is not one that the fleet should have.
+        leaves: its place among those that a scale-in deletes, as the state has them: 1 for the first; 0 if it stays.
         note: what to say about it in addition to its name, such as why it was stopped.
         id: distinguishes it from members of the same name in other zones; by default its name.
     """
@@ -201,7 +208,9 @@ class PlannedMember:
     rests: bool = False
     startable: bool = True
     unwanted: bool = False
+    leaves: int = 0
     note: str = ""
+    zone: str = ""
     id: str = attrs.Factory(lambda member: member.name, takes_self=True)
 
     def __str__(self) -> str:
@@ -260,9 +269,11 @@ class Work:
 
 def work_left(members: list[PlannedMember], wanted: int, policy: Policy) -> Work:
     """Find everything that is left to do, up to the pause of the policy."""
-    chosen = _chosen(members, policy)
+    scaled_in = _scaled_in(members, wanted)
+    gone = {member.id for member in scaled_in}
+    chosen = _chosen([member for member in members if member.id not in gone], policy)
     replaced = [member for member in chosen if member.need is Level.REPLACE]
-    surplus = _surplus(members, wanted, replaced)
+    surplus = scaled_in + _left_over(members, wanted, gone | {member.id for member in replaced})
     leaving = {member.id for member in (*replaced, *surplus)}
     staying = [member for member in chosen if member.id not in leaving]
     restarted = [member for member in staying if member.need is Level.RESTART]
@@ -340,16 +351,46 @@ def _chosen(members: list[PlannedMember], policy: Policy) -> list[PlannedMember]
     return lost + others[: max(0, policy.pause_after - done - len(lost))]
 
 
-def _surplus(members: list[PlannedMember], wanted: int, replaced: list[PlannedMember]) -> list[PlannedMember]:
-    """Choose the members of which there are too many: unwanted ones, then those behind, then the highest numbers.
+def leaving(members: Iterable[PlannedMember], policy: Policy) -> dict[str, int]:
+    """Choose the members that a scale-in deletes, in their order, by ID.
 
-    Members that are about to be replaced come first: a surge leaves as many of them as it has added.
+    Stopped ones come first; then, in a balanced fleet, those of the zone that has the most; then the highest numbers.
+    The preview and the update choose from what the state says of the members, so that the update deletes those that the
+    preview has named, whatever has happened since.
     """
-    unwanted = [member for member in members if member.unwanted]
-    leaving = {member.id for member in replaced}
-    rest = [member for member in members if not member.unwanted and member.id not in leaving]
-    rest.sort(key=attrgetter("need", "order"), reverse=True)
-    return unwanted + rest[: max(0, len(rest) - wanted)]
+    left = sorted((member for member in members if not member.unwanted), key=_stays_longer)
+    found: dict[str, int] = {}
+    zones = Counter(member.zone for member in left)
+    in_zone: dict[str, list[PlannedMember]] = defaultdict(list)
+    for member in left:
+        in_zone[member.zone if policy.balanced else ""].append(member)
+    for place in range(1, len(left) - policy.wanted + 1):
+        last = [
+            (of_zone[-1].stopped, zones[zone], of_zone[-1].order, zone) for zone, of_zone in in_zone.items() if of_zone
+        ]
+        zone = max(last)[-1]
+        zones[zone] -= 1
+        found[in_zone[zone].pop().id] = place
+    return found
+
+
+def _stays_longer(member: PlannedMember) -> tuple[bool, tuple[str, int, str]]:
+    """Return a key that sorts stopped members last, and then those with the highest numbers."""
+    return member.stopped, member.order
+
+
+def _scaled_in(members: list[PlannedMember], wanted: int) -> list[PlannedMember]:
+    """Return the members that a scale-in deletes: unwanted ones, and as many of those that leave as are too many."""
+    rest = [member for member in members if not member.unwanted]
+    going = sorted((member for member in rest if member.leaves), key=attrgetter("leaves"))
+    return [member for member in members if member.unwanted] + going[: max(0, len(rest) - wanted)]
+
+
+def _left_over(members: list[PlannedMember], wanted: int, leaving: set[str]) -> list[PlannedMember]:
+    """Return the members of which there are too many besides those that leave: of a surge, those that are behind."""
+    rest = [member for member in members if member.id not in leaving]
+    rest.sort(key=lambda member: (member.need, *_stays_longer(member)), reverse=True)
+    return rest[: max(0, len(rest) - wanted)]
 
 
 def _within(spare: int, members: list[PlannedMember]) -> list[PlannedMember]:

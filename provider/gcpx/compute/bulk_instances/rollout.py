@@ -221,7 +221,7 @@ def rollout_outputs(prior: BulkInstancesValues, goal: Goal, members: list[Instan
     outputs = generation_output(goal.generation)
     if goal.target.removed and not all(goal.is_current(member) for member in members):
         outputs["removedKeys"] = {name: sorted(keys) for name, keys in goal.target.removed.items()}
-    lost = lost_members(prior, goal.inputs, members)
+    lost = lost_members(prior, goal.inputs, members)[: max(0, goal.policy.wanted - len(members))]
     return {**outputs, "lostMembers": lost} if lost else outputs
 
 
@@ -255,17 +255,16 @@ def unfinished_rollout(prior: BulkInstancesValues, inputs: BulkInstancesValues, 
 def lost_members(
     prior: BulkInstancesValues, inputs: BulkInstancesValues, members: list[Instance]
 ) -> list[LostMemberValues]:
-    """Return the names and zones of members that do not exist any more, if the fleet keeps names and is short."""
-    policy, existing = Policy.of(inputs), {member["name"] for member in members}
-    if not policy.keep_names:
+    """Return the names and zones of members that do not exist any more, if the fleet keeps names.
+
+    They stay until an update has made as many members as wanted; how many a refresh has counted does not matter.
+    """
+    existing = {member["name"] for member in members}
+    if not Policy.of(inputs).keep_names:
         return []
     listed: list[MemberValues | LostMemberValues] = [*(prior.get("members") or ()), *(prior.get("lostMembers") or ())]
     known = {item["name"]: name_of(item["zone"]) for item in listed}
-    short = max(0, policy.wanted - len(members))
-    lost: list[LostMemberValues] = [
-        {"name": name, "zone": zone} for name, zone in known.items() if name not in existing
-    ]
-    return lost[:short]
+    return [{"name": name, "zone": zone} for name, zone in known.items() if name not in existing]
 
 
 def instances_to_create(

@@ -43,7 +43,7 @@ def test_a_preview_of_a_smaller_fleet_does_not_call_deleted_members_replaced(eng
     created = engine.create(FLEET, "workers", rolling(5))
     engine.preview_update(created, rolling(2, **BIGGER_DISK))
     assert "2 members are replaced: web-001, web-002" in said(engine)
-    assert "3 members are deleted: web-003, web-004, web-005" in said(engine)
+    assert "3 members are deleted: web-005, web-004, web-003" in said(engine)
 
     engine.log.messages.clear()
     engine.preview_update(created, rolling(0, {"pauseAfter": "50%"}, **BIGGER_DISK))
