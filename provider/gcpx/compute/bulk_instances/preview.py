@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues, MemberValues
 
 _NAMED: Final = 3
+_BATCHES_OF_AN_HOUR: Final = 60
 
 
 def names_in_words(names: Iterable[str]) -> str:
@@ -69,11 +70,23 @@ def describe_plan(members: list[PlannedMember], wanted: int, policy: Policy, *, 
     lines = effects.lines("" if certain else "at most ")
     if policy.rolling and (effects.restarted or effects.replaced):
         least = [running for step, running in planned if _restarted(step) or step.create or step.delete]
-        lines.append(
-            f"{len(least):,} {'batch' if len(least) == 1 else 'batches'}; at least {min(least):,} of {wanted:,} members run at any time"
-        )
+        batches = f"{len(least):,} {'batch' if len(least) == 1 else 'batches'}{_hours(len(least))}"
+        lines.append(f"{batches}; at least {min(least):,} of {wanted:,} members run at any time")
     pause = effects.left_behind(members) and policy.pause_after is not None
     return [*lines, _pause(policy.pause_after or 0, wanted)] if pause else lines
+
+
+def _hours(batches: int) -> str:
+    """Say about how long many batches take; nothing for less than an hour, if each takes a minute.
+
+    >>> _hours(1000)
+    ', one after the other: about 17 hours if each takes a minute, and less with a higher updatePolicy.maxUnavailable'
+    """
+    hours = round(batches / _BATCHES_OF_AN_HOUR)
+    if batches < _BATCHES_OF_AN_HOUR:
+        return ""
+    time = f"about {hours:,} {'hour' if hours == 1 else 'hours'}"
+    return f", one after the other: {time} if each takes a minute, and less with a higher updatePolicy.maxUnavailable"
 
 
 @attrs.frozen

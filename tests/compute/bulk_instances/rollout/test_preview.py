@@ -90,3 +90,17 @@ def test_a_fleet_that_keeps_names_keeps_those_that_the_preview_names_while_it_ge
     kept = [f"web-{number:03}" for number in range(1, count + 1)]
     assert f"{count} members are replaced: {', '.join(kept)}" in said(engine)
     assert member_names(engine.update(created, smaller)) == kept
+
+
+@pytest.mark.parametrize(
+    ("unavailable", "words"),
+    [
+        (1, "120 batches, one after the other: about 2 hours if each takes a minute, and less with a higher"),
+        (3, "40 batches; at least 117 of 120"),
+    ],
+)
+def test_a_preview_of_many_batches_says_how_long_they_take(engine, unavailable, words):
+    created = engine.create(FLEET, "workers", rolling(120))
+    engine.preview_update(created, rolling(120, {"maxUnavailable": unavailable}, **BIGGER_DISK))
+
+    assert words in said(engine)
