@@ -67,6 +67,8 @@ def plan(resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: 
     if old.get(naming.IMPORTED):
         # The import made up what Google never returns, and recorded what Google chose: neither is a reason to replace.
         changes = [change for change in changes if is_below(change.path, resource.in_place) or not change.unseen]
+    known = {change.path for change in changes}
+    changes += [Change(path, "update") for path in resource.left_over(new, outputs) if path not in known]
     changes = [
         change
         if is_below(change.path, resource.in_place) or resource.changes_in_place(change.path, new)

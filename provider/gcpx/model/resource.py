@@ -381,6 +381,14 @@ class Resource(abc.ABC):
         del path, inputs
         return False
 
+    def left_over(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> list[Path]:
+        """Return the paths of inputs that an update has to enforce although they are equal to the last ones; offline.
+
+        `inputs` are the new ones, which may hold unknowns, and `outputs` describe what there is.
+        """
+        del inputs, outputs
+        return []
+
     def announce_update(self, context: Context, old: dict[str, Any], new: dict[str, Any]) -> None:
         """Say in a preview what an update will do, where the changed properties do not show it; offline.
 

@@ -11,6 +11,7 @@ LIST = "compute.instances.aggregatedList"
 OPERATIONS = "compute.zoneOperations.list"
 EARLIER = "2031-05-01T08:30:00.000Z"
 LATER = "2031-05-01T09:30:00.000Z"
+GENERATION = "5d087151-5d89d343-9a3747c6"
 BEFORE_THE_START = "2031-05-01T07:30:00.000Z"
 NAMED = {"region": "us-east1", "instanceProperties": properties(), "perInstanceProperties": {"alpha": {}, "beta": {}}}
 
@@ -206,11 +207,12 @@ def test_members_tell_their_generation_and_the_fallback_that_they_came_from(engi
     created = engine.create(FLEET, "workers", fleet(2))
     assert _by_name(created, "generation") == {"web-001": None, "web-002": None}
     cloud.change(
-        instance_path("web-002"), lambda body: body["labels"].update({"gcpx-generation": "g1", "gcpx-fallback": label})
+        instance_path("web-002"),
+        lambda body: body["labels"].update({"gcpx-generation": GENERATION, "gcpx-fallback": label}),
     )
     refreshed = engine.refresh(created)
 
-    assert _by_name(refreshed, "generation") == {"web-001": None, "web-002": "g1"}
+    assert _by_name(refreshed, "generation") == {"web-001": None, "web-002": GENERATION}
     assert _by_name(refreshed, "fallback") == {"web-001": None, "web-002": fallback}
     assert refreshed.inputs == created.inputs
 

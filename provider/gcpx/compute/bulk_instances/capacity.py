@@ -5,12 +5,14 @@ From these follow the alternatives of a creation, and the requests of each alter
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import attrs
 
 from gcpx.compute.bulk_instances.fleet import FALLBACK_LABEL, Instance
+from gcpx.compute.bulk_instances.zones import beside, in_zones
 from gcpx.compute.instance_properties.disks import AttachedDisk
 from gcpx.compute.instance_properties.machines import MACHINE_TYPE, ReservationAffinity
 from gcpx.compute.reference import PLACEMENT_POLICIES, rest
@@ -178,6 +180,9 @@ class Demand:
         count: how many.
         names: their names; empty if the fleet's name pattern gives them.
         zone: the name of their zone; None if the fleet's location policy chooses it.
+        zones: how many each zone gets, so that the fleet stays spread as wanted; empty if Google chooses.
+        others: how many each zone gets if these have no room.
+        existing: how many members each zone has, for the zones' limits.
         labels: labels in addition to those of the inputs, such as the generation.
         begun: whether an interrupted run has begun to create them.
     """
@@ -185,6 +190,9 @@ class Demand:
     count: int
     names: list[str] = attrs.Factory(list)
     zone: str | None = None
+    zones: Mapping[str, int] = attrs.Factory(dict)
+    others: Mapping[str, int] = attrs.Factory(dict)
+    existing: Counter[str] = attrs.Factory(Counter)
     labels: dict[str, str] = attrs.Factory(dict)
     begun: bool = False
 
@@ -309,12 +317,14 @@ class Alternative:
         inputs: the fleet's inputs with what the fallback changes.
         labels: the labels that show which fallback a member was created with.
         is_last: whether no other alternative follows.
+        is_tentative: whether the next one follows whatever Google answers, because the zones were chosen by gcpx.
     """
 
     name: str = ""
     inputs: BulkInstancesValues
     labels: dict[str, str] = attrs.Factory(dict)
-    is_last: bool
+    is_last: bool = False
+    is_tentative: bool = False
 
     @property
     def index(self) -> int:
@@ -324,9 +334,17 @@ class Alternative:
 
 def alternatives(inputs: BulkInstancesValues, demand: Demand) -> list[Alternative]:
     """List the alternatives to create instances in their order; fallbacks without the wanted zone are left out."""
-    own = Alternative(inputs=inputs, is_last=False)
-    found = [own, *(
-        Alternative(name=f"fallbacks[{index}]", inputs=with_fallback(inputs, fallback), labels={FALLBACK_LABEL: str(index)}, is_last=False)
+    anywhere = beside(inputs, demand.existing)
+    placed = in_zones(inputs, demand.count, demand.zones) if demand.zones else anywhere
+    elsewhere = (
+        [Alternative(name="other zones", inputs=in_zones(inputs, demand.count, demand.others))] if demand.others else []
+    )
+    found = [Alternative(inputs=placed, is_tentative=bool(elsewhere)), *elsewhere, *(
+        Alternative(
+            name=f"fallbacks[{index}]",
+            inputs=with_fallback(anywhere if fallback.get("zones") else placed, fallback),
+            labels={FALLBACK_LABEL: str(index)},
+        )
         for index, fallback in enumerate(inputs.get("fallbacks") or ())
         if demand.zone is None or not fallback.get("zones") or demand.zone in map(name_of, fallback["zones"])
     )]  # fmt: skip

@@ -583,7 +583,7 @@ class _Run:
             self._try(alternative, tried[number + 1 :])
             if alternative.name:
                 self.context.progress(f"{self.created:,}/{self.demand.count:,} instances created")
-            if self.stopped:
+            if self.stopped and not alternative.is_tentative:
                 return
 
     def were_requested(self, tried: list[Alternative]) -> bool:
@@ -660,6 +660,8 @@ class _Run:
         """
         existing = {member["id"] for member in self.existing}
         members = self._members()
+        if self.demand.zones:  # beside existing members, what an earlier run has created exists already
+            return members
         return [member for member in members if member["id"] in existing or alternative_of(member) < alternative.index]
 
     def _members(self) -> list[Instance]:

@@ -69,7 +69,7 @@ class LocationConstraints(Record):
     """Limits of one location."""
 
     max_count: int = field(
-        "The maximum number of instances in the location, such as `10`. Must be at least 0.",
+        "The maximum number of members in the location, such as `10`. Must be at least 0.",
         minimum=0,
         source=rest(_BULK_INSERT, "locationPolicy.locations.constraints.maxCount"),
     )
@@ -116,7 +116,7 @@ class LocationPolicy(Record):
         "Preferences and limits of zones, by zone, such as `{zones/us-east1-b: {preference: DENY}}`."
     )
     target_shape: str = field(
-        "How the instances are spread over zones: `ANY` prefers zones with unused reservations, `ANY_SINGLE_ZONE` uses one zone for all, `BALANCED` spreads them as evenly as possible. Default: `ANY_SINGLE_ZONE`.",
+        "How the instances are spread over zones: `ANY` prefers zones with unused reservations, `ANY_SINGLE_ZONE` uses one zone for all, `BALANCED` spreads them as evenly as possible. New members are placed beside those that exist. Default: `ANY_SINGLE_ZONE`.",
         enum=("ANY", "ANY_SINGLE_ZONE", "BALANCED"),
         default="ANY_SINGLE_ZONE",
         source=rest(_BULK_INSERT, "locationPolicy.targetShape"),
@@ -297,7 +297,7 @@ class BulkInstancesModel(Record):
     )
 
     count: int = field(
-        "The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number; the only other value allowed is `0`. A lower number deletes members: those that are behind in a rollout, then those with the highest numbers in their names; the preview names them. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.",
+        "The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number; the only other value allowed is `0`. A lower number deletes members: stopped ones, then, with the target shape `BALANCED`, those in the zone that has the most, then those with the highest numbers in their names; the preview names them. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.",
         int64=True,
         minimum=0,
         source=rest(_METHOD, "count"),

@@ -169,8 +169,9 @@ def is_changing(label: str) -> bool:
 
 
 def recorded_generation(instance: Instance) -> str:
-    """Read the generation from the label of an instance (REST JSON); empty without one."""
-    return str(instance.get("labels", {}).get(GENERATION_LABEL, ""))
+    """Read the generation from the label of an instance (REST JSON); empty without one that gcpx has written."""
+    label = str(instance.get("labels", {}).get(GENERATION_LABEL, ""))
+    return label if _FORM.fullmatch(label) else ""
 
 
 def last_generations(prior: BulkInstancesValues) -> dict[str, str]:

@@ -30,7 +30,7 @@ from gcpx.compute.bulk_instances.generation import (
     rolled_properties,
     set_properties,
 )
-from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, is_rolling, level_of, levels_of
+from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, is_rolling, leaving, level_of, levels_of
 from gcpx.errors import UserError
 from gcpx.gcp.errors import ApiError
 from gcpx.model.diff import diff
@@ -39,7 +39,7 @@ from gcpx.model.links import name_of
 from gcpx.model.resource import Context
 
 if TYPE_CHECKING:
-    from gcpx.compute.value_types import BulkInstancesValues, InstancePropertiesValues, InstanceValues
+    from gcpx.compute.value_types import BulkInstancesValues, InstancePropertiesValues, InstanceValues, MemberValues
 
 Properties: TypeAlias = "InstanceValues | InstancePropertiesValues"
 """An instance, or instance properties (REST JSON)."""
@@ -243,6 +243,19 @@ _WITHOUT_ROLLING: Final = (*ON_RUNNING[:2], LABELS)
 """What changes on running members if the policy is not ROLLING: labels, metadata and tags."""
 
 
+def known_member(inputs: BulkInstancesValues, policy: Policy, known: Instance | MemberValues) -> PlannedMember:
+    """Describe a member for the plan, as Google or the state shows it: who it is, where, and whether it is stopped."""
+    name, names = known["name"], nested(inputs, "perInstanceProperties")
+    return PlannedMember(
+        name=name,
+        order=name_order(name),
+        stopped=is_stopped(known),
+        unwanted=bool(names) and (name not in names or not policy.wanted),
+        zone=name_of(known["zone"]),
+        id=str(known["id"]),
+    )
+
+
 class TooDisruptiveError(UserError):
     """A change needs more than the update policy allows."""
 
@@ -268,6 +281,7 @@ class Goal:
             behind cannot be changed then.
         known: the generations of members, by their IDs, from the last outputs.
         rehosted: the names of members that had a host name of their own, and should have none now.
+        leaving: the members that a scale-in deletes, by ID, in their order, as the preview has named them.
     """
 
     inputs: BulkInstancesValues
@@ -279,6 +293,7 @@ class Goal:
     unreadable: ApiError | None = None
     known: Mapping[str, str] = attrs.Factory(dict)
     rehosted: frozenset[str] = frozenset()
+    leaving: Mapping[str, int] = attrs.Factory(dict)
 
     @classmethod
     def of(cls, context: Context, fleet: Fleet, old: BulkInstancesValues, new: BulkInstancesValues) -> Goal:
@@ -305,6 +320,7 @@ class Goal:
             unreadable=unreadable,
             known=last_generations(prior),
             rehosted=frozenset(_hostnames(old).keys() - _hostnames(new).keys()),
+            leaving=leaving((known_member(new, policy, item) for item in prior.get("members") or ()), policy),
         )
 
     def reversed(self, old: BulkInstancesValues) -> Goal:
@@ -321,6 +337,7 @@ class Goal:
             base=self.generation,
             target=target,
             rehosted=frozenset(_hostnames(self.inputs).keys() - _hostnames(old).keys()),
+            leaving={},
         )
 
     def target_of(self, instance: Instance) -> Target:
@@ -348,16 +365,12 @@ class Goal:
 
     def member(self, instance: Instance, *, ready: bool) -> PlannedMember:
         """Describe an instance for the plan; raises TooDisruptiveError, or ApiError if it needs an unreadable template."""
-        names, stopped = nested(self.inputs, "perInstanceProperties"), is_stopped(instance)
-        return PlannedMember(
-            name=instance["name"],
-            order=name_order(instance["name"]),
+        return attrs.evolve(
+            known_member(self.inputs, self.policy, instance),
             need=self._need(instance),
             available=ready and instance.get("status") == _RUNNING,
-            stopped=stopped,
             rests=self.rests(instance),
-            unwanted=bool(names) and (instance["name"] not in names or not self.policy.wanted),
-            id=str(instance["id"]),
+            leaves=self.leaving.get(str(instance["id"]), 0),
         )
 
     def rests(self, instance: Instance) -> bool:

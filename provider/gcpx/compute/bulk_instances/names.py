@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 from gcpx.compute.bulk_instances.capacity import FleetSize
 from gcpx.compute.bulk_instances.fleet import Fleet, Instance, pattern_expression, region_of
+from gcpx.compute.bulk_instances.zones import Places, zones_of
 from gcpx.compute.listing import ImportableResources
 from gcpx.errors import ProviderError
 from gcpx.gcp.errors import ApiError, Conflict, Rejected
 from gcpx.gcp.list_method import scopes_in
-from gcpx.model.fields import elements, nested, text
+from gcpx.model.fields import text
 from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import name_of
 from gcpx.model.resource import Context
@@ -157,18 +158,8 @@ def names_across_zones(inputs: BulkInstancesValues, members: Iterable[Instance],
         count: the number of new instances.
     """
     pattern, members = text(inputs, "namePattern"), list(members)
-    zones = {name_of(member["zone"]) for member in members}
-    if not pattern or all(_may_be_used(inputs, zone) for zone in zones):
+    places = Places.of(inputs)
+    if not pattern or all(map(places.allows, zones_of(members))):
         return []
     in_use = {member["name"] for member in members}
     return next_names(pattern, in_use, count)
-
-
-def _may_be_used(inputs: BulkInstancesValues, zone: str) -> bool:
-    """Return whether the location policy of a request lets it create instances in a zone."""
-    policy = nested(inputs, "locationPolicy")
-    locations = nested(policy, "locations")
-    preferences = {name_of(name): text(nested(locations, name), "preference") for name in locations}
-    chosen = {name_of(item.get("zone", "")) for _, item in elements(policy, "zones")}
-    chosen |= {name for name, preference in preferences.items() if preference == "ALLOW"}
-    return preferences.get(zone) != "DENY" and (not chosen or zone in chosen)

@@ -7,16 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from gcpx.compute.bulk_instances.capacity import is_parked
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
-from gcpx.compute.bulk_instances.fleet import (
-    FALLBACK_LABEL,
-    GENERATION_LABEL,
-    Fleet,
-    Instance,
-    fleet_values,
-    is_stopped,
-    stop_reasons,
-)
-from gcpx.compute.bulk_instances.generation import last_generations
+from gcpx.compute.bulk_instances.fleet import FALLBACK_LABEL, Fleet, Instance, fleet_values, is_stopped, stop_reasons
+from gcpx.compute.bulk_instances.generation import last_generations, recorded_generation
 from gcpx.compute.operations import Operation
 from gcpx.model.fields import chosen, object_type
 from gcpx.model.links import name_of
@@ -129,7 +121,7 @@ def _member(instance: Instance, reasons: Mapping[str, str], generations: Mapping
     }
     if (reason := reasons.get(member["id"])) is not None:
         member["stopReason"] = reason
-    if (generation := labels.get(GENERATION_LABEL) or generations.get(member["id"])) is not None:
+    if (generation := recorded_generation(instance) or generations.get(member["id"])) is not None:
         member["generation"] = generation
     if (fallback := as_integer(labels.get(FALLBACK_LABEL))) is not None:
         member["fallback"] = fallback

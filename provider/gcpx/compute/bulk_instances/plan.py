@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import math
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from gcpx.compute.bulk_instances.capacity import FleetSize
+from gcpx.compute.bulk_instances.zones import Places
 from gcpx.model.fields import nested, text
 from gcpx.model.numbers import as_integer, as_integer_or_percentage
 from gcpx.model.values import Path
@@ -113,6 +115,7 @@ class Policy:
         guest_attribute: what a ready member has set, as `NAMESPACE/KEY` or `NAMESPACE/KEY=VALUE`; may be empty.
         ready_within: the seconds within which the members of a batch must be ready.
         on_stopped: what happens to stopped members: `START`, `REPLACE`, or `KEEP`, with which they stay as they are.
+        places: the zones of the members.
     """
 
     wanted: int
@@ -127,14 +130,16 @@ class Policy:
     guest_attribute: str = ""
     ready_within: int = _READY_WITHIN
     on_stopped: str = "START"
+    places: Places = attrs.Factory(Places)
 
     @classmethod
     def of(cls, inputs: BulkInstancesValues) -> Policy:
         """Read the policy from a fleet's inputs; unknown and malformed values count as missing."""
         given, wanted = nested(inputs, "updatePolicy"), FleetSize.of(inputs).wanted
         on_stopped = text(inputs, "onStopped") or "START"
+        places = Places.of(inputs)
         if not is_rolling(inputs):
-            return cls(wanted=wanted, rolling=False, unavailable=wanted, on_stopped=on_stopped)
+            return cls(wanted=wanted, rolling=False, unavailable=wanted, on_stopped=on_stopped, places=places)
         surge = share(given.get("maxSurge"), wanted, math.ceil) or 0
         ready = nested(given, "ready")
         return cls(
@@ -150,6 +155,7 @@ class Policy:
             guest_attribute=text(ready, "guestAttribute"),
             ready_within=as_integer(ready.get("within")) or _READY_WITHIN,
             on_stopped=on_stopped,
+            places=places,
         )
 
 
@@ -173,9 +179,6 @@ def _unavailable(given: Any, wanted: int, surge: int) -> int:
     return least if number is None else max(least, number)
 
 
-_MOST_STEPS: Final = 20_000
-
-
 @attrs.frozen
 class PlannedMember:
     """A member as a plan sees it.
@@ -188,7 +191,9 @@ class PlannedMember:
         stopped: it was stopped, and does not start on its own.
         rests: it stays stopped when it is changed.
         startable: it can be started if it is stopped; Google has no capacity for others at the moment.
+        zone: the name of its zone.
         unwanted: its name is not one that the fleet should have.
+        leaves: its place among those that a scale-in deletes, as the state has them: 1 for the first; 0 if it stays.
         note: what to say about it in addition to its name, such as why it was stopped.
         id: distinguishes it from members of the same name in other zones; by default its name.
     """
@@ -201,7 +206,9 @@ class PlannedMember:
     rests: bool = False
     startable: bool = True
     unwanted: bool = False
+    leaves: int = 0
     note: str = ""
+    zone: str = ""
     id: str = attrs.Factory(lambda member: member.name, takes_self=True)
 
     def __str__(self) -> str:
@@ -260,9 +267,11 @@ class Work:
 
 def work_left(members: list[PlannedMember], wanted: int, policy: Policy) -> Work:
     """Find everything that is left to do, up to the pause of the policy."""
-    chosen = _chosen(members, policy)
+    scaled_in = _scaled_in(members, wanted)
+    gone = {member.id for member in scaled_in}
+    chosen = _chosen([member for member in members if member.id not in gone], policy)
     replaced = [member for member in chosen if member.need is Level.REPLACE]
-    surplus = _surplus(members, wanted, replaced)
+    surplus = scaled_in + _left_over(members, wanted, gone | {member.id for member in replaced})
     leaving = {member.id for member in (*replaced, *surplus)}
     staying = [member for member in chosen if member.id not in leaving]
     restarted = [member for member in staying if member.need is Level.RESTART]
@@ -280,48 +289,127 @@ def work_left(members: list[PlannedMember], wanted: int, policy: Policy) -> Work
 
 def next_step(members: list[PlannedMember], wanted: int, policy: Policy) -> Step:
     """Plan the next step; an empty one means that nothing can be done, or that nothing is left to do."""
-    work = work_left(members, wanted, policy)
-    # The running members that may be taken away; those that are kept stopped do not count as missing.
-    kept = sum(member.stopped for member in members) if policy.on_stopped == "KEEP" else 0
-    spare = sum(member.available for member in members) - (wanted - kept - policy.unavailable)
-    delete = _within(spare, [*work.surplus, *work.replaced])
-    spare -= sum(member.available for member in delete)
-    room = wanted + policy.surge - (len(members) - len(delete))
-    return Step(
-        delete=delete,
-        restart=_within(spare, work.restarted),
-        refresh=work.refreshed,
-        start=work.started,
-        create=max(0, min(work.missing, room)),
-    )
+    return _Course.of(members, wanted, policy).step()
 
 
 def steps(members: list[PlannedMember], wanted: int, policy: Policy) -> Iterator[tuple[Step, int]]:
     """Carry out the plan on paper, as if nothing went wrong; yield each step with the fewest members that run."""
-    for number in range(_MOST_STEPS):
-        step = next_step(members, wanted, policy)
-        if not step:
-            return
-        running = sum(member.available for member in members)
-        yield step, running - len(step.disturbed)
-        members = _after(members, step, number)
+    course = _Course.of(members, wanted, policy)
+    while step := course.step():
+        yield step, course.available - len(step.disturbed)
+        course.carry_out(step)
 
 
-def _after(members: list[PlannedMember], step: Step, number: int) -> list[PlannedMember]:
-    deleted = {member.id for member in step.delete}
-    changed = {member.id for member in (*step.restart, *step.refresh)}
-    begun = {member.id for member in (*step.restart, *step.start) if not member.rests}
-    kept = [
-        attrs.evolve(
-            member,
-            need=Level.NONE if member.id in changed else member.need,
-            available=member.available or member.id in begun,
-            stopped=member.stopped and member.id not in begun,
+@attrs.define
+class _Course:
+    """The plan as far as it is carried out; each member is looked at once, and each step takes the next ones.
+
+    Attributes:
+        available, existing: how many members run and are ready, and how many exist.
+        kept: how many are stopped on purpose, and do not count as missing.
+        staying: the members of each zone that are not replaced, the new ones included.
+        zones: all members of each zone.
+        idle: members to delete and members to restart that do not run, and are taken at once.
+        running: those that run: members to restart, surplus ones and, by zone, those to replace.
+    """
+
+    policy: Policy
+    wanted: int
+    work: Work
+    missing: int
+    available: int
+    existing: int
+    kept: int
+    zones: Counter[str]
+    staying: Counter[str]
+    _idle: tuple[list[PlannedMember], list[PlannedMember]]
+    _restarts: deque[PlannedMember]
+    _surplus: deque[PlannedMember]
+    _replaced: dict[str, deque[PlannedMember]]
+    _refreshed: list[PlannedMember]
+    _started: list[PlannedMember]
+
+    @classmethod
+    def of(cls, members: list[PlannedMember], wanted: int, policy: Policy) -> _Course:
+        """Begin with the members as they are."""
+        work = work_left(members, wanted, policy)
+        leaving = {member.id for member in (*work.surplus, *work.replaced)}
+        by_zone: dict[str, deque[PlannedMember]] = defaultdict(deque)
+        for member in filter(_runs, work.replaced):
+            by_zone[member.zone if policy.places.is_balanced else ""].append(member)
+        return cls(
+            policy,
+            wanted,
+            work,
+            missing=work.missing,
+            available=sum(map(_runs, members)),
+            existing=len(members),
+            kept=sum(member.stopped for member in members) if policy.on_stopped == "KEEP" else 0,
+            zones=Counter(member.zone for member in members),
+            staying=Counter(member.zone for member in members if member.id not in leaving),
+            idle=(
+                [member for member in (*work.surplus, *work.replaced) if not member.available],
+                [member for member in work.restarted if not member.available],
+            ),
+            restarts=deque(filter(_runs, work.restarted)),
+            surplus=deque(filter(_runs, work.surplus)),
+            replaced=by_zone,
+            refreshed=work.refreshed,
+            started=work.started,
         )
-        for member in members
-        if member.id not in deleted
-    ]
-    return kept + [PlannedMember(f"{number}/{index}", ("~", number, str(index))) for index in range(step.create)]
+
+    def step(self) -> Step:
+        """Take the members of the next step."""
+        (deleted, restarted), self._idle = self._idle, ([], [])
+        spare = self.available - (self.wanted - self.kept - self.policy.unavailable)
+        delete = deleted + self._leave(spare)
+        spare -= len(delete) - len(deleted)
+        room = self.wanted + self.policy.surge - (self.existing - len(delete))
+        restart = restarted + [self._restarts.popleft() for _ in range(min(max(0, spare), len(self._restarts)))]
+        refresh, start, self._refreshed, self._started = self._refreshed, self._started, [], []
+        create = max(0, min(self.missing, room))
+        return Step(delete=delete, restart=restart, refresh=refresh, start=start, create=create)
+
+    def carry_out(self, step: Step) -> None:
+        """Take note of what a step leads to."""
+        begun = [member for member in (*step.restart, *step.start) if not member.rests]
+        self.available += step.create - sum(map(_runs, step.delete)) + sum(not member.available for member in begun)
+        if self.policy.on_stopped == "KEEP":
+            self.kept -= sum(member.stopped for member in (*step.delete, *begun))
+        self.existing += step.create - len(step.delete)
+        self.missing -= step.create
+        self.zones.subtract(member.zone for member in step.delete if not member.available)
+        if self.policy.keep_names:  # the new ones take the places of those that left
+            new = Counter(member.zone for member in step.delete[: step.create])
+        else:
+            new = self.policy.places.spread(step.create, self.zones, self.staying, sorted(self.zones))
+        self.zones.update(new)
+        self.staying.update(new)
+
+    def _leave(self, spare: int) -> list[PlannedMember]:
+        """Take running members that leave: surplus ones, then one after the other of the zone that has the most."""
+        taken: list[PlannedMember] = []
+        while len(taken) < spare and (queue := self._surplus or self._fullest()):
+            taken.append(queue.popleft())
+            self.zones[taken[-1].zone] -= 1
+        return taken
+
+    def _fullest(self) -> deque[PlannedMember] | None:
+        queues = [queue for queue in self._replaced.values() if queue]
+        return min(queues, key=self._place) if queues else None
+
+    def _place(self, queue: deque[PlannedMember]) -> tuple[int, int, tuple[str, int, str]]:
+        zone = queue[0].zone
+        return -self.zones[zone], self.staying[zone], queue[0].order
+
+
+def _runs(member: PlannedMember) -> bool:
+    return member.available
+
+
+def _comes_first(member: PlannedMember) -> tuple[bool, tuple[str, int, str]]:
+    """Return a key that sorts members that are behind: those that do not run first, then by number."""
+    return member.available, member.order
 
 
 def _chosen(members: list[PlannedMember], policy: Policy) -> list[PlannedMember]:
@@ -331,7 +419,7 @@ def _chosen(members: list[PlannedMember], policy: Policy) -> list[PlannedMember]
     as missing ones do not.
     """
     behind = [member for member in members if member.need and not member.unwanted]
-    behind.sort(key=lambda member: (member.available, member.order))
+    behind.sort(key=_comes_first)
     if policy.pause_after is None:
         return behind
     done = sum(not member.need for member in members if not member.unwanted)
@@ -340,20 +428,43 @@ def _chosen(members: list[PlannedMember], policy: Policy) -> list[PlannedMember]
     return lost + others[: max(0, policy.pause_after - done - len(lost))]
 
 
-def _surplus(members: list[PlannedMember], wanted: int, replaced: list[PlannedMember]) -> list[PlannedMember]:
-    """Choose the members of which there are too many: unwanted ones, then those behind, then the highest numbers.
+def leaving(members: Iterable[PlannedMember], policy: Policy) -> dict[str, int]:
+    """Choose the members that a scale-in deletes, in their order, by ID.
 
-    Members that are about to be replaced come first: a surge leaves as many of them as it has added.
+    Stopped ones come first; then, in a balanced fleet, those of the zone that has the most; then the highest numbers.
+    The preview and the update choose from what the state says of the members, so that the update deletes those that the
+    preview has named, whatever has happened since.
     """
-    unwanted = [member for member in members if member.unwanted]
-    leaving = {member.id for member in replaced}
-    rest = [member for member in members if not member.unwanted and member.id not in leaving]
-    rest.sort(key=attrgetter("need", "order"), reverse=True)
-    return unwanted + rest[: max(0, len(rest) - wanted)]
+    left = sorted((member for member in members if not member.unwanted), key=_stays_longer)
+    found: dict[str, int] = {}
+    zones = Counter(member.zone for member in left)
+    in_zone: dict[str, list[PlannedMember]] = defaultdict(list)
+    for member in left:
+        in_zone[member.zone if policy.places.is_balanced else ""].append(member)
+    for place in range(1, len(left) - policy.wanted + 1):
+        last = [
+            (of_zone[-1].stopped, zones[zone], of_zone[-1].order, zone) for zone, of_zone in in_zone.items() if of_zone
+        ]
+        zone = max(last)[-1]
+        zones[zone] -= 1
+        found[in_zone[zone].pop().id] = place
+    return found
 
 
-def _within(spare: int, members: list[PlannedMember]) -> list[PlannedMember]:
-    """Take the members that do not run, and as many running ones as can be spared."""
-    idle = [member for member in members if not member.available]
-    running = [member for member in members if member.available]
-    return idle + running[: max(0, spare)]
+def _stays_longer(member: PlannedMember) -> tuple[bool, tuple[str, int, str]]:
+    """Return a key that sorts stopped members last, and then those with the highest numbers."""
+    return member.stopped, member.order
+
+
+def _scaled_in(members: list[PlannedMember], wanted: int) -> list[PlannedMember]:
+    """Return the members that a scale-in deletes: unwanted ones, and as many of those that leave as are too many."""
+    rest = [member for member in members if not member.unwanted]
+    going = sorted((member for member in rest if member.leaves), key=attrgetter("leaves"))
+    return [member for member in members if member.unwanted] + going[: max(0, len(rest) - wanted)]
+
+
+def _left_over(members: list[PlannedMember], wanted: int, leaving: set[str]) -> list[PlannedMember]:
+    """Return the members of which there are too many besides those that leave: of a surge, the next that are behind."""
+    rest = sorted((member for member in members if member.id not in leaving), key=_stays_longer, reverse=True)
+    behind = sorted((member for member in rest if member.need), key=_comes_first)
+    return [*behind, *(member for member in rest if not member.need)][: max(0, len(rest) - wanted)]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from gcpx.compute.bulk_instances.fleet import fleet_values, is_stopped, name_order
+from gcpx.compute.bulk_instances.fleet import fleet_values, is_stopped
 from gcpx.compute.bulk_instances.generation import generation_of, is_changing, last_generation, need_of, own_properties
-from gcpx.compute.bulk_instances.goal import TooDisruptiveError
-from gcpx.compute.bulk_instances.plan import CHANGES, Level, PlannedMember, Policy, Step, levels_of, steps
+from gcpx.compute.bulk_instances.goal import TooDisruptiveError, known_member
+from gcpx.compute.bulk_instances.plan import CHANGES, Level, PlannedMember, Policy, Step, leaving, levels_of, steps
 from gcpx.model.fields import elements, nested
 from gcpx.model.resource import Context
 from gcpx.model.values import UNKNOWN, has_unknown
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues, MemberValues
 
 _NAMED: Final = 3
+_BATCHES_OF_AN_HOUR: Final = 60
 
 
 def names_in_words(names: Iterable[str]) -> str:
@@ -69,11 +70,23 @@ def describe_plan(members: list[PlannedMember], wanted: int, policy: Policy, *, 
     lines = effects.lines("" if certain else "at most ")
     if policy.rolling and (effects.restarted or effects.replaced):
         least = [running for step, running in planned if _restarted(step) or step.create or step.delete]
-        lines.append(
-            f"{len(least):,} {'batch' if len(least) == 1 else 'batches'}; at least {min(least):,} of {wanted:,} members run at any time"
-        )
+        batches = f"{len(least):,} {'batch' if len(least) == 1 else 'batches'}{_hours(len(least))}"
+        lines.append(f"{batches}; at least {min(least):,} of {wanted:,} members run at any time")
     pause = effects.left_behind(members) and policy.pause_after is not None
     return [*lines, _pause(policy.pause_after or 0, wanted)] if pause else lines
+
+
+def _hours(batches: int) -> str:
+    """Say about how long many batches take; nothing for less than an hour, if each takes a minute.
+
+    >>> _hours(1000)
+    ', one after the other: about 17 hours if each takes a minute, and less with a higher updatePolicy.maxUnavailable'
+    """
+    hours = round(batches / _BATCHES_OF_AN_HOUR)
+    if batches < _BATCHES_OF_AN_HOUR:
+        return ""
+    time = f"about {hours:,} {'hour' if hours == 1 else 'hours'}"
+    return f", one after the other: {time} if each takes a minute, and less with a higher updatePolicy.maxUnavailable"
 
 
 @attrs.frozen
@@ -188,6 +201,8 @@ def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValue
         _member(new, policy, item, Level.REPLACE if _is_recreated(context, old, item["name"]) else need_of_member(item))
         for item in fleet_values(context.prior).get("members") or ()
     ]
+    order = leaving(members, policy)
+    members = [attrs.evolve(member, leaves=order.get(member.id, 0)) for member in members]
     too_much = max((member.need for member in members if not member.stopped), default=Level.NONE)
     if policy.rolling and certain and too_much > policy.most:
         raise TooDisruptiveError(too_much, policy.most)
@@ -198,21 +213,17 @@ def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValue
 
 def _member(new: BulkInstancesValues, policy: Policy, known: MemberValues, need: Level) -> PlannedMember:
     """Describe a member of the state for the plan; `need` is what its properties need."""
-    name, stopped, names = known["name"], is_stopped(known), nested(new, "perInstanceProperties")
+    stopped = is_stopped(known)
     need = max(need, policy.least) if need and policy.rolling else need
     cannot_restart = policy.rolling and (not policy.unavailable or _has_local_disks(new))
     if need is Level.RESTART and cannot_restart:
         need = Level.REPLACE
-    return PlannedMember(
-        name=name,
-        order=name_order(name),
+    return attrs.evolve(
+        known_member(new, policy, known),
         need=Level.REPLACE if stopped and policy.on_stopped == "REPLACE" else need,
         available=known.get("status") == "RUNNING",
-        stopped=stopped,
         rests=stopped and policy.on_stopped == "KEEP" and not is_changing(known.get("generation", "")),
-        unwanted=bool(names) and (name not in names or not policy.wanted),
         note=str(known.get("stopReason", "")).lower().replace("_", " "),
-        id=known["id"],
     )
 
 

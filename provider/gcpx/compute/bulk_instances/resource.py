@@ -72,7 +72,7 @@ from gcpx.model.naming import AUTONAMED, UNREAD, Autoname
 from gcpx.model.numbers import as_number
 from gcpx.model.resource import Context, InvalidId, ListedResource, Page, PartialError, State
 from gcpx.model.state import minimal_inputs
-from gcpx.model.values import Path
+from gcpx.model.values import Path, has_unknown
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import (
@@ -433,6 +433,16 @@ class BulkInstances(InProject):
     def changes_in_place(self, path: Path, inputs: dict[str, Any]) -> bool:
         """Also change the properties of instances in place, if the update policy is ROLLING."""
         return path[0] in _ROLLED and is_rolling(fleet_values(inputs))
+
+    def left_over(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> list[Path]:
+        """Enforce the size if the state has members that are not wanted, such as stopped ones, which `count` leaves out."""
+        values, found = fleet_values(inputs), fleet_values(outputs).get("members") or []
+        names = values.get("perInstanceProperties")
+        if has_unknown({"count": values.get("count"), "perInstanceProperties": names}):
+            return []
+        if names and not is_parked(values):
+            return [("perInstanceProperties", item["name"]) for item in found if item["name"] not in names]
+        return [("count",)] if len(found) > FleetSize.of(values).wanted else []
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Predict project and region."""

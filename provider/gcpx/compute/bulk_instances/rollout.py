@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from gcpx.compute.bulk_instances.capacity import Demand, FleetSize, with_members
+from gcpx.compute.bulk_instances.capacity import Demand, FleetSize, alternative_of, with_members
 from gcpx.compute.bulk_instances.creation import Creation, create_instances, members_after, report_shortfall
 from gcpx.compute.bulk_instances.fleet import (
     GENERATION_LABEL,
@@ -27,10 +27,11 @@ from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, last_members, 
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, next_step, steps, work_left
 from gcpx.compute.bulk_instances.preview import describe_step, names_in_words, new_of
 from gcpx.compute.bulk_instances.shortfalls import is_shortage
+from gcpx.compute.bulk_instances.zones import zones_of
 from gcpx.errors import CancelledError, ProviderError
 from gcpx.gcp.errors import ApiError, NotFound, PreconditionFailed, Unfinished
 from gcpx.gcp.request import COMPUTE, Request, segment
-from gcpx.model.fields import chosen
+from gcpx.model.fields import chosen, nested
 from gcpx.model.links import name_of
 from gcpx.model.resource import Context, PartialError, State
 
@@ -221,7 +222,7 @@ def rollout_outputs(prior: BulkInstancesValues, goal: Goal, members: list[Instan
     outputs = generation_output(goal.generation)
     if goal.target.removed and not all(goal.is_current(member) for member in members):
         outputs["removedKeys"] = {name: sorted(keys) for name, keys in goal.target.removed.items()}
-    lost = lost_members(prior, goal.inputs, members)
+    lost = lost_members(prior, goal.inputs, members)[: max(0, goal.policy.wanted - len(members))]
     return {**outputs, "lostMembers": lost} if lost else outputs
 
 
@@ -255,21 +256,20 @@ def unfinished_rollout(prior: BulkInstancesValues, inputs: BulkInstancesValues, 
 def lost_members(
     prior: BulkInstancesValues, inputs: BulkInstancesValues, members: list[Instance]
 ) -> list[LostMemberValues]:
-    """Return the names and zones of members that do not exist any more, if the fleet keeps names and is short."""
-    policy, existing = Policy.of(inputs), {member["name"] for member in members}
-    if not policy.keep_names:
+    """Return the names and zones of members that do not exist any more, if the fleet keeps names.
+
+    They stay until an update has made as many members as wanted; how many a refresh has counted does not matter.
+    """
+    existing = {member["name"] for member in members}
+    if not Policy.of(inputs).keep_names:
         return []
     listed: list[MemberValues | LostMemberValues] = [*(prior.get("members") or ()), *(prior.get("lostMembers") or ())]
     known = {item["name"]: name_of(item["zone"]) for item in listed}
-    short = max(0, policy.wanted - len(members))
-    lost: list[LostMemberValues] = [
-        {"name": name, "zone": zone} for name, zone in known.items() if name not in existing
-    ]
-    return lost[:short]
+    return [{"name": name, "zone": zone} for name, zone in known.items() if name not in existing]
 
 
 def instances_to_create(
-    context: Context, goal: Goal, kept: list[Instance], deleted: list[Instance], count: int
+    context: Context, goal: Goal, kept: list[Instance], deleted: list[Instance], count: int, zones: Collection[str]
 ) -> list[Demand]:
     """Return what to create, one element for each bulk creation.
 
@@ -279,24 +279,53 @@ def instances_to_create(
         kept: the members that exist.
         deleted: the members that the same step has deleted.
         count: the number of instances.
+        zones: the zones that may have room, if the fleet is spread over them.
     """
     labels = {**goal.target.labels}
-    zones = _zones_by_name(context, kept, deleted) if goal.policy.keep_names else {}
-    if goal.inputs.get("perInstanceProperties"):
+    places = _zones_by_name(context, kept, deleted) if goal.policy.keep_names else {}
+    named = goal.inputs.get("perInstanceProperties")
+    if named:
         existing = {member["name"] for member in kept}
-        names = [name for name in goal.inputs["perInstanceProperties"] if name not in existing][:count]
-        return _grouped({name: zones.get(name) for name in names}, labels)
-    slots = dict(list(zones.items())[:count])
-    rest = count - len(slots)
-    if not rest:
-        return _grouped(slots, labels)
-    pattern, in_use = goal.inputs["namePattern"], {*(member["name"] for member in kept), *slots}
-    # Without names, Google numbers them after the highest in use.
-    names = free_names(pattern, in_use, rest) if runs_out(pattern, in_use, rest) else []
-    return [*_grouped(slots, labels), Demand(count=rest, names=names, labels=labels)]
+        wanted = [name for name in named if name not in existing][:count]
+        slots, names = {name: places[name] for name in wanted if name in places}, [n for n in wanted if n not in places]
+        rest = len(names)
+    else:
+        slots = dict(list(places.items())[:count])
+        rest = count - len(slots)
+        pattern, in_use = goal.inputs["namePattern"], {*(member["name"] for member in kept), *slots}
+        # Without names, Google numbers them after the highest in use.
+        names = free_names(pattern, in_use, rest) if rest and runs_out(pattern, in_use, rest) else []
+    demands = _grouped(slots, labels)
+    if rest:
+        demands.append(
+            _placed(goal, kept, Counter(slots.values()), Demand(count=rest, names=names, labels=labels), zones)
+        )
+    return demands
 
 
-def _zones_by_name(context: Context, kept: list[Instance], deleted: list[Instance]) -> dict[str, str | None]:
+def _placed(goal: Goal, kept: list[Instance], coming: Counter[str], demand: Demand, zones: Collection[str]) -> Demand:
+    """Say where instances are created, so that the fleet stays in its zone, or spread as evenly as possible.
+
+    `coming` are those that the same step creates in other requests.
+    """
+    places, planned = goal.policy.places, [goal.member(member, ready=True) for member in kept]
+    existing = zones_of(kept) + coming
+    staying = Counter(one.zone for one in planned if one.need is not Level.REPLACE and not one.unwanted) + coming
+    demand = attrs.evolve(demand, existing=existing)
+    if not kept or nested(goal.inputs, "placement"):
+        return demand
+    if places.is_balanced:
+        first = places.spread(demand.count, existing, staying, zones)
+        rest = [zone for zone in zones if existing[zone] and zone not in first]
+        others = places.spread(demand.count, existing + first, staying + first, rest or zones)
+        return attrs.evolve(demand, zones=first, others=others)
+    own = Counter(name_of(member["zone"]) for member in kept if alternative_of(member) < 0)
+    if places.is_single and own and places.allows(zone := own.most_common(1)[0][0]):
+        return attrs.evolve(demand, zones=places.spread(demand.count, existing, staying, [zone]))
+    return demand
+
+
+def _zones_by_name(context: Context, kept: list[Instance], deleted: list[Instance]) -> dict[str, str]:
     """Return the names that new members take over, with their zones, in the order of their numbers.
 
     So if there are fewer new members than names, the lowest numbers stay, as the preview says.
@@ -309,9 +338,9 @@ def _zones_by_name(context: Context, kept: list[Instance], deleted: list[Instanc
     return {name: found[name] for name in names}
 
 
-def _grouped(zones: dict[str, str | None], labels: dict[str, str]) -> list[Demand]:
+def _grouped(zones: dict[str, str], labels: dict[str, str]) -> list[Demand]:
     """Put the names of one zone into one bulk creation."""
-    groups: dict[str | None, list[str]] = {}
+    groups: dict[str, list[str]] = {}
     for name, zone in zones.items():
         groups.setdefault(zone, []).append(name)
     return [Demand(count=len(names), names=names, zone=zone, labels=labels) for zone, names in groups.items()]
@@ -372,6 +401,8 @@ class Rollout:
     unstarted: list[FailedRequest] = attrs.Factory(list)
     _starts: Counter[str] = attrs.Factory(Counter)
     _refreshed: set[str] = attrs.Factory(set)
+    _full: set[str] = attrs.Factory(set)
+    """The zones that had no room for what they should get."""
 
     @classmethod
     def of(cls, context: Context, fleet: Fleet, goal: Goal, members: list[Instance]) -> Rollout:
@@ -492,7 +523,7 @@ class Rollout:
         """Create what the step asks for; if there is no room, fail during a replacement, and otherwise accept fewer."""
         gone = {member["id"] for member in deleted}
         kept = [member for member in self.members if member["id"] not in gone]
-        for demand in instances_to_create(self.context, self.goal, kept, deleted, step.create):
+        for demand in instances_to_create(self.context, self.goal, kept, deleted, step.create, self._zones):
             try:
                 creation = create_instances(self.context, self.fleet, self.goal.inputs, kept, demand)
             except Unfinished:
@@ -504,11 +535,23 @@ class Rollout:
             before, known = len(kept), [*kept, *deleted]
             kept = members_after(self.context, self.fleet, known, creation.created, creation.outcomes)
             self.members = kept
+            ids = {member["id"] for member in known}
+            made = zones_of(member for member in kept if member["id"] not in ids)
+            self._full |= {zone for zone, number in demand.zones.items() if made[zone] < number}
             if len(kept) - before >= demand.count:
                 self.creation = self.creation.completed()
                 self.context.progress(f"{demand.count:,}/{demand.count:,} instances created")
             else:
                 self._accept_less(step, len(kept) - before, demand.count)
+
+    @property
+    def _zones(self) -> list[str]:
+        """The zones that may have room for new members."""
+        zones = self.goal.policy.places.listed or {
+            *self.fleet.zones.of(self.fleet.project, self.fleet.region),
+            *zones_of(self.members),
+        }
+        return sorted(zones - self._full)
 
     def _accept_less(self, step: Step, created: int, wanted: int) -> None:
         replaces = any(member.need is Level.REPLACE for member in self._planned()) or any(

@@ -2510,7 +2510,7 @@ class LocationConstraintsArgsDict(TypedDict):
     """
     max_count: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    The maximum number of instances in the location, such as `10`. Must be at least 0.
+    The maximum number of members in the location, such as `10`. Must be at least 0.
     """
 
 @pulumi.input_type
@@ -2523,7 +2523,7 @@ class LocationConstraintsArgs:
         """
         Limits of one location.
 
-        :param pulumi.Input[int] max_count: The maximum number of instances in the location, such as `10`. Must be at least 0.
+        :param pulumi.Input[int] max_count: The maximum number of members in the location, such as `10`. Must be at least 0.
         """
         if max_count is not None:
             pulumi.set(__self__, "max_count", max_count)
@@ -2532,7 +2532,7 @@ class LocationConstraintsArgs:
     @pulumi.getter(name="maxCount")
     def max_count(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        The maximum number of instances in the location, such as `10`. Must be at least 0.
+        The maximum number of members in the location, such as `10`. Must be at least 0.
         """
         return pulumi.get(self, "max_count")
 
@@ -2551,7 +2551,7 @@ class LocationPolicyArgsDict(TypedDict):
     """
     target_shape: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    How the instances are spread over zones: `ANY` prefers zones with unused reservations, `ANY_SINGLE_ZONE` uses one zone for all, `BALANCED` spreads them as evenly as possible. Default: `ANY_SINGLE_ZONE`.
+    How the instances are spread over zones: `ANY` prefers zones with unused reservations, `ANY_SINGLE_ZONE` uses one zone for all, `BALANCED` spreads them as evenly as possible. New members are placed beside those that exist. Default: `ANY_SINGLE_ZONE`.
     """
     zones: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[Union['LocationPolicyZoneArgs', 'LocationPolicyZoneArgsDict']]]]]]
     """
@@ -2571,7 +2571,7 @@ class LocationPolicyArgs:
         The zones in which instances may be created. A change applies to instances that are created later.
 
         :param pulumi.Input[Mapping[str, pulumi.Input['LocationPolicyLocationArgs']]] locations: Preferences and limits of zones, by zone, such as `{zones/us-east1-b: {preference: DENY}}`.
-        :param pulumi.Input[str] target_shape: How the instances are spread over zones: `ANY` prefers zones with unused reservations, `ANY_SINGLE_ZONE` uses one zone for all, `BALANCED` spreads them as evenly as possible. Default: `ANY_SINGLE_ZONE`.
+        :param pulumi.Input[str] target_shape: How the instances are spread over zones: `ANY` prefers zones with unused reservations, `ANY_SINGLE_ZONE` uses one zone for all, `BALANCED` spreads them as evenly as possible. New members are placed beside those that exist. Default: `ANY_SINGLE_ZONE`.
         :param pulumi.Input[Sequence[pulumi.Input['LocationPolicyZoneArgs']]] zones: The zones to choose from, such as `[{zone: zones/us-east1-b}]`; `locations` may hold preferences for them. Google's AI zones are used only if they are listed here.
         """
         if locations is not None:
@@ -2597,7 +2597,7 @@ class LocationPolicyArgs:
     @pulumi.getter(name="targetShape")
     def target_shape(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        How the instances are spread over zones: `ANY` prefers zones with unused reservations, `ANY_SINGLE_ZONE` uses one zone for all, `BALANCED` spreads them as evenly as possible. Default: `ANY_SINGLE_ZONE`.
+        How the instances are spread over zones: `ANY` prefers zones with unused reservations, `ANY_SINGLE_ZONE` uses one zone for all, `BALANCED` spreads them as evenly as possible. New members are placed beside those that exist. Default: `ANY_SINGLE_ZONE`.
         """
         return pulumi.get(self, "target_shape")
 

@@ -3721,7 +3721,7 @@ class LocationConstraints(dict):
         """
         Limits of one location.
 
-        :param int max_count: The maximum number of instances in the location, such as `10`. Must be at least 0.
+        :param int max_count: The maximum number of members in the location, such as `10`. Must be at least 0.
         """
         if max_count is not None:
             pulumi.set(__self__, "max_count", max_count)
@@ -3730,7 +3730,7 @@ class LocationConstraints(dict):
     @pulumi.getter(name="maxCount")
     def max_count(self) -> Optional[_builtins.int]:
         """
-        The maximum number of instances in the location, such as `10`. Must be at least 0.
+        The maximum number of members in the location, such as `10`. Must be at least 0.
         """
         return pulumi.get(self, "max_count")
 
@@ -3801,7 +3801,7 @@ class LocationPolicy(dict):
         The zones in which instances may be created. A change applies to instances that are created later.
 
         :param Mapping[str, 'LocationPolicyLocation'] locations: Preferences and limits of zones, by zone, such as `{zones/us-east1-b: {preference: DENY}}`.
-        :param str target_shape: How the instances are spread over zones: `ANY` prefers zones with unused reservations, `ANY_SINGLE_ZONE` uses one zone for all, `BALANCED` spreads them as evenly as possible. Default: `ANY_SINGLE_ZONE`.
+        :param str target_shape: How the instances are spread over zones: `ANY` prefers zones with unused reservations, `ANY_SINGLE_ZONE` uses one zone for all, `BALANCED` spreads them as evenly as possible. New members are placed beside those that exist. Default: `ANY_SINGLE_ZONE`.
         :param Sequence['LocationPolicyZone'] zones: The zones to choose from, such as `[{zone: zones/us-east1-b}]`; `locations` may hold preferences for them. Google's AI zones are used only if they are listed here.
         """
         if locations is not None:
@@ -3823,7 +3823,7 @@ class LocationPolicy(dict):
     @pulumi.getter(name="targetShape")
     def target_shape(self) -> Optional[_builtins.str]:
         """
-        How the instances are spread over zones: `ANY` prefers zones with unused reservations, `ANY_SINGLE_ZONE` uses one zone for all, `BALANCED` spreads them as evenly as possible. Default: `ANY_SINGLE_ZONE`.
+        How the instances are spread over zones: `ANY` prefers zones with unused reservations, `ANY_SINGLE_ZONE` uses one zone for all, `BALANCED` spreads them as evenly as possible. New members are placed beside those that exist. Default: `ANY_SINGLE_ZONE`.
         """
         return pulumi.get(self, "target_shape")
 

@@ -49,6 +49,12 @@ def test_restarts_are_made_in_batches_and_refreshes_at_once():
     assert [(len(step.refresh), running) for step, running in refreshed] == [(5, 5)]
 
 
+@pytest.mark.parametrize("need", [Level.RESTART, Level.REPLACE])
+def test_a_plan_of_many_batches_looks_at_each_member_once(need):
+    """A plan that looked at all members for each batch would not end."""
+    assert len(list(steps(fleet(20_000, need), 20_000, rolling(20_000)))) == 20_000
+
+
 def test_only_members_that_are_behind_are_touched():
     members = [*fleet(3), PlannedMember("web-9", ("web-", 9, ""), Level.REPLACE)]
     assert summary(members, rolling(4)) == [(["web-9"], 1, 3)]

@@ -43,7 +43,7 @@ def test_a_preview_of_a_smaller_fleet_does_not_call_deleted_members_replaced(eng
     created = engine.create(FLEET, "workers", rolling(5))
     engine.preview_update(created, rolling(2, **BIGGER_DISK))
     assert "2 members are replaced: web-001, web-002" in said(engine)
-    assert "3 members are deleted: web-003, web-004, web-005" in said(engine)
+    assert "3 members are deleted: web-005, web-004, web-003" in said(engine)
 
     engine.log.messages.clear()
     engine.preview_update(created, rolling(0, {"pauseAfter": "50%"}, **BIGGER_DISK))
@@ -90,3 +90,17 @@ def test_a_fleet_that_keeps_names_keeps_those_that_the_preview_names_while_it_ge
     kept = [f"web-{number:03}" for number in range(1, count + 1)]
     assert f"{count} members are replaced: {', '.join(kept)}" in said(engine)
     assert member_names(engine.update(created, smaller)) == kept
+
+
+@pytest.mark.parametrize(
+    ("unavailable", "words"),
+    [
+        (1, "120 batches, one after the other: about 2 hours if each takes a minute, and less with a higher"),
+        (3, "40 batches; at least 117 of 120"),
+    ],
+)
+def test_a_preview_of_many_batches_says_how_long_they_take(engine, unavailable, words):
+    created = engine.create(FLEET, "workers", rolling(120))
+    engine.preview_update(created, rolling(120, {"maxUnavailable": unavailable}, **BIGGER_DISK))
+
+    assert words in said(engine)

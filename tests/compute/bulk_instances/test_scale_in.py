@@ -1,0 +1,170 @@
+"""Who leaves a fleet that gets smaller: those that the preview names, whatever has happened since."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from fleets import instance_path, member_names, stop
+from programs import FLEET, fleet
+from rollouts import rolling
+from stack import Stack
+from surroundings import prepare
+
+GENERATION = "gcpx-generation"
+
+
+@pytest.fixture
+def stack(cloud):
+    prepare(cloud)
+    made = Stack(cloud, FLEET, "workers")
+    yield made
+    made.end_plugin()
+
+
+def _said(stack):
+    return "\n".join(text for severity, _, text in stack.engine.log.messages if severity in {"INFO", "WARNING"})
+
+
+def _instances(cloud):
+    cloud.emulator.operations.settle()
+    return {body["name"]: body for _, body in cloud.emulator.store.of_kind("instances") if "labels" in body}
+
+
+def _relabel(cloud, name, **labels):
+    cloud.change(instance_path(name), lambda body: body["labels"].update(labels))
+
+
+@pytest.mark.parametrize("label", ["by-hand", ""])
+def test_the_member_that_the_preview_names_leaves_although_the_label_of_another_one_was_changed(stack, cloud, label):
+    stack.run("up", rolling(5))
+    _relabel(cloud, "web-001", **{GENERATION: label})
+    stack.end_plugin()
+    stack.preview(rolling(4))
+    assert _said(stack) == "what this update does: 1 member is deleted: web-005"
+    before = _instances(cloud)
+    stack.run("up", rolling(4))
+
+    assert stack.failed is None
+    assert before.keys() - _instances(cloud).keys() == {"web-005"}
+    assert len(stack.state.outputs["members"]) == 4
+
+
+@pytest.mark.parametrize("label", ["by-hand", "", None])
+def test_a_generation_that_gcpx_did_not_write_is_set_again_and_no_reason_to_touch_a_member(stack, cloud, label):
+    stack.run("up", rolling(3))
+    before = _instances(cloud)
+    if label is None:
+        cloud.change(instance_path("web-001"), lambda body: body["labels"].pop(GENERATION))
+    else:
+        _relabel(cloud, "web-001", **{GENERATION: label})
+    stack.refresh()
+    stack.run("up", rolling(3, labels={"tier": "web"}))
+
+    after = _instances(cloud)
+    assert {name: body["id"] for name, body in after.items()} == {name: body["id"] for name, body in before.items()}
+    assert {body["labels"][GENERATION] for body in after.values()} == {stack.state.outputs["generation"]}
+
+
+def test_a_member_that_is_lost_after_the_preview_spares_one_that_it_named(stack, cloud):
+    stack.run("up", fleet(5))
+    cloud.delete(instance_path("web-002"))
+    stack.run("up", fleet(4))
+
+    assert member_names(stack.state) == ["web-001", "web-003", "web-004", "web-005"]
+    assert cloud.calls("compute.instances.delete") == []
+
+
+@pytest.mark.parametrize("on_stopped", ["START", "REPLACE", "KEEP"])
+def test_stopped_members_leave_first(stack, cloud, on_stopped):
+    stack.run("up", fleet(5, onStopped=on_stopped))
+    stop(cloud, "web-002")
+    stack.refresh()
+    stack.end_plugin()
+    stack.preview(fleet(4, onStopped=on_stopped))
+    assert _said(stack) == "what this update does: 1 member is deleted: web-002 (requested)"
+    before = _instances(cloud)
+    stack.run("up", fleet(4, onStopped=on_stopped))
+
+    assert before.keys() - _instances(cloud).keys() == {"web-002"}
+    assert {body["status"] for body in _instances(cloud).values()} == {"RUNNING"}
+
+
+def test_a_member_that_stops_after_the_preview_changes_nothing_about_who_leaves(stack, cloud):
+    stack.run("up", fleet(5))
+    stop(cloud, "web-002")
+    stack.run("up", fleet(4))
+
+    assert member_names(stack.state) == ["web-001", "web-002", "web-003", "web-004"]
+
+
+@pytest.mark.parametrize("on_stopped", ["START", "REPLACE"])
+def test_a_lower_count_deletes_stopped_members_although_as_many_run_as_it_says(stack, cloud, on_stopped):
+    stack.run("up", fleet(5, onStopped=on_stopped))
+    stop(cloud, "web-002")
+    stop(cloud, "web-004")
+    stack.refresh()
+    stack.run("up", fleet(3, onStopped=on_stopped))
+
+    assert stack.failed is None
+    assert _instances(cloud).keys() == {"web-001", "web-003", "web-005"}
+    assert not stack.preview(fleet(3, onStopped=on_stopped))
+
+
+def test_a_stopped_named_member_that_the_program_no_longer_names_leaves(stack, cloud):
+    named = {name: value for name, value in fleet().items() if name not in {"count", "namePattern"}}
+    stack.run("up", {**named, "perInstanceProperties": {"alpha": {}, "beta": {}, "gamma": {}}})
+    stop(cloud, "beta")
+    stack.refresh()
+    left = {**named, "perInstanceProperties": {"alpha": {}, "gamma": {}}}
+    stack.end_plugin()
+    assert stack.preview(left)
+    assert _said(stack) == "what this update does: 1 member is deleted: beta (requested)"
+    stack.run("up", left)
+
+    assert _instances(cloud).keys() == {"alpha", "gamma"}
+    assert not stack.preview(left)
+
+
+def test_a_surplus_member_and_a_stopped_one_do_not_cancel_out(stack, cloud):
+    inputs = fleet(3, labels={"role": "worker"}, fleetId="labels/role=worker")
+    stack.run("up", inputs)
+    cloud.change(cloud.make_instance("web-777"), lambda body: body.update(labels={"role": "worker"}))
+    stop(cloud, "web-002")
+    stack.refresh()
+    assert stack.preview(inputs)
+    stack.run("up", inputs)
+
+    assert {body["status"] for body in _instances(cloud).values()} == {"RUNNING"}
+    assert _instances(cloud).keys() == {"web-001", "web-003", "web-777"}
+    assert not stack.preview(inputs)
+
+
+@pytest.mark.parametrize("refreshes", [1, 2, 3])
+def test_lost_members_come_back_under_their_names_and_in_their_zones_however_often_a_refresh_missed_them(
+    stack, cloud, refreshes
+):
+    inputs = rolling(6, {"keepNames": True}, locationPolicy={"targetShape": "BALANCED"})
+    stack.run("up", inputs)
+    before = {member["name"]: member["zone"] for member in stack.state.outputs["members"]}
+    for name in ("web-002", "web-005"):
+        cloud.delete(instance_path(name, before[name]))
+    for _ in range(refreshes):
+        stack.refresh()
+    stack.run("up", inputs)
+
+    assert stack.failed is None
+    assert {member["name"]: member["zone"] for member in stack.state.outputs["members"]} == before
+    assert not stack.state.outputs.get("lostMembers")
+
+
+@pytest.mark.parametrize(("count", "zones"), [(8, [3, 3, 2]), (7, [3, 2, 2]), (6, [2, 2, 2]), (3, [1, 1, 1]), (1, [1])])
+def test_a_balanced_fleet_stays_balanced_when_it_gets_smaller(stack, cloud, count, zones):
+    def spread(count):
+        return fleet(count, locationPolicy={"targetShape": "BALANCED"})
+
+    stack.run("up", spread(9))
+    stack.run("up", spread(count))
+
+    found = Counter(member["zone"] for member in stack.state.outputs["members"])
+    assert sorted(found.values(), reverse=True) == zones
