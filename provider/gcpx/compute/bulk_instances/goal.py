@@ -147,17 +147,22 @@ ON_RUNNING: Final = (
     Setting("scheduling", "setScheduling", _scheduling(Level.REFRESH), _scheduling_body, _DEFAULT_SCHEDULING),
 )
 """What changes on a running instance, besides its labels."""
+_MACHINE_TYPE: Final = Setting("machineType", "setMachineType", _machine_type, _machine_type_body)
+_CPU_PLATFORM: Final = Setting("minCpuPlatform", "setMinCpuPlatform", _min_cpu_platform, _min_cpu_platform_body)
+_ACCELERATORS: Final = Setting("guestAccelerators", "setMachineResources", _accelerators, _accelerators_body)
+RELEASED: Final = (_ACCELERATORS, _CPU_PLATFORM)
+"""What requires a machine type or a scheduling; where it is no longer wanted, it is removed before these change."""
 ON_STOPPED: Final = (
-    Setting("machineType", "setMachineType", _machine_type, _machine_type_body),
-    Setting("minCpuPlatform", "setMinCpuPlatform", _min_cpu_platform, _min_cpu_platform_body),
-    Setting("serviceAccounts", "setServiceAccount", _service_account, _service_account_body),
-    Setting("guestAccelerators", "setMachineResources", _accelerators, _accelerators_body),
-    *ON_RUNNING[:2],
+    _MACHINE_TYPE,
     Setting(
         "scheduling", "setScheduling", _scheduling(Level.REFRESH, Level.RESTART), _scheduling_body, _DEFAULT_SCHEDULING
     ),
+    _CPU_PLATFORM,
+    _ACCELERATORS,
+    Setting("serviceAccounts", "setServiceAccount", _service_account, _service_account_body),
+    *ON_RUNNING[:2],
 )
-"""What changes on a stopped instance, besides its labels."""
+"""What changes on a stopped instance, besides its labels; what something requires is set before it."""
 
 
 @attrs.frozen
@@ -192,6 +197,10 @@ class Target:
     def differs(self, setting: Setting, instance: Instance) -> bool:
         """Return whether an instance does not have a setting as it is wanted."""
         return self._merged(setting, instance) != setting.read(instance)
+
+    def wants(self, setting: Setting, instance: Instance) -> bool:
+        """Return whether an instance should have anything of a setting."""
+        return bool(self._merged(setting, instance))
 
     def body(self, setting: Setting, instance: Instance) -> dict[str, Any]:
         """Write the request body that gives an instance a setting as it is wanted."""
@@ -348,14 +357,16 @@ class Goal:
 
     def member(self, instance: Instance, *, ready: bool) -> PlannedMember:
         """Describe an instance for the plan; raises TooDisruptiveError, or ApiError if it needs an unreadable template."""
-        names, stopped = nested(self.inputs, "perInstanceProperties"), is_stopped(instance)
+        names, runs = nested(self.inputs, "perInstanceProperties"), instance.get("status") == _RUNNING
         return PlannedMember(
             name=instance["name"],
             order=name_order(instance["name"]),
             need=self._need(instance),
-            available=ready and instance.get("status") == _RUNNING,
-            stopped=stopped,
+            available=ready and runs,
+            unready=runs and not ready,
+            stopped=is_stopped(instance),
             rests=self.rests(instance),
+            tried=runs and is_changing(recorded_generation(instance)),
             unwanted=bool(names) and (instance["name"] not in names or not self.policy.wanted),
             id=str(instance["id"]),
         )

@@ -185,9 +185,12 @@ class PlannedMember:
         order: sorts members by the number in their name.
         need: what has to be done so that it has the wanted properties.
         available: it is running and ready.
+        unready: it is running, and not ready.
         stopped: it was stopped, and does not start on its own.
-        rests: it stays stopped when it is changed.
+        rests: it is stopped on purpose, and stays so when it is changed.
         startable: it can be started if it is stopped; Google has no capacity for others at the moment.
+        tried: a restart of it began in an earlier run and did not end, although it is running.
+        blocked: something has failed for it in this run, so nothing more is done to it.
         unwanted: its name is not one that the fleet should have.
         note: what to say about it in addition to its name, such as why it was stopped.
         id: distinguishes it from members of the same name in other zones; by default its name.
@@ -197,12 +200,20 @@ class PlannedMember:
     order: tuple[str, int, str]
     need: Level = Level.NONE
     available: bool = True
+    unready: bool = False
     stopped: bool = False
     rests: bool = False
     startable: bool = True
+    tried: bool = False
+    blocked: bool = False
     unwanted: bool = False
     note: str = ""
     id: str = attrs.Factory(lambda member: member.name, takes_self=True)
+
+    @property
+    def running(self) -> bool:
+        """Whether it is running, ready or not."""
+        return self.available or self.unready
 
     def __str__(self) -> str:
         return f"{self.name} ({self.note})" if self.note else self.name
@@ -259,21 +270,25 @@ class Work:
 
 
 def work_left(members: list[PlannedMember], wanted: int, policy: Policy) -> Work:
-    """Find everything that is left to do, up to the pause of the policy."""
-    chosen = _chosen(members, policy)
+    """Find everything that is left to do, up to the pause of the policy.
+
+    No other member takes the place of a blocked one. What gcpx has stopped is started, whatever the policy says.
+    """
+    chosen = [member for member in _chosen(members, policy) if not member.blocked]
     replaced = [member for member in chosen if member.need is Level.REPLACE]
     surplus = _surplus(members, wanted, replaced)
     leaving = {member.id for member in (*replaced, *surplus)}
     staying = [member for member in chosen if member.id not in leaving]
     restarted = [member for member in staying if member.need is Level.RESTART]
     busy = leaving | {member.id for member in restarted}
-    may_start = [member for member in members if member.stopped and member.startable and member.id not in busy]
+    free = [member for member in members if not member.blocked and member.id not in busy]
+    idle = [member for member in free if member.stopped and not member.rests and member.startable]
     return Work(
         replaced=replaced,
-        surplus=surplus,
+        surplus=[member for member in surplus if not member.blocked],
         restarted=restarted,
         refreshed=[member for member in staying if member.need is Level.REFRESH],
-        started=may_start if policy.on_stopped == "START" else [],
+        started=idle if policy.on_stopped != "REPLACE" else [],
         missing=max(0, wanted - (len(members) - len(leaving))),
     )
 
@@ -281,15 +296,15 @@ def work_left(members: list[PlannedMember], wanted: int, policy: Policy) -> Work
 def next_step(members: list[PlannedMember], wanted: int, policy: Policy) -> Step:
     """Plan the next step; an empty one means that nothing can be done, or that nothing is left to do."""
     work = work_left(members, wanted, policy)
-    # The running members that may be taken away; those that are kept stopped do not count as missing.
-    kept = sum(member.stopped for member in members) if policy.on_stopped == "KEEP" else 0
-    spare = sum(member.available for member in members) - (wanted - kept - policy.unavailable)
-    delete = _within(spare, [*work.surplus, *work.replaced])
-    spare -= sum(member.available for member in delete)
-    room = wanted + policy.surge - (len(members) - len(delete))
+    # Those that are stopped on purpose do not count as missing.
+    least = wanted - sum(member.rests for member in members) - policy.unavailable
+    delete = _within(least, members, [*work.surplus, *work.replaced])
+    gone = {member.id for member in delete}
+    rest = [member for member in members if member.id not in gone]
+    room = wanted + policy.surge - len(rest)
     return Step(
         delete=delete,
-        restart=_within(spare, work.restarted),
+        restart=_within(least, rest, work.restarted),
         refresh=work.refreshed,
         start=work.started,
         create=max(0, min(work.missing, room)),
@@ -316,6 +331,7 @@ def _after(members: list[PlannedMember], step: Step, number: int) -> list[Planne
             member,
             need=Level.NONE if member.id in changed else member.need,
             available=member.available or member.id in begun,
+            unready=member.unready and member.id not in begun,
             stopped=member.stopped and member.id not in begun,
         )
         for member in members
@@ -327,11 +343,11 @@ def _after(members: list[PlannedMember], step: Step, number: int) -> list[Planne
 def _chosen(members: list[PlannedMember], policy: Policy) -> list[PlannedMember]:
     """Choose the members to change: all that are behind, or as many as there may be before the pause.
 
-    Those that do not run anyway come first. Stopped members that are replaced do not wait until the pause ends, just
-    as missing ones do not.
+    Those that do not run anyway come first, then those that are not ready, and last those with which an earlier run
+    failed. Stopped members that are replaced do not wait until the pause ends, just as missing ones do not.
     """
     behind = [member for member in members if member.need and not member.unwanted]
-    behind.sort(key=lambda member: (member.available, member.order))
+    behind.sort(key=lambda member: (member.running, member.available, member.tried, member.order))
     if policy.pause_after is None:
         return behind
     done = sum(not member.need for member in members if not member.unwanted)
@@ -352,8 +368,16 @@ def _surplus(members: list[PlannedMember], wanted: int, replaced: list[PlannedMe
     return unwanted + rest[: max(0, len(rest) - wanted)]
 
 
-def _within(spare: int, members: list[PlannedMember]) -> list[PlannedMember]:
-    """Take the members that do not run, and as many running ones as can be spared."""
-    idle = [member for member in members if not member.available]
-    running = [member for member in members if member.available]
-    return idle + running[: max(0, spare)]
+def _within(least: int, members: list[PlannedMember], wanted: list[PlannedMember]) -> list[PlannedMember]:
+    """Choose from `wanted` what can be taken away from all `members`, so that `least` stay ready, and as many running.
+
+    What does not run can always be taken, then what is not ready.
+    """
+    ready, running = sum(member.available for member in members), sum(member.running for member in members)
+    taken = []
+    for member in sorted(wanted, key=lambda member: (member.available, member.running)):
+        if (member.available and ready <= least) or (member.running and running <= least):
+            continue
+        ready, running = ready - member.available, running - member.running
+        taken.append(member)
+    return taken

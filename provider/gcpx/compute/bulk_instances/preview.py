@@ -199,6 +199,7 @@ def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValue
 def _member(new: BulkInstancesValues, policy: Policy, known: MemberValues, need: Level) -> PlannedMember:
     """Describe a member of the state for the plan; `need` is what its properties need."""
     name, stopped, names = known["name"], is_stopped(known), nested(new, "perInstanceProperties")
+    available, begun = known.get("status") == "RUNNING", is_changing(known.get("generation", ""))
     need = max(need, policy.least) if need and policy.rolling else need
     cannot_restart = policy.rolling and (not policy.unavailable or _has_local_disks(new))
     if need is Level.RESTART and cannot_restart:
@@ -207,9 +208,10 @@ def _member(new: BulkInstancesValues, policy: Policy, known: MemberValues, need:
         name=name,
         order=name_order(name),
         need=Level.REPLACE if stopped and policy.on_stopped == "REPLACE" else need,
-        available=known.get("status") == "RUNNING",
+        available=available,
         stopped=stopped,
-        rests=stopped and policy.on_stopped == "KEEP" and not is_changing(known.get("generation", "")),
+        rests=stopped and policy.on_stopped == "KEEP" and not begun,
+        tried=available and begun,
         unwanted=bool(names) and (name not in names or not policy.wanted),
         note=str(known.get("stopReason", "")).lower().replace("_", " "),
         id=known["id"],
