@@ -248,6 +248,8 @@ def after_last_update(
 _RUNNING: Final = "RUNNING"
 _OF_MACHINES: Final = ("machineType", "minCpuPlatform")
 """The properties that fallbacks and Google's choice among machine types change, and that a restart can set."""
+_OF_FALLBACKS: Final = (*_OF_MACHINES, "scheduling")
+"""The properties of existing members that a fallback may have changed."""
 _WITHOUT_ROLLING: Final = (*ON_RUNNING[:2], LABELS)
 """What changes on running members if the policy is not ROLLING: labels, metadata and tags."""
 
@@ -335,12 +337,13 @@ class Goal:
     def target_of(self, instance: Instance) -> Target:
         """Return what should be set on a member; a member of a fallback keeps what the fallback changed.
 
-        The machine type stays as Google chose it, if Google could choose.
+        If its fallback is not in the list any more, it keeps everything that fallbacks change. The machine type stays as Google chose it, if Google could choose.
         """
         if not self.policy.rolling:
             return self.target
-        used = inputs_of_member(self.inputs, instance)
-        return attrs.evolve(self.target, properties=_without_choices(self.target.properties, self.inputs, used))
+        used, wanted = inputs_of_member(self.inputs, instance), self.target.properties
+        kept = without(wanted, _OF_FALLBACKS) if used is None else _without_choices(wanted, self.inputs, used)
+        return attrs.evolve(self.target, properties=kept)
 
     @property
     def settings(self) -> tuple[Setting, ...]:
