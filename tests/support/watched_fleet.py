@@ -40,8 +40,9 @@ class Look:
         return sum(item["status"] == "RUNNING" for item in self.members)
 
     @property
-    def stopped(self) -> int:
-        return sum(item["status"] not in {"RUNNING", "PROVISIONING", "STAGING"} for item in self.members)
+    def stopped(self) -> set[str]:
+        """The IDs of those that are stopped."""
+        return {item["id"] for item in self.members if item["status"] not in {"RUNNING", "PROVISIONING", "STAGING"}}
 
     def lost_since(self, before: Look) -> list[Json]:
         """Return the members that ran before, and do not exist any more or are being stopped."""
@@ -195,7 +196,7 @@ class WatchedFleet:
         before, now = self._last, self._look()
         self._last = now
         names = [item["name"] for item in now.members]
-        least = min(program.least(now.stopped) for program in self.programs) - self._unknown
+        least = min(program.least(len(now.stopped & self.stopped)) for program in self.programs) - self._unknown
         most = max(program.most(len(self._first.members)) for program in self.programs)
         shown = [f"{item['name']} {item['status']}" for item in now.members]
         self._note(now.running < min(before.running, least), f"{now.running} of at least {least} run: {shown}")

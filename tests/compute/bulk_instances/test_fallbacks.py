@@ -44,7 +44,7 @@ def test_members_of_a_fallback_have_its_index_as_label(engine, cloud):
     engine.create(FLEET, "workers", fleet(count=5, **THEN_C))
     labels = {member["name"]: member["labels"] for member in cloud.emulator.store.list(f"projects/{PROJECT}/zones/us-east1-c/instances")}  # fmt: skip
 
-    assert [found["gcpx-fallback"] for found in labels.values()] == ["0"]
+    assert [found["gcpx-fallback"].partition("-")[0] for found in labels.values()] == ["0"]
     assert "gcpx-fallback" not in cloud.get(instance_path("web-001"))["labels"]
 
 
@@ -69,7 +69,8 @@ def test_a_fallback_merges_into_the_fleets_properties(engine, cloud):
     assert model["instanceProperties"]["scheduling"] == {"provisioningModel": "STANDARD"}
     assert model["instanceFlexibilityPolicy"] == policy
     assert flexible["instanceFlexibilityPolicy"] == fallbacks[2]["instanceFlexibilityPolicy"]
-    assert [body["instanceProperties"]["labels"].get("gcpx-fallback") for body in _bodies(cloud)] == [None, "0", "1", "2"]  # fmt: skip
+    labels = [body["instanceProperties"]["labels"].get("gcpx-fallback", "") for body in _bodies(cloud)]
+    assert [label.partition("-")[0] for label in labels] == ["", "0", "1", "2"]
     assert all("fallbacks" not in body for body in _bodies(cloud))
 
 
@@ -302,3 +303,46 @@ def test_no_name_is_given_twice_in_the_zones_of_fallbacks(engine, cloud):
     assert member_names(grown) == [f"web-{number:03}" for number in range(1, 9)]
     assert _zones(created) == {"us-east1-b": 4, "us-east1-c": 2}
     assert _zones(grown) == {"us-east1-b": 6, "us-east1-c": 2}
+
+
+N2 = {"machineType": "n2-standard-2"}
+N2D = {"machineType": "n2d-standard-2"}
+
+
+def _machine_types(cloud, resource):
+    paths = {member["name"]: instance_path(member["name"], member["zone"]) for member in resource.outputs["members"]}
+    return {name: cloud.get(path)["machineType"].rpartition("/")[2] for name, path in paths.items()}
+
+
+@pytest.mark.parametrize("edited", [[N2D, N2], [N2D], [], [{"machineType": "n2-standard-4"}]])
+def test_members_keep_what_a_fallback_gave_them_when_the_list_of_fallbacks_is_edited(engine, cloud, edited):
+    def program(machine_type, fallbacks):
+        policy = {"strategy": "ROLLING", "maxUnavailable": 4}
+        return fleet(4, updatePolicy=policy, machineType=machine_type, minCount=1, fallbacks=fallbacks)
+
+    zones = ("us-east1-b", "us-east1-c", "us-east1-d")
+    set_limits(cloud, machineTypes={zone: {"e2-small": 2} for zone in zones})
+    created = engine.create(FLEET, "workers", program("e2-small", [N2]))
+    before = _machine_types(cloud, created)
+    assert sorted(before.values()) == ["e2-small", "e2-small", "n2-standard-2", "n2-standard-2"]
+
+    set_limits(cloud)
+    changed = program("e2-medium", edited)
+    engine.preview_update(created, changed)
+    kept = sorted(name for name, kind in before.items() if kind == "n2-standard-2")
+    said = [text for _, _, text in engine.log.messages]
+    assert f"- 2 members keep what their fallbacks changed, unless replaced: {', '.join(kept)}" in said[-1]
+    updated = engine.update(created, changed)
+    assert _machine_types(cloud, updated) == {
+        name: kind if kind == "n2-standard-2" else "e2-medium" for name, kind in before.items()
+    }
+
+
+def test_a_fallback_that_only_names_zones_keeps_no_machine_type(engine, cloud):
+    def program(machine_type, **more):
+        return fleet(6, updatePolicy={"strategy": "ROLLING"}, machineType=machine_type, locationPolicy=IN_B, **more)
+
+    set_limits(cloud, **ROOM_IN_C)
+    created = engine.create(FLEET, "workers", program("e2-small", fallbacks=THEN_C["fallbacks"]))
+    updated = engine.update(created, program("e2-medium"))
+    assert set(_machine_types(cloud, updated).values()) == {"e2-medium"}

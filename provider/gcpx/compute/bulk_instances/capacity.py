@@ -5,6 +5,9 @@ From these follow the alternatives of a creation, and the requests of each alter
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -329,7 +332,7 @@ class Alternative:
     @property
     def index(self) -> int:
         """The index of the fallback; -1 for the fleet's own properties."""
-        return int(self.labels.get(FALLBACK_LABEL, _OWN))
+        return index_of_fallback(self.labels)
 
 
 def alternatives(inputs: BulkInstancesValues, demand: Demand) -> list[Alternative]:
@@ -343,7 +346,7 @@ def alternatives(inputs: BulkInstancesValues, demand: Demand) -> list[Alternativ
         Alternative(
             name=f"fallbacks[{index}]",
             inputs=with_fallback(anywhere if fallback.get("zones") else placed, fallback),
-            labels={FALLBACK_LABEL: str(index)},
+            labels={FALLBACK_LABEL: f"{index}-{_hash(fallback)}"},
         )
         for index, fallback in enumerate(inputs.get("fallbacks") or ())
         if demand.zone is None or not fallback.get("zones") or demand.zone in map(name_of, fallback["zones"])
@@ -351,16 +354,38 @@ def alternatives(inputs: BulkInstancesValues, demand: Demand) -> list[Alternativ
     return [*found[:-1], attrs.evolve(found[-1], is_last=True)]
 
 
-def alternative_of(instance: Instance) -> int:
-    """Return the index of the alternative that created a member (REST JSON), from its label."""
-    index = as_integer(instance.get("labels", {}).get(FALLBACK_LABEL))
-    return _OWN if index is None else index
+_LABEL: Final = re.compile(r"(\d{1,9})(?:-[0-9a-f]+)?")
+"""The index of a fallback in the list, as it was then, and a hash of what the fallback changes on its members."""
 
 
-def inputs_of_member(inputs: BulkInstancesValues, instance: Instance) -> BulkInstancesValues:
-    """Return the inputs with which a member (REST JSON) was created: those of its fallback, if it still exists."""
-    index, fallbacks = alternative_of(instance), inputs.get("fallbacks") or ()
-    return with_fallback(inputs, fallbacks[index]) if 0 <= index < len(fallbacks) else inputs
+def index_of_fallback(labels: Mapping[str, str]) -> int:
+    """Return the index of the fallback that a member was created with, from its labels; -1 without one.
+
+    >>> index_of_fallback({FALLBACK_LABEL: "2-99914b93"}), index_of_fallback({})
+    (2, -1)
+    """
+    found = _LABEL.fullmatch(labels.get(FALLBACK_LABEL) or "")
+    return int(found[1]) if found else _OWN
+
+
+def _hash(fallback: FallbackValues) -> str:
+    """Hash what a fallback changes on its members, which is everything but their zones."""
+    changes = {name: value for name, value in fallback.items() if name != "zones" and value is not None}
+    return hashlib.sha256(json.dumps(changes, sort_keys=True).encode()).hexdigest()[:8]
+
+
+def inputs_of_member(inputs: BulkInstancesValues, instance: Instance) -> BulkInstancesValues | None:
+    """Return the inputs with which a member (REST JSON) was created.
+
+    None if its fallback is not in the list any more, so that it is not known what the fallback has changed.
+    """
+    label = (instance.get("labels") or {}).get(FALLBACK_LABEL) or ""
+    if index_of_fallback({FALLBACK_LABEL: label}) == _OWN:
+        return inputs
+    unchanged: list[FallbackValues] = [{}]
+    known = [*unchanged, *(inputs.get("fallbacks") or ())]
+    used = next((item for item in known if label.endswith(f"-{_hash(item)}")), None)
+    return None if used is None else with_fallback(inputs, used)
 
 
 def with_fallback(inputs: BulkInstancesValues, fallback: FallbackValues) -> BulkInstancesValues:

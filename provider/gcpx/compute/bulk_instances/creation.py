@@ -17,9 +17,9 @@ from gcpx.compute.bulk_instances.capacity import (
     Demand,
     FleetSize,
     PlacementGroup,
-    alternative_of,
     alternatives,
     batches,
+    index_of_fallback,
     placement_groups,
 )
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
@@ -662,7 +662,11 @@ class _Run:
         members = self._members()
         if self.demand.zones:  # beside existing members, what an earlier run has created exists already
             return members
-        return [member for member in members if member["id"] in existing or alternative_of(member) < alternative.index]
+        return [
+            member
+            for member in members
+            if member["id"] in existing or index_of_fallback(member.get("labels", {})) < alternative.index
+        ]
 
     def _members(self) -> list[Instance]:
         """List the members, with all that this run has created."""

@@ -38,7 +38,7 @@ TRACKING_LABEL: Final = "gcpx-bulk"
 GENERATION_LABEL: Final = "gcpx-generation"
 """The label that shows which properties a member of a rolling fleet was created with, or was last changed to."""
 FALLBACK_LABEL: Final = "gcpx-fallback"
-"""The label that shows which of the fleet's fallbacks a member was created with: its index."""
+"""The label that shows which of the fleet's fallbacks a member was created with: its index, and a hash."""
 RESERVED_LABELS: Final = frozenset({TRACKING_LABEL, GENERATION_LABEL, FALLBACK_LABEL})
 """The labels that gcpx sets on members, and that programs must not set."""
 FLEET_ID: Final = (

@@ -147,17 +147,22 @@ ON_RUNNING: Final = (
     Setting("scheduling", "setScheduling", _scheduling(Level.REFRESH), _scheduling_body, _DEFAULT_SCHEDULING),
 )
 """What changes on a running instance, besides its labels."""
+_MACHINE_TYPE: Final = Setting("machineType", "setMachineType", _machine_type, _machine_type_body)
+_CPU_PLATFORM: Final = Setting("minCpuPlatform", "setMinCpuPlatform", _min_cpu_platform, _min_cpu_platform_body)
+_ACCELERATORS: Final = Setting("guestAccelerators", "setMachineResources", _accelerators, _accelerators_body)
+RELEASED: Final = (_ACCELERATORS, _CPU_PLATFORM)
+"""What requires a machine type or a scheduling; where it is no longer wanted, it is removed before these change."""
 ON_STOPPED: Final = (
-    Setting("machineType", "setMachineType", _machine_type, _machine_type_body),
-    Setting("minCpuPlatform", "setMinCpuPlatform", _min_cpu_platform, _min_cpu_platform_body),
-    Setting("serviceAccounts", "setServiceAccount", _service_account, _service_account_body),
-    Setting("guestAccelerators", "setMachineResources", _accelerators, _accelerators_body),
-    *ON_RUNNING[:2],
+    _MACHINE_TYPE,
     Setting(
         "scheduling", "setScheduling", _scheduling(Level.REFRESH, Level.RESTART), _scheduling_body, _DEFAULT_SCHEDULING
     ),
+    _CPU_PLATFORM,
+    _ACCELERATORS,
+    Setting("serviceAccounts", "setServiceAccount", _service_account, _service_account_body),
+    *ON_RUNNING[:2],
 )
-"""What changes on a stopped instance, besides its labels."""
+"""What changes on a stopped instance, besides its labels; what something requires is set before it."""
 
 
 @attrs.frozen
@@ -192,6 +197,10 @@ class Target:
     def differs(self, setting: Setting, instance: Instance) -> bool:
         """Return whether an instance does not have a setting as it is wanted."""
         return self._merged(setting, instance) != setting.read(instance)
+
+    def wants(self, setting: Setting, instance: Instance) -> bool:
+        """Return whether an instance should have anything of a setting."""
+        return bool(self._merged(setting, instance))
 
     def body(self, setting: Setting, instance: Instance) -> dict[str, Any]:
         """Write the request body that gives an instance a setting as it is wanted."""
@@ -239,6 +248,8 @@ def after_last_update(
 _RUNNING: Final = "RUNNING"
 _OF_MACHINES: Final = ("machineType", "minCpuPlatform")
 """The properties that fallbacks and Google's choice among machine types change, and that a restart can set."""
+_OF_FALLBACKS: Final = (*_OF_MACHINES, "scheduling")
+"""The properties of existing members that a fallback may have changed."""
 _WITHOUT_ROLLING: Final = (*ON_RUNNING[:2], LABELS)
 """What changes on running members if the policy is not ROLLING: labels, metadata and tags."""
 
@@ -343,12 +354,13 @@ class Goal:
     def target_of(self, instance: Instance) -> Target:
         """Return what should be set on a member; a member of a fallback keeps what the fallback changed.
 
-        The machine type stays as Google chose it, if Google could choose.
+        If its fallback is not in the list any more, it keeps everything that fallbacks change. The machine type stays as Google chose it, if Google could choose.
         """
         if not self.policy.rolling:
             return self.target
-        used = inputs_of_member(self.inputs, instance)
-        return attrs.evolve(self.target, properties=_without_choices(self.target.properties, self.inputs, used))
+        used, wanted = inputs_of_member(self.inputs, instance), self.target.properties
+        kept = without(wanted, _OF_FALLBACKS) if used is None else _without_choices(wanted, self.inputs, used)
+        return attrs.evolve(self.target, properties=kept)
 
     @property
     def settings(self) -> tuple[Setting, ...]:
@@ -365,11 +377,14 @@ class Goal:
 
     def member(self, instance: Instance, *, ready: bool) -> PlannedMember:
         """Describe an instance for the plan; raises TooDisruptiveError, or ApiError if it needs an unreadable template."""
+        runs = instance.get("status") == _RUNNING
         return attrs.evolve(
             known_member(self.inputs, self.policy, instance),
             need=self._need(instance),
-            available=ready and instance.get("status") == _RUNNING,
+            available=ready and runs,
+            unready=runs and not ready,
             rests=self.rests(instance),
+            tried=runs and is_changing(recorded_generation(instance)),
             leaves=self.leaving.get(str(instance["id"]), 0),
         )
 

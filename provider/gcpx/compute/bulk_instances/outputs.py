@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from gcpx.compute.bulk_instances.capacity import is_parked
+from gcpx.compute.bulk_instances.capacity import index_of_fallback, is_parked
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
-from gcpx.compute.bulk_instances.fleet import FALLBACK_LABEL, Fleet, Instance, fleet_values, is_stopped, stop_reasons
+from gcpx.compute.bulk_instances.fleet import Fleet, Instance, fleet_values, is_stopped, stop_reasons
 from gcpx.compute.bulk_instances.generation import last_generations, recorded_generation
 from gcpx.compute.operations import Operation
 from gcpx.model.fields import chosen, object_type
 from gcpx.model.links import name_of
-from gcpx.model.numbers import as_integer
 from gcpx.model.resource import Context, State
 from gcpx.model.response_types import require_types
 
@@ -123,7 +122,7 @@ def _member(instance: Instance, reasons: Mapping[str, str], generations: Mapping
         member["stopReason"] = reason
     if (generation := recorded_generation(instance) or generations.get(member["id"])) is not None:
         member["generation"] = generation
-    if (fallback := as_integer(labels.get(FALLBACK_LABEL))) is not None:
+    if (fallback := index_of_fallback(labels)) >= 0:
         member["fallback"] = fallback
     if (internal := interface.get("networkIP")) is not None:
         member["internalAddress"] = internal

@@ -188,10 +188,13 @@ class PlannedMember:
         order: sorts members by the number in their name.
         need: what has to be done so that it has the wanted properties.
         available: it is running and ready.
+        unready: it is running, and not ready.
         stopped: it was stopped, and does not start on its own.
-        rests: it stays stopped when it is changed.
+        rests: it is stopped on purpose, and stays so when it is changed.
         startable: it can be started if it is stopped; Google has no capacity for others at the moment.
         zone: the name of its zone.
+        tried: a restart of it began in an earlier run and did not end, although it is running.
+        blocked: something has failed for it in this run, so nothing more is done to it.
         unwanted: its name is not one that the fleet should have.
         leaves: its place among those that a scale-in deletes, as the state has them: 1 for the first; 0 if it stays.
         note: what to say about it in addition to its name, such as why it was stopped.
@@ -202,14 +205,22 @@ class PlannedMember:
     order: tuple[str, int, str]
     need: Level = Level.NONE
     available: bool = True
+    unready: bool = False
     stopped: bool = False
     rests: bool = False
     startable: bool = True
+    tried: bool = False
+    blocked: bool = False
     unwanted: bool = False
     leaves: int = 0
     note: str = ""
     zone: str = ""
     id: str = attrs.Factory(lambda member: member.name, takes_self=True)
+
+    @property
+    def running(self) -> bool:
+        """Whether it is running, ready or not."""
+        return self.available or self.unready
 
     def __str__(self) -> str:
         return f"{self.name} ({self.note})" if self.note else self.name
@@ -266,23 +277,28 @@ class Work:
 
 
 def work_left(members: list[PlannedMember], wanted: int, policy: Policy) -> Work:
-    """Find everything that is left to do, up to the pause of the policy."""
+    """Find everything that is left to do, up to the pause of the policy.
+
+    No other member takes the place of a blocked one. What gcpx has stopped is started, whatever the policy says.
+    """
     scaled_in = _scaled_in(members, wanted)
     gone = {member.id for member in scaled_in}
-    chosen = _chosen([member for member in members if member.id not in gone], policy)
+    others = [member for member in members if member.id not in gone]
+    chosen = [member for member in _chosen(others, policy) if not member.blocked]
     replaced = [member for member in chosen if member.need is Level.REPLACE]
     surplus = scaled_in + _left_over(members, wanted, gone | {member.id for member in replaced})
     leaving = {member.id for member in (*replaced, *surplus)}
     staying = [member for member in chosen if member.id not in leaving]
     restarted = [member for member in staying if member.need is Level.RESTART]
     busy = leaving | {member.id for member in restarted}
-    may_start = [member for member in members if member.stopped and member.startable and member.id not in busy]
+    free = [member for member in members if not member.blocked and member.id not in busy]
+    idle = [member for member in free if member.stopped and not member.rests and member.startable]
     return Work(
         replaced=replaced,
-        surplus=surplus,
+        surplus=[member for member in surplus if not member.blocked],
         restarted=restarted,
         refreshed=[member for member in staying if member.need is Level.REFRESH],
-        started=may_start if policy.on_stopped == "START" else [],
+        started=idle if policy.on_stopped != "REPLACE" else [],
         missing=max(0, wanted - (len(members) - len(leaving))),
     )
 
@@ -296,7 +312,7 @@ def steps(members: list[PlannedMember], wanted: int, policy: Policy) -> Iterator
     """Carry out the plan on paper, as if nothing went wrong; yield each step with the fewest members that run."""
     course = _Course.of(members, wanted, policy)
     while step := course.step():
-        yield step, course.available - len(step.disturbed)
+        yield step, course.ready - len(step.disturbed)
         course.carry_out(step)
 
 
@@ -305,27 +321,28 @@ class _Course:
     """The plan as far as it is carried out; each member is looked at once, and each step takes the next ones.
 
     Attributes:
-        available, existing: how many members run and are ready, and how many exist.
+        ready, running, existing: how many members run and are ready, how many run, and how many exist.
         kept: how many are stopped on purpose, and do not count as missing.
         staying: the members of each zone that are not replaced, the new ones included.
         zones: all members of each zone.
-        idle: members to delete and members to restart that do not run, and are taken at once.
-        running: those that run: members to restart, surplus ones and, by zone, those to replace.
     """
 
     policy: Policy
     wanted: int
     work: Work
     missing: int
-    available: int
+    ready: int
+    running: int
     existing: int
     kept: int
     zones: Counter[str]
     staying: Counter[str]
     _idle: tuple[list[PlannedMember], list[PlannedMember]]
+    """Members to delete, and members to restart, that do not run, and are taken at once."""
     _restarts: deque[PlannedMember]
     _surplus: deque[PlannedMember]
     _replaced: dict[str, deque[PlannedMember]]
+    """Those that run and are replaced, by zone. In each queue, those that are not ready come first."""
     _refreshed: list[PlannedMember]
     _started: list[PlannedMember]
 
@@ -335,24 +352,25 @@ class _Course:
         work = work_left(members, wanted, policy)
         leaving = {member.id for member in (*work.surplus, *work.replaced)}
         by_zone: dict[str, deque[PlannedMember]] = defaultdict(deque)
-        for member in filter(_runs, work.replaced):
+        for member in filter(_RUNS, work.replaced):
             by_zone[member.zone if policy.places.is_balanced else ""].append(member)
         return cls(
             policy,
             wanted,
             work,
             missing=work.missing,
-            available=sum(map(_runs, members)),
+            ready=sum(member.available for member in members),
+            running=sum(member.running for member in members),
             existing=len(members),
-            kept=sum(member.stopped for member in members) if policy.on_stopped == "KEEP" else 0,
+            kept=sum(member.rests for member in members),
             zones=Counter(member.zone for member in members),
             staying=Counter(member.zone for member in members if member.id not in leaving),
             idle=(
-                [member for member in (*work.surplus, *work.replaced) if not member.available],
-                [member for member in work.restarted if not member.available],
+                [member for member in (*work.surplus, *work.replaced) if not member.running],
+                [member for member in work.restarted if not member.running],
             ),
-            restarts=deque(filter(_runs, work.restarted)),
-            surplus=deque(filter(_runs, work.surplus)),
+            restarts=deque(filter(_RUNS, work.restarted)),
+            surplus=deque(sorted(filter(_RUNS, work.surplus), key=attrgetter("available"))),
             replaced=by_zone,
             refreshed=work.refreshed,
             started=work.started,
@@ -361,11 +379,12 @@ class _Course:
     def step(self) -> Step:
         """Take the members of the next step."""
         (deleted, restarted), self._idle = self._idle, ([], [])
-        spare = self.available - (self.wanted - self.kept - self.policy.unavailable)
-        delete = deleted + self._leave(spare)
-        spare -= len(delete) - len(deleted)
+        least = self.wanted - self.kept - self.policy.unavailable
+        spare = _Spare(self.ready - least, self.running - least)
+        delete, restart = deleted + self._leave(spare), restarted
+        while self._restarts and spare.take(self._restarts[0]):
+            restart.append(self._restarts.popleft())
         room = self.wanted + self.policy.surge - (self.existing - len(delete))
-        restart = restarted + [self._restarts.popleft() for _ in range(min(max(0, spare), len(self._restarts)))]
         refresh, start, self._refreshed, self._started = self._refreshed, self._started, [], []
         create = max(0, min(self.missing, room))
         return Step(delete=delete, restart=restart, refresh=refresh, start=start, create=create)
@@ -373,12 +392,14 @@ class _Course:
     def carry_out(self, step: Step) -> None:
         """Take note of what a step leads to."""
         begun = [member for member in (*step.restart, *step.start) if not member.rests]
-        self.available += step.create - sum(map(_runs, step.delete)) + sum(not member.available for member in begun)
-        if self.policy.on_stopped == "KEEP":
-            self.kept -= sum(member.stopped for member in (*step.delete, *begun))
+        self.ready += step.create + sum(not member.available for member in begun)
+        self.ready -= sum(member.available for member in step.delete)
+        self.running += step.create + sum(not member.running for member in begun)
+        self.running -= sum(member.running for member in step.delete)
+        self.kept -= sum(member.rests for member in step.delete)
         self.existing += step.create - len(step.delete)
         self.missing -= step.create
-        self.zones.subtract(member.zone for member in step.delete if not member.available)
+        self.zones.subtract(member.zone for member in step.delete if not member.running)
         if self.policy.keep_names:  # the new ones take the places of those that left
             new = Counter(member.zone for member in step.delete[: step.create])
         else:
@@ -386,37 +407,56 @@ class _Course:
         self.zones.update(new)
         self.staying.update(new)
 
-    def _leave(self, spare: int) -> list[PlannedMember]:
+    def _leave(self, spare: _Spare) -> list[PlannedMember]:
         """Take running members that leave: surplus ones, then one after the other of the zone that has the most."""
         taken: list[PlannedMember] = []
-        while len(taken) < spare and (queue := self._surplus or self._fullest()):
+        while (queue := self._next_queue()) and spare.take(queue[0]):
             taken.append(queue.popleft())
             self.zones[taken[-1].zone] -= 1
         return taken
 
-    def _fullest(self) -> deque[PlannedMember] | None:
-        queues = [queue for queue in self._replaced.values() if queue]
-        return min(queues, key=self._place) if queues else None
+    def _next_queue(self) -> deque[PlannedMember] | None:
+        """Return the queue of the next member that leaves; one that is not ready goes before all that are."""
+        replaced = [queue for queue in self._replaced.values() if queue]
+        queues = [queue for queue in (self._surplus, min(replaced, key=self._place, default=None)) if queue]
+        return min(queues, key=lambda queue: queue[0].available, default=None)
 
-    def _place(self, queue: deque[PlannedMember]) -> tuple[int, int, tuple[str, int, str]]:
+    def _place(self, queue: deque[PlannedMember]) -> tuple[bool, int, int, tuple[str, int, str]]:
         zone = queue[0].zone
-        return -self.zones[zone], self.staying[zone], queue[0].order
+        return queue[0].available, -self.zones[zone], self.staying[zone], queue[0].order
 
 
-def _runs(member: PlannedMember) -> bool:
-    return member.available
+@attrs.define
+class _Spare:
+    """How many members a step may take away: of those that are ready, and of all that run."""
+
+    ready: int
+    running: int
+
+    def take(self, member: PlannedMember) -> bool:
+        """Return whether a running member may be taken away; then fewer others may."""
+        if self.running <= 0 or (member.available and self.ready <= 0):
+            return False
+        self.ready, self.running = self.ready - member.available, self.running - 1
+        return True
 
 
-def _comes_first(member: PlannedMember) -> tuple[bool, tuple[str, int, str]]:
-    """Return a key that sorts members that are behind: those that do not run first, then by number."""
-    return member.available, member.order
+_RUNS: Final = attrgetter("running")
+
+
+def _comes_first(member: PlannedMember) -> tuple[bool, bool, bool, tuple[str, int, str]]:
+    """Return a key that sorts members that are behind.
+
+    Those that do not run come first, then those that are not ready, and last those with which an earlier run failed.
+    """
+    return member.running, member.available, member.tried, member.order
 
 
 def _chosen(members: list[PlannedMember], policy: Policy) -> list[PlannedMember]:
     """Choose the members to change: all that are behind, or as many as there may be before the pause.
 
-    Those that do not run anyway come first. Stopped members that are replaced do not wait until the pause ends, just
-    as missing ones do not.
+    Those that do not run anyway come first, then those that are not ready, and last those with which an earlier run
+    failed. Stopped members that are replaced do not wait until the pause ends, just as missing ones do not.
     """
     behind = [member for member in members if member.need and not member.unwanted]
     behind.sort(key=_comes_first)

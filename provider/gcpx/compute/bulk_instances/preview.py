@@ -207,13 +207,30 @@ def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValue
     if policy.rolling and certain and too_much > policy.most:
         raise TooDisruptiveError(too_much, policy.most)
     lines = describe_plan(members, policy.wanted, policy, certain=certain)
+    if lines and policy.rolling and any(path[:2] in _OF_FALLBACKS for path in context.changed):
+        lines += _kept(
+            [item["name"] for item in fleet_values(context.prior).get("members") or () if "fallback" in item]
+        )
     if lines:
         context.inform(announcement(lines))
 
 
+_OF_FALLBACKS: Final = [("instanceProperties", name) for name in ("machineType", "minCpuPlatform", "scheduling")]
+"""What a fallback may have changed."""
+
+
+def _kept(names: list[str]) -> list[str]:
+    """Say which members keep what their fallbacks changed."""
+    if not names:
+        return []
+    verb = "member keeps what its fallback" if len(names) == 1 else "members keep what their fallbacks"
+    return [f"{len(names):,} {verb} changed, unless replaced: {names_in_words(names)}"]
+
+
 def _member(new: BulkInstancesValues, policy: Policy, known: MemberValues, need: Level) -> PlannedMember:
     """Describe a member of the state for the plan; `need` is what its properties need."""
-    stopped = is_stopped(known)
+    stopped, available = is_stopped(known), known.get("status") == "RUNNING"
+    begun = is_changing(known.get("generation", ""))
     need = max(need, policy.least) if need and policy.rolling else need
     cannot_restart = policy.rolling and (not policy.unavailable or _has_local_disks(new))
     if need is Level.RESTART and cannot_restart:
@@ -221,8 +238,9 @@ def _member(new: BulkInstancesValues, policy: Policy, known: MemberValues, need:
     return attrs.evolve(
         known_member(new, policy, known),
         need=Level.REPLACE if stopped and policy.on_stopped == "REPLACE" else need,
-        available=known.get("status") == "RUNNING",
-        rests=stopped and policy.on_stopped == "KEEP" and not is_changing(known.get("generation", "")),
+        available=available,
+        rests=stopped and policy.on_stopped == "KEEP" and not begun,
+        tried=available and begun,
         note=str(known.get("stopReason", "")).lower().replace("_", " "),
     )
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from gcpx.compute.bulk_instances.capacity import Demand, FleetSize, alternative_of, with_members
+from gcpx.compute.bulk_instances.capacity import Demand, FleetSize, index_of_fallback, with_members
 from gcpx.compute.bulk_instances.creation import Creation, create_instances, members_after, report_shortfall
 from gcpx.compute.bulk_instances.fleet import (
     GENERATION_LABEL,
@@ -20,8 +20,8 @@ from gcpx.compute.bulk_instances.fleet import (
     is_stopped,
     name_order,
 )
-from gcpx.compute.bulk_instances.generation import changing, generation_output, is_changing, recorded_generation
-from gcpx.compute.bulk_instances.goal import LABELS, ON_STOPPED, Goal, Setting, Target
+from gcpx.compute.bulk_instances.generation import changing, generation_output, recorded_generation
+from gcpx.compute.bulk_instances.goal import LABELS, ON_STOPPED, RELEASED, Goal, Setting, Target
 from gcpx.compute.bulk_instances.names import explained_refusal, free_names, runs_out
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, last_members, live_fleet, unread_fleet
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, next_step, steps, work_left
@@ -46,39 +46,52 @@ _SUSPENDED: Final = frozenset({"SUSPENDED", "SUSPENDING"})
 class MemberChanges:
     """The changes of one update.
 
-    All methods try all members before they raise the first `ProviderError`. Members that no longer exist are skipped.
+    What fails for a member ends for that member alone: the next requests are sent for the others. Members that no
+    longer exist are skipped.
 
     Attributes:
         goal: says what should be set on each member.
+        failures: what has failed, by the ID of the member.
     """
 
     context: Context
     fleet: Fleet
     goal: Goal
+    failures: dict[str, FailedRequest] = attrs.Factory(dict)
 
-    def delete(self, members: Sequence[Instance]) -> None:
-        """Delete members."""
+    def delete(self, members: Sequence[Instance]) -> list[Instance]:
+        """Delete members; return those that still exist."""
         self._send([MemberRequest(member, "delete") for member in members], "deleted")
+        return [member for member in members if str(member["id"]) in self.failures]
 
     def refresh(self, members: Sequence[Instance]) -> None:
         """Change members while they run; the label with the generation is set last."""
         for setting in self.goal.settings:
-            self.apply(setting, members, self.goal.target_of)
+            members = self.apply(setting, members, self.goal.target_of)
 
     def restart(self, members: Sequence[Instance]) -> None:
         """Stop members that run, change them, start them, and set the label with the generation.
 
         Before that, the label says that a change has begun, because a stopped member does not show why it stopped.
         Members that rest are only changed. A suspended one is first stopped, because Google changes only stopped ones.
+        Those that cannot be changed are started again, too.
         """
-        restarted = [member for member in members if not self.goal.rests(member)]
-        self.apply(LABELS, restarted, self._begun)
-        others = [member for member in members if member.get("status") not in _STOPPED]
-        self._send([MemberRequest(member, "stop") for member in others], "stopped")
-        for setting in ON_STOPPED:
-            self.apply(setting, members, self.goal.target_of)
-        self._send([MemberRequest(member, "start") for member in restarted], "started")
-        self.apply(LABELS, self.fleet.read_again(self.context, members), self.goal.target_of)
+        resting = [member for member in members if self.goal.rests(member)]
+        begun = self.apply(LABELS, _without(members, resting), self._begun)
+        running = [member for member in [*begun, *resting] if member.get("status") not in _STOPPED]
+        unstopped = _without(running, self._send([MemberRequest(member, "stop") for member in running], "stopped"))
+        stopped = changed = _without([*begun, *resting], unstopped)
+        for setting, is_wanted in [*((item, False) for item in RELEASED), *((item, True) for item in ON_STOPPED)]:
+            to_change = [member for member in changed if self._has_turn(setting, member, is_wanted=is_wanted)]
+            changed = _without(changed, _without(to_change, self.apply(setting, to_change, self.goal.target_of)))
+        to_start = _without(stopped, resting)
+        started = self._send([MemberRequest(member, "start") for member in to_start], "started")
+        done = _without(changed, _without(to_start, started))
+        self.apply(LABELS, self.fleet.read_again(self.context, done), self.goal.target_of)
+
+    def _has_turn(self, setting: Setting, member: Instance, *, is_wanted: bool) -> bool:
+        """Return whether to set something now; what depends on other settings is removed before those."""
+        return setting not in RELEASED or self.goal.target_of(member).wants(setting, member) == is_wanted
 
     def start(self, members: Sequence[Instance]) -> list[FailedRequest]:
         """Start members that were stopped, and resume those that were suspended; return those without capacity."""
@@ -90,15 +103,20 @@ class MemberChanges:
         ]
         failures = self.fleet.try_all(self.context, requests, "started") if requests else []
         short = [item for item in failures if isinstance(item.error, ApiError) and is_shortage(item.error)]
-        _raise_first(item for item in failures if item not in short)
+        self._record(item for item in failures if item not in short)
         return short
 
     def _begun(self, member: Instance) -> Target:
         """Return the target of a member that is about to be stopped: the label that says that a change has begun."""
         return Target({}, labels={GENERATION_LABEL: changing(self.goal.target_of(member).labels[GENERATION_LABEL])})
 
-    def apply(self, setting: Setting, members: Iterable[Instance], target_of: Callable[[Instance], Target]) -> None:
-        """Give members a setting of a target; those that changed since they were listed are read and tried once more."""
+    def apply(
+        self, setting: Setting, members: Sequence[Instance], target_of: Callable[[Instance], Target]
+    ) -> list[Instance]:
+        """Give members a setting of a target; those that changed since they were listed are read and tried once more.
+
+        Returns the members that have it.
+        """
 
         def request(member: Instance) -> MemberRequest:
             return MemberRequest(member, setting.method, target_of(member).body(setting, member))
@@ -107,21 +125,37 @@ class MemberChanges:
         behind = [member for member in members if target_of(member).differs(setting, member)]
         failures = self.fleet.try_all(self.context, [request(member) for member in behind], done)
         stale = [item.request.member for item in failures if isinstance(item.error, PreconditionFailed)]
-        _raise_first(item for item in failures if not isinstance(item.error, PreconditionFailed))
+        failed = self._record(item for item in failures if not isinstance(item.error, PreconditionFailed))
         if stale:
             current = self.fleet.read_again(self.context, stale)
-            self._send([request(member) for member in current], done)
+            failed |= {member["id"] for member in stale} - {member["id"] for member in current}
+            failed |= self._record(self.fleet.try_all(self.context, [request(member) for member in current], done))
+        return [member for member in members if member["id"] not in failed]
 
-    def _send(self, requests: list[MemberRequest], done: str) -> None:
-        if requests:
-            _raise_first(self.fleet.try_all(self.context, requests, done))
+    def _send(self, requests: list[MemberRequest], done: str) -> list[Instance]:
+        """Send requests; return the members for which they succeeded."""
+        failed = self._record(self.fleet.try_all(self.context, requests, done)) if requests else set()
+        return [request.member for request in requests if request.member["id"] not in failed]
+
+    def _record(self, failures: Iterable[FailedRequest]) -> set[str]:
+        """Record failures, unless a member no longer exists; return the IDs of the members.
+
+        Raises the first error if the user has cancelled, because nothing more is sent then.
+        """
+        failed = set()
+        for failure in failures:
+            if isinstance(failure.error, CancelledError) or self.context.cancelled.is_set():
+                raise failure.error
+            failed.add(failure.request.member["id"])
+            if not isinstance(failure.error, NotFound):
+                self.failures.setdefault(str(failure.request.member["id"]), failure)
+        return failed
 
 
-def _raise_first(failures: Iterable[FailedRequest]) -> None:
-    """Raise the first error, unless all say that a member no longer exists."""
-    for failure in failures:
-        if not isinstance(failure.error, NotFound):
-            raise failure.error
+def _without(members: Iterable[Instance], others: Iterable[Instance]) -> list[Instance]:
+    """Return the members that are not among others."""
+    left_out = {member["id"] for member in others}
+    return [member for member in members if member["id"] not in left_out]
 
 
 _FIRST_PAUSE: Final = 0.2
@@ -143,35 +177,49 @@ class NotReadyError(ProviderError):
 
 @attrs.define
 class Readiness:
-    """Which members of a fleet are ready. A member that was ready once counts as ready until it is forgotten.
+    """Which members of a fleet are ready: those that run and, if a guest attribute is asked for, have set it.
+
+    A member that was ready once counts as ready as long as it runs, until it is forgotten. One that was not asked yet
+    counts as ready, too.
 
     Attributes:
         guest_attribute: what a ready member has set, as `NAMESPACE/KEY` or `NAMESPACE/KEY=VALUE`; may be empty.
         within: the maximum number of seconds that `wait` waits.
-        ready: the IDs of the members that count as ready if they run.
     """
 
     context: Context
     fleet: Fleet
     guest_attribute: str
     within: int
-    _ready: set[str] = attrs.Factory(set)
+    _answers: dict[str, bool] = attrs.Factory(dict)
+    """By the IDs of the members that were asked, whether they were ready."""
 
     def is_ready(self, member: Instance) -> bool:
-        """Return whether a member runs, and has set the guest attribute if one is asked for; raises `ApiError`."""
-        if member.get("status") != "RUNNING":
-            return False
-        if str(member["id"]) not in self._ready and self.guest_attribute and not self._has_attribute(member):
-            return False
-        self._ready.add(str(member["id"]))
-        return True
+        """Return whether a member runs and, as far as it was asked, has set the guest attribute."""
+        return member.get("status") == "RUNNING" and self._answers.get(str(member["id"]), True)
 
-    def forget(self, members: list[Instance]) -> None:
-        """No longer count members as ready, because they are about to be restarted or started."""
-        self._ready -= {str(member["id"]) for member in members}
+    def ask(self, members: Iterable[Instance]) -> None:
+        """Ask members that run and were not ready before, side by side; raises `ApiError`."""
+        if not self.guest_attribute:
+            return
+        members = list(members)
+        self.forget(member for member in members if member.get("status") != "RUNNING")
+        late = [member for member in members if not self._answers.get(str(member["id"]))]
+        asked = [member for member in late if member.get("status") == "RUNNING"]
+        answers = self.context.side_by_side(self._has_attribute, asked)
+        self._answers |= {str(member["id"]): answer for member, answer in zip(asked, answers, strict=True)}
 
-    def wait(self, members: list[Instance]) -> list[Instance]:
-        """Wait until all members are ready or have stopped; return them as they were last read.
+    def forget(self, members: Iterable[Instance]) -> None:
+        """No longer count members as ready, because they are about to be restarted or started, or do not run."""
+        for member in members:
+            self._answers.pop(str(member["id"]), None)
+
+    def wait(self, members: list[Instance], but: Container[str] = ()) -> list[Instance]:
+        """Wait until members are ready or have stopped; return all members as they were last read.
+
+        Args:
+            members: all members as they were just listed.
+            but: the IDs of those that are not waited for.
 
         Raises:
             NotReadyError: some are not ready after `within` seconds, or when the time of the call is over.
@@ -180,7 +228,9 @@ class Readiness:
         listed = None
         for _ in self.context.tries(self.within, pause=_FIRST_PAUSE, longest=_LONGEST_PAUSE):
             listed = members if listed is None else self.fleet.members(self.context)
-            late = [member for member in listed if not is_stopped(member) and not self.is_ready(member)]
+            awaited = [member for member in listed if str(member["id"]) not in but and not is_stopped(member)]
+            self.ask(awaited)
+            late = [member for member in awaited if not self.is_ready(member)]
             if not late:
                 return listed
             self.context.progress(
@@ -319,7 +369,7 @@ def _placed(goal: Goal, kept: list[Instance], coming: Counter[str], demand: Dema
         rest = [zone for zone in zones if existing[zone] and zone not in first]
         others = places.spread(demand.count, existing + first, staying + first, rest or zones)
         return attrs.evolve(demand, zones=first, others=others)
-    own = Counter(name_of(member["zone"]) for member in kept if alternative_of(member) < 0)
+    own = Counter(name_of(member["zone"]) for member in kept if index_of_fallback(member.get("labels", {})) < 0)
     if places.is_single and own and places.allows(zone := own.most_common(1)[0][0]):
         return attrs.evolve(demand, zones=places.spread(demand.count, existing, staying, [zone]))
     return demand
@@ -373,32 +423,48 @@ class BatchProgress:
         self.show(f"{self.batch}{text}")
 
 
+class FailedMembersError(RolloutError):
+    """Something has failed for some members; the others were brought to the goal as far as the policy allows."""
+
+    def __init__(self, failures: Iterable[FailedRequest]) -> None:
+        super().__init__(failure_lines(failures))
+
+
+def failure_lines(failures: Iterable[FailedRequest]) -> str:
+    """Describe what has failed for members, one line each; the errors name the members. Empty without failures."""
+    every = [str(failure.error) for failure in failures]
+    rest = len(every) - _NAMED
+    return "\n".join([*every[:_NAMED], *([f"and {rest:,} more"] if rest > 0 else [])])
+
+
 @attrs.define
 class Rollout:
     """One run of a rollout.
 
     Attributes:
         members: the members as they were last read.
-        wanted: the number of members to reach; lower than the goal's if Google has no room for more.
-        creation: the last creation, if there was one.
+        creation: the last creation that fell short, or else the last one, if there was one.
+        room: how many members Google has room for; None as long as no creation fell short.
         touched: whether anything was changed.
         creating: whether Google may still be creating instances, because a creation was interrupted.
         progress: shows which batch a line of progress is about.
         unstarted: stopped members that could not be started, with Google's errors.
+        goes_on: whether it goes on with the other members when something has failed for one.
     """
 
     context: Context
     fleet: Fleet
     goal: Goal
     members: list[Instance]
-    wanted: int
     changes: MemberChanges
     readiness: Readiness
     progress: BatchProgress
     creation: Creation | None = None
+    room: int | None = None
     touched: bool = False
     creating: bool = False
     unstarted: list[FailedRequest] = attrs.Factory(list)
+    goes_on: bool = True
     _starts: Counter[str] = attrs.Factory(Counter)
     _refreshed: set[str] = attrs.Factory(set)
     _full: set[str] = attrs.Factory(set)
@@ -409,68 +475,103 @@ class Rollout:
         """Prepare a rollout that brings members to a goal."""
         progress = BatchProgress(context.progress)
         context = attrs.evolve(context, progress=progress)
-        policy = goal.policy
-        # Their guest attributes are not read, because no rollout has touched them.
-        untouched = {
-            str(member["id"])
-            for member in members
-            if not goal.is_current(member) and not is_changing(recorded_generation(member))
-        }
-        readiness = Readiness(context, fleet, policy.guest_attribute, policy.ready_within, ready=untouched)
-        changes = MemberChanges(context, fleet, goal)
-        return cls(context, fleet, goal, members, policy.wanted, changes, readiness, progress)
+        readiness = Readiness(context, fleet, goal.policy.guest_attribute, goal.policy.ready_within)
+        return cls(context, fleet, goal, members, MemberChanges(context, fleet, goal), readiness, progress)
 
     def run(self) -> None:
         """Bring the members to the goal, or to the pause of the policy.
 
         Raises:
+            FailedMembersError: something has failed for some members.
             ProviderError: a step failed; `members` may be out of date.
         """
-        planned = len(list(steps(self._planned(), self.wanted, self.goal.policy)))
+        planned = len(list(steps(self._planned(), *self._size)))
         for number in range(1, planned * 2 + _MORE_STEPS):
             step = self._next_step()
             if not step:
-                return
+                break
             if planned > 1:
                 self.progress.begin(f"batch {number} of {max(number, planned)}", describe_step(step))
             self._carry_out(step)
-        raise RolloutError(
-            f"members of {self.fleet.id} keep disappearing: {len(self.members):,} of {self.wanted:,} exist after "
-            f"{number:,} batches; run `pulumi up` to go on"
-        )
+        else:
+            raise RolloutError(
+                f"members of {self.fleet.id} keep disappearing: {len(self.members):,} of {self.goal.policy.wanted:,} "
+                f"exist after {number:,} batches; run `pulumi up` to go on"
+            )
+        if self.changes.failures:
+            raise FailedMembersError(self.changes.failures.values())
+
+    @property
+    def _size(self) -> tuple[int, Policy]:
+        """The number of members to reach, and the policy for it; both follow from the room that Google has.
+
+        As many members as before have to run, so fewer may be unavailable.
+        """
+        policy = self.goal.policy
+        if self.room is None:
+            return policy.wanted, policy
+        wanted = min(policy.wanted, self.room)
+        surge, unavailable = min(policy.surge, self.room - wanted), policy.unavailable - (policy.wanted - wanted)
+        return wanted, attrs.evolve(policy, surge=surge, unavailable=unavailable)
 
     def _planned(self) -> list[PlannedMember]:
         """Describe the members for the plan, with what the steps of this run have found out about them."""
         unstarted = {str(failure.request.member["id"]) for failure in self.unstarted}
         planned = [self.goal.member(item, ready=self.readiness.is_ready(item)) for item in self.members]
-        return [
+        found = [
             attrs.evolve(
                 member,
                 need=Level.NONE if member.id in self._refreshed and member.need is Level.REFRESH else member.need,
                 startable=member.id not in unstarted,
+                blocked=member.id in self.changes.failures,
             )
             for member in planned
         ]
+        return [member for member in found if not (member.blocked and member.unwanted)]
 
     def _next_step(self) -> Step:
         """Plan the next step; an empty one ends the rollout."""
-        policy = self.goal.policy
-        step, work = next_step(self._planned(), self.wanted, policy), work_left(self._planned(), self.wanted, policy)
+        if self._has_failed():
+            return Step()
+        step, work = next_step(self._planned(), *self._size), work_left(self._planned(), *self._size)
+        if step.disturbed or (work and not step):
+            self.readiness.ask(self.members)
+            step = next_step(self._planned(), *self._size)
         if step or not work:
             return step
         self.members = self.readiness.wait(self.members)
-        step = next_step(self._planned(), self.wanted, policy)
-        if not step and work_left(self._planned(), self.wanted, policy):
+        step = next_step(self._planned(), *self._size)
+        if not step and work_left(self._planned(), *self._size):
             raise self._stuck()
         return step
 
+    def _has_failed(self) -> bool:
+        """Return whether more members have failed than may be unavailable, so that the change itself may be wrong.
+
+        Members that cannot be deleted do not count, because they go on running.
+        """
+        failures = self.changes.failures.values()
+        changed = [failure for failure in failures if failure.request.method != "delete"]
+        if not self.goes_on:
+            return bool(failures)
+        return self.goal.policy.rolling and len(changed) > max(1, self.goal.policy.unavailable)
+
     def _stuck(self) -> RolloutError:
-        running = sum(member.available for member in self._planned())
-        return RolloutError(
-            f"the rollout cannot go on: {running:,} of {self.wanted:,} members are ready, and updatePolicy allows "
-            f"{self.goal.policy.unavailable:,} to be unavailable; repair the others, or raise maxUnavailable or maxSurge, "
+        ready, policy = sum(member.available for member in self._planned()), self.goal.policy
+        words = (
+            f"the rollout cannot go on: {ready:,} of {policy.wanted:,} members are ready, and updatePolicy allows "
+            f"{policy.unavailable:,} to be unavailable; repair the others, or raise maxUnavailable or maxSurge, "
             "then run `pulumi up` to go on"
         )
+        if self.room is not None:
+            words = (
+                f"the rollout cannot go on: Google has room for {self.room:,} of {policy.wanted:,} members, {ready:,} are "
+                f"ready, and updatePolicy allows {policy.unavailable:,} to be unavailable; raise maxUnavailable to "
+                f"{policy.wanted - ready + 1:,}, or lower count to {self.room:,}, then run `pulumi up` to go on"
+                f"{self._why_less}"
+            )
+        failed = failure_lines(self.changes.failures.values())
+        return RolloutError(f"{failed}\n{words}" if failed else words)
 
     def _carry_out(self, step: Step) -> None:
         self.touched |= bool(step.refresh or step.start or step.restart or step.delete)
@@ -479,8 +580,8 @@ class Rollout:
         def instances(members: list[PlannedMember]) -> list[Instance]:
             return [by_id[member.id] for member in members]
 
-        if step.restart or step.start:
-            self.readiness.forget(instances([*step.restart, *step.start]))
+        begun = [*step.restart, *step.start]
+        self.readiness.forget(instances(begun))
         if step.refresh:
             self.changes.refresh(instances(step.refresh))
         self._refreshed |= {member.id for member in step.refresh}
@@ -488,27 +589,25 @@ class Rollout:
             self._start(instances(step.start))
         if step.restart:
             self.changes.restart(instances(step.restart))
-        if step.delete:
-            self.changes.delete(instances(step.delete))
-        if step.create:
-            self._create(step, instances(step.delete))
+        left = self.changes.delete(instances(step.delete)) if step.delete else []
+        gone = _without(instances(step.delete), left)
+        to_create = max(0, step.create - len(left))
+        if to_create:
+            self._create(to_create, gone)
         else:
-            self.members = self._after(step)
-        if self.goal.policy.rolling and (step.create or step.restart or step.start):
-            self.members = self.readiness.wait(self.members)
+            self.members = self.fleet.members(self.context) if begun else self._known(_without(self.members, gone))
+        if self.goal.policy.rolling and (to_create or begun):
+            untouched = by_id.keys() - {member.id for member in begun}
+            self.members = self.readiness.wait(self.members, untouched)
 
-    def _after(self, step: Step) -> list[Instance]:
-        """Return the members after a step that creates none; they are read again if any was started."""
-        if step.restart or step.start:
-            return self.fleet.members(self.context)
-        deleted = {member.id for member in step.delete}
-        return [self._known(member) for member in self.members if str(member["id"]) not in deleted]
-
-    def _known(self, member: Instance) -> Instance:
-        """Return a member with the labels that gcpx has set on it since it was read."""
-        if str(member["id"]) not in self._refreshed:
-            return member
-        return {**member, "labels": {**member.get("labels", {}), **self.goal.target.labels}}
+    def _known(self, members: list[Instance]) -> list[Instance]:
+        """Return members with the labels that gcpx has set on them since they were read."""
+        return [
+            {**member, "labels": {**member.get("labels", {}), **self.goal.target.labels}}
+            if str(member["id"]) in self._refreshed - self.changes.failures.keys()
+            else member
+            for member in members
+        ]
 
     def _start(self, members: list[Instance]) -> None:
         self._starts.update(str(member["id"]) for member in members)
@@ -519,11 +618,15 @@ class Rollout:
             )
         self.unstarted += self.changes.start(members)
 
-    def _create(self, step: Step, deleted: list[Instance]) -> None:
-        """Create what the step asks for; if there is no room, fail during a replacement, and otherwise accept fewer."""
-        gone = {member["id"] for member in deleted}
-        kept = [member for member in self.members if member["id"] not in gone]
-        for demand in instances_to_create(self.context, self.goal, kept, deleted, step.create, self._zones):
+    def _create(self, count: int, deleted: list[Instance]) -> None:
+        """Create instances; `deleted` are the members that the same step has deleted.
+
+        If Google has room for fewer, what exists then is the most there can be. A rollout goes on with that if each
+        member that it took away got a successor.
+        """
+        kept = _without(self.members, deleted)
+        before, known, short = len(kept), [*kept, *deleted], None
+        for demand in instances_to_create(self.context, self.goal, kept, deleted, count, self._zones):
             try:
                 creation = create_instances(self.context, self.fleet, self.goal.inputs, kept, demand)
             except Unfinished:
@@ -531,18 +634,25 @@ class Rollout:
                 raise
             if creation.refusal is not None:  # the state keeps the outputs of the last creation that was accepted
                 raise explained_refusal(self.context, self.fleet, self.goal.inputs, demand.count, creation.refusal)
-            self.creation, self.touched = creation, True
-            before, known = len(kept), [*kept, *deleted]
-            kept = members_after(self.context, self.fleet, known, creation.created, creation.outcomes)
-            self.members = kept
+            self.touched, existing = True, len(kept)
+            self.members = kept = members_after(self.context, self.fleet, known, creation.created, creation.outcomes)
             ids = {member["id"] for member in known}
             made = zones_of(member for member in kept if member["id"] not in ids)
             self._full |= {zone for zone, number in demand.zones.items() if made[zone] < number}
-            if len(kept) - before >= demand.count:
-                self.creation = self.creation.completed()
-                self.context.progress(f"{demand.count:,}/{demand.count:,} instances created")
+            known = [*kept, *deleted]
+            if len(kept) - existing < demand.count:
+                short = creation
             else:
-                self._accept_less(step, len(kept) - before, demand.count)
+                creation = creation.completed()
+                self.context.progress(f"{demand.count:,}/{demand.count:,} instances created")
+            self.creation = creation if self.room is None else self.creation
+        created = len(kept) - before
+        if short is None or created >= count:
+            return
+        self.creation, self.room = short, len(kept)
+        replaces = any(member.need is Level.REPLACE and not member.blocked for member in self._planned())
+        if self.goal.policy.rolling and (created < len(deleted) or (short.stopped and replaces)):
+            raise RolloutError(f"{created:,} of {count:,} instances could be created{self._why_less}")
 
     @property
     def _zones(self) -> list[str]:
@@ -552,17 +662,6 @@ class Rollout:
             *zones_of(self.members),
         }
         return sorted(zones - self._full)
-
-    def _accept_less(self, step: Step, created: int, wanted: int) -> None:
-        replaces = any(member.need is Level.REPLACE for member in self._planned()) or any(
-            member.need is Level.REPLACE for member in step.delete
-        )
-        too_few = len(self.members) < FleetSize.of(self.goal.inputs).minimum and work_left(
-            self._planned(), len(self.members), self.goal.policy
-        )
-        if (replaces or too_few) and self.goal.policy.rolling:
-            raise RolloutError(f"{created:,} of {wanted:,} instances could be created{self._why_less}")
-        self.wanted = len(self.members)
 
     @property
     def _why_less(self) -> str:
@@ -592,6 +691,7 @@ class FleetUpdate:
         """
         before = self.fleet.members(self.context)
         rollout = self._rollout(Goal.of(self.context, self.fleet, self.old, self.new), before)
+        rollout.goes_on = not self._may_roll_back(rollout)
         try:
             rollout.run()
         except ProviderError as error:
@@ -620,7 +720,10 @@ class FleetUpdate:
         def stamp(member: Instance) -> Target:
             return Target({}, labels={GENERATION_LABEL: goal.generation_of(member)})
 
-        MemberChanges(self.context, self.fleet, goal).apply(LABELS, unlabelled, stamp)
+        stamps = MemberChanges(self.context, self.fleet, goal)
+        stamps.apply(LABELS, unlabelled, stamp)
+        if stamps.failures:
+            raise FailedMembersError(stamps.failures.values())
         rollout = Rollout.of(self.context, self.fleet, goal, self.fleet.members(self.context))
         rollout.touched = True
         return rollout
@@ -633,9 +736,12 @@ class FleetUpdate:
         if not rollout.touched:
             return error
         cancelled = isinstance(error, CancelledError) or self.context.cancelled.is_set()
-        if rollout.goal.policy.rolls_back and self.context.changed and not cancelled:
+        if self._may_roll_back(rollout) and not cancelled:
             return self._rolled_back(rollout, error, before)
         return PartialError(self._live_or_unread(rollout), f"{error}\n{self._reached(rollout)}")
+
+    def _may_roll_back(self, rollout: Rollout) -> bool:
+        return rollout.goal.policy.rolls_back and bool(self.context.changed)
 
     def _rolled_back(self, rollout: Rollout, error: ProviderError, before: list[Instance]) -> Exception:
         """Bring the members that were changed back to the old inputs; if some were replaced, the state has to know."""

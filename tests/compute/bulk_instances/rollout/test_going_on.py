@@ -11,7 +11,9 @@ LIST, AGGREGATED = "compute.instances.list", "compute.instances.aggregatedList"
 
 def test_members_that_an_interrupted_restart_left_unready_are_not_taken_for_ready(engine, cloud):
     policy = {"ready": {"guestAttribute": "app/state=ready", "within": 1}}
+    cloud.emulator.store.put("guest-attributes/all", {"onBoot": {"app/state": "ready"}})
     created = engine.create(FLEET, "workers", rolling(4, policy, **ATTRIBUTES))
+    cloud.emulator.store.put("guest-attributes/all", {"onBoot": {"app/state": "broken"}})
     changed = rolling(4, policy, machineType="e2-medium", **ATTRIBUTES)
     fail_after(cloud, SET_LABELS, 1)
     with failing() as failed:

@@ -87,14 +87,16 @@ def test_scaling_down_deletes_the_highest_numbers_and_scaling_up_creates():
     assert summary(fleet(3), rolling(5)) == [([], 2, 3)]
 
 
-@pytest.mark.parametrize(("policy", "started"), [({}, 1), ({"on_stopped": "KEEP"}, 0)])
-def test_stopped_members_are_started_unless_they_are_kept(policy, started):
-    members = [*fleet(3), PlannedMember("web-4", ("web-", 4, ""), available=False, stopped=True)]
-    assert sum(len(step.start) for step, _ in steps(members, 4, rolling(4, **policy))) == started
+@pytest.mark.parametrize(("rests", "started"), [(False, 1), (True, 0)])
+def test_stopped_members_are_started_unless_they_are_kept(rests, started):
+    members = [*fleet(3), PlannedMember("web-4", ("web-", 4, ""), available=False, stopped=True, rests=rests)]
+    policy = rolling(4, on_stopped="KEEP")
+    assert sum(len(step.start) for step, _ in steps(members, 4, policy)) == started
 
 
 def test_members_that_are_kept_stopped_are_not_missed_by_a_rollout():
-    members = [*fleet(3, Level.REPLACE), PlannedMember("web-4", ("web-", 4, ""), available=False, stopped=True)]
+    at_rest = PlannedMember("web-4", ("web-", 4, ""), available=False, stopped=True, rests=True)
+    members = [*fleet(3, Level.REPLACE), at_rest]
     assert [running for _, _, running in summary(members, rolling(4, on_stopped="KEEP"))] == [2, 2, 2]
 
 
@@ -117,12 +119,14 @@ def test_no_running_member_is_deleted_while_more_are_down_than_may_be():
 def carried_out(members: list[PlannedMember], step: Step, born: int = 0) -> list[PlannedMember]:
     """Do what a step says, as the executor does."""
     gone = {member.name for member in step.delete}
-    changed, begun = {m.name for m in (*step.restart, *step.refresh)}, {m.name for m in (*step.restart, *step.start)}
+    changed = {m.name for m in (*step.restart, *step.refresh)}
+    begun = {m.name for m in (*step.restart, *step.start) if not m.rests}
     kept = [
         attrs.evolve(
             member,
             need=Level.NONE if member.name in changed else member.need,
             available=member.available or member.name in begun,
+            unready=member.unready and member.name not in begun,
             stopped=member.stopped and member.name not in begun,
         )
         for member in members
@@ -133,7 +137,8 @@ def carried_out(members: list[PlannedMember], step: Step, born: int = 0) -> list
 
 
 MEMBERS = st.lists(
-    st.tuples(st.sampled_from(Level), st.sampled_from(["available", "coming", "stopped"])), min_size=0, max_size=12
+    st.tuples(st.sampled_from(Level), st.sampled_from(["available", "unready", "coming", "stopped", "interrupted"])),
+    max_size=12,
 )
 EVENTS = st.lists(st.tuples(st.sampled_from(["preempt", "delete", "none", "none"]), st.integers(0, 11)), max_size=8)
 
@@ -154,7 +159,15 @@ def test_no_step_takes_more_than_may_be_missing_whatever_happens_and_the_end_is_
         wanted, unavailable=max(unavailable, 0 if surge else 1), surge=surge, pause_after=pause, on_stopped=on_stopped
     )
     now = [
-        PlannedMember(f"web-{number}", ("web-", number, ""), need, state == "available", state == "stopped")
+        PlannedMember(
+            f"web-{number}",
+            ("web-", number, ""),
+            need,
+            state == "available",
+            state == "unready",
+            state in {"stopped", "interrupted"},
+            rests=state == "stopped" and on_stopped == "KEEP",
+        )
         for number, (need, state) in enumerate(members, 1)
     ]
     now = [
@@ -164,18 +177,19 @@ def test_no_step_takes_more_than_may_be_missing_whatever_happens_and_the_end_is_
     pending = list(events)
     for _ in range(200):
         step = next_step(now, wanted, policy)
-        kept = 0 if on_stopped == "START" else sum(member.stopped for member in now)
-        running = sum(member.available for member in now)
-        if step.disturbed:
-            assert running - len(step.disturbed) >= wanted - kept - policy.unavailable
+        least = wanted - sum(member.rests for member in now) - policy.unavailable
+        taken = [*step.delete, *step.restart]
+        for trait in ("available", "running"):
+            lost = sum(getattr(member, trait) for member in taken)
+            assert not lost or sum(getattr(member, trait) for member in now) - lost >= least
         now = carried_out(now, step)
         assert len(now) <= most
         if not step:
             if not work_left(now, wanted, policy):
                 break
-            now = [attrs.evolve(member, available=not member.stopped) for member in now]
+            now = [attrs.evolve(member, available=not member.stopped, unready=False) for member in now]
         if pending:
-            now = happened(now, *pending.pop())
+            now = happened(now, *pending.pop(), keeps=on_stopped == "KEEP")
     else:
         pytest.fail("the rollout never ends")
     assert len(now) == wanted
@@ -183,12 +197,12 @@ def test_no_step_takes_more_than_may_be_missing_whatever_happens_and_the_end_is_
     assert behind == 0 if pause is None else behind <= max(0, wanted - pause)
 
 
-def happened(members: list[PlannedMember], event: str, index: int) -> list[PlannedMember]:
+def happened(members: list[PlannedMember], event: str, index: int, *, keeps: bool) -> list[PlannedMember]:
     if event == "none" or index >= len(members):
         return members
     if event == "delete":
         return members[:index] + members[index + 1 :]
     return [
-        attrs.evolve(member, available=False, stopped=True) if place == index else member
+        attrs.evolve(member, available=False, unready=False, stopped=True, rests=keeps) if place == index else member
         for place, member in enumerate(members)
     ]

@@ -1,0 +1,99 @@
+"""Members that run and are not ready count as missing, are changed first, and are asked only as often as needed."""
+
+from __future__ import annotations
+
+import pytest
+from driver import failing
+from fleets import instance_path, member_names
+from programs import FLEET
+from rollouts import ATTRIBUTES, BIGGER_DISK, BULK, DELETE, STOP, instances, left_by, rolling
+
+ATTRIBUTE = "app/state"
+READY = {"ready": {"guestAttribute": f"{ATTRIBUTE}=ready", "within": 1}}
+ASK = "compute.instances.getGuestAttributes"
+
+
+def boot_ready(cloud, *, ready):
+    """Decide whether instances are ready once they have booted."""
+    cloud.emulator.store.put("guest-attributes/all", {"onBoot": {ATTRIBUTE: "ready" if ready else "broken"}})
+
+
+def ready_members(cloud, resource):
+    found = instances(cloud, resource)
+    return {item["name"] for item in found if item.get("_guestAttributes", {}).get(ATTRIBUTE) == "ready"}
+
+
+@pytest.fixture
+def created(engine, cloud):
+    boot_ready(cloud, ready=True)
+    return engine.create(FLEET, "workers", rolling(5, READY, **ATTRIBUTES))
+
+
+@pytest.fixture
+def broken(engine, cloud, created):
+    """The fleet after an update to a version that does not become ready."""
+    boot_ready(cloud, ready=False)
+    with failing() as failed:
+        engine.update(created, rolling(5, READY, **ATTRIBUTES, **BIGGER_DISK))
+    left = left_by(failed[0], created)
+    assert len(ready_members(cloud, left)) == 4
+    return left
+
+
+def test_a_fix_of_a_version_that_does_not_become_ready_reaches_the_broken_member_first(engine, cloud, broken):
+    fewest = 5
+
+    def observe(_number, _request):
+        nonlocal fewest
+        found = cloud.emulator.store.list("projects/demo-project/zones/us-east1-b/instances")
+        ready = [item for item in found if item.get("_guestAttributes", {}).get(ATTRIBUTE) == "ready"]
+        fewest = min(fewest, len(ready))
+
+    boot_ready(cloud, ready=True)
+    (bad,) = set(member_names(broken)) - ready_members(cloud, broken)
+    cloud.emulator.requests.kept.clear()
+    with cloud.interceptor.observed(observe):
+        fixed = engine.update(broken, rolling(5, READY, **ATTRIBUTES, canIpForward=True))
+
+    assert len(ready_members(cloud, fixed)) == 5
+    assert fewest == 4
+    first = cloud.requests(DELETE)[0]["path"].rpartition("/")[2]
+    assert first == next(member["id"] for member in broken.outputs["members"] if member["name"] == bad)
+
+
+def test_a_version_that_is_broken_again_takes_no_member_that_is_ready(engine, cloud, broken):
+    good = ready_members(cloud, broken)
+    with failing() as failed:
+        engine.update(broken, rolling(5, READY, **ATTRIBUTES, canIpForward=True))
+
+    assert ready_members(cloud, left_by(failed[0], broken)) == good
+
+
+def test_if_no_member_is_ready_no_more_run_at_most_than_may_be_unavailable(engine, cloud, created):
+    for name in member_names(created):
+        cloud.change(instance_path(name), lambda body: body.update(_guestAttributes={}))
+    with failing() as failed:
+        boot_ready(cloud, ready=False)
+        engine.update(created, rolling(5, READY, **ATTRIBUTES, machineType="e2-medium"))
+
+    assert "not ready within 1 second" in failed[0].partial.reasons[0]
+    assert len(cloud.requests(STOP)) == 1
+
+
+@pytest.mark.parametrize("count", [6, 4])
+def test_a_fleet_that_grows_or_is_relabelled_asks_only_its_new_members(engine, cloud, created, count):
+    cloud.change(instance_path("web-003"), lambda body: body.update(_guestAttributes={}))
+    cloud.emulator.requests.kept.clear()
+    more = rolling(count, {**READY, "maxUnavailable": 2}, **ATTRIBUTES, labels={"a": "1"})
+    updated = engine.update(created, more)
+
+    assert len(member_names(updated)) == count
+    assert len(cloud.requests(ASK)) == (1 if count > 5 else 5), "a smaller fleet may lose members that are ready"
+    assert len(cloud.requests(BULK)) == (1 if count > 5 else 0)
+
+
+def test_each_member_is_asked_once_and_once_more_when_it_was_changed(engine, cloud, created):
+    cloud.emulator.requests.kept.clear()
+    engine.update(created, rolling(5, {**READY, "maxUnavailable": 2}, **ATTRIBUTES, machineType="e2-medium"))
+
+    assert len(cloud.requests(ASK)) == 5 + 5
