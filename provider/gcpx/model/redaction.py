@@ -55,7 +55,7 @@ _CREDENTIAL: Final = re.compile(r"(\bya29\.[\w.~+/-]+|\b1//0[\w-]{16,}|\bGOCSPX-
 _JSON_WEB_TOKEN: Final = re.compile(r"(?<![\w-])(?>[\w-]*?\b(?=eyJ))(eyJ[\w-]{8,}+\.[\w-]{8,}(?:\.[\w-]*)?)")
 """A JSON Web Token, also at the end of a word. Each word is read once: to begin again at every `eyJ` is quadratic."""
 _PERCENT: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})+|.", re.DOTALL)
-_ESCAPE: Final = re.compile(r"\\+(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[^\\]|\Z)|[^\\]", re.DOTALL)
+_ESCAPE: Final = re.compile(r"\\+(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[0-7]{3}|[^\\]|\Z)|[^\\]", re.DOTALL)
 _CUT: Final = re.compile(r"…|\.\.\.|\\u2026|%E2%80%A6")
 _Span = tuple[int, int]
 
@@ -75,10 +75,11 @@ def redact(text: str, secrets: frozenset[str]) -> str:
     spans.extend(plain.spans(spellings))
     if "%" in text:
         plain = plain.decoded(_PERCENT, unquote)
+        spellings |= frozenset(map(unquote, spellings))  # what looks like an escape in a secret is decoded, too
         spans.extend(plain.spans(spellings))
     if "\\" in plain.text:
         unescaped = frozenset(_ESCAPE.sub(lambda found: _unescaped(found[0]), spelling) for spelling in spellings)
-        spans.extend(plain.decoded(_ESCAPE, _unescaped).spans(unescaped))
+        spans.extend(plain.decoded(_ESCAPE, _unescaped).spans(spellings | unescaped))
     return _masked(text, spans).encode("utf-8", "replace").decode()
 
 
@@ -118,7 +119,9 @@ def _unescaped(text: str) -> str:
     escape = text.lstrip("\\")
     if escape == text or not escape:
         return escape
-    return chr(int(escape[1:], 16)) if len(escape) > 1 else _CONTROLS.get(escape, escape)
+    if escape[0] in "ux" and len(escape) > 1:
+        return chr(int(escape[1:], 16))
+    return chr(int(escape, 8)) if len(escape) > 1 else _CONTROLS.get(escape, escape)
 
 
 _MASK: Final = "[secret]"
@@ -203,6 +206,8 @@ def _encodings(text: str) -> Iterator[str]:
         yield html.escape(quoted[1:-1])
         yield html.escape(quoted[1:-1], quote=False)
     yield from (quote(data), quote_plus(data))
+    if not text.isascii():
+        yield data.decode("latin-1")  # so Python writes bytes: each byte is an escape of its own
     if len(text) >= SHORTEST:
         yield from (base64.b64encode(data).decode().rstrip("="), base64.urlsafe_b64encode(data).decode().rstrip("="))
 
