@@ -23,12 +23,14 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0, help="the port to listen on; 0, the default, picks a free one")
     address = "the address to listen on; whoever reaches it controls the emulator, so use 0.0.0.0 only in containers"
     parser.add_argument("--host", default=LOOPBACK, metavar="ADDRESS", help=address)
+    names = "a name by which clients may call the emulator; an address or a name without a dot always may; repeatable"
+    parser.add_argument("--allow-host", action="append", default=[], metavar="NAME", help=names)
     parser.add_argument("--latency", type=float, default=0.0, metavar="SECONDS", help="how long each operation takes")
     parser.add_argument("--data", default=":memory:", metavar="FILE", help="keep all state in this file, not in memory")
     parser.add_argument("--version", action="version", version=f"gcpx-emulator {version('gcpx-emulator')}")
     options = parser.parse_args()
     store = _read(options.data)
-    serve(_open(options.host, options.port), store, options.latency)
+    serve(_open(options.host, options.port), store, options.latency, options.allow_host)
 
 
 def _read(file: str) -> Store:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from starlette.applications import Starlette
@@ -16,13 +17,14 @@ from gcpx_emulator import page
 from gcpx_emulator.controls import Controls
 from gcpx_emulator.core.errors import ApiError, ErrorMiddleware
 from gcpx_emulator.emulator import Emulator
+from gcpx_emulator.front import Front
 from gcpx_emulator.google_apis import GoogleApis
 
 _METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 
-def application(emulator: Emulator) -> Starlette:
-    """Return the application of an emulator."""
+def application(emulator: Emulator, hosts: Collection[str] = ()) -> Starlette:
+    """Return the application of an emulator, which answers also for the names `hosts`."""
 
     async def status_page(_request: Request) -> Response:
         emulator.operations.settle()
@@ -34,7 +36,8 @@ def application(emulator: Emulator) -> Starlette:
         Route("/{path:path}", GoogleApis(emulator).answer, methods=_METHODS),
     ]
     handlers = {HTTPException: _answer_unrouted}
-    return Starlette(routes=routes, middleware=[Middleware(ErrorMiddleware)], exception_handlers=handlers)
+    middleware = [Middleware(ErrorMiddleware), Middleware(Front, hosts=hosts)]
+    return Starlette(routes=routes, middleware=middleware, exception_handlers=handlers)
 
 
 async def _answer_unrouted(request: Request, error: Exception) -> Response:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import Collection
 from typing import Final
 
 import uvicorn
@@ -34,17 +35,22 @@ def port_problem(error: OSError | OverflowError) -> str | None:
     return error.strerror if isinstance(error, OSError) else "a port is 0 to 65535"
 
 
-def serve(listener: socket.socket, store: Store, latency: float) -> None:
+def serve(listener: socket.socket, store: Store, latency: float, hosts: Collection[str] = ()) -> None:
     """Print the address, in one line on stdout, and serve.
 
-    `store` keeps everything; `latency` is the duration of operations in seconds.
+    `store` keeps everything; `latency` is the duration of operations in seconds, and `hosts` are more
+    names by which clients may call the emulator.
     """
     emulator = Emulator(store)
     emulator.operations.latency = latency
     host, port = listener.getsockname()
     print(f"listening on http://{host}:{port}", flush=True)  # noqa: T201 - programs read it
     config = uvicorn.Config(
-        application(emulator), log_level="critical", access_log=False, lifespan="off", timeout_graceful_shutdown=1
+        application(emulator, hosts),
+        log_level="critical",
+        access_log=False,
+        lifespan="off",
+        timeout_graceful_shutdown=1,
     )
     try:
         asyncio.run(_serve(uvicorn.Server(config), emulator, listener))

@@ -9,21 +9,20 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import attrs
-import httpx
 from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from jwt import PyJWK, PyJWTError
 
 from gcpx_push import strict_json
+from gcpx_push.download import download
 from gcpx_push.errors import CertificatesError
 
 _DEFAULT_LIFETIME: Final = 3600.0
 """Seconds to cache keys if the response does not say how long."""
 _PAUSE: Final = 30.0
-"""Seconds between fetches after a failure, and for unknown key IDs, so that forged tokens do not cause many fetches."""
-_MAX_DOCUMENT: Final = 1 << 20
-"""Bytes."""
+"""Seconds between fetches: after a failure, for unknown key IDs, and the shortest time that keys stay fresh. So forged
+tokens do not cause many fetches."""
 _MAX_AGE: Final = re.compile(r"(?:^|[,\s])max-age=(\d+)")
 _KEY_ERRORS: Final = (AttributeError, KeyError, PyJWTError, TypeError, UnsupportedAlgorithm, ValueError)
 """What the parsers of keys raise for different malformed keys."""
@@ -33,18 +32,28 @@ _KEY_ERRORS: Final = (AttributeError, KeyError, PyJWTError, TypeError, Unsupport
 class Certificates:
     """The public keys of an issuer. Several threads may use one instance.
 
+    One fetch is under way at a time, in a thread of its own. Only who cannot go on without it waits for it: the first
+    caller with an unknown key ID, and every caller as long as no keys are known at all.
+
     Attributes:
         url: returns PEM texts by key ID, or a JSON Web Key Set; None if the keys were given.
-        timeout: seconds to wait for a connection, and for each part of the response.
+        timeout: seconds that a fetch may take, from its beginning to its end.
     """
 
     url: str | None
     timeout: float = 10.0
-    _now: Callable[[], float] = attrs.field(default=time.time, alias="now")
+    _now: Callable[[], float] = attrs.field(default=time.monotonic, alias="now")
+    _download: Callable[[str, float], tuple[Mapping[str, str], bytes]] = attrs.field(
+        default=download, alias="download", repr=False
+    )
+    """Returns the headers and the body of a page within some seconds; whatever it raises is a failed fetch."""
     _keys: dict[str, Any] = attrs.field(factory=dict, init=False, repr=False)
-    _fresh_until: float = attrs.field(default=0.0, init=False)
+    _fresh_until: float = attrs.field(default=float("-inf"), init=False)
     _next_fetch: float = attrs.field(default=float("-inf"), init=False)
+    _fetch: _Fetch | None = attrs.field(default=None, init=False, repr=False)
+    """The fetch that is under way."""
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
+    """Is held for a few lines only, and never during a fetch."""
 
     @classmethod
     def given(cls, document: Mapping[str, Any]) -> Certificates:
@@ -63,43 +72,95 @@ class Certificates:
     def key(self, key_id: str) -> Any | None:
         """Return the public key with this ID, or None if the issuer has no such key.
 
-        Fetches the keys first if they have expired or the ID is unknown. While the issuer cannot be reached, expired
-        keys remain in use.
+        Fetches the keys if they have expired or the ID is unknown. Expired keys remain in use during the fetch, and
+        while the issuer cannot be reached.
 
         Raises:
-            CertificatesError: if no keys are cached and they cannot be fetched.
+            CertificatesError: no keys are known and they cannot be fetched, or the ID is unknown while a fetch is
+                under way.
         """
-        if self.url is not None and self._must_fetch(key_id):
-            with self._lock:
-                if self._must_fetch(key_id):  # no other thread has fetched in the meantime
-                    self._refresh(self._now())
+        if self.url is None:
+            return self._keys.get(key_id)
+        with self._lock:
+            keys = self._keys
+            fetch, is_new = self._fetch_for(key_id)
+        if key_id in keys:
+            return keys[key_id]
+        if fetch is not None:
+            if keys and not is_new:
+                raise CertificatesError("the issuer's certificates are just being fetched")
+            self._wait_for(fetch)
+        elif not keys:
+            raise CertificatesError("the issuer's certificates could not be fetched a few seconds ago")
         return self._keys.get(key_id)
 
-    def _must_fetch(self, key_id: str) -> bool:
-        return key_id not in self._keys or self._now() >= self._fresh_until
-
-    def _refresh(self, now: float) -> None:
-        if now < self._next_fetch:
-            if not self._keys:
-                raise CertificatesError("the issuer's certificates could not be fetched a few seconds ago")
-            return
-        if now < self._fresh_until:  # the key ID is unknown, and may be forged
+    def _fetch_for(self, key_id: str) -> tuple[_Fetch | None, bool]:
+        """Return the fetch that is under way, and whether it was begun for this key; None if none is needed now."""
+        now = self._now()
+        if self._fetch is not None and now >= self._fetch.end:
+            self._leave_behind(self._fetch, now)
+        if self._fetch is not None:
+            return self._fetch, False
+        is_fresh = now < self._fresh_until
+        if (is_fresh and key_id in self._keys) or now < self._next_fetch:
+            return None, False
+        if is_fresh:  # the key ID is unknown, and may be forged
             self._next_fetch = now + _PAUSE
+        self._fetch = _Fetch(now, now + self.timeout)
+        threading.Thread(target=self._carry_out, args=(self._fetch,), daemon=True).start()
+        return self._fetch, True
+
+    def _wait_for(self, fetch: _Fetch) -> None:
+        """Wait until a fetch ends, or its time is over; raise CertificatesError if there are no keys then."""
+        if not fetch.ended.wait(self.timeout):
+            with self._lock:
+                self._leave_behind(fetch, self._now())
+        if not self._keys:
+            raise CertificatesError(f"the issuer's certificates could not be fetched: {fetch.problem}") from fetch.error
+
+    def _leave_behind(self, fetch: _Fetch, now: float) -> None:
+        """Let the next call begin another fetch after a pause, although this one has not ended."""
+        if self._fetch is fetch:
+            self._fetch = None
+            self._next_fetch = now + _PAUSE
+
+    def _carry_out(self, fetch: _Fetch) -> None:
+        keys, lifetime = dict[str, Any](), 0.0
         try:
-            self._fetch(now)
-        except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
-            self._next_fetch = now + _PAUSE
-            if not self._keys:
-                reason = type(error).__name__
-                raise CertificatesError(f"the issuer's certificates could not be fetched: {reason}") from error
+            headers, body = self._download(str(self.url), self.timeout)
+            keys, lifetime = _parse_keys(strict_json.parse(body)), _lifetime(headers)
+        except Exception as error:  # noqa: BLE001 - however a fetch fails, the keys are as they were
+            fetch.error = error
+        with self._lock:
+            if self._fetch is fetch:
+                self._fetch = None
+                if keys:
+                    self._keys, self._fresh_until = keys, fetch.begun + max(lifetime, _PAUSE)
+                else:
+                    self._next_fetch = self._now() + _PAUSE
+        fetch.ended.set()
 
-    def _fetch(self, now: float) -> None:
-        response = httpx.get(str(self.url), timeout=self.timeout)
-        response.raise_for_status()
-        if len(response.content) > _MAX_DOCUMENT:
-            raise ValueError("the document is too long")
-        self._keys = _parse_keys(strict_json.parse(response.content))
-        self._fresh_until = now + _lifetime(response.headers)
+
+@attrs.define(eq=False)
+class _Fetch:
+    """A fetch of the keys.
+
+    Attributes:
+        begun: when it was begun.
+        end: when nobody counts on it any more.
+        ended: set when it has ended.
+        error: why it failed.
+    """
+
+    begun: float
+    end: float
+    ended: threading.Event = attrs.field(factory=threading.Event)
+    error: Exception | None = None
+
+    @property
+    def problem(self) -> str:
+        """Why there are no keys, by the type of the error; its text could quote what the server sent."""
+        return type(self.error).__name__ if self.error else "no complete answer in time"
 
 
 def _lifetime(headers: Mapping[str, str]) -> float:

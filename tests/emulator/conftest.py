@@ -5,6 +5,7 @@ from pathlib import Path
 
 import client_record
 import httpx
+import plain_http
 import pytest
 from clock import HANGS
 
@@ -13,7 +14,9 @@ from clock import HANGS
 def http(cloud):
     """A client of the emulator's HTTP interface."""
     # Without certificates, which it does not need, a client is made at once.
-    with httpx.Client(base_url=f"http://{cloud.host}", trust_env=False, verify=False, timeout=HANGS) as client:
+    hooks = {"request": [plain_http.as_command]}
+    base = f"http://{cloud.host}"
+    with httpx.Client(base_url=base, trust_env=False, verify=False, timeout=HANGS, event_hooks=hooks) as client:
         yield client
 
 

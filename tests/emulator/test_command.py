@@ -27,6 +27,17 @@ def test_the_command_says_where_it_listens_and_keeps_its_data(tmp_path):
         assert plain_http.get(f"http://{host}/storage/v1/b/kept-bucket").status_code == 200
 
 
+@pytest.mark.skipif(os.name != "posix", reason="permissions of files are those of POSIX")
+def test_only_the_user_can_read_a_new_file_and_its_journals(tmp_path):
+    file = tmp_path / "data.sqlite"
+    with emulator("--data", str(file)) as host:
+        plain_http.post(f"http://{host}/storage/v1/b?project=demo", json={"name": "uploads"})
+        modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+
+    assert set(modes.values()) == {0o600}, modes
+    assert file.name in modes
+
+
 def test_a_file_that_is_no_database_is_refused_in_one_line(tmp_path):
     file = tmp_path / "data.sqlite"
     file.write_text("this is not a database, and it is longer than a header" * 10)

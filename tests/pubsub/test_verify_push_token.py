@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+
+import driver
+import grpc
 import plain_http
 import pytest
+import raw_server
+from clock import HANGS
 from driver import failing, secret
+from google.protobuf import empty_pb2
 from tokens import AUDIENCE, EMAIL, issue_token
 
 VERIFY = "gcpx:pubsub:verifyPushToken"
@@ -63,6 +71,35 @@ def test_the_assertion_of_an_identity_aware_proxy_is_verified_on_request(engine,
 
     assert engine.invoke(VERIFY, **arguments, identityAwareProxy=True)["valid"]
     assert not engine.invoke(VERIFY, **arguments)["valid"]
+
+
+def test_a_cancellation_does_not_wait_for_the_certificates(engine, cloud):
+    token = issue_token(cloud)
+    with ThreadPoolExecutor() as pool, failing() as failures:
+        cloud.interceptor.hold()
+        verification = pool.submit(engine.invoke, VERIFY, **_arguments(token))
+        cloud.interceptor.wait_until_held()
+        engine.stub.Cancel(empty_pb2.Empty())
+        try:
+            verification.result(HANGS)
+        finally:
+            cloud.interceptor.release()
+
+    assert failures[0].code == grpc.StatusCode.CANCELLED
+
+
+def test_certificates_are_unpacked_only_up_to_their_limit(cloud):
+    bomb = zlib.compressobj(wbits=31)
+    body = bomb.compress(bytes(8 << 20)) + bomb.flush()
+    answer = raw_server.response(body, "200 OK", "Content-Encoding: gzip")
+    with (
+        raw_server.answering(lambda _: [answer]) as server,
+        driver.engine(project="demo-project", emulatorHost=server.host) as made,
+        failing() as failures,
+    ):
+        made.invoke(VERIFY, **_arguments(issue_token(cloud)))
+
+    assert "UnreadableBodyError" in failures[0].message
 
 
 def test_certificates_that_cannot_be_fetched_are_an_error(engine, cloud):

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
+import json
+import threading
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+
+import attrs
+import httpx
 import plain_http
 import pytest
-from clock import FakeClock
+import raw_server
+from clock import HANGS, FakeClock
 from programs import PROJECT
 
 from gcpx_push import IAP, Certificates, CertificatesError, InvalidToken, PushVerifier
+from gcpx_push.download import MOST_BYTES, download
 
 EMAIL = "pusher@example.com"
 
@@ -27,9 +37,194 @@ def clock(cloud):
     return cloud.emulator.clock
 
 
-def _verifier(cloud, clock, path="/oauth2/v1/certs", **more):
-    keys = Certificates(f"http://{cloud.host}{path}", timeout=600, now=clock.now)
+@attrs.define
+class _Download:
+    """A download that a test can wait for, as nobody else waits for one that replaces expired keys."""
+
+    ended: threading.Semaphore = attrs.Factory(lambda: threading.Semaphore(0))
+
+    def __call__(self, url, timeout):
+        try:
+            return download(url, timeout)
+        finally:
+            self.ended.release()
+
+
+def _verifier(cloud, clock, path="/oauth2/v1/certs", download=download, **more):
+    keys = Certificates(f"http://{cloud.host}{path}", timeout=600, now=clock.now, download=download)
     return PushVerifier("me", EMAIL, certificates=keys, now=clock.now, **more)
+
+
+@attrs.define
+class Page:
+    """The issuer's page, which is served when the test says so, with a key for each name.
+
+    Attributes:
+        held: whether a download waits for `released`.
+        begun: released once for each download that was begun.
+    """
+
+    document: dict
+    control: str = "max-age=100"
+    held: bool = False
+    fails: bool = False
+    begun: threading.Semaphore = attrs.Factory(lambda: threading.Semaphore(0))
+    released: threading.Event = attrs.Factory(threading.Event)
+    count: int = 0
+
+    def __call__(self, _url, _timeout):
+        self.count += 1
+        self.begun.release()
+        if self.held:
+            assert self.released.wait(HANGS)
+        if self.fails:
+            raise httpx.ConnectError("no")
+        return {"cache-control": self.control}, json.dumps(self.document).encode()
+
+
+@pytest.fixture
+def page(cloud):
+    made = Page(plain_http.get(f"http://{cloud.host}/oauth2/v1/certs").json())
+    yield made
+    made.released.set()
+
+
+def _certificates(page, clock, timeout=HANGS):
+    return Certificates("http://issuer", timeout, now=clock.now, download=page)
+
+
+def _known(page):
+    return next(iter(page.document))
+
+
+def test_expired_keys_are_used_during_the_fetch_which_holds_nobody_up(page, clock):
+    keys, known = _certificates(page, clock), _known(page)
+    assert keys.key(known) is not None
+    page.held = True
+    clock.advance(101)
+
+    assert all(keys.key(known) is not None for _ in range(100))
+    assert page.begun.acquire(timeout=HANGS)
+    assert page.begun.acquire(timeout=HANGS)
+    assert page.count == 2, "one fetch is under way at a time"
+
+
+def test_a_forged_key_id_does_not_wait_for_the_fetch_of_another(page, clock):
+    keys, known = _certificates(page, clock), _known(page)
+    keys.key(known)
+    page.held = True
+    clock.advance(101)
+    keys.key(known)
+
+    for number in range(100):
+        with pytest.raises(CertificatesError, match="just being fetched"):
+            keys.key(f"forged-{number}")
+    assert keys.key(known) is not None
+    page.released.set()
+
+
+def test_only_one_caller_waits_for_a_fetch_of_unknown_keys(page, clock):
+    keys, known = _certificates(page, clock), _known(page)
+    keys.key(known)
+    page.held = True
+    page.begun.acquire()
+    with ThreadPoolExecutor() as pool:
+        first = pool.submit(keys.key, "forged")
+        assert page.begun.acquire(timeout=HANGS)
+        for number in range(100):
+            with pytest.raises(CertificatesError, match="just being fetched"):
+                keys.key(f"forged-{number}")
+        page.released.set()
+        assert first.result(HANGS) is None
+    assert page.count == 2
+
+
+@pytest.mark.parametrize("control", ["max-age=0", "no-store", "no-cache", "max-age=5", ""])
+def test_forged_tokens_cause_few_fetches_however_short_keys_live(page, clock, control):
+    page.control = control
+    keys, known = _certificates(page, clock), _known(page)
+    for number in range(100):
+        assert keys.key(known) is not None
+        assert keys.key(f"forged-{number}") is None
+
+    assert page.count == 2, "one for the keys, and one for an unknown key"
+
+
+def test_a_fetch_that_does_not_end_is_left_behind(page, clock):
+    keys, known = _certificates(page, clock, timeout=10), _known(page)
+    keys.key(known)
+    page.held = True
+    clock.advance(101)
+    keys.key(known)
+    clock.advance(11)
+
+    assert keys.key(known) is not None
+    assert keys.key("forged") is None, "the pause after a failure has begun"
+    clock.advance(31)
+    keys.key(known)
+    for _ in range(3):
+        assert page.begun.acquire(timeout=HANGS)
+    assert page.count == 3
+
+
+def test_all_callers_wait_for_the_first_keys_and_there_is_one_fetch(page, clock):
+    page.held = True
+    keys, known = _certificates(page, clock), _known(page)
+    with ThreadPoolExecutor(8) as pool:
+        waiting = [pool.submit(keys.key, known) for _ in range(8)]
+        assert page.begun.acquire(timeout=HANGS)
+        page.released.set()
+        assert all(each.result(HANGS) is not None for each in waiting)
+    assert page.count == 1
+
+
+def test_a_failed_fetch_lets_everybody_know_at_once(page, clock):
+    page.fails = True
+    keys = _certificates(page, clock)
+    with pytest.raises(CertificatesError, match="ConnectError"):
+        keys.key("a")
+    for _ in range(100):
+        with pytest.raises(CertificatesError, match="a few seconds ago"):
+            keys.key("a")
+    assert page.count == 1
+
+
+def test_a_compressed_page_is_not_unpacked(cloud):
+    bomb = zlib.compressobj(wbits=31)
+    body = bomb.compress(bytes(8 << 20)) + bomb.flush()
+    with (
+        raw_server.answering(lambda _: [raw_server.response(body, "200 OK", "Content-Encoding: gzip")]) as server,
+        pytest.raises(ValueError, match="compressed"),
+    ):
+        download(f"http://{server.host}/", HANGS)
+
+
+def test_a_page_without_end_is_read_only_up_to_its_limit():
+    sent = []
+
+    def endless(_):
+        yield b"HTTP/1.1 200 OK\r\n\r\n"
+        for _ in range(10_000):
+            sent.append(1)
+            yield bytes(1 << 16)
+
+    with raw_server.answering(endless) as server, pytest.raises(ValueError, match="too long"):
+        download(f"http://{server.host}/", HANGS)
+
+    assert len(sent) < 10_000, "the connection was closed"
+    assert MOST_BYTES == 1 << 20
+
+
+def test_a_page_that_drips_must_be_complete_in_time():
+    ticks = itertools.count()
+
+    def drip(_):
+        yield b"HTTP/1.1 200 OK\r\n\r\n"
+        while next(ticks) < 100_000:
+            yield b" "
+
+    with raw_server.answering(drip) as server, pytest.raises(httpx.ReadTimeout, match="in time"):
+        download(f"http://{server.host}/", HANGS, now=itertools.count(step=HANGS / 8).__next__)
 
 
 def test_keys_are_fetched_once_for_many_tokens(cloud, clock):
@@ -45,11 +240,14 @@ def test_keys_can_come_from_a_json_web_key_set(cloud, clock):
 
 
 def test_keys_are_fetched_again_when_they_have_expired(cloud, clock):
-    verifier = _verifier(cloud, clock)
+    downloads = _Download()
+    verifier = _verifier(cloud, clock, download=downloads)
     verifier.verify(_token(cloud))
+    assert downloads.ended.acquire(timeout=HANGS)
     clock.advance(20_001)
 
     assert verifier.verify(_token(cloud)).email == EMAIL
+    assert downloads.ended.acquire(timeout=HANGS)
     assert cloud.calls("oauth2") == ["oauth2.certs"] * 2
 
 
@@ -71,12 +269,16 @@ def test_unknown_keys_are_fetched_at_once_but_not_again_and_again(cloud, clock):
 
 
 def test_expired_keys_remain_in_use_while_the_issuer_cannot_be_reached(cloud, clock):
-    verifier = _verifier(cloud, clock)
+    downloads = _Download()
+    verifier = _verifier(cloud, clock, download=downloads)
     verifier.verify(_token(cloud))
+    assert downloads.ended.acquire(timeout=HANGS)
     cloud.fail("oauth2.certs", status=503)
     clock.advance(20_001)
 
     assert verifier.verify(_token(cloud)).email == EMAIL
+    assert downloads.ended.acquire(timeout=HANGS)
+    assert verifier.verify(_token(cloud, claims={"nonce": "2"})).email == EMAIL
 
 
 @pytest.mark.parametrize(

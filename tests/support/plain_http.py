@@ -10,7 +10,15 @@ from clock import HANGS
 
 def send(method: str, url: str, **more: Any) -> httpx.Response:
     """Send a request to an `http:` URL, past the proxies of the environment."""
-    return httpx.request(method, url, trust_env=False, verify=False, timeout=HANGS, **more)
+    hooks = {"request": [as_command]}
+    with httpx.Client(trust_env=False, verify=False, timeout=HANGS, event_hooks=hooks) as client:
+        return client.request(method, url, **more)
+
+
+def as_command(request: httpx.Request) -> None:
+    """Give a POST to the controls of an emulator the content type that they require, also without a body."""
+    if request.method == "POST" and request.url.path.startswith("/_emulator/"):
+        request.headers.setdefault("Content-Type", "application/json")
 
 
 def post(url: str, **more: Any) -> httpx.Response:

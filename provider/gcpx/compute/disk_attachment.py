@@ -37,7 +37,7 @@ from gcpx.model.links import Location, name_of, path_of, same_link
 from gcpx.model.naming import UNREAD
 from gcpx.model.numbers import as_integer
 from gcpx.model.ownership import Known, Maker, Owner, Shown, owner
-from gcpx.model.patterns import LINK_PARTS, PROJECT, ZONE, Form
+from gcpx.model.patterns import LINK_PARTS, PROJECT, SEGMENT, ZONE, Form
 from gcpx.model.resource import Context, InvalidId, ListedResource, Page, Resource, State, gone
 
 if TYPE_CHECKING:
@@ -48,16 +48,16 @@ if TYPE_CHECKING:
         InstanceValues,
     )
 
-_PREFIX: Final = r"(?:(?:https?:)?//[^/]+/(?:compute/)?(?:v1|beta)/)?(?:projects/([^/\s]+)/)?"
+_PREFIX: Final = r"(?:(?:https?:)?//[^/]+/(?:compute/)?(?:v1|beta)/)?(?:projects/(" + SEGMENT + r")/)?"
 INSTANCE: Final = Form(
-    re.compile(_PREFIX + r"(?:zones/([^/\s]+)/)?(?:instances/)?([^/\s?#]+)"),
+    re.compile(_PREFIX + rf"(?:zones/({SEGMENT})/)?(?:instances/)?({SEGMENT})"),
     "NAME, zones/ZONE/instances/NAME, projects/PROJECT/zones/ZONE/instances/NAME or the instance's URL",
     ("projects/PROJECT/zones/ZONE/instances/NAME", "zones/ZONE/instances/NAME", "NAME"),
     LINK_PARTS,
 )
 """An instance; the groups of the pattern are project, zone and name."""
 DISK: Final = Form(
-    re.compile(_PREFIX + r"(?:(?:zones|regions)/[^/\s]+/disks/)?[^/\s?#]+"),
+    re.compile(_PREFIX + rf"(?:(?:zones|regions)/{SEGMENT}/disks/)?{SEGMENT}"),
     "NAME, zones/ZONE/disks/NAME, regions/REGION/disks/NAME, with projects/PROJECT/ before it, or the disk's URL",
     tuple(
         f"{project}{shape}"

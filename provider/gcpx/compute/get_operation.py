@@ -12,7 +12,7 @@ from gcpx.compute.operations import LocationStatus
 from gcpx.compute.reference import rest
 from gcpx.compute.responses import ApiObject, ApiWarning
 from gcpx.gcp.in_project import InProjectFunction
-from gcpx.gcp.request import COMPUTE, Request
+from gcpx.gcp.request import COMPUTE, Request, segment
 from gcpx.model import codec
 from gcpx.model.fields import Failure, Record, exclusive, field, output_field, record, rule
 from gcpx.model.links import name_of, path_of
@@ -274,7 +274,7 @@ class GetOperation(InProjectFunction):
         given = cast("OperationQueryValues", arguments)
         link = LINK.fullmatch(path_of(given["name"]))
         project, scope, name = link.groups() if link else (self._project(arguments), _scope(given), given["name"])
-        path = f"beta/projects/{project}/{scope}/operations/{name}"
+        path = f"beta/projects/{project}/{scope}/operations/{segment(name)}"
         return codec.from_body(
             self.result_type, self._google.send(Request(api=COMPUTE, method="GET", path=path), context)
         )

@@ -228,13 +228,16 @@ class Connections:
         self._pools: dict[tuple[bool, bool], httpx.Client] = {}
         self._lock = threading.Lock()
 
-    def exchange(self, method: str, url: httpx.URL | str, *, timeout: httpx.Timeout, **content: Any) -> Received:
+    def exchange(
+        self, method: str, url: httpx.URL | str, *, timeout: httpx.Timeout, most: int = MOST_BYTES, **content: Any
+    ) -> Received:
         """Send a request, and read its response; redirects are not followed.
 
         Args:
             method: the HTTP method.
             url: the URL with its query.
             timeout: the longest waits; the response must be complete after its `read` seconds.
+            most: the largest body in bytes, after it is decompressed.
             content: the arguments `headers`, `json` and `content` of httpx.
 
         Raises:
@@ -246,9 +249,13 @@ class Connections:
         content["headers"] = {"Accept-Encoding": ACCEPTED_ENCODINGS, **(content.get("headers") or {})}
         until = self._clock() + (timeout.read or 0.0)
         with self._pool(url).stream(method, url, timeout=timeout, **content) as response:
-            return Received(response.status_code, response.headers, self._body(response, until))
+            return Received(response.status_code, response.headers, self._body(response, until, most))
 
-    def _body(self, response: httpx.Response, until: float) -> bytes:
+    def page(self, url: str, timeout: float, most: int) -> Received:
+        """Read a public page of at most `most` bytes within some seconds; raises what `exchange` raises."""
+        return self.exchange("GET", url, timeout=httpx.Timeout(timeout), most=most)
+
+    def _body(self, response: httpx.Response, until: float, most: int) -> bytes:
         """Read the body of a response that is being streamed, if it is complete at a time and not too large."""
         encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
         if encoding not in {"", "identity", ACCEPTED_ENCODINGS}:
@@ -256,8 +263,8 @@ class Connections:
         body = bytearray()
         for piece in _decompressed(response) if encoding == ACCEPTED_ENCODINGS else response.iter_raw():
             body += piece
-            if len(body) > MOST_BYTES:
-                raise UnreadableBodyError(f"the response is larger than {MOST_BYTES:,} bytes")
+            if len(body) > most:
+                raise UnreadableBodyError(f"the response is larger than {most:,} bytes")
             if self._clock() > until:
                 raise httpx.ReadTimeout("the response took too long")
         return bytes(body)

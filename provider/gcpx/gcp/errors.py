@@ -108,6 +108,10 @@ def object_of(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+_LONGEST: Final = 8000
+"""Characters of a message; whatever a response contains, what works with the message has little to do."""
+
+
 class ApiError(ProviderError):
     """A call that Google did not carry out. Its text is the message followed by the next step.
 
@@ -132,7 +136,7 @@ class ApiError(ProviderError):
         operation: Mapping[str, Any] | None = None,
         details: Sequence[dict[str, Any]] = (),
     ) -> None:
-        self.message = printable(message)
+        self.message = printable(shortened(message, _LONGEST))
         full = f"{self.message.rstrip('.')}. {self.next_step}".strip() if self.next_step else self.message
         super().__init__(full)
         self.status = status

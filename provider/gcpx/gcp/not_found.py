@@ -7,15 +7,16 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from gcpx.errors import ProviderError
+from gcpx.errors import ProviderError, UserError
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import ApiError, NotFound, OperationFailed, Rejected
 from gcpx.gcp.request import COMPUTE, Request
-from gcpx.model.links import name_of
+from gcpx.model.links import name_of, path_of
 from gcpx.model.resource import Context
 from gcpx.model.values import Path, format_path
 
-_MISSING = re.compile(r"resource '(?:https?://[^']*/)?(projects/([^/']+)/[^']+)' (?:was not found|does not exist)")
+_MISSING = re.compile(r"resource '([^']+)' (?:was not found|does not exist)")
+_PATH = re.compile(r"projects/([^/]+)/.+")
 _PLACES = {"regions": "region", "zones": "zone"}
 """Collections of places, with the input that names one."""
 
@@ -31,9 +32,11 @@ def explain_not_found(
     if not isinstance(error, NotFound | Rejected | OperationFailed):
         return error
     found = _MISSING.search(str(error))
-    if found is None:
+    link = path_of(found[1]) if found else ""
+    parts = _PATH.fullmatch(link)
+    if parts is None:
         return error
-    link, project = found[1], found[2]
+    project = parts[1]
     name, collection = name_of(link), link.split("/")[-2]
     path = next((format_path(path) for path, value in _texts(inputs) if name_of(value) == name), "")
     words = f"must name something that exists: create it first, correct {path}, or run `pulumi refresh` if it is gone"
@@ -52,10 +55,11 @@ def suggest(name: str, response: dict[str, Any]) -> str:
 def _did_you_mean(google: GoogleClient, context: Context, link: str) -> str:
     """Suggest a region or zone in place of one that does not exist, by its link `projects/P/regions/R`."""
     collection, _, name = link.rpartition("/")
-    request = Request(api=COMPUTE, method="GET", path=f"v1/{collection}", query={"fields": "items(name)"}, patience=0.0)
+    query = {"fields": "items(name)"}
     try:
+        request = Request(api=COMPUTE, method="GET", path=f"v1/{collection}", query=query, patience=0.0)
         suggestion = suggest(name, google.send(request, context))
-    except ApiError:
+    except (ApiError, UserError):  # UserError if the link, which Google wrote, is no path
         return ""
     return f"; {suggestion}" if suggestion else ""
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import attrs
 
+from gcpx.errors import UserError
 from gcpx.gcp.errors import ApiError
+from gcpx.model.redaction import shortened
 
 
 @attrs.frozen(kw_only=True)
@@ -72,8 +75,37 @@ MOST_AT_ONCE: Final = 256
 
 
 def segment(text: str) -> str:
-    """Escape a name or an ID, which may contain any character, as one segment of a path."""
+    """Escape a name or an ID, which may contain any character, as one segment of a path.
+
+    Raises:
+        UserError: no escape makes it a name: it is empty, `.` or `..`.
+    """
+    if text in _NO_NAMES:
+        raise _no_segment(text)
     return quote(text, safe="@:")
+
+
+_NO_NAMES: Final = frozenset({"", ".", ".."})
+"""What is no name in a path: HTTP clients and servers take it for another place."""
+_SEGMENT: Final = re.compile(r"(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+")
+"""A segment of a path (RFC 3986)."""
+
+
+def _no_segment(text: str, path: str = "") -> UserError:
+    where = f" ({shortened(path, 300)})" if path else ""
+    return UserError(
+        f"{shortened(text, 100)!r} cannot be part of the path of a request{where}; correct the name, link or ID"
+    )
+
+
+def _check_path(_request: Request, _attribute: Any, path: str) -> None:
+    """Refuse a path that would become another one on its way to Google.
+
+    Escapes are decoded first, as servers do: `%2e%2e` and `a%2F..` lead elsewhere, too.
+    """
+    for part in path.split("/"):
+        if not _SEGMENT.fullmatch(part) or not _NO_NAMES.isdisjoint(re.split(r"[/\\]", unquote(part))):
+            raise _no_segment(part, path)
 
 
 @attrs.frozen(kw_only=True)
@@ -81,7 +113,8 @@ class Request:
     """One REST call.
 
     Attributes:
-        path: the path below the API's own, with the version: `v1/projects/p/global/images`.
+        path: the path below the API's own, with the version: `v1/projects/p/global/images`. UserError is raised for one
+            with a segment that is none.
         shown: the path in messages, if `path` has a numeric ID in place of a name; empty for `path`.
         query: the query parameters; those that are None are left out.
         body: the JSON of the body; None sends no body.
@@ -96,7 +129,7 @@ class Request:
 
     api: Api
     method: str
-    path: str
+    path: str = attrs.field(validator=_check_path)
     shown: str = ""
     query: Mapping[str, Any] = attrs.Factory(dict)
     body: Any = None

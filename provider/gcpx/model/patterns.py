@@ -95,10 +95,12 @@ ZONE: Final = (
     re.compile(rf"(?:{_PREFIX}zones/)?(?![a-z]+(?:-[a-z]+)+\d+$){_NAME}"),
     "a zone such as us-east1-b, also as zones/us-east1-b or its URL; us-east1 is a region",
 )
+SEGMENT: Final = r"(?!\.\.?(?:/|\Z))[^/\s?#%\\]+"
+"""A name in a link. As a segment of a URL's path, `.` and `..` would lead to another resource."""
 LINK_PARTS: Final = {
     "PROJECT": Part(PROJECT_ID, "the ID or number of a project"),
-    "REGION": Part(r"[^/\s?#]+", "a region, such as us-east1"),
-    "ZONE": Part(r"[^/\s?#]+", "a zone, such as us-east1-b"),
-    "NAME": Part(r"[^/\s?#]+", "a name without spaces"),
+    "REGION": Part(SEGMENT, "a region, such as us-east1"),
+    "ZONE": Part(SEGMENT, "a zone, such as us-east1-b"),
+    "NAME": Part(SEGMENT, "a name without spaces"),
 }
 """The parts of links, by the words that stand for them in `patterns.form`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import bisect
 import functools
 import html
 import json
@@ -49,29 +50,36 @@ PRIVATE_KEY: Final = re.compile(
     re.DOTALL,
 )
 """Private keys, recognized by how they begin: every kind of PEM, PuTTY's format, and OpenSSH's without its header."""
-_CREDENTIAL: Final = re.compile(
-    r"\bya29\.[\w.~+/-]+|\b1//0[\w-]{16,}|\bGOCSPX-[\w-]+|\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?"
-    r"|(?<=\bBearer )[\w.~+/-]{16,}=*"
-)
-"""Google's access tokens, refresh tokens and client secrets, JSON Web Tokens, and any other bearer token."""
+_CREDENTIAL: Final = re.compile(r"(\bya29\.[\w.~+/-]+|\b1//0[\w-]{16,}|\bGOCSPX-[\w-]+|(?<=\bBearer )[\w.~+/-]{16,}=*)")
+"""Google's access tokens, refresh tokens and client secrets, and any other bearer token."""
+_JSON_WEB_TOKEN: Final = re.compile(r"(?<![\w-])(?>[\w-]*?\b(?=eyJ))(eyJ[\w-]{8,}+\.[\w-]{8,}(?:\.[\w-]*)?)")
+"""A JSON Web Token, also at the end of a word. Each word is read once: to begin again at every `eyJ` is quadratic."""
 _PERCENT: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})+|.", re.DOTALL)
-_ESCAPE: Final = re.compile(r"\\+(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[^\\]|\Z)|[^\\]", re.DOTALL)
+_ESCAPE: Final = re.compile(r"\\+(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[0-7]{3}|[^\\]|\Z)|[^\\]", re.DOTALL)
 _CUT: Final = re.compile(r"…|\.\.\.|\\u2026|%E2%80%A6")
 _Span = tuple[int, int]
 
 
+_MOST_REDACTED: Final = 20_000
+"""Characters of a message; the rest is cut off, as no reader gets that far, and what is outside of it takes no time."""
+
+
 def redact(text: str, secrets: frozenset[str]) -> str:
-    """Mask every secret, every private key and every Google credential in a message."""
-    spans = [found.span() for form in (PRIVATE_KEY, _CREDENTIAL) for found in form.finditer(text)]
+    """Mask every secret, every private key and every Google credential in a message; cut a very long one."""
+    if len(text) > _MOST_REDACTED:
+        text = f"{text[:_MOST_REDACTED]}..."
+    spans = [found.span() for found in PRIVATE_KEY.finditer(text)]
+    spans += [found.span(1) for form in (_CREDENTIAL, _JSON_WEB_TOKEN) for found in form.finditer(text)]
     spellings = frozenset(spelling for secret in secrets for spelling in _spellings(secret))
     plain = _Reading(text, range(len(text) + 1))
     spans.extend(plain.spans(spellings))
     if "%" in text:
         plain = plain.decoded(_PERCENT, unquote)
+        spellings |= frozenset(map(unquote, spellings))  # what looks like an escape in a secret is decoded, too
         spans.extend(plain.spans(spellings))
     if "\\" in plain.text:
         unescaped = frozenset(_ESCAPE.sub(lambda found: _unescaped(found[0]), spelling) for spelling in spellings)
-        spans.extend(plain.decoded(_ESCAPE, _unescaped).spans(unescaped))
+        spans.extend(plain.decoded(_ESCAPE, _unescaped).spans(spellings | unescaped))
     return _masked(text, spans).encode("utf-8", "replace").decode()
 
 
@@ -111,7 +119,9 @@ def _unescaped(text: str) -> str:
     escape = text.lstrip("\\")
     if escape == text or not escape:
         return escape
-    return chr(int(escape[1:], 16)) if len(escape) > 1 else _CONTROLS.get(escape, escape)
+    if escape[0] in "ux" and len(escape) > 1:
+        return chr(int(escape[1:], 16))
+    return chr(int(escape, 8)) if len(escape) > 1 else _CONTROLS.get(escape, escape)
 
 
 _MASK: Final = "[secret]"
@@ -133,8 +143,7 @@ def _spans(text: str, spelling: str, cuts: list[int]) -> Iterator[_Span]:
         yield from (span for span in _occurrences(text, spelling) if _is_quoted(text, span))
         return
     yield from _occurrences(text, spelling)
-    for cut in cuts:
-        yield from _beginnings(text, spelling, cut)
+    yield from _beginnings(text, spelling, cuts)
 
 
 def _occurrences(text: str, spelling: str) -> Iterator[_Span]:
@@ -148,15 +157,17 @@ _QUOTES: Final = "'\"`"
 
 
 def _is_quoted(text: str, span: _Span) -> bool:
-    before, after = text[: span[0]][-1:], text[span[1] :][:1]
+    before, after = text[max(0, span[0] - 1) : span[0]], text[span[1] : span[1] + 1]
     return before != "" and before in _QUOTES and after == before
 
 
-def _beginnings(text: str, spelling: str, cut: int) -> Iterator[_Span]:
-    """Yield the beginnings of a secret that end where a message was cut."""
-    for start, _ in _occurrences(text[:cut], spelling[:SHORTEST]):
-        if spelling.startswith(text[start:cut]):
-            yield start, cut
+def _beginnings(text: str, spelling: str, cuts: list[int]) -> Iterator[_Span]:
+    """Yield the beginnings of a secret that end where a message was cut; `cuts` are in order."""
+    for start, least in _occurrences(text, spelling[:SHORTEST]):
+        index = bisect.bisect_left(cuts, least)
+        while index < len(cuts) and spelling.startswith(text[start : cuts[index]]):
+            yield start, cuts[index]
+            index += 1  # once a part is no beginning, a longer one is none either
 
 
 @functools.lru_cache(1024)
@@ -195,6 +206,8 @@ def _encodings(text: str) -> Iterator[str]:
         yield html.escape(quoted[1:-1])
         yield html.escape(quoted[1:-1], quote=False)
     yield from (quote(data), quote_plus(data))
+    if not text.isascii():
+        yield data.decode("latin-1")  # so Python writes bytes: each byte is an escape of its own
     if len(text) >= SHORTEST:
         yield from (base64.b64encode(data).decode().rstrip("="), base64.urlsafe_b64encode(data).decode().rstrip("="))
 

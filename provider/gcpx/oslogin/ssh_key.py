@@ -26,7 +26,7 @@ from gcpx.model import codec
 from gcpx.model.fields import Failure, Record, chosen, field, object_type, output_field, record, rule, text
 from gcpx.model.links import name_of, path_of
 from gcpx.model.numbers import as_integer
-from gcpx.model.patterns import PROJECT, REGION
+from gcpx.model.patterns import PROJECT, REGION, SEGMENT
 from gcpx.model.resource import Context, InvalidId, ListedResource, Page, PartialError, Resource, State, gone
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def without_comment(key: Any) -> Any:
         return key
 
 
-_USER = (re.compile(r"(?:users/)?[^/\s?#%]+"), "an e-mail address or account ID, also as users/USER")
+_USER = (re.compile(rf"(?:users/)?{SEGMENT}"), "an e-mail address or account ID, also as users/USER")
 _EARLIEST_EXPIRATION: Final = 10**15
 """September 2001 in microseconds, long before OS Login; a smaller number counts seconds or milliseconds."""
 _REST: Final = "https://cloud.google.com/compute/docs/oslogin/rest/v1"

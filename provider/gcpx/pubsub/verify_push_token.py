@@ -5,11 +5,18 @@ Source: "Authentication for push subscriptions" in the Pub/Sub documentation.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, cast
+
+import attrs
 
 from gcpx.errors import UserError
 from gcpx.gcp.client import GoogleClient
+from gcpx.gcp.request import OAUTH2, Request
+from gcpx.gcp.retries import RetryableError
 from gcpx.gcp.settings import public_page_url
+from gcpx.gcp.transport import Attempt, Response
 from gcpx.model import codec
 from gcpx.model.fields import Record, field, object_type, output_field, record
 from gcpx.model.resource import Context, Function
@@ -95,19 +102,28 @@ class VerifyPushToken(Function):
 
     def invoke(self, context: Context, arguments: dict[str, Any]) -> dict[str, Any]:
         """Verify the token; raises UserError if the issuer's certificates cannot be fetched or read."""
-        del context
         given = cast("PushTokenQueryValues", arguments)
         proxied = bool(given.get("identityAwareProxy"))
         verifier = _verifier(given, self._certificates(given.get("certificates"), proxied=proxied))
         try:
-            verified = verifier.verify(given["token"])
+            claims = self._verified(context, verifier, given["token"])
         except InvalidToken as error:
             return {"valid": False, "reason": str(error)}
-        except CertificatesError as error:
+        except (CertificatesError, RetryableError) as error:
             raise UserError(
                 f"the token cannot be verified: {error}; run again, or set certificates to verify it offline"
             ) from error
-        return {"valid": True, "claims": codec.from_body(object_type(PushTokenClaims), dict(verified.claims))}
+        return {"valid": True, "claims": codec.from_body(object_type(PushTokenClaims), claims)}
+
+    def _verified(self, context: Context, verifier: PushVerifier, token: str) -> dict[str, Any]:
+        """Return the claims of a valid token; a cancellation, or the end of the time, leaves the verification behind.
+
+        It may wait for the issuer's certificates, which are public, so it is an attempt to read them.
+        """
+        limit = min(self._google.settings.timeout_seconds, max(0.001, context.seconds_left(reading=True)))
+        request = Request(api=OAUTH2, method="GET", path="oauth2/v1/certs")
+        attempt = Attempt(request, context, limit, limit)
+        return cast("dict[str, Any]", attempt.response(_Verification(verifier, token)).body)
 
     def _certificates(self, given: dict[str, str] | None, *, proxied: bool) -> Certificates:
         """Read the given certificates; without them, take the issuer's, which fetch themselves and are kept."""
@@ -115,8 +131,35 @@ class VerifyPushToken(Function):
             return _given_certificates(given)
         if proxied not in self._fetched:
             url = (IAP if proxied else GOOGLE).certificates_url
-            self._fetched[proxied] = Certificates(public_page_url(self._google.settings, url))
+            timeout = self._google.settings.timeout_seconds
+            self._fetched[proxied] = Certificates(
+                public_page_url(self._google.settings, url), timeout, download=self._download
+            )
         return self._fetched[proxied]
+
+    def _download(self, url: str, timeout: float) -> tuple[Mapping[str, str], bytes]:
+        """Fetch a page over the connections of all requests, with their proxies, certificates and limits."""
+        found = self._google.connections.page(url, timeout, _MOST_BYTES)
+        if found.status != HTTPStatus.OK:
+            raise ValueError("the response is an error")
+        return found.headers, found.body
+
+
+_MOST_BYTES: Final = 1 << 20
+"""The largest document with certificates."""
+
+
+@attrs.frozen
+class _Verification:
+    """Verifies a token, as the sender of an attempt."""
+
+    verifier: PushVerifier
+    token: str
+
+    def send(self, attempt: Attempt) -> Response:
+        """Return the claims as a response."""
+        attempt.begin()
+        return Response(HTTPStatus.OK, {}, dict(self.verifier.verify(self.token).claims))
 
 
 def _verifier(arguments: PushTokenQueryValues, certificates: Certificates) -> PushVerifier:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -39,6 +41,13 @@ create table if not exists counters (name text primary key, value integer not nu
 """
 
 
+def _make_private(file: str) -> None:
+    """Let only this user read a new file: it will hold keys and metadata. Its journals get the same permissions."""
+    if file != ":memory:":
+        with contextlib.suppress(OSError, ValueError):  # it exists, or sqlite3 says why it cannot be made
+            os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
 class Store:
     """The data of one emulator, in memory or in a file.
 
@@ -48,6 +57,7 @@ class Store:
 
     def __init__(self, file: str = ":memory:") -> None:
         self.lock = threading.RLock()
+        _make_private(file)
         self._database = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
         self._database.row_factory = sqlite3.Row
         self._database.executescript(_TABLES)

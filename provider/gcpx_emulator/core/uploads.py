@@ -17,6 +17,8 @@ from gcpx_emulator.core.json_data import Json, parse_json
 
 _RANGE: Final = re.compile(r"bytes (?:(\d+)-(\d+)|\*)/(\d+|\*)")
 _MOST_SESSIONS: Final = 1000
+MOST_BYTES: Final = 128 << 20
+"""The largest body of a request, and the largest upload."""
 
 
 @attrs.frozen
@@ -76,6 +78,8 @@ class Uploads:
         received, sent = session.received, _RANGE.fullmatch(headers.get("content-range", ""))
         if sent and sent[1] and int(sent[1]) != len(received):
             raise ApiError(400, f"Invalid range: {len(received)} bytes were received so far.")
+        if len(received) + len(raw) > MOST_BYTES:
+            raise ApiError(413, f"The emulator keeps at most {MOST_BYTES:,} bytes of an upload.", "invalid")
         received += raw
         if sent and (sent[3] == "*" or len(received) < int(sent[3])):
             return Response(status_code=308, headers={"Range": f"bytes=0-{len(received) - 1}"} if received else {})

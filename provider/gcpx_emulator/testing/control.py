@@ -38,10 +38,11 @@ class Control:
         """
         __tracebackhide__ = True
         url, params = f"http://{self.host}{path}", {key: value for key, value in query.items() if value is not None}
+        headers = {"Content-Type": "application/json"} if http_method == "POST" else {}  # also without a body
         try:
             # Without certificates, which HTTP does not need, a client is made much faster.
             with httpx.Client(trust_env=False, verify=False, timeout=_LONGEST_WAIT) as client:  # noqa: S501 - see above
-                return client.request(http_method, url, json=body, params=params)
+                return client.request(http_method, url, json=body, params=params, headers=headers)
         except httpx.TimeoutException:
             raise EmulatorError(f"{path} took longer than {_LONGEST_WAIT:.0f} seconds") from None
         except httpx.TransportError as error:

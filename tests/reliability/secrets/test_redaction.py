@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import base64
 import json
+from urllib.parse import quote
 
 import driver
 import pytest
 from driver import failing, rpc, secret, struct
 from planted_secrets import without_secrets
 from programs import ATTACHMENT, IMAGE, PROJECT, TEMPLATE, attachment, image, template
+
+from gcpx.model.redaction import redact
 
 HIDDEN = "mQ7xV9tZ3Lp0Wd2K"
 INSERT = "compute.instanceTemplates.insert"
@@ -44,6 +47,53 @@ def test_a_secret_in_base64_is_masked(engine, cloud):
     text = base64.b64encode(HIDDEN.encode()).decode()
 
     assert text.rstrip("=") not in _quoted(engine, cloud, _with_metadata(secret(HIDDEN)), message=f"bad: {text}")
+
+
+ESCAPED = {
+    "as it is": lambda text: text,
+    "JSON": json.dumps,
+    "JSON for HTML": lambda text: (
+        json.dumps(text).replace("&", "\\u0026").replace("<", "\\u003c").replace("=", "\\u003D")
+    ),
+    "JSON in JSON": lambda text: json.dumps(json.dumps(text)),
+    "JSON in JSON for HTML": lambda text: json.dumps(json.dumps(text).replace("&", "\\u0026")),
+    "URL": lambda text: quote(text, safe=""),
+    "URL in JSON": lambda text: json.dumps({"url": quote(text, safe="&=")}).replace("&", "\\u0026"),
+    "repr": repr,
+    "repr of bytes": lambda text: repr(text.encode()),
+    "repr of bytes in JSON": lambda text: json.dumps(repr(text.encode())),
+    "octal": lambda text: "".join(
+        chr(byte) if chr(byte).isalnum() and byte < 128 else f"\\{byte:03o}" for byte in text.encode()
+    ),
+}
+"""How a message may escape a value."""
+
+
+@pytest.mark.parametrize("spelled", ESCAPED)
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "mQ7x%26V9tZ3&Lp0W=d2K",
+        "mQ7x%41V9tZ3",
+        "mQ7xéV9tZ3üLp0W",
+        "mQ7x%C3%A9é&V9tZ3",
+        "mQ7x\\u0026V9tZ3&%2",
+        "mQ7x🙂V9%tZ3",
+        "mQ7x\\123V9tZ3&",
+    ],
+)
+def test_a_secret_that_looks_escaped_is_masked_however_it_is_escaped(spelled, hidden):
+    said = redact(f"bad value: {ESCAPED[spelled](hidden)}.", frozenset({hidden}))
+
+    assert "mQ7x" not in said
+    assert "V9" not in said
+
+
+def test_a_secret_with_a_percent_escape_is_masked_where_google_escapes_it(engine, cloud):
+    said = _quoted(engine, cloud, _with_metadata(secret("mQ7x%26V9tZ3&Lp0W")), message=r"bad: 'mQ7x%26V9tZ3\u0026Lp0W'")
+
+    assert "mQ7x" not in said
+    assert "Lp0W" not in said
 
 
 def test_each_long_line_of_a_secret_is_masked(engine, cloud):

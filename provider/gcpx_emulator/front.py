@@ -1,0 +1,113 @@
+"""The check of every request before anything reads it: a web page can neither send one nor make it large.
+
+Whoever reaches the emulator controls it, and a browser on this machine reaches it for any page that it shows. So the
+emulator answers only for names that no page can give to this machine, refuses requests that a page of another site
+sent, and takes commands only in a form that pages cannot send to other sites without being asked for permission.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Collection
+from typing import Final
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from gcpx_emulator.core.errors import ApiError
+from gcpx_emulator.core.uploads import MOST_BYTES
+
+_CONTROLS: Final = "/_emulator/"
+_JSON: Final = "application/json"
+_OWN_DOMAINS: Final = (".localhost", ".internal")
+"""Domains that nobody can register, so that no page comes from them."""
+
+
+class Front:
+    """Refuses what a web page can send, and bodies that are too large.
+
+    Args:
+        app: gets all other requests.
+        hosts: more names by which clients may call the emulator.
+        most: the largest body in bytes.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Collection[str] = (), most: int = MOST_BYTES) -> None:
+        self._app = app
+        self._hosts = frozenset(host.lower() for host in hosts)
+        self._most = most
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Check a request, and pass it on; raises ApiError for one that is refused."""
+        if scope["type"] == "http":
+            headers = Headers(scope=scope)
+            self._check_host(headers.get("host", ""))
+            _check_origin(headers)
+            _check_command(scope["method"], scope["path"], headers)
+            receive = self._limited(headers, receive)
+        await self._app(scope, receive, send)
+
+    def _check_host(self, host: str) -> None:
+        """Refuse a name that leads here although it is another's: by DNS, every page can give its name to any address.
+
+        A name without a dot cannot be registered; in containers, it is that of a service.
+        """
+        name = _name_of(host)
+        if "." in name and not (name.endswith(_OWN_DOMAINS) or _is_address(name) or name in self._hosts):
+            raise ApiError(
+                403, f"The emulator does not answer for the host {name}; --allow-host {name} allows it.", "forbidden"
+            )
+
+    def _limited(self, headers: Headers, receive: Receive) -> Receive:
+        """Read a body only as far as it is not too large."""
+        length, received = headers.get("content-length", ""), 0
+        if length.isdecimal() and (len(length) > len(str(self._most)) or int(length) > self._most):
+            raise _too_large(self._most)
+
+        async def limited() -> Message:
+            nonlocal received
+            message = await receive()
+            received += len(message.get("body", b""))
+            if received > self._most:
+                raise _too_large(self._most)
+            return message
+
+        return limited
+
+
+def _too_large(most: int) -> ApiError:
+    return ApiError(413, f"The emulator reads at most {most:,} bytes of a request.", "invalid")
+
+
+def _check_origin(headers: Headers) -> None:
+    """Refuse what a page of another site sends; browsers say so in every request that may change something."""
+    origin = headers.get("origin")
+    if origin is not None and origin.partition("://")[2].lower() != headers.get("host", "").lower():
+        raise ApiError(403, "The emulator takes no requests from web pages of other sites.", "forbidden")
+
+
+def _check_command(method: str, path: str, headers: Headers) -> None:
+    """Require the JSON content type of a POST to the controls: pages cannot send it to other sites unasked."""
+    if method != "POST" or not path.startswith(_CONTROLS):
+        return
+    if headers.get("content-type", "").partition(";")[0].strip().lower() != _JSON:
+        raise ApiError(
+            415,
+            f"A POST to {path} must have the header Content-Type: {_JSON}, which no web page can send unasked; "
+            "with curl, use --json, such as --json '{}'.",
+            "invalid",
+        )
+
+
+def _name_of(host: str) -> str:
+    """Return the name or address in a header Host, without the port."""
+    name = host.rpartition("]")[0][1:] if host.startswith("[") else host.partition(":")[0]
+    return name.lower().removesuffix(".")
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True

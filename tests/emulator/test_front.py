@@ -1,0 +1,167 @@
+"""A web page on this machine can neither control the emulator nor make it read without end."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+
+import pytest
+from clock import HANGS
+from programs import PROJECT
+
+from gcpx_emulator.app import application
+from gcpx_emulator.core.errors import ApiError
+from gcpx_emulator.core.uploads import MOST_BYTES
+from gcpx_emulator.front import Front
+
+BUCKETS = f"/storage/v1/b?project={PROJECT}"
+JSON = {"Content-Type": "application/json"}
+
+
+def _send(cloud, method, path, body=b"", **headers):
+    """Send a request with exactly these headers; return the status and the message of an error."""
+    connection = http.client.HTTPConnection(cloud.host, timeout=HANGS)
+    try:
+        names = {name.replace("_", "-"): value for name, value in headers.items()}
+        connection.putrequest(method, path, skip_host="Host" in names)
+        for name, value in ({"Content-Length": str(len(body))} | names).items():
+            connection.putheader(name, value)
+        connection.endheaders()
+        connection.send(body)
+        answer = connection.getresponse()
+        raw = answer.read()
+    finally:
+        connection.close()
+    return answer.status, json.loads(raw)["error"]["message"] if answer.status >= 400 else ""
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "evil.example:8095",
+        "127.0.0.1.evil.example",
+        "compute.googleapis.com",
+        "localhost.example",
+        "EVIL.example.",
+        "127.0.0.1@evil.example",
+    ],
+)
+@pytest.mark.parametrize("path", ["/", "/_emulator/requests", BUCKETS, "/compute/v1/projects/p/zones"])
+def test_a_name_of_dns_leads_nowhere(cloud, host, path):
+    status, message = _send(cloud, "GET", path, Host=host)
+
+    assert status == 403
+    assert "--allow-host" in message
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "localhost",
+        "localhost:8095",
+        "127.0.0.1",
+        "[::1]:8095",
+        "10.0.0.7:1",
+        "emulator:8095",
+        "app.localhost",
+        "host.docker.internal:8095",
+        "LOCALHOST",
+    ],
+)
+def test_addresses_and_own_names_are_answered(cloud, host):
+    assert _send(cloud, "GET", "/_emulator/clock", Host=host) == (200, "")
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:1", "http://localhost"])
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", BUCKETS),
+        ("POST", "/_emulator/reset"),
+        ("DELETE", "/_emulator/faults"),
+        ("PUT", "/v1/projects/p/topics/t"),
+        ("GET", "/_emulator/resources"),
+    ],
+)
+def test_a_request_of_another_site_is_refused(cloud, origin, method, path):
+    assert _send(cloud, method, path, b"{}", Origin=origin, Content_Type="application/json")[0] == 403
+    assert cloud.calls() == []
+
+
+def test_a_page_of_the_emulator_itself_is_answered(cloud):
+    assert _send(cloud, "GET", "/_emulator/clock", Origin=f"http://{cloud.host}") == (200, "")
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "",
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "text/plain; application/json",
+    ],
+)
+@pytest.mark.parametrize("name", ["reset", "faults", "clock", "limits", "tokens", "keys/rotate"])
+def test_a_command_that_any_page_could_send_is_refused(cloud, kind, name):
+    headers = {"Content_Type": kind} if kind else {}
+    status, message = _send(cloud, "POST", f"/_emulator/{name}", b"{}", **headers)
+
+    assert status == 415
+    assert "--json" in message
+
+
+@pytest.mark.parametrize("kind", ["application/json", "application/json; charset=utf-8", "Application/JSON"])
+def test_a_command_in_json_is_taken(cloud, kind):
+    assert _send(cloud, "POST", "/_emulator/reset", b"", Content_Type=kind) == (200, "")
+
+
+def test_a_body_that_is_declared_too_large_is_refused_before_it_is_read(cloud):
+    for length in (1 << 40, MOST_BYTES + 1):
+        status, message = _send(cloud, "POST", BUCKETS, b"", Content_Length=str(length))
+        assert (status, "at most" in message) == (413, True)
+
+
+def test_a_body_without_a_length_is_read_only_up_to_the_limit():
+    given, sent = [], []
+
+    async def read_all(_scope, receive, _send):
+        while (message := await receive()).get("more_body"):
+            given.append(len(message["body"]))
+
+    async def receive():
+        sent.append(1)
+        return {"type": "http.request", "body": b"x" * 10, "more_body": True}
+
+    scope = {"type": "http", "method": "POST", "path": "/", "headers": []}
+    with pytest.raises(ApiError) as refused:
+        asyncio.run(Front(read_all, most=35)(scope, receive, None))
+
+    assert refused.value.status == 413
+    assert (len(given), len(sent)) == (3, 4)
+
+
+def test_more_names_can_be_allowed(cloud):
+    app = application(cloud.emulator, ["Emulator.Example"])
+    statuses = []
+
+    async def receive():
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message):
+        statuses.append(message.get("status"))
+
+    for name in (b"emulator.example:8095", b"other.example"):
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "path": "/_emulator/clock",
+            "raw_path": b"/_emulator/clock",
+            "query_string": b"",
+            "headers": [(b"host", name)],
+        }
+        asyncio.run(app(scope, receive, send))
+
+    assert statuses[::2] == [200, 403]

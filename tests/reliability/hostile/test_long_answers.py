@@ -1,0 +1,67 @@
+"""A long error answer takes no longer than it takes to read it: nothing in it is searched in quadratic time.
+
+With 4 MB, a quadratic search takes hours, so a test either ends or hangs.
+"""
+
+from __future__ import annotations
+
+import json
+
+import driver
+import pytest
+from driver import secret
+from programs import NOTIFICATION, TEMPLATE, notification, template
+
+from gcpx.model.redaction import redact
+
+LONG = 4 << 20
+UNITS = ["eyJ-", "eyJaaaaaaaa.", "x", "...", "…", "planted-", "planted-marker...", "\\", "\\u0041", "%41", "'a'", "resource 'http://projects/a/", "/projects/a", "resource '",
+         "-----BEGIN ", "-----BEGIN PRIVATE KEY", "PRIVATE KEY", "-----END ", "Bearer ", "ya29.", "1//0", "GOCSPX-", "compute.a", "compute.", "b3BlbnNzaC1rZXktdjEA", "Error code a", "\n", "🙂", "\x1b"]  # fmt: skip
+PLACES = {
+    "message": lambda text: {"code": 400, "message": text, "status": "INVALID_ARGUMENT"},
+    "status": lambda text: {"code": 400, "message": "m", "status": text},
+    "reason": lambda text: {"code": 400, "message": "m", "errors": [{"reason": text, "message": text}]},
+    "detail": lambda text: {"code": 403, "message": "m", "details": [{"reason": text, "metadata": {"service": text, "consumer": text, "permission": text}}]},
+    "link": lambda text: {"code": 403, "message": "m", "details": [{"links": [{"url": text, "description": text}]}]},
+    "quota": lambda text: {"code": 403, "message": "m", "details": [{"quotaInfo": {"metricName": text, "limit": text, "dimensions": {text: text}}}]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_long_text_is_masked_in_linear_time(unit):
+    text = unit * (LONG // len(unit))
+
+    shown = redact(text, frozenset({"planted-marker", "a", "ab", "eyJ-eyJ-", "aaaaaaaaaaaaaaaa"}))
+
+    assert len(shown) < 100_000
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("unit", ["eyJ-", "resource 'http://projects/a/projects/", "planted-..."])
+def test_a_long_error_answer_becomes_a_short_error(engine, cloud, place, unit):
+    error = PLACES[place](unit * (LONG // len(unit)))
+    cloud.fail("compute.instanceTemplates.insert", status=error["code"], body=json.dumps({"error": error}))
+    with driver.failing() as failed:
+        engine.create(TEMPLATE, "t", template(labels={"a": secret("planted-marker")}) | {"name": "web"})
+
+    assert len(failed[0].message) < 20_000
+    assert "planted-m" not in failed[0].message
+
+
+def test_a_long_answer_without_structure_becomes_a_short_error(engine, cloud):
+    cloud.fail("storage.notifications.list", status=400, body="eyJ-" * (LONG // 4))
+    with driver.failing() as failed:
+        engine.create(NOTIFICATION, "n", notification())
+
+    assert len(failed[0].message) < 20_000
+
+
+@pytest.mark.parametrize(("before", "after"), [("", ""), ("token-", ""), ("(", ")"), ("a=", "&b"), ("eyJ-", "")])
+def test_a_token_is_masked_wherever_it_begins_in_a_word(before, after):
+    token = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
+    shown = redact(f"refused {before}{token}{after} here", frozenset())
+
+    assert token not in shown
+    assert "c2lnbmF0dXJl" not in shown
+    assert shown.startswith("refused ")
+    assert shown.endswith(f"{after} here")
