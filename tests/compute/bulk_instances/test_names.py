@@ -6,6 +6,7 @@ import pytest
 from driver import UNKNOWN, failing
 from fleets import instance_path, member_names
 from programs import FLEET, fleet
+from rollouts import rolling
 
 BULK = "compute.regionInstances.bulkInsert"
 LIST = "compute.instances.aggregatedList"
@@ -105,14 +106,47 @@ def test_instances_that_cannot_be_listed_leave_the_refusal_as_it_is(engine, clou
     assert "Has too few #" in failed[0].message
 
 
-def test_growth_that_finds_too_few_higher_numbers_because_of_other_instances_says_so(engine, cloud):
-    created = engine.create(FLEET, "workers", fleet(3, namePattern="z-#"))
+def test_a_fleet_uses_free_numbers_if_another_instance_has_the_highest(engine, cloud):
     cloud.make_instance("z-9")
+    created = engine.create(FLEET, "workers", fleet(3, namePattern="z-#"))
+    assert member_names(created) == ["z-1", "z-2", "z-3"]
+    grown = engine.update(created, fleet(5, namePattern="z-#"))
+
+    assert member_names(grown) == [f"z-{number}" for number in range(1, 6)]
+    assert engine.refresh(grown) == grown
+
+
+def test_too_few_free_numbers_are_told_with_the_instances_that_are_no_members(engine, cloud):
+    created = engine.create(FLEET, "workers", fleet(3, namePattern="z-#"))
+    for number in range(5, 10):
+        cloud.make_instance(f"z-{number}")
     with failing() as failed:
         engine.update(created, fleet(5, namePattern="z-#"))
 
     assert "namePattern: z-# has too few names for 2 more instances" in failed[0].message
-    assert "z-9" in failed[0].message
+    assert "z-5, z-6, z-7 and 2 more are not members of this fleet" in failed[0].message
+
+
+def test_a_kept_name_that_another_instance_has_is_left_to_it(engine, cloud):
+    created = engine.create(FLEET, "workers", rolling(3, {"keepNames": True}))
+    _lose(cloud, "web-002")
+    refreshed = engine.refresh(created)
+    cloud.make_instance("web-002")
+    repaired = engine.update(refreshed, rolling(3, {"keepNames": True}))
+
+    assert member_names(repaired) == ["web-001", "web-003", "web-004"]
+    assert "gcpx-bulk" not in cloud.get(instance_path("web-002")).get("labels", {})
+    assert engine.refresh(repaired) == repaired
+
+
+def test_the_name_of_a_member_that_another_instance_has_is_told(engine, cloud):
+    named = {name: value for name, value in fleet().items() if name not in {"count", "namePattern"}}
+    created = engine.create(FLEET, "workers", {**named, "perInstanceProperties": {"alpha": {}}})
+    cloud.make_instance("beta")
+    with failing() as failed:
+        engine.update(created, {**named, "perInstanceProperties": {"alpha": {}, "beta": {}}})
+
+    assert "beta is not a member of this fleet: choose other names" in failed[0].message
 
 
 def test_a_rolling_replacement_of_a_fleet_with_a_full_pattern_uses_the_names_that_it_frees(engine, cloud):

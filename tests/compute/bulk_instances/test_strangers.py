@@ -9,7 +9,7 @@ from fleets import instance_path, member_names, stop
 from import_commands import import_commands
 from programs import FLEET, fleet
 from rollouts import BIGGER_DISK, BROKEN, BULK, fail_after, rolling
-from stack import Stack
+from stack import Declared, Stack
 from surroundings import prepare
 
 ROLE = {"role": "worker"}
@@ -270,6 +270,42 @@ def test_an_import_takes_everything_in_that_matches(stack, cloud, form):
     again.run("destroy", {})
     assert stranger not in instances(cloud)
     again.end_plugin()
+
+
+@pytest.mark.parametrize("fleet_id", DEFINED_BY_USER.values(), ids=DEFINED_BY_USER)
+def test_a_refresh_does_not_take_the_members_of_another_fleet_in_and_names_them(cloud, fleet_id):
+    prepare(cloud)
+    one, other = stack_of(cloud, "one"), stack_of(cloud, "other")
+    one.run("up", fleet(2, labels=ROLE, fleetId=fleet_id))
+    other.run("up", fleet(2, labels=ROLE))
+    of_other = {member["id"] for member in other.state.outputs["members"]}
+    one.end_plugin()
+    one.refresh()
+    (warning,) = one.warnings
+    assert all(names(cloud)[key] in warning for key in of_other)
+    assert "of another fleet" in warning
+    one.run("up", fleet(2, labels=ROLE, fleetId=fleet_id))
+
+    assert instances(cloud).keys() >= of_other
+    one.run("destroy", {})
+    assert instances(cloud).keys() >= of_other
+    other.run("destroy", {})
+    one.end_plugin()
+    other.end_plugin()
+
+
+@pytest.mark.parametrize("fleet_id", DEFINED_BY_USER.values(), ids=DEFINED_BY_USER)
+def test_a_second_fleet_of_the_stack_that_matches_the_first_one_says_so(cloud, fleet_id):
+    prepare(cloud)
+    stack = Stack(cloud)
+    first = {"first": Declared(FLEET, fleet(2, labels=ROLE, fleetId=fleet_id))}
+    stack.up(first)
+    stack.up({**first, "second": Declared(FLEET, fleet(2, labels=ROLE))})
+
+    assert stack.failed is None
+    assert any(f"match {fleet_id}, the ID of the fleet first of this stack" in text for text in stack.warnings)
+    stack.destroy()
+    stack.end_plugin()
 
 
 def _kills():

@@ -36,7 +36,7 @@ from gcpx.compute.bulk_instances.fleet import (
     region_of,
     without_deleted,
 )
-from gcpx.compute.bulk_instances.names import names_across_zones
+from gcpx.compute.bulk_instances.names import names_across_zones, names_beside_others
 from gcpx.compute.bulk_instances.shortfalls import (
     Diagnosis,
     Reason,
@@ -503,6 +503,8 @@ def create_instances(
 ) -> Creation:
     """Create instances with the fleet's own properties, then with those of its fallbacks for what is still missing.
 
+    If others have names that they should get, they get free ones of the name pattern.
+
     The request IDs are derived from the fleet, its inputs, `existing` and `demand`, so another run with the same
     arguments finds what an earlier one created.
 
@@ -521,6 +523,17 @@ def create_instances(
         EarlierFleetError: an interrupted run created the first of them for a fleet with another generated ID.
         ProviderError: nothing was created, because the user cancelled or a request could not be sent.
     """
+    creation = _created(context, fleet, inputs, existing, demand)
+    if creation.refusal is None:
+        return creation
+    names = names_beside_others(context, fleet, inputs, demand, existing, creation.refusal)
+    return _created(context, fleet, inputs, existing, attrs.evolve(demand, names=names)) if names else creation
+
+
+def _created(
+    context: Context, fleet: Fleet, inputs: BulkInstancesValues, existing: list[Instance], demand: Demand
+) -> Creation:
+    """Create instances under the wanted names, as `create_instances` does."""
     groups = placement_groups(inputs, existing)
     run = _Run(context, fleet, existing, demand, FleetSize.of(inputs), groups, demand.names)
     try:

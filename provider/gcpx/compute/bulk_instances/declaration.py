@@ -346,7 +346,7 @@ class BulkInstancesModel(Record):
         source=rest(_METHOD, "minCount"),
     )
     name_pattern: str = field(
-        "The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number. New instances are numbered after the highest number in use; if no higher numbers are left when the fleet grows, the lowest free ones are used. Requires `count`. Conflicts with `perInstanceProperties`.",
+        "The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number. New instances are numbered after the highest number in use; if no higher numbers are left, the lowest free ones are used. Requires `count`. Conflicts with `perInstanceProperties`.",
         write_only=True,
     )
     on_stopped: str = field(

@@ -9,9 +9,11 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from gcpx.compute.bulk_instances.capacity import FleetSize
+import attrs
+
+from gcpx.compute.bulk_instances.capacity import Demand, FleetSize
 from gcpx.compute.bulk_instances.fleet import Fleet, Instance, pattern_expression, region_of
 from gcpx.compute.bulk_instances.zones import Places, zones_of
 from gcpx.compute.listing import ImportableResources
@@ -27,15 +29,19 @@ if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues
 
 
+_NAMED: Final = 3
+
+
 class NamesExhaustedError(ProviderError):
     """A name pattern has too few names for the instances to create."""
 
-    def __init__(self, pattern: str, in_use: Collection[str], missing: int) -> None:
+    def __init__(self, pattern: str, in_use: Collection[str], missing: int, others: str = "") -> None:
+        """Say which names are in use; `others` names instances that are no members and have such names."""
         highest = max(fitting_names(pattern, in_use), default="none")
         super().__init__(
             f"namePattern: {pattern} has too few names for {missing:,} more {'instance' if missing == 1 else 'instances'}: it gives at most "
             f"{number_of_names(pattern):,}, new instances are numbered after those that exist, and the highest name in "
-            f"use is {highest}. If this is a replacement, set the resource option deleteBeforeReplace; otherwise choose "
+            f"use is {highest}{others}. If this is a replacement, set the resource option deleteBeforeReplace; otherwise choose "
             "a namePattern with more #, or a different one"
         )
 
@@ -111,42 +117,96 @@ def have_too_few_names(one: BulkInstancesValues, other: BulkInstancesValues) -> 
     return FleetSize.of(one).wanted + FleetSize.of(other).wanted > number_of_names(pattern)
 
 
-def explained_refusal(
-    context: Context, fleet: Fleet, inputs: BulkInstancesValues, missing: int, refusal: ApiError
-) -> ProviderError:
-    """Return the error of a creation that Google refused, with what to do about names that are in use or run out.
+@attrs.frozen
+class NamesInUse:
+    """The names that the instances of a region have, as far as a creation that Google refused could use them.
 
-    Args:
-        context: the engine's call.
-        fleet: the fleet that the instances should have joined.
-        inputs: the fleet's inputs.
-        missing: the number of instances to create.
-        refusal: Google's error.
+    Attributes:
+        pattern: the fleet's name pattern; empty if it names each member.
+        wanted: the names of the request; empty if Google was to give them.
+        found: the names in use.
+        others: those of them that are not names of members.
+    """
+
+    pattern: str
+    wanted: list[str]
+    found: frozenset[str]
+    others: frozenset[str]
+
+    @classmethod
+    def of(
+        cls, context: Context, fleet: Fleet, inputs: BulkInstancesValues, wanted: list[str], members: Iterable[Instance]
+    ) -> NamesInUse:
+        """List the instances whose names fit; raises `ApiError` if they cannot be listed."""
+        pattern = text(inputs, "namePattern")
+        expression = pattern_expression(pattern) if pattern else "|".join(map(re.escape, wanted))
+        instances = ImportableResources(
+            google=fleet.google,
+            project=fleet.project,
+            version="v1",
+            collection="instances",
+            fields="name,zone",
+            filter=f"name eq {expression}",
+            needs=scopes_in(fleet.region),
+        )
+        found = {item["name"] for item in instances.read_all(context) if region_of(item) == fleet.region}
+        known = {member["name"] for member in members}
+        return cls(pattern, wanted, frozenset(found), frozenset(found - known))
+
+    def free(self, missing: int) -> list[str]:
+        """Return names for the missing instances that nobody has; none if other names would not help.
+
+        Raises:
+            NamesExhaustedError: the pattern has too few.
+        """
+        taken = self.found.intersection(self.wanted)
+        if not self.pattern or not (taken or (not self.wanted and runs_out(self.pattern, self.found, missing))):
+            return []
+        kept = [name for name in self.wanted if name not in taken]
+        try:
+            return kept + free_names(self.pattern, self.found | {*kept}, missing - len(kept))
+        except NamesExhaustedError:
+            raise NamesExhaustedError(self.pattern, self.found, missing, self.words) from None
+
+    @property
+    def words(self) -> str:
+        """Name the instances that are no members, if there are any."""
+        named = sorted(self.others)
+        more = f" and {len(named) - _NAMED:,} more" if len(named) > _NAMED else ""
+        are = "is not a member" if len(named) == 1 else "are not members"
+        return f"; {', '.join(named[:_NAMED])}{more} {are} of this fleet" if named else ""
+
+
+def names_beside_others(
+    context: Context,
+    fleet: Fleet,
+    inputs: BulkInstancesValues,
+    demand: Demand,
+    members: Iterable[Instance],
+    refusal: ApiError,
+) -> list[str]:
+    """Return free names for a creation that Google refused because others have the names; none if that is not why.
+
+    Raises:
+        NamesExhaustedError: the fleet's name pattern has too few.
+        ApiError: the same refusal with the instances that have the names, if the fleet names its members.
     """
     if context.is_blocked and isinstance(refusal, Conflict):
-        return refusal.with_hint(how_to_manage(context, fleet.resource_id, "choose other names"))
-    pattern = text(inputs, "namePattern")
-    if not pattern or not isinstance(refusal, Rejected):
-        return refusal
+        raise refusal.with_hint(how_to_manage(context, fleet.resource_id, "choose other names"))
+    if not isinstance(refusal, Conflict | Rejected):
+        return []
+    if not text(inputs, "namePattern") and not isinstance(refusal, Conflict):
+        return []
     try:
-        in_use = _names_in_use(context, fleet, pattern)
+        names = NamesInUse.of(context, fleet, inputs, demand.names, members)
     except ApiError:
-        return refusal
-    return NamesExhaustedError(pattern, in_use, missing) if runs_out(pattern, in_use, missing) else refusal
-
-
-def _names_in_use(context: Context, fleet: Fleet, pattern: str) -> set[str]:
-    """List the names of all instances in the fleet's region that fit a pattern; raises `ApiError` if they cannot be listed."""
-    instances = ImportableResources(
-        google=fleet.google,
-        project=fleet.project,
-        version="v1",
-        collection="instances",
-        fields="name,zone",
-        filter=f"name eq {pattern_expression(pattern)}",
-        needs=scopes_in(fleet.region),
-    )
-    return {found["name"] for found in instances.read_all(context) if region_of(found) == fleet.region}
+        return []
+    free = names.free(demand.count)
+    if not free and names.others and isinstance(refusal, Conflict):
+        raise refusal.with_hint(
+            f"perInstanceProperties{names.words}: choose other names, or delete or import what has these"
+        )
+    return free
 
 
 def names_across_zones(inputs: BulkInstancesValues, members: Iterable[Instance], count: int) -> list[str]:

@@ -45,7 +45,7 @@ from gcpx.compute.bulk_instances.fleet import (
 )
 from gcpx.compute.bulk_instances.generation import creation_generation, generation_output
 from gcpx.compute.bulk_instances.goal import after_last_update
-from gcpx.compute.bulk_instances.names import explained_refusal, have_too_few_names
+from gcpx.compute.bulk_instances.names import have_too_few_names
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, imported_fleet, live_fleet, unread_fleet
 from gcpx.compute.bulk_instances.plan import is_rolling
 from gcpx.compute.bulk_instances.preview import announce, names_in_words
@@ -70,7 +70,7 @@ from gcpx.model.import_command import how_to_manage, import_command
 from gcpx.model.links import Location, name_of, path_of
 from gcpx.model.naming import AUTONAMED, UNREAD, Autoname
 from gcpx.model.numbers import as_number
-from gcpx.model.resource import Context, InvalidId, ListedResource, Page, PartialError, State
+from gcpx.model.resource import Context, InvalidId, ListedResource, Page, PartialError, State, name_in_urn
 from gcpx.model.state import minimal_inputs
 from gcpx.model.values import Path, has_unknown
 
@@ -296,6 +296,19 @@ def name_new_members(context: Context, fleet: Fleet, members: list[Instance]) ->
         )
 
 
+def warn_of_overlap(context: Context, fleet: Fleet, inputs: BulkInstancesValues) -> None:
+    """Warn if the instances of a new fleet match the ID of another fleet of the stack, by their labels or names."""
+    labels = nested(nested(inputs, "instanceProperties"), "labels")
+    ids = [*(f"labels/{key}={value}" for key, value in labels.items()), f"namePattern/{text(inputs, 'namePattern')}"]
+    for found in ids:
+        holder = context.urn_of(attrs.evolve(fleet, id=found).resource_id)
+        if holder is not None and holder != context.urn:
+            context.warn(
+                f"the instances of this fleet match {found}, the ID of the fleet {name_in_urn(holder)} of this stack, which "
+                "leaves them alone and names them; give the fleets labels and names that do not overlap"
+            )
+
+
 def what_matches(found: list[Instance], own: list[Instance]) -> str:
     """Say why the ID of a new fleet cannot be used, which matches `found`; the fleet itself created `own`."""
     ids = {member["id"] for member in own}
@@ -318,6 +331,12 @@ def _warning(context: Context, fleet: Fleet, strangers: list[Instance]) -> str:
 
 
 def _advice(context: Context, fleet: Fleet, stranger: Instance) -> str:
+    if not is_tracked(fleet.id) and TRACKING_LABEL in stranger.get("labels", {}):
+        return (
+            f"{stranger['name']} has the label {TRACKING_LABEL}={stranger['labels'][TRACKING_LABEL]} of another fleet: give "
+            "the fleets labels and names that do not overlap. To take it over, take the other fleet out of its state, "
+            "remove the label, and run `pulumi refresh`"
+        )
     if not is_tracked(fleet.id):
         return (
             "To add every matching instance to the fleet, run `pulumi refresh`. The next preview shows which members are "
@@ -458,6 +477,7 @@ class BulkInstances(InProject):
             return self._create(context, error.fleet, {**values, "fleetId": error.fleet.id})
 
     def _create(self, context: Context, fleet: Fleet, inputs: BulkInstancesValues) -> State:
+        warn_of_overlap(context, fleet, inputs)
         size, names = FleetSize.of(inputs), list(inputs.get("perInstanceProperties") or {})
         generation = creation_generation(context, fleet, inputs)
         demand = Demand(count=size.wanted, names=names, labels={GENERATION_LABEL: generation} if generation else {})
@@ -543,13 +563,18 @@ class BulkInstances(InProject):
     def _members_read(self, context: Context, fleet: Fleet, *, is_import: bool) -> list[Instance]:
         """List the members; an import adds what matches, and so does a refresh of a fleet whose ID is a label or a pattern.
 
-        Not after a creation or an update whose result was not read: that is to be finished first.
+        A refresh adds nothing that has the label of another fleet, and nothing after a creation or an update whose result was not read: that is to be finished first.
         """
         if not is_import and (is_tracked(fleet.id) or context.prior.get(UNREAD)):
             return fleet.members(context)
         found = fleet.matching(context)
-        name_new_members(context, fleet, found)
-        return found
+        if is_import:
+            return found
+        known = {item.get("id") for item in fleet_values(context.prior).get("members") or ()}
+        members = [item for item in found if str(item["id"]) in known or TRACKING_LABEL not in item.get("labels", {})]
+        fleet.membership.strangers = {str(item["id"]): item for item in found if item not in members}
+        name_new_members(context, fleet, members)
+        return members
 
     @contextmanager
     def _reserve(self, context: Context, fleet: Fleet) -> Iterator[None]:
@@ -587,7 +612,7 @@ class BulkInstances(InProject):
             creation = create_instances(context, fleet, inputs, [], demand)
             if creation.refusal is not None:
                 warn_of_earlier_fleets(context, fleet)
-                raise explained_refusal(context, fleet, inputs, demand.count, creation.refusal)
+                raise creation.refusal
             progress.created(creation.last_operation, outcome=creation.error or "it was created")
             members = fleet.members(context)
             may_be_elsewhere = creation.created and not members and context.autonamed

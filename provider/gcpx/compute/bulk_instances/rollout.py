@@ -22,7 +22,7 @@ from gcpx.compute.bulk_instances.fleet import (
 )
 from gcpx.compute.bulk_instances.generation import changing, generation_output, recorded_generation
 from gcpx.compute.bulk_instances.goal import LABELS, ON_STOPPED, RELEASED, Goal, Setting, Target
-from gcpx.compute.bulk_instances.names import explained_refusal, free_names, runs_out
+from gcpx.compute.bulk_instances.names import free_names, runs_out
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, last_members, live_fleet, unread_fleet
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, next_step, steps, work_left
 from gcpx.compute.bulk_instances.preview import describe_step, names_in_words, new_of
@@ -633,7 +633,7 @@ class Rollout:
                 self.touched = self.creating = True
                 raise
             if creation.refusal is not None:  # the state keeps the outputs of the last creation that was accepted
-                raise explained_refusal(self.context, self.fleet, self.goal.inputs, demand.count, creation.refusal)
+                raise creation.refusal
             self.touched, existing = True, len(kept)
             self.members = kept = members_after(self.context, self.fleet, known, creation.created, creation.outcomes)
             ids = {member["id"] for member in known}
