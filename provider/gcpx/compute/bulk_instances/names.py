@@ -158,13 +158,13 @@ def names_across_zones(inputs: BulkInstancesValues, members: Iterable[Instance],
     """
     pattern, members = text(inputs, "namePattern"), list(members)
     zones = {name_of(member["zone"]) for member in members}
-    if not pattern or all(_may_be_used(inputs, zone) for zone in zones):
+    if not pattern or all(may_be_used(inputs, zone) for zone in zones):
         return []
     in_use = {member["name"] for member in members}
     return next_names(pattern, in_use, count)
 
 
-def _may_be_used(inputs: BulkInstancesValues, zone: str) -> bool:
+def may_be_used(inputs: BulkInstancesValues, zone: str) -> bool:
     """Return whether the location policy of a request lets it create instances in a zone."""
     policy = nested(inputs, "locationPolicy")
     locations = nested(policy, "locations")

@@ -276,7 +276,7 @@ def work_left(members: list[PlannedMember], wanted: int, policy: Policy) -> Work
     """
     chosen = [member for member in _chosen(members, policy) if not member.blocked]
     replaced = [member for member in chosen if member.need is Level.REPLACE]
-    surplus = _surplus(members, wanted, replaced)
+    surplus = _surplus(members, wanted, replaced, policy)
     leaving = {member.id for member in (*replaced, *surplus)}
     staying = [member for member in chosen if member.id not in leaving]
     restarted = [member for member in staying if member.need is Level.RESTART]
@@ -356,15 +356,22 @@ def _chosen(members: list[PlannedMember], policy: Policy) -> list[PlannedMember]
     return lost + others[: max(0, policy.pause_after - done - len(lost))]
 
 
-def _surplus(members: list[PlannedMember], wanted: int, replaced: list[PlannedMember]) -> list[PlannedMember]:
+def _surplus(
+    members: list[PlannedMember], wanted: int, replaced: list[PlannedMember], policy: Policy
+) -> list[PlannedMember]:
     """Choose the members of which there are too many: unwanted ones, then those behind, then the highest numbers.
 
-    Members that are about to be replaced come first: a surge leaves as many of them as it has added.
+    Members that are about to be replaced come first: a surge leaves as many of them as it has added. In a pause, those
+    come first that are beyond the number at which it pauses.
     """
     unwanted = [member for member in members if member.unwanted]
     leaving = {member.id for member in replaced}
     rest = [member for member in members if not member.unwanted and member.id not in leaving]
     rest.sort(key=attrgetter("need", "order"), reverse=True)
+    if policy.pause_after is not None:
+        current = [member for member in rest if not member.need]
+        beyond = current[: max(0, len(current) - policy.pause_after)]
+        rest = beyond + [member for member in rest if member not in beyond]
     return unwanted + rest[: max(0, len(rest) - wanted)]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from gcpx.compute.bulk_instances.capacity import Demand, FleetSize, with_members
+from gcpx.compute.bulk_instances.capacity import Demand, FleetSize, with_fallback, with_members
 from gcpx.compute.bulk_instances.creation import Creation, create_instances, members_after, report_shortfall
 from gcpx.compute.bulk_instances.fleet import (
     GENERATION_LABEL,
@@ -22,7 +22,7 @@ from gcpx.compute.bulk_instances.fleet import (
 )
 from gcpx.compute.bulk_instances.generation import changing, generation_output, recorded_generation
 from gcpx.compute.bulk_instances.goal import LABELS, ON_STOPPED, RELEASED, Goal, Setting, Target
-from gcpx.compute.bulk_instances.names import explained_refusal, free_names, runs_out
+from gcpx.compute.bulk_instances.names import explained_refusal, free_names, may_be_used, runs_out
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, last_members, live_fleet, unread_fleet
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, next_step, steps, work_left
 from gcpx.compute.bulk_instances.preview import describe_step, names_in_words, new_of
@@ -331,7 +331,7 @@ def instances_to_create(
         count: the number of instances.
     """
     labels = {**goal.target.labels}
-    zones = _zones_by_name(context, kept, deleted) if goal.policy.keep_names else {}
+    zones = _zones_by_name(context, goal.inputs, kept, deleted) if goal.policy.keep_names else {}
     if goal.inputs.get("perInstanceProperties"):
         existing = {member["name"] for member in kept}
         names = [name for name in goal.inputs["perInstanceProperties"] if name not in existing][:count]
@@ -346,8 +346,10 @@ def instances_to_create(
     return [*_grouped(slots, labels), Demand(count=rest, names=names, labels=labels)]
 
 
-def _zones_by_name(context: Context, kept: list[Instance], deleted: list[Instance]) -> dict[str, str | None]:
-    """Return the names that new members take over, with their zones, in the order of their numbers.
+def _zones_by_name(
+    context: Context, inputs: BulkInstancesValues, kept: list[Instance], deleted: list[Instance]
+) -> dict[str, str | None]:
+    """Return the names that new members take over, with their zones if they are still allowed, ordered by number.
 
     So if there are fewer new members than names, the lowest numbers stay, as the preview says.
     """
@@ -356,7 +358,13 @@ def _zones_by_name(context: Context, kept: list[Instance], deleted: list[Instanc
     existing = {member["name"] for member in kept}
     found = {item["name"]: name_of(item["zone"]) for item in [*deleted, *lost]}
     names = sorted(found.keys() - existing, key=name_order)
-    return {name: found[name] for name in names}
+    return {name: found[name] if _is_allowed(inputs, found[name]) else None for name in names}
+
+
+def _is_allowed(inputs: BulkInstancesValues, zone: str) -> bool:
+    """Return whether the location policy or a fallback lets instances be created in a zone."""
+    merged = [with_fallback(inputs, fallback) for fallback in inputs.get("fallbacks") or ()]
+    return any(may_be_used(item, zone) for item in (inputs, *merged))
 
 
 def _grouped(zones: dict[str, str | None], labels: dict[str, str]) -> list[Demand]:
