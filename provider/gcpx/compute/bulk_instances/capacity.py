@@ -276,13 +276,19 @@ class Placement(Record):
 )
 def placement_has_room_for_all(values: BulkInstancesValues) -> list[Failure]:
     """Refuse a fleet that does not fit into its groups."""
-    placement, wanted = nested(values, "placement"), FleetSize.of(values).wanted
+    room, wanted = placement_room(values), FleetSize.of(values).wanted
+    if room is None or wanted <= room:
+        return []
+    words = f"must name more policies: these have room for {room:,} members, but count is {wanted:,}"
+    return [Failure(("placement", "policies"), words)]
+
+
+def placement_room(values: BulkInstancesValues) -> int | None:
+    """Return how many members fit into the groups of a fleet; None if it has none, or if that is not known."""
+    placement = nested(values, "placement")
     policies, size = placement.get("policies"), placement.get("size")
     each = as_integer(size) if size is not None else DEFAULT_SIZE
-    if not isinstance(policies, list) or not policies or each is None or wanted <= len(policies) * each:
-        return []
-    words = f"must name more policies: these have room for {len(policies) * each:,} members, but count is {wanted:,}"
-    return [Failure(("placement", "policies"), words)]
+    return len(policies) * each if isinstance(policies, list) and policies and each is not None else None
 
 
 @rule(

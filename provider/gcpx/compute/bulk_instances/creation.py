@@ -727,9 +727,8 @@ class _Run:
             # Before a second request, verify that the first one created instances of this fleet.
             raise_if_earlier(self.context, self.fleet, self.outcomes[0])
         asked = int(insert.body["count"])
-        diagnosis = Diagnosis(
-            self.context, self.fleet, text(nested(fleet_values(insert.body), "instanceProperties"), "machineType")
-        )
+        machine_type = text(nested(fleet_values(insert.body), "instanceProperties"), "machineType")
+        diagnosis = Diagnosis(self.context, self.fleet, machine_type, is_pinned=self.demand.zone is not None)
         try:
             outcome = insert.insert().outcome
         except ApiError as error:

@@ -169,7 +169,7 @@ class UpdatePolicy(Record):
     )
 
     keep_names: bool = field(
-        "Give a member that replaces another one the same name, in the same zone. The old one is then deleted first, so `maxSurge` must be 0. Fleets with `perInstanceProperties` always keep names. Default: false.",
+        "Give a member that replaces another one the same name, and the same zone if `locationPolicy` or a fallback still allows it. The old one is then deleted first, so `maxSurge` must be 0. Fleets with `perInstanceProperties` always keep names. Default: false.",
         unsent=True,
         default=False,
     )
@@ -199,7 +199,7 @@ class UpdatePolicy(Record):
         default="REPLACE",
     )
     on_failure: str = field(
-        "What happens after a failed batch: `STOP` leaves the members as they are, and the next `pulumi up` goes on from there; `ROLL_BACK` restores the previous properties of the members that were already changed. Default: `STOP`.",
+        "What happens after a failure: `STOP` goes on with the other members, or ends the rollout if a whole batch has failed, and the next `pulumi up` goes on from there; `ROLL_BACK` ends the rollout, and restores the previous properties of the members that were already changed. Default: `STOP`.",
         unsent=True,
         enum=("STOP", "ROLL_BACK"),
         closed=True,
@@ -279,6 +279,7 @@ class BulkInstancesModel(Record):
         rules.membership_label_is_kept,
         rules.membership_names_are_kept,
         rules.surge_fits_the_name_pattern,
+        rules.surge_fits_the_placement,
         rules.named_fleets_have_no_surge,
         rules.rolling_fleets_keep_a_label,
         rules.guest_attributes_are_enabled,
@@ -339,7 +340,7 @@ class BulkInstancesModel(Record):
     )
     members: list[Member] = output_field("The instances, ordered by name.", volatile=True, always=True)
     min_count: int = field(
-        "The minimum number of instances, such as `2`: if fewer can be created, the creation fails and is rolled back. With `0`, one instance is enough. Default: `count`, which is also the maximum. Changes in place.",
+        "The minimum number of instances, such as `2`: if fewer can be created, the creation fails, and Google deletes what the last request has created. With `fallbacks`, or with more than 5,000 instances, a creation has several requests, and what those before have created stays. With `0`, one instance is enough. A fleet that replaces another one has to be as large as that, or as `count`. Default: `count`, which is also the maximum. Changes in place.",
         int64=True,
         minimum=0,
         write_only=True,

@@ -397,12 +397,12 @@ class Goal:
         """Return what a member needs; with local SSDs, or if none may be unavailable, it is replaced, not restarted."""
         name, hostname = instance["name"], _hostnames(self.inputs).get(instance["name"])
         is_rehosted = instance.get("hostname") != hostname and (hostname is not None or name in self.rehosted)
-        if is_rehosted or (is_stopped(instance) and self.policy.on_stopped == "REPLACE"):
+        if is_stopped(instance) and self.policy.on_stopped == "REPLACE":
             return Level.REPLACE
         if not self.policy.rolling:
-            return self._unset(instance)
+            return Level.REPLACE if is_rehosted else self._unset(instance)
         need, local = self._behind(instance), any(disk.get("type") == "SCRATCH" for disk in instance.get("disks", ()))
-        if need is Level.RESTART and (local or not self.policy.unavailable):
+        if is_rehosted or (need is Level.RESTART and (local or not self.policy.unavailable)):
             need = Level.REPLACE
         if need > self.policy.most:
             raise TooDisruptiveError(need, self.policy.most)

@@ -286,7 +286,7 @@ def work_left(members: list[PlannedMember], wanted: int, policy: Policy) -> Work
     others = [member for member in members if member.id not in gone]
     chosen = [member for member in _chosen(others, policy) if not member.blocked]
     replaced = [member for member in chosen if member.need is Level.REPLACE]
-    surplus = scaled_in + _left_over(members, wanted, gone | {member.id for member in replaced})
+    surplus = scaled_in + _left_over(members, wanted, gone | {member.id for member in replaced}, policy)
     leaving = {member.id for member in (*replaced, *surplus)}
     staying = [member for member in chosen if member.id not in leaving]
     restarted = [member for member in staying if member.need is Level.RESTART]
@@ -473,8 +473,10 @@ def leaving(members: Iterable[PlannedMember], policy: Policy) -> dict[str, int]:
 
     Stopped ones come first; then, in a balanced fleet, those of the zone that has the most; then the highest numbers.
     The preview and the update choose from what the state says of the members, so that the update deletes those that the
-    preview has named, whatever has happened since.
+    preview has named, whatever has happened since. A rollout that pauses first deletes those beyond its pause.
     """
+    if policy.pause_after is not None:
+        return {}
     left = sorted((member for member in members if not member.unwanted), key=_stays_longer)
     found: dict[str, int] = {}
     zones = Counter(member.zone for member in left)
@@ -503,8 +505,13 @@ def _scaled_in(members: list[PlannedMember], wanted: int) -> list[PlannedMember]
     return [member for member in members if member.unwanted] + going[: max(0, len(rest) - wanted)]
 
 
-def _left_over(members: list[PlannedMember], wanted: int, leaving: set[str]) -> list[PlannedMember]:
-    """Return the members of which there are too many besides those that leave: of a surge, the next that are behind."""
-    rest = sorted((member for member in members if member.id not in leaving), key=_stays_longer, reverse=True)
+def _left_over(members: list[PlannedMember], wanted: int, gone: set[str], policy: Policy) -> list[PlannedMember]:
+    """Return the members of which there are too many besides those that leave: of a surge, the next that are behind.
+
+    In a pause, those come first that are beyond the number at which it pauses.
+    """
+    rest = sorted((member for member in members if member.id not in gone), key=_stays_longer, reverse=True)
     behind = sorted((member for member in rest if member.need), key=_comes_first)
-    return [*behind, *(member for member in rest if not member.need)][: max(0, len(rest) - wanted)]
+    current = [member for member in rest if not member.need]
+    beyond = 0 if policy.pause_after is None else max(0, len(current) - policy.pause_after)
+    return [*current[:beyond], *behind, *current[beyond:]][: max(0, len(rest) - wanted)]

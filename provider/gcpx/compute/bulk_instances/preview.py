@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
@@ -11,9 +11,10 @@ from gcpx.compute.bulk_instances.fleet import fleet_values, is_stopped
 from gcpx.compute.bulk_instances.generation import generation_of, is_changing, last_generation, need_of, own_properties
 from gcpx.compute.bulk_instances.goal import TooDisruptiveError, known_member
 from gcpx.compute.bulk_instances.plan import CHANGES, Level, PlannedMember, Policy, Step, leaving, levels_of, steps
+from gcpx.errors import UserError
 from gcpx.model.fields import elements, nested
 from gcpx.model.resource import Context
-from gcpx.model.values import UNKNOWN, has_unknown
+from gcpx.model.values import UNKNOWN, Path, has_unknown
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues, MemberValues
@@ -186,6 +187,28 @@ def announcement(lines: list[str]) -> str:
     return "\n".join(["what this update does:", *(f"- {line}" for line in lines)])
 
 
+class MixedFleetError(UserError):
+    """A fleet would stop to roll while its members have different properties."""
+
+    def __init__(self, behind: list[str], members: int) -> None:
+        super().__init__(
+            f"updatePolicy: must stay ROLLING until the rollout has ended: {len(behind):,} of {members:,} members "
+            f"{'does' if len(behind) == 1 else 'do'} not have the properties of the fleet, and nothing else would change "
+            f"them: {names_in_words(behind)}. Remove pauseAfter to go on, or restore the previous properties to go back"
+        )
+
+
+def refuse_mixed_fleet(context: Context, new: BulkInstancesValues) -> None:
+    """Raise MixedFleetError if an update ends the strategy ROLLING while members of the state are behind."""
+    prior, policy = fleet_values(context.prior), Policy.of(new)
+    generation, members = prior.get("generation"), prior.get("members") or ()
+    if policy.rolling or not policy.wanted or not generation or new.get("updatePolicy") is UNKNOWN:
+        return
+    behind = [item["name"] for item in members if item.get("generation") not in {None, generation}]
+    if behind:
+        raise MixedFleetError(behind, len(members))
+
+
 def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValues) -> None:
     """Say what an update does to the members in the state; nothing if their wanted number is not known.
 
@@ -195,7 +218,9 @@ def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValue
     names_are_unknown = new.get("perInstanceProperties") is UNKNOWN
     if names_are_unknown or has_unknown({name: new.get(name) for name in ("count", "updatePolicy", "onStopped")}):
         return
-    policy, certain = Policy.of(new), ("sourceInstanceTemplate",) not in context.changed
+    refuse_mixed_fleet(context, new)
+    policy = Policy.of(new)
+    certain = ("sourceInstanceTemplate",) not in context.changed and not has_unknown(new.get("instanceProperties"))
     need_of_member = _needs(context, old, new, policy)
     members = [
         _member(new, policy, item, Level.REPLACE if _is_recreated(context, old, item["name"]) else need_of_member(item))
@@ -203,8 +228,10 @@ def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValue
     ]
     order = leaving(members, policy)
     members = [attrs.evolve(member, leaves=order.get(member.id, 0)) for member in members]
-    too_much = max((member.need for member in members if not member.stopped), default=Level.NONE)
-    if policy.rolling and certain and too_much > policy.most:
+    needs = [member.need for member in members if not member.stopped]
+    known = levels_of(path for path in context.changed if not _is_uncertain(path, new)) if members else set()
+    too_much = max(needs if certain else known, default=Level.NONE)
+    if policy.rolling and too_much > policy.most:
         raise TooDisruptiveError(too_much, policy.most)
     lines = describe_plan(members, policy.wanted, policy, certain=certain)
     if lines and policy.rolling and any(path[:2] in _OF_FALLBACKS for path in context.changed):
@@ -225,6 +252,21 @@ def _kept(names: list[str]) -> list[str]:
         return []
     verb = "member keeps what its fallback" if len(names) == 1 else "members keep what their fallbacks"
     return [f"{len(names):,} {verb} changed, unless replaced: {names_in_words(names)}"]
+
+
+def _is_uncertain(path: Path, new: BulkInstancesValues) -> bool:
+    """Return whether the change at a path may turn out to be another one, or none."""
+    return path[0] == "sourceInstanceTemplate" or has_unknown(_value_at(new, path))
+
+
+def _value_at(values: Any, path: Path) -> Any:
+    """Return the value at a path; None if there is none, and UNKNOWN if it is below something that is not known."""
+    for part in path:
+        if isinstance(values, dict):
+            values = values.get(part)
+        elif isinstance(values, list) and isinstance(part, int):
+            values = values[part] if part < len(values) else None
+    return values
 
 
 def _member(new: BulkInstancesValues, policy: Policy, known: MemberValues, need: Level) -> PlannedMember:

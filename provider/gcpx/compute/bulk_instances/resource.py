@@ -16,6 +16,7 @@ import attrs
 
 from gcpx.compute.bulk_instances.capacity import Demand, FleetSize, is_parked
 from gcpx.compute.bulk_instances.creation import (
+    Creation,
     EarlierFleetError,
     create_instances,
     created_earlier,
@@ -48,7 +49,7 @@ from gcpx.compute.bulk_instances.goal import after_last_update
 from gcpx.compute.bulk_instances.names import have_too_few_names
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, imported_fleet, live_fleet, unread_fleet
 from gcpx.compute.bulk_instances.plan import is_rolling
-from gcpx.compute.bulk_instances.preview import announce, names_in_words
+from gcpx.compute.bulk_instances.preview import announce, names_in_words, refuse_mixed_fleet
 from gcpx.compute.bulk_instances.rollout import FleetUpdate, kept_outputs, unfinished_rollout
 from gcpx.compute.bulk_instances.rules import fallback_zones_are_in_the_region, regional_template_is_in_the_region
 from gcpx.compute.insertion import EarlierInsertions, taken_over, wait_for_insertions
@@ -384,6 +385,19 @@ class FleetIdTakenError(ProviderError):
         super().__init__(f"fleetId: must match no existing instance in {fleet.region}: {reason}. {advice}")
 
 
+class SmallerFleetError(ProviderError):
+    """A new fleet is smaller than the one that it should replace."""
+
+    code = "ABORTED"
+
+    def __init__(self, created: int, there: int, explanation: str) -> None:
+        super().__init__(
+            f"{created:,} instances could be created, and the fleet that they should replace has {there:,}; it stays, and "
+            f"the new ones were deleted again. Run `pulumi up` to try again, or lower count to {created:,}"
+            f"{f':{chr(10)}{explanation}' if explanation else ''}"
+        )
+
+
 class BulkInstances(InProject):
     """Fleets by tracking label, by another label, or by name pattern."""
 
@@ -531,6 +545,7 @@ class BulkInstances(InProject):
         """Delete surplus members, start or replace stopped ones, change those that are behind, create missing ones."""
         fleet, values = self._parse(resource_id), fleet_values(new)
         context, last = after_last_update(context, fleet_values(old), values)
+        refuse_mixed_fleet(context, values)
         with naming_strangers(context, fleet):
             return FleetUpdate(context, fleet, last, values).run()
 
@@ -631,8 +646,30 @@ class BulkInstances(InProject):
                 **generation_output(demand.labels.get(GENERATION_LABEL, "")),
             }
             state = live_fleet(context, fleet, members, inputs, outputs)
+        if len(members) < demand.count:
+            self._keep_larger(context, fleet, members, state, creation)
         report_shortfall(context, inputs, state, creation)
         return state
+
+    def _keep_larger(
+        self, context: Context, fleet: Fleet, members: list[Instance], state: State, creation: Creation
+    ) -> None:
+        """Refuse a new fleet that is smaller than the one that it replaces, and delete it again; `state` describes it.
+
+        Raises:
+            SmallerFleetError: the new fleet is deleted.
+            PartialError: it is not known how large the other one is, or the new one could not be deleted.
+        """
+        known = context.replaces.known if context.replaces is not None else frozenset()
+        others = [self._parse(item) for item in sorted(known) if _ID.fullmatch(item) and item != fleet.resource_id]
+        try:
+            there = max((len(other.matching(context)) for other in others), default=0)
+            if there > len(members):
+                fleet.delete(context, members)
+        except ProviderError as error:
+            raise PartialError(state, str(error)) from error
+        if there > len(members):
+            raise SmallerFleetError(len(members), there, creation.explanation)
 
     def _fleet(self, inputs: dict[str, Any]) -> Fleet:
         region = place_or_default(self._google.settings, "region", inputs)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from gcpx.compute.bulk_instances.capacity import Demand, FleetSize, index_of_fallback, with_members
+from gcpx.compute.bulk_instances.capacity import Demand, FleetSize, index_of_fallback, with_fallback, with_members
 from gcpx.compute.bulk_instances.creation import Creation, create_instances, members_after, report_shortfall
 from gcpx.compute.bulk_instances.fleet import (
     GENERATION_LABEL,
@@ -27,7 +27,7 @@ from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, last_members, 
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, next_step, steps, work_left
 from gcpx.compute.bulk_instances.preview import describe_step, names_in_words, new_of
 from gcpx.compute.bulk_instances.shortfalls import is_shortage
-from gcpx.compute.bulk_instances.zones import zones_of
+from gcpx.compute.bulk_instances.zones import Places, zones_of
 from gcpx.errors import CancelledError, ProviderError
 from gcpx.gcp.errors import ApiError, NotFound, PreconditionFailed, Unfinished
 from gcpx.gcp.request import COMPUTE, Request, segment
@@ -332,7 +332,7 @@ def instances_to_create(
         zones: the zones that may have room, if the fleet is spread over them.
     """
     labels = {**goal.target.labels}
-    places = _zones_by_name(context, kept, deleted) if goal.policy.keep_names else {}
+    places = _zones_by_name(context, goal.inputs, kept, deleted) if goal.policy.keep_names else {}
     named = goal.inputs.get("perInstanceProperties")
     if named:
         existing = {member["name"] for member in kept}
@@ -348,7 +348,9 @@ def instances_to_create(
     demands = _grouped(slots, labels)
     if rest:
         demands.append(
-            _placed(goal, kept, Counter(slots.values()), Demand(count=rest, names=names, labels=labels), zones)
+            _placed(
+                goal, kept, Counter(filter(None, slots.values())), Demand(count=rest, names=names, labels=labels), zones
+            )
         )
     return demands
 
@@ -375,8 +377,10 @@ def _placed(goal: Goal, kept: list[Instance], coming: Counter[str], demand: Dema
     return demand
 
 
-def _zones_by_name(context: Context, kept: list[Instance], deleted: list[Instance]) -> dict[str, str]:
-    """Return the names that new members take over, with their zones, in the order of their numbers.
+def _zones_by_name(
+    context: Context, inputs: BulkInstancesValues, kept: list[Instance], deleted: list[Instance]
+) -> dict[str, str | None]:
+    """Return the names that new members take over, with their zones if they are still allowed, ordered by number.
 
     So if there are fewer new members than names, the lowest numbers stay, as the preview says.
     """
@@ -385,12 +389,18 @@ def _zones_by_name(context: Context, kept: list[Instance], deleted: list[Instanc
     existing = {member["name"] for member in kept}
     found = {item["name"]: name_of(item["zone"]) for item in [*deleted, *lost]}
     names = sorted(found.keys() - existing, key=name_order)
-    return {name: found[name] for name in names}
+    return {name: found[name] if _is_allowed(inputs, found[name]) else None for name in names}
 
 
-def _grouped(zones: dict[str, str], labels: dict[str, str]) -> list[Demand]:
+def _is_allowed(inputs: BulkInstancesValues, zone: str) -> bool:
+    """Return whether the location policy or a fallback lets instances be created in a zone."""
+    merged = [with_fallback(inputs, fallback) for fallback in inputs.get("fallbacks") or ()]
+    return any(Places.of(item).allows(zone) for item in (inputs, *merged))
+
+
+def _grouped(zones: Mapping[str, str | None], labels: dict[str, str]) -> list[Demand]:
     """Put the names of one zone into one bulk creation."""
-    groups: dict[str, list[str]] = {}
+    groups: dict[str | None, list[str]] = {}
     for name, zone in zones.items():
         groups.setdefault(zone, []).append(name)
     return [Demand(count=len(names), names=names, zone=zone, labels=labels) for zone, names in groups.items()]

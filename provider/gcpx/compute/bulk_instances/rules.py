@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from gcpx.compute.bulk_instances.capacity import FALLBACKS, FleetSize, with_fallback
+from gcpx.compute.bulk_instances.capacity import FALLBACKS, FleetSize, placement_room, with_fallback
 from gcpx.compute.bulk_instances.fleet import (
     FALLBACK_LABEL,
     FLEET_ID_SOURCE,
@@ -21,7 +21,7 @@ from gcpx.compute.bulk_instances.names import number_of_names
 from gcpx.compute.bulk_instances.plan import Policy, is_rolling
 from gcpx.compute.instance_properties.disks import no_customer_keys
 from gcpx.compute.instance_properties.properties import InstanceProperties, boot_disk_is_missing
-from gcpx.compute.reference import BULK_CREATION, FLEX_START_VMS, NAME, NAMES, rest
+from gcpx.compute.reference import BULK_CREATION, FLEX_START_VMS, NAME, NAMES, PLACEMENT_POLICIES, rest
 from gcpx.model.check import check
 from gcpx.model.fields import Failure, Finder, elements, nested, number, object_type, rule, text
 from gcpx.model.links import name_of
@@ -558,6 +558,18 @@ def surge_fits_the_name_pattern(values: BulkInstancesValues) -> list[Failure]:
     if not policy.surge or policy.wanted > names or policy.wanted + policy.surge <= names:
         return []
     words = f"must leave room in namePattern, which has {names:,} names: use at most {names - policy.wanted:,}, or a pattern with more #"
+    return [Failure("updatePolicy.maxSurge", words)]
+
+
+@rule("placement must have room for count and maxSurge", PLACEMENT_POLICIES, about="updatePolicy")
+def surge_fits_the_placement(values: BulkInstancesValues) -> list[Failure]:
+    """Refuse a surge if the placement groups are full without it."""
+    if not is_rolling(values) or has_unknown(values.get("updatePolicy")):
+        return []
+    policy, room = Policy.of(values), placement_room(values)
+    if room is None or not policy.surge or policy.wanted > room or policy.wanted + policy.surge <= room:
+        return []
+    words = f"must leave room in placement, whose policies take {room:,} members: use at most {room - policy.wanted:,}, or name more policies"
     return [Failure("updatePolicy.maxSurge", words)]
 
 

@@ -81,6 +81,7 @@ class Reason:
         machine_type: the name of the machine type; empty if it is not known.
         zones_with_room: the names of the zones that have capacity, according to Google.
         quota: the quota that is used up, if Google names it.
+        is_pinned: whether the instances come back in the zone of those that they replace.
         message: Google's message for one of the instances.
     """
 
@@ -90,6 +91,7 @@ class Reason:
     machine_type: str = ""
     zones_with_room: tuple[str, ...] = ()
     quota: Quota | None = None
+    is_pinned: bool = False
     message: str = attrs.field(default="", eq=False)
 
     @property
@@ -187,11 +189,13 @@ class Diagnosis:
 
     Attributes:
         machine_type: what the request asked for; it stands in for a machine type that Google does not name.
+        is_pinned: as in `Reason`.
     """
 
     context: Context
     fleet: Fleet
     machine_type: str
+    is_pinned: bool = False
 
     def of_refusal(self, error: ApiError, count: int) -> Counter[Reason]:
         """Return why Google refused a request for this many instances."""
@@ -250,7 +254,7 @@ class Diagnosis:
         for reason, number in found.items():
             quota = self._with_usage(reason.quota) if reason.quota else None
             machine_type = reason.machine_type or self.machine_type
-            completed[attrs.evolve(reason, quota=quota, machine_type=machine_type)] += number
+            completed[attrs.evolve(reason, quota=quota, machine_type=machine_type, is_pinned=self.is_pinned)] += number
         return completed
 
     def _with_usage(self, quota: Quota) -> Quota:
@@ -320,6 +324,9 @@ def _explained(reason: Reason) -> str:
 
 def _stock_out(reason: Reason) -> str:
     found = f"no capacity{f' for {reason.machine_type}' if reason.machine_type else ''}"
+    if reason.is_pinned:
+        room = f", and Google has room in {', '.join(reason.zones_with_room)}" if reason.zones_with_room else ""
+        return f"{found}{room}: members that keep their names come back in their zones; to have them elsewhere, leave the zone out of locationPolicy and fallbacks"
     if not reason.zones_with_room:
         return f"{found}: allow other zones with locationPolicy, allow other machine types with instanceFlexibilityPolicy, or add fallbacks"
     zones = ", ".join(reason.zones_with_room)

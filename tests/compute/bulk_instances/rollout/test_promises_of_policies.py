@@ -1,0 +1,139 @@
+"""What a policy promises holds without a preview too, in a pause, in a stock-out, and when the policy is dropped."""
+
+from __future__ import annotations
+
+import pytest
+from driver import UNKNOWN, failing
+from fleets import instance_path, member_names, set_limits
+from programs import FLEET, PROJECT, fleet
+from rollouts import BIGGER_DISK, BULK, DELETE, rolling
+from stack import Stack
+
+MEDIUM = {"machineType": "e2-medium"}
+NAMES = ("alpha", "beta")
+
+
+def said(engine):
+    return "\n".join(text for _, _, text in engine.log.messages)
+
+
+def named(policy, **hostnames):
+    program = {**rolling(2, policy), "perInstanceProperties": {name: {} for name in NAMES}}
+    del program["namePattern"], program["count"]
+    program["perInstanceProperties"] |= {name: {"hostname": host} for name, host in hostnames.items()}
+    return program
+
+
+def zones(resource):
+    return {member["name"]: member["zone"] for member in resource.outputs["members"]}
+
+
+def test_a_new_host_name_needs_what_the_policy_may_not_allow(engine, cloud):
+    policy = {"mostDisruptiveAction": "RESTART"}
+    created = engine.create(FLEET, "workers", named(policy))
+    for attempt in (engine.preview_update, engine.update):
+        with failing() as failed:
+            attempt(created, named(policy, alpha="alpha.example.com"))
+        assert "mostDisruptiveAction: RESTART does not allow" in failed[0].message
+    assert cloud.calls(DELETE) == []
+
+
+def test_a_value_that_is_not_known_yet_refuses_nothing_and_the_preview_says_at_most(engine):
+    policy = {"mostDisruptiveAction": "RESTART"}
+    created = engine.create(FLEET, "workers", rolling(3, policy))
+    engine.preview_update(created, rolling(3, policy, machineType=UNKNOWN, canIpForward=UNKNOWN))
+    assert "at most 3 members are replaced" in said(engine)
+
+    with failing() as failed:
+        engine.preview_update(created, rolling(3, policy, machineType=UNKNOWN, **BIGGER_DISK))
+    assert "mostDisruptiveAction: RESTART does not allow" in failed[0].message
+
+
+def test_a_pause_is_a_limit_also_for_a_fleet_that_becomes_smaller(engine):
+    policy = {"pauseAfter": "30%", "maxUnavailable": 10}
+    created = engine.create(FLEET, "workers", rolling(10, policy))
+    paused = engine.update(created, rolling(10, policy, **MEDIUM))
+    smaller = engine.update(paused, rolling(4, policy, **MEDIUM))
+
+    new = [item["name"] for item in smaller.outputs["members"] if item["generation"] == smaller.outputs["generation"]]
+    assert len(new) == 2
+    assert len(member_names(smaller)) == 4
+
+
+def test_a_policy_is_not_dropped_while_the_members_have_different_properties(engine):
+    created = engine.create(FLEET, "workers", rolling(4, {"pauseAfter": 1}))
+    paused = engine.update(created, rolling(4, {"pauseAfter": 1}, **MEDIUM))
+    for attempt in (engine.preview_update, engine.update):
+        with failing() as failed:
+            attempt(paused, fleet(4, **MEDIUM))
+        assert "3 of 4 members do not have the properties of the fleet" in failed[0].message
+    done = engine.update(paused, rolling(4, **MEDIUM))
+    assert engine.update(done, fleet(4, **MEDIUM)).outputs.get("generation") is None
+
+
+def test_a_replacement_that_is_smaller_than_the_fleet_is_deleted_again(cloud):
+    stack = Stack(cloud, FLEET, "workers", is_strict=False)
+    stack.up(fleet(10, minCount=5))
+    set_limits(cloud, zones={"us-east1-b": 15, "us-east1-c": 0, "us-east1-d": 0})
+    before = stack.state.outputs["members"]
+    stack.up(fleet(10, minCount=5, **MEDIUM))
+
+    words = "5 instances could be created, and the fleet that they should replace has 10"
+    assert words in stack.failed.message
+    assert "no capacity for e2-medium" in stack.failed.message
+    left = cloud.emulator.store.list(f"projects/{PROJECT}/zones/us-east1-b/instances")
+    assert {item["id"] for item in left} == {member["id"] for member in before}
+
+    set_limits(cloud)
+    stack.up(fleet(10, minCount=5, **MEDIUM))
+    assert stack.failed is None
+    assert len(stack.state.outputs["members"]) == 10
+    stack.end_plugin()
+
+
+def test_a_surge_needs_room_in_the_placement_groups(engine):
+    placement = {"policies": ["rack-1", "rack-2"], "size": 2}
+    reasons = engine.failures(FLEET, rolling(4, {"maxSurge": 1}, placement=placement))
+    assert reasons == {
+        "updatePolicy.maxSurge": "must leave room in placement, whose policies take 4 members: use at most 0, or name more policies"
+    }
+    assert not engine.failures(FLEET, rolling(3, {"maxSurge": 1}, placement=placement))
+    assert not engine.failures(FLEET, rolling(4, placement=placement))
+
+
+@pytest.mark.parametrize("fallback", [True, False])
+def test_members_keep_their_names_and_leave_zones_that_are_not_allowed_any_more(engine, fallback):
+    def program(*allowed, **more):
+        policy = {"targetShape": "BALANCED", "zones": [{"zone": f"zones/us-east1-{zone}"} for zone in allowed]}
+        own = {"fallbacks": [{"zones": ["us-east1-b"]}]} if fallback else {}
+        return rolling(4, {"keepNames": True}, locationPolicy=policy, **own, **more)
+
+    created = engine.create(FLEET, "workers", program("b", "c"))
+    updated = engine.update(created, program("c", "d", **BIGGER_DISK))
+
+    assert zones(created).keys() == zones(updated).keys()
+    if fallback:
+        assert zones(updated) == zones(created), "a fallback still allows the other zone"
+    else:
+        assert set(zones(updated).values()) <= {"us-east1-c", "us-east1-d"}
+
+
+def test_the_advice_for_a_member_that_comes_back_in_its_zone_says_what_would_move_it(engine, cloud):
+    created = engine.create(FLEET, "workers", rolling(2, {"keepNames": True}))
+    set_limits(cloud, zones={"us-east1-b": 1})
+    with failing() as failed:
+        engine.update(created, rolling(2, {"keepNames": True}, **BIGGER_DISK))
+
+    words = "members that keep their names come back in their zones; to have them elsewhere, leave the zone out of"
+    assert words in failed[0].partial.reasons[0]
+
+
+def test_what_earlier_requests_have_created_stays_although_a_fallback_does_not_reach_the_minimum(engine, cloud):
+    set_limits(cloud, zones={"us-east1-b": 2, "us-east1-c": 1, "us-east1-d": 0})
+    in_b = {"zones": [{"zone": "zones/us-east1-b"}]}
+    with failing() as failed:
+        engine.create(FLEET, "workers", fleet(6, locationPolicy=in_b, fallbacks=[{"zones": ["us-east1-c"]}]))
+
+    assert "2 of 6 instances exist" in failed[0].partial.reasons[0]
+    assert cloud.get(instance_path("web-002"))["status"] == "RUNNING"
+    assert len(cloud.requests(BULK)) == 2
