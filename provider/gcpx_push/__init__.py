@@ -12,7 +12,7 @@ from gcpx_push.errors import BodyTooLong, CertificatesError, InvalidToken, Malfo
 from gcpx_push.issuer import GOOGLE, IAP, Issuer
 from gcpx_push.message import PushMessage
 from gcpx_push.middleware import PushMiddleware
-from gcpx_push.receiver import Answer, receive
+from gcpx_push.receiver import Answer, receive, receive_head
 from gcpx_push.verifier import PushVerifier
 
 __all__ = [
@@ -32,4 +32,5 @@ __all__ = [
     "PushVerifier",
     "WrongMethod",
     "receive",
+    "receive_head",
 ]

@@ -63,6 +63,18 @@ def receive(verifier: PushVerifier, method: str, headers: Mapping[str, str], que
         return refusal(error)
 
 
+def receive_head(verifier: PushVerifier, method: str, headers: Mapping[str, str], query_string: str) -> Answer | None:
+    """Check all of a request but its body, before the server waits for the body; return the refusal, or None.
+
+    The arguments are those of `receive`, which must still check the whole request. Nothing is raised.
+    """
+    try:
+        check_head(verifier, method, headers.items(), query_string)
+    except (PushError, CertificatesError) as error:
+        return refusal(error)
+    return None
+
+
 def refusal(error: PushError | CertificatesError) -> Answer:
     """Log a push that is refused, or cannot be checked now; return the answer to it."""
     _LOG.warning("answered a push with status %d: %s", error.status, error)
@@ -87,7 +99,8 @@ def check_head(
     length = joined.get("content-length", "")
     if length.isdecimal():
         _check_length(float(length))
-    _check_verification_tokens(verifier, _query_tokens(query_string), complete=False)
+    # Without a signed token, nobody else's body is read: what is in the message comes too late.
+    _check_verification_tokens(verifier, _query_tokens(query_string), complete=not verifier.authenticated)
     return claims
 
 

@@ -8,6 +8,9 @@ from typing import Any, Final, NoReturn
 
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
+_MOST_VALUES: Final = 200_000
+"""The most values, counted with the separators in strings: a push has at most 100 attributes of 1 KiB each."""
+
 
 def parse(text: bytes) -> Any:
     """Parse a JSON document.
@@ -15,6 +18,8 @@ def parse(text: bytes) -> Any:
     Raises:
         ValueError: if it is invalid; the message does not quote it.
     """
+    if sum(map(text.count, (b",", b"[", b"{"))) > _MOST_VALUES:
+        raise ValueError("not JSON of a push, which has fewer values")
     try:
         decoded = text.decode("utf-8")
         document = json.loads(decoded, object_pairs_hook=_object, parse_constant=_refuse_constant)

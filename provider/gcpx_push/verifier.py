@@ -18,6 +18,8 @@ from gcpx_push.issuer import GOOGLE, Issuer
 
 _MAX_TOKEN: Final = 16_384
 """Characters."""
+_MOST_SKEW: Final = 300
+"""Seconds; with more, tokens that expired long ago would be accepted."""
 _CACHE_SIZE: Final = 1024
 """Verified tokens to remember."""
 
@@ -33,11 +35,11 @@ class PushVerifier:
         issuer: `GOOGLE`, or `IAP` behind Identity-Aware Proxy.
         certificates: the issuer's keys. By default they are fetched and cached; `Certificates.given(...)` needs no
             network access.
-        verification_token: your own secret, which every push must carry in the query parameter `token` or in the
-            message attribute `token`.
+        verification_token: your own secret, which every push must carry in the query parameter `token` or, if it is
+            authenticated, in the message attribute `token`.
         authenticated: False for a subscription without authentication. Its pushes have no signed token, so
-            `verification_token` is required, and `audience` and `service_account_email` must not be set.
-        clock_skew: the number of seconds by which the clocks of issuer and receiver may differ.
+            `verification_token` is required, in the query, and `audience` and `service_account_email` must not be set.
+        clock_skew: the number of seconds by which the clocks of issuer and receiver may differ, 0 to 300.
     """
 
     audience: str = ""
@@ -55,6 +57,8 @@ class PushVerifier:
 
     def __attrs_post_init__(self) -> None:
         """Refuse settings that would accept pushes from anybody."""
+        if not 0 <= self.clock_skew <= _MOST_SKEW:  # nor NaN, with which every comparison is false
+            raise ValueError(f"clock_skew must be a number of seconds from 0 to {_MOST_SKEW}")
         identity = (self.audience, self.service_account_email)
         if self.verification_token == "":
             raise ValueError("verification_token must not be empty; omit it if the pushes carry no token")

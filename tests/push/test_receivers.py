@@ -98,3 +98,10 @@ def test_a_receiver_refuses_a_body_that_is_no_push(post, bearer):
 @pytest.mark.parametrize("post", [fastapi], indirect=True)
 def test_the_health_of_the_fastapi_receiver_needs_no_token(post):
     assert asyncio.run(request_of(sys.modules["receiver_fastapi"].app, "GET", "/health")).json() == "ok"
+
+
+def test_a_payload_that_is_no_utf_8_is_handled(post, bearer, capsys):
+    body = {"message": {"messageId": "9", "data": base64.b64encode(b"\xff\xfe").decode()}}
+
+    assert post(body, bearer()).status_code == 204
+    assert capsys.readouterr().out == "9 \ufffd\ufffd\n"

@@ -335,7 +335,7 @@ def test_settings_that_would_accept_anybody_are_refused(settings):
 
 
 @pytest.mark.parametrize(("query", "body", "sent", "status"), [
-    (f"token={OWN}", BODY, None, 204), ("", _carrying(token=OWN), None, 204), (f"token={OWN}", _carrying(token=OWN), None, 204),
+    (f"token={OWN}", BODY, None, 204), ("", _carrying(token=OWN), None, 400), (f"token={OWN}", _carrying(token=OWN), None, 204),
     ("", BODY, None, 400), ("token=", BODY, None, 400), ("token=other", BODY, None, 400), ("token=%ff", BODY, None, 400),
     (f"token={OWN}", _carrying(token="other"), None, 400), (f"token={OWN}&token=x", BODY, None, 400),
     (f"token={OWN}", BODY, "", 400), (f"token={OWN}", BODY, "Bearer x", 400), (f"token={OWN}", BODY, GOOD["Authorization"], 400),

@@ -267,6 +267,8 @@ def _json(request: Request, body: bytes) -> Any:
     """Parse a body; a body that is not JSON is returned as text."""
     if not body:
         return {}
+    if _has_more_values(body, _MOST_VALUES):
+        raise UnreadableResponse(f"{request.description}: the response has more than {_MOST_VALUES:,} values")
     try:
         if _SURROGATE.search(body):  # half of a pair becomes a question mark; no other program could read it
             body = json.dumps(json.loads(body), ensure_ascii=False).encode(errors="replace")
@@ -276,6 +278,25 @@ def _json(request: Request, body: bytes) -> Any:
     if _is_deeper(found, _DEEPEST):
         raise UnreadableResponse(f"{request.description}: the response is nested more than {_DEEPEST} levels deep")
     return found
+
+
+_MOST_VALUES: Final = 4_000_000
+"""The most values of JSON that are read: each takes much more memory than the one or two bytes that it may have."""
+_STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+
+
+def _has_more_values(body: bytes, most: int) -> bool:
+    """Return whether JSON has more values than that, before anything is made of it: each follows `,`, `[` or `{`.
+
+    In strings, these characters mean nothing.
+    """
+    if len(body) <= most or _separators(body) <= most:
+        return False
+    return _separators(_STRING.sub(b"", body)) > most
+
+
+def _separators(body: bytes) -> int:
+    return sum(map(body.count, (b",", b"[", b"{")))
 
 
 def _refuse_constant(name: str) -> Any:
