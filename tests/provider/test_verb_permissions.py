@@ -97,7 +97,7 @@ def test_every_declared_method_is_called():
 def _recognized(method, http_method, path):
     """Return the method whose permission an error about a call would name."""
     api = METHODS[method].api if method in METHODS else COMPUTE
-    found = method_of(Request(api=api, method=http_method, path=path.removeprefix(f"{api.path}/")))
+    found = method_of(Request(api=api, method=http_method, path=path.removeprefix(f"{api.path}/").removeprefix("/")))
     return found.id if found else None
 
 

@@ -475,7 +475,7 @@ class BulkInstances(InProject):
             return []
         if names and not is_parked(values):
             return [("perInstanceProperties", item["name"]) for item in found if item["name"] not in names]
-        return [("count",)] if len(found) > FleetSize.of(values).wanted else []
+        return [("count",)] if len(found) > max(0, FleetSize.of(values).wanted) else []
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Predict project and region."""
