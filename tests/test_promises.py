@@ -89,7 +89,8 @@ PROMISES = {
         "test_a_deletion_deletes_nothing_and_fails_while_a_zone_was_not_reached",
         "test_a_creation_creates_nothing_while_a_zone_was_not_reached",
     ],
-    "If gcpx takes over": ["test_under_a_given_name_it_is_told_after_a_minute"],
+    "If gcpx takes something over": ["test_under_a_generated_name_it_is_told_at_once"],
+    "Under a given name": ["test_under_a_given_name_it_is_told_after_a_minute"],
     "Google does not show which request": [
         "test_a_configuration_that_no_resource_has_is_imported_and_not_doubled",
         "test_an_existing_key_is_not_taken_over_because_it_may_be_another_stacks",
