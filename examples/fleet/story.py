@@ -36,7 +36,8 @@ def act(title: str, *options: str, **settings: str | int | None) -> None:
 def emulate(control: str, body: dict[str, object]) -> None:
     """Make something happen in the emulator."""
     url = f"http://{os.environ['GCPX_EMULATOR_HOST']}/_emulator/{control}"
-    urllib.request.urlopen(urllib.request.Request(url, json.dumps(body).encode())).close()
+    headers = {"Content-Type": "application/json"}  # the emulator takes no commands in a form that web pages can send
+    urllib.request.urlopen(urllib.request.Request(url, json.dumps(body).encode(), headers)).close()
 
 
 if __name__ == "__main__":

@@ -199,6 +199,7 @@ CASES = {
     "Placement.size most": ({"policies": ["a"], "size": 1500}, {"policies": ["a"], "size": 1501}),
     "Placement: placement_policies_differ": ({"policies": ["a", "b"]}, {"policies": ["a", "regions/us-east1/resourcePolicies/a"]}, "policies[1]"),
     "BulkInstances: surge_fits_the_name_pattern": ({"namePattern": "a-#", "updatePolicy": {"strategy": "ROLLING", "maxSurge": 6}}, {"namePattern": "a-#", "updatePolicy": {"strategy": "ROLLING", "maxSurge": 7}}, "updatePolicy.maxSurge"),
+    "BulkInstances: surge_fits_the_placement": ({"placement": {"policies": ["a"], "size": 4}, "updatePolicy": {"strategy": "ROLLING", "maxSurge": 1}}, {"placement": {"policies": ["a"], "size": 4}, "updatePolicy": {"strategy": "ROLLING", "maxSurge": 2}}, "updatePolicy.maxSurge"),
     "BulkInstances: named_fleets_have_no_surge": ({**NAMED, "updatePolicy": {"strategy": "ROLLING", "maxSurge": "0%"}}, {**NAMED, "updatePolicy": {"strategy": "ROLLING", "maxSurge": "1%"}}, "updatePolicy.maxSurge"),
     "BulkInstances: rolling_fleets_keep_a_label": ({**BY_NAME, "instanceProperties": {"labels": {"a": None}}, **ROLLING}, {**BY_NAME, "instanceProperties": {"labels": None}, **ROLLING}, "instanceProperties.labels"),
     "BulkInstances: guest_attributes_are_enabled": ({"instanceProperties": {"metadata": {"items": [{"key": "enable-guest-attributes", "value": "true"}]}}, **ASKING}, {"instanceProperties": {"metadata": {"items": [{"key": "enable-guest-attributes", "value": "false"}]}}, **ASKING}, "updatePolicy.ready.guestAttribute"),

@@ -524,9 +524,12 @@ def create_instances(
         ProviderError: nothing was created, because the user cancelled or a request could not be sent.
     """
     creation = _created(context, fleet, inputs, existing, demand)
-    if creation.refusal is None:
+    if creation.error is None or creation.refusal is None:
         return creation
-    names = names_beside_others(context, fleet, inputs, demand, existing, creation.refusal)
+    try:
+        names = names_beside_others(context, fleet, inputs, demand, existing, creation.error)
+    except ApiError as explained:
+        return attrs.evolve(creation, error=explained)
     return _created(context, fleet, inputs, existing, attrs.evolve(demand, names=names)) if names else creation
 
 
