@@ -21,6 +21,7 @@ from gcpx.model import codec
 from gcpx.model.fields import Record, field, object_type, output_field, record
 from gcpx.model.resource import Context, Function
 from gcpx_push import GOOGLE, IAP, Certificates, CertificatesError, InvalidToken, PushVerifier
+from gcpx_push.download import MOST_BYTES
 
 if TYPE_CHECKING:
     from gcpx.pubsub.value_types import PushTokenQueryValues
@@ -139,14 +140,10 @@ class VerifyPushToken(Function):
 
     def _download(self, url: str, timeout: float) -> tuple[Mapping[str, str], bytes]:
         """Fetch a page over the connections of all requests, with their proxies, certificates and limits."""
-        found = self._google.connections.page(url, timeout, _MOST_BYTES)
+        found = self._google.connections.page(url, timeout, MOST_BYTES)
         if found.status != HTTPStatus.OK:
             raise ValueError("the response is an error")
         return found.headers, found.body
-
-
-_MOST_BYTES: Final = 1 << 20
-"""The largest document with certificates."""
 
 
 @attrs.frozen

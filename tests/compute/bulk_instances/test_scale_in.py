@@ -6,20 +6,10 @@ from collections import Counter
 
 import pytest
 from fleets import instance_path, member_names, stop
-from programs import FLEET, fleet
+from programs import fleet
 from rollouts import rolling
-from stack import Stack
-from surroundings import prepare
 
 GENERATION = "gcpx-generation"
-
-
-@pytest.fixture
-def stack(cloud):
-    prepare(cloud)
-    made = Stack(cloud, FLEET, "workers")
-    yield made
-    made.end_plugin()
 
 
 def _said(stack):

@@ -6,21 +6,11 @@ from collections import Counter
 
 import pytest
 from fleets import instance_path, set_limits
-from programs import FLEET, fleet
+from programs import fleet
 from rollouts import BIGGER_DISK, BULK, rolling
-from stack import Stack
-from surroundings import prepare
 
 B, C, D = ("us-east1-b", "us-east1-c", "us-east1-d")
 BALANCED = {"targetShape": "BALANCED"}
-
-
-@pytest.fixture
-def stack(cloud):
-    prepare(cloud)
-    made = Stack(cloud, FLEET, "workers")
-    yield made
-    made.end_plugin()
 
 
 def _zones(cloud):

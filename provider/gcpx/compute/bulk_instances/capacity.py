@@ -385,12 +385,12 @@ def inputs_of_member(inputs: BulkInstancesValues, instance: Instance) -> BulkIns
 
     None if its fallback is not in the list any more, so that it is not known what the fallback has changed.
     """
-    label = (instance.get("labels") or {}).get(FALLBACK_LABEL) or ""
-    if index_of_fallback({FALLBACK_LABEL: label}) == _OWN:
+    labels = instance.get("labels") or {}
+    if index_of_fallback(labels) == _OWN:
         return inputs
     unchanged: list[FallbackValues] = [{}]
     known = [*unchanged, *(inputs.get("fallbacks") or ())]
-    used = next((item for item in known if label.endswith(f"-{_hash(item)}")), None)
+    used = next((item for item in known if labels[FALLBACK_LABEL].endswith(f"-{_hash(item)}")), None)
     return None if used is None else with_fallback(inputs, used)
 
 

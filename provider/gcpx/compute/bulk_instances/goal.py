@@ -248,7 +248,7 @@ def after_last_update(
 _RUNNING: Final = "RUNNING"
 _OF_MACHINES: Final = ("machineType", "minCpuPlatform")
 """The properties that fallbacks and Google's choice among machine types change, and that a restart can set."""
-_OF_FALLBACKS: Final = (*_OF_MACHINES, "scheduling")
+OF_FALLBACKS: Final = (*_OF_MACHINES, "scheduling")
 """The properties of existing members that a fallback may have changed."""
 _WITHOUT_ROLLING: Final = (*ON_RUNNING[:2], LABELS)
 """What changes on running members if the policy is not ROLLING: labels, metadata and tags."""
@@ -359,7 +359,7 @@ class Goal:
         if not self.policy.rolling:
             return self.target
         used, wanted = inputs_of_member(self.inputs, instance), self.target.properties
-        kept = without(wanted, _OF_FALLBACKS) if used is None else _without_choices(wanted, self.inputs, used)
+        kept = without(wanted, OF_FALLBACKS) if used is None else _without_choices(wanted, self.inputs, used)
         return attrs.evolve(self.target, properties=kept)
 
     @property

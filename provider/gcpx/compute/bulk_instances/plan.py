@@ -329,7 +329,6 @@ class _Course:
 
     policy: Policy
     wanted: int
-    work: Work
     missing: int
     ready: int
     running: int
@@ -357,7 +356,6 @@ class _Course:
         return cls(
             policy,
             wanted,
-            work,
             missing=work.missing,
             ready=sum(member.available for member in members),
             running=sum(member.running for member in members),

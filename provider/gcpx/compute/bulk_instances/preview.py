@@ -9,7 +9,7 @@ import attrs
 
 from gcpx.compute.bulk_instances.fleet import fleet_values, is_stopped
 from gcpx.compute.bulk_instances.generation import generation_of, is_changing, last_generation, need_of, own_properties
-from gcpx.compute.bulk_instances.goal import TooDisruptiveError, known_member
+from gcpx.compute.bulk_instances.goal import OF_FALLBACKS, TooDisruptiveError, known_member
 from gcpx.compute.bulk_instances.plan import CHANGES, Level, PlannedMember, Policy, Step, leaving, levels_of, steps
 from gcpx.errors import UserError
 from gcpx.model.fields import elements, nested
@@ -234,16 +234,13 @@ def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValue
     if policy.rolling and too_much > policy.most:
         raise TooDisruptiveError(too_much, policy.most)
     lines = describe_plan(members, policy.wanted, policy, certain=certain)
-    if lines and policy.rolling and any(path[:2] in _OF_FALLBACKS for path in context.changed):
+    properties = [("instanceProperties", name) for name in OF_FALLBACKS]
+    if lines and policy.rolling and any(path[:2] in properties for path in context.changed):
         lines += _kept(
             [item["name"] for item in fleet_values(context.prior).get("members") or () if "fallback" in item]
         )
     if lines:
         context.inform(announcement(lines))
-
-
-_OF_FALLBACKS: Final = [("instanceProperties", name) for name in ("machineType", "minCpuPlatform", "scheduling")]
-"""What a fallback may have changed."""
 
 
 def _kept(names: list[str]) -> list[str]:

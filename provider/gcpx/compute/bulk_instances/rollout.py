@@ -389,13 +389,9 @@ def _zones_by_name(
     existing = {member["name"] for member in kept}
     found = {item["name"]: name_of(item["zone"]) for item in [*deleted, *lost]}
     names = sorted(found.keys() - existing, key=name_order)
-    return {name: found[name] if _is_allowed(inputs, found[name]) else None for name in names}
-
-
-def _is_allowed(inputs: BulkInstancesValues, zone: str) -> bool:
-    """Return whether the location policy or a fallback lets instances be created in a zone."""
     merged = [with_fallback(inputs, fallback) for fallback in inputs.get("fallbacks") or ()]
-    return any(Places.of(item).allows(zone) for item in (inputs, *merged))
+    policies = [Places.of(item) for item in (inputs, *merged)]
+    return {name: found[name] if any(places.allows(found[name]) for places in policies) else None for name in names}
 
 
 def _grouped(zones: Mapping[str, str | None], labels: dict[str, str]) -> list[Demand]:
@@ -543,15 +539,17 @@ class Rollout:
         """Plan the next step; an empty one ends the rollout."""
         if self._has_failed():
             return Step()
-        step, work = next_step(self._planned(), *self._size), work_left(self._planned(), *self._size)
+        planned = self._planned()
+        step, work = next_step(planned, *self._size), work_left(planned, *self._size)
         if step.disturbed or (work and not step):
             self.readiness.ask(self.members)
             step = next_step(self._planned(), *self._size)
         if step or not work:
             return step
         self.members = self.readiness.wait(self.members)
-        step = next_step(self._planned(), *self._size)
-        if not step and work_left(self._planned(), *self._size):
+        planned = self._planned()
+        step = next_step(planned, *self._size)
+        if not step and work_left(planned, *self._size):
             raise self._stuck()
         return step
 
@@ -612,9 +610,10 @@ class Rollout:
 
     def _known(self, members: list[Instance]) -> list[Instance]:
         """Return members with the labels that gcpx has set on them since they were read."""
+        labelled = self._refreshed - self.changes.failures.keys()
         return [
             {**member, "labels": {**member.get("labels", {}), **self.goal.target.labels}}
-            if str(member["id"]) in self._refreshed - self.changes.failures.keys()
+            if str(member["id"]) in labelled
             else member
             for member in members
         ]
