@@ -13,6 +13,7 @@ import pytest
 from clock import HANGS
 from driver import failing
 from programs import PROJECT, TEMPLATE, template
+from tokens import AUDIENCE, EMAIL, issue_token
 from workspace import SCRIPTS
 
 WEB = {"name": "web", **template()}
@@ -47,3 +48,27 @@ def test_a_signal_ends_the_plugin_without_waiting_for_the_server(cloud, number, 
     assert code == 0
     assert said == ""
     assert failed[0].partial.id == f"projects/{PROJECT}/global/instanceTemplates/web"
+
+
+def test_a_signal_ends_the_plugin_while_it_waits_for_certificates(cloud):
+    token = issue_token(cloud)
+    cloud.interceptor.hold()
+    environment = {**os.environ, "GCPX_EMULATOR_HOST": cloud.host}
+    command = [str(SCRIPTS / "pulumi-resource-gcpx")]
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as plugin:
+        with grpc.insecure_channel(f"127.0.0.1:{int(plugin.stdout.readline())}") as channel, failing() as failed:
+            arguments = driver.struct({"token": token, "audience": AUDIENCE, "serviceAccountEmail": EMAIL})
+            request = driver.rpc.InvokeRequest(tok="gcpx:pubsub:verifyPushToken", args=arguments)
+            verification = driver.proto.provider_grpc.ResourceProviderStub(channel).Invoke.future(
+                request, wait_for_ready=True
+            )
+            cloud.interceptor.wait_until_held()
+            plugin.send_signal(signal.SIGTERM)
+            verification.result()
+        code, said = plugin.wait(HANGS), plugin.stderr.read()  # while the server still holds its response
+        cloud.interceptor.drain()
+
+    assert (code, said) == (0, "")
+    assert failed[0].code == grpc.StatusCode.CANCELLED
