@@ -151,6 +151,25 @@ def test_an_update_of_what_is_gone_fails_and_a_refresh_creates_it_again(cloud, s
     assert Inventory.of(cloud) == before
 
 
+@pytest.mark.parametrize("name", GIVEN)
+def test_what_another_stack_has_made_meanwhile_is_imported_only_after_a_refresh(cloud, stack, name):
+    other_stack = Stack(cloud, stack_name="other")
+    cloud.fail(INSERTIONS[name], drop="before", times=10**9)
+    stack.up(program_of(name))
+    cloud.emulator.faults.queue.clear()
+    other_stack.succeed(program_of(name))
+    stack.up(program_of(name))
+    (failure,) = stack.failures
+    assert (
+        "`pulumi refresh`, before which an import does nothing, and then import it with `pulumi import"
+        in failure.message
+    )
+    stack.refresh()
+
+    assert stack.entries == []
+    other_stack.destroy()
+
+
 @pytest.mark.parametrize("verb", ["destroy", "refresh", "up"])
 def test_what_others_attach_while_an_attachment_is_unfinished_is_left_alone_and_named(cloud, stack, verb):
     """An earlier attachment of this resource to the same instance does not prove that it made the present one."""

@@ -545,7 +545,8 @@ class _Creation(InsertionOfOne):
         attached = self.resource.find(self.context, attrs.evolve(self.address, device=""), {"disk": self.address.disk})
         if attached is None:
             return error
-        return error.with_hint(not_ours(self.context, attached.id, "attach another disk", "is attached", "attached"))
+        call = attrs.evolve(self.context, prior=dict(self.prior))
+        return error.with_hint(not_ours(call, attached.id, "attach another disk", "is attached", "attached"))
 
     def wait(self, operation: Operation) -> Outcome:
         """Wait for the call."""
