@@ -49,9 +49,9 @@ def how_to_manage(context: Context, resource_id: str, otherwise: str) -> str:
     first = "run `pulumi refresh`, before which an import does nothing, and then " if context.prior else ""
     return (
         f"If no other resource or stack manages it, {first}import it with {import_command(context, resource_id)}; if "
-        "this resource had another name in the program before, set the resource option aliases; if this is a replacement, "
-        "set the resource option deleteBeforeReplace, or delete it if an interrupted replacement created it; "
-        f"otherwise {otherwise}"
+        "this resource had another name in the program before, set the resource option aliases; if this is a "
+        "replacement, set the resource option deleteBeforeReplace, or delete it if an interrupted replacement created "
+        f"it; otherwise {otherwise}"
     )
 
 
