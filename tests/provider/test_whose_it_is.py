@@ -186,4 +186,4 @@ def test_what_others_attach_while_an_attachment_is_unfinished_is_left_alone_and_
     stack.destroy()
 
     assert "theirs" in [disk["deviceName"] for disk in cloud.get(VM)["disks"]]
-    assert "is left alone" in "".join(stack.lasting_messages)
+    assert f"{VM}/theirs is left alone" in "".join(stack.lasting_messages)

@@ -22,7 +22,7 @@ EXCEPTIONS: Final = {
     "still declared": "you run `pulumi state delete` or `state move`",
     "retained": "or keep something with `retainOnDelete`",
     "left the program": "a killed run created what no state has",
-    "not forced again": "`pulumi up` without the `--target-replace` of the killed run",
+    "not forced again": "`pulumi up` that no longer replaces the resource",
     "declared otherwise": "if the program has changed",
     "another version": "request IDs, by which an interrupted creation is found",
     "weeks later": "For some weeks, Google still lists the operation",
@@ -47,7 +47,7 @@ class Thing:
         released: how it left its stack while it exists; empty if it did not.
         is_pending: it was made by a run that was killed, and no run has shown since that it knows of it.
         is_named: a run that left it in no state named it.
-        is_forced: it was made by a replacement that only the run had asked for, and not the program.
+        is_forced: it was made by a replacement for which only the run was the reason, and not its own inputs.
     """
 
     key: str
@@ -175,10 +175,17 @@ class Oracle:
             self.figures["made"] += 1
             self._require(cause.verb in {"create", "update"}, "taken", f"{thing} in a step {cause}")
             thing.owners, thing.since = self._owners_of_new(thing, cause.stack), self.age(cause.stack)
-            thing.is_forced = _name(cause.urn) == self.forced
             declared = self.programs[cause.stack].get(_name(cause.urn))
             thing.inputs = declared.inputs if declared is not None else None
+            thing.is_forced = _name(cause.urn) == self.forced or self._is_replaced_with_another(thing, declared)
             self._made.append(thing)
+
+    def _is_replaced_with_another(self, thing: Thing, declared: Declared | None) -> bool:
+        """Return whether a new thing replaces one with the same inputs, because `replaceWith` names another resource."""
+        return bool(declared is not None and declared.replace_with) and any(
+            other.urn == thing.urn and other is not thing and other.owners and other.inputs == thing.inputs
+            for other in self.things.values()
+        )
 
     def _owners_of_new(self, thing: Thing, stack: str) -> set[str]:
         """Return whose a new thing is: the stack's and, if the user has given its fleet to two, the other's."""

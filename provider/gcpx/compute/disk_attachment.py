@@ -432,7 +432,14 @@ class DiskAttachment(Resource):
         for attached in _disks_of(instance, address.path):
             is_same = not disk or same_link(disk, attached.get("source", ""), "zones/disks")
             if device in {"", attached.get("deviceName")} and is_same:
-                is_ours = is_own(context, instances.operations, instances.scope, instance, _ATTACHED_ANEW)
+                is_ours = is_own(
+                    context,
+                    instances.operations,
+                    instances.scope,
+                    instance,
+                    _ATTACHED_ANEW,
+                    resource_id=attrs.evolve(address, device=attached["deviceName"]).id,
+                )
                 return _Attached(instance, attached) if is_ours else None
         return None
 

@@ -292,7 +292,13 @@ def inserted_name(operation: Mapping[str, Any], name: str) -> str:
 
 
 def is_own(
-    context: Context, operations: Operations, scope: str, live: Mapping[str, Any], made_anew: tuple[str, ...] = ()
+    context: Context,
+    operations: Operations,
+    scope: str,
+    live: Mapping[str, Any],
+    made_anew: tuple[str, ...] = (),
+    *,
+    resource_id: str = "",
 ) -> bool:
     """Return whether what exists under a resource's name is that resource; name what is left alone in a warning.
 
@@ -303,6 +309,7 @@ def is_own(
         live: the resource as Google returns it (REST JSON); for an attachment, its instance.
         made_anew: the kinds of operations which, begun in this order, may have made what exists in place of ours. They
             are needed where the number stays the same, as that of the instance of an attachment.
+        resource_id: what the warning calls it; its path, if empty.
     """
     known, number = Known.of(context.prior), str(live["id"])
     if known is Known.NOTHING:
@@ -314,8 +321,8 @@ def is_own(
     whose = owner(known, shown, lambda: maker)
     if why and whose is not Owner.OURS:
         context.warn(
-            f"{path_of(str(live.get('selfLink', '')))} is left alone, because nothing shows that this stack created it: "
-            f"{why}. If it is yours, delete it, or import it; if the state still has this resource, run "
+            f"{resource_id or path_of(str(live.get('selfLink', '')))} is left alone, because nothing shows that this stack "
+            f"created it: {why}. If it is yours, delete it, or import it; if the state still has this resource, run "
             f"`pulumi state delete {shlex.quote(context.urn)}` first"
         )
     return whose is Owner.OURS
