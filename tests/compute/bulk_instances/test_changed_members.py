@@ -8,7 +8,7 @@ import pytest
 from driver import failing
 from fleets import instance_path, set_limits, stop
 from programs import FLEET, fleet
-from rollouts import BROKEN, DELETE, SET_LABELS, STOP, left_by, rolling
+from rollouts import BROKEN, DELETE, SET_LABELS, START, STOP, left_by, rolling
 
 LIST = "compute.instances.list"
 SET_TYPE = "compute.instances.setMachineType"
@@ -276,3 +276,65 @@ def test_a_template_is_not_read_to_compare_members(engine, cloud):
 
     assert set(cloud.calls()) == {LIST}
     assert differs(refreshed) == {"web-002": ["labels"]}
+
+
+def test_a_refresh_names_the_members_that_are_gone_and_the_preview_those_that_come_back(engine, cloud):
+    program = given(4, {"keepNames": True})
+    created = engine.create(FLEET, "workers", program)
+    assert created.outputs["memberNames"] == ["web-001", "web-002", "web-003", "web-004"]
+    for name in ("web-002", "web-003"):
+        cloud.emulator.store.delete(instance_path(name))
+    refreshed = engine.refresh(created)
+
+    assert "2 members are gone: web-002, web-003" in said(engine)
+    assert refreshed.outputs["memberNames"] == ["web-001", "web-004"]
+    engine.refresh(refreshed)
+    assert "gone" not in said(engine)
+    engine.preview_update(refreshed, program)
+    assert "2 instances are created: web-002, web-003" in said(engine)
+    assert engine.update(refreshed, program).outputs["memberNames"] == created.outputs["memberNames"]
+
+
+def test_a_preview_names_the_instances_that_the_program_adds(engine, cloud):
+    def named(*names: str) -> dict[str, Any]:
+        program = {**fleet(), "perInstanceProperties": {name: {} for name in names}}
+        del program["namePattern"], program["count"]
+        return program
+
+    created = engine.create(FLEET, "workers", named("alpha"))
+    engine.preview_update(created, named("alpha", "gamma", "beta"))
+    assert "2 instances are created: beta, gamma" in said(engine)
+
+
+@pytest.mark.parametrize("policy", [None, {}], ids=["all at once", "rolling"])
+def test_a_member_that_could_not_be_started_again_is_started_by_the_next_update(engine, cloud, policy):
+    program = given(3, policy, onStopped="KEEP")
+    created = engine.create(FLEET, "workers", program)
+    resize(cloud, "web-002")
+    refreshed = engine.refresh(created)
+    cloud.fail(START, operation=BROKEN)
+    with failing() as caught:
+        engine.update(refreshed, program)
+    assert cloud.get(instance_path("web-002"))["status"] == "TERMINATED"
+
+    left = left_by(caught[0], refreshed)
+    assert paths(engine, left, program) == (["members"] if policy is None else [])
+    said(engine)
+    engine.preview_update(left, program)
+    assert "1 member is restarted: web-002" in said(engine)
+    updated = engine.update(left, program)
+    first, second = (cloud.get(instance_path(name)) for name in ("web-001", "web-002"))
+    assert (second["status"], second["labels"]) == ("RUNNING", first["labels"])
+    assert differs(engine.refresh(updated)) == {}
+
+
+def test_what_an_update_could_not_set_is_set_by_the_next_one(engine, cloud):
+    created = engine.create(FLEET, "workers", given())
+    program = given() | {"instanceProperties": {**given()["instanceProperties"], "labels": {"team": "db"}}}
+    cloud.fail(SET_LABELS, operation=BROKEN)
+    with failing() as caught:
+        engine.update(created, program)
+    left = left_by(caught[0], created)
+    assert len(differs(left)) == 1
+    engine.update(left, program)
+    assert [cloud.get(instance_path(f"web-00{number}"))["labels"]["team"] for number in (1, 2, 3)] == ["db"] * 3

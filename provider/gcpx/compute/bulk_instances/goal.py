@@ -388,8 +388,9 @@ class Goal:
     def _differing(self, instance: Instance) -> list[str]:
         target = self.target_of(instance)
         names = [item.name for item in _COMPARED if target.differs(item, instance)]
-        is_begun = is_changing(recorded_generation(instance)) and is_stopped(instance)
-        return names or ([_MACHINE_TYPE.name] if is_begun else [])
+        if is_stopped(instance) and is_changing(recorded_generation(instance)):
+            names.append(_MACHINE_TYPE.name)
+        return list(dict.fromkeys(names))
 
     def reversed(self, old: BulkInstancesValues) -> Goal:
         """Return the goal of a rollback: it gives the old inputs to members that have reached this goal."""
@@ -416,7 +417,12 @@ class Goal:
         """
         used, wanted = inputs_of_member(self.inputs, instance), self.target.properties
         kept = without(wanted, OF_FALLBACKS) if used is None else _without_choices(wanted, self.inputs, used)
-        return attrs.evolve(self.target, properties=kept)
+        target = attrs.evolve(self.target, properties=kept)
+        if self.policy.rolling or not is_changing(recorded_generation(instance)):
+            return target
+        # It was restarted to be set back. Only members of rolling fleets keep a generation.
+        labels = target.removed.get(LABELS.name, frozenset()) | {GENERATION_LABEL}
+        return attrs.evolve(target, removed={**target.removed, LABELS.name: labels})
 
     @property
     def settings(self) -> tuple[Setting, ...]:
@@ -490,8 +496,7 @@ class Goal:
         known = self.drifted.get(str(instance["id"]))
         if not known:
             return {}
-        target = self.target_of(instance)
-        differing = [item.name for item in _COMPARED if item.name in known and target.differs(item, instance)]
+        differing = [name for name in self._differing(instance) if name in known]
         return set_back(self.policy, differing, can_restart=self._can_restart(instance))
 
     def _can_restart(self, instance: Instance) -> bool:

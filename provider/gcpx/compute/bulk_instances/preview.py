@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from gcpx.compute.bulk_instances.fleet import fleet_values, is_stopped
+from gcpx.compute.bulk_instances.fleet import Instance, fleet_values, is_stopped, name_order
 from gcpx.compute.bulk_instances.generation import generation_of, is_changing, last_generation, need_of, own_properties
 from gcpx.compute.bulk_instances.goal import OF_FALLBACKS, TooDisruptiveError, known_member, may_restart, set_back
 from gcpx.compute.bulk_instances.plan import CHANGES, Level, PlannedMember, Policy, Step, leaving, levels_of, steps
@@ -55,7 +55,9 @@ def _doing(what: str, members: list[PlannedMember]) -> str:
     return f"{what} {names_in_words(map(str, members))}" if members else ""
 
 
-def describe_plan(members: list[PlannedMember], wanted: int, policy: Policy, *, certain: bool = True) -> list[str]:
+def describe_plan(
+    members: list[PlannedMember], wanted: int, policy: Policy, *, certain: bool = True, names: Sequence[str] = ()
+) -> list[str]:
     """Describe what an update does to the members, in one line for each kind of work.
 
     Args:
@@ -63,12 +65,13 @@ def describe_plan(members: list[PlannedMember], wanted: int, policy: Policy, *, 
         wanted: the number of members to reach.
         policy: how the change reaches them.
         certain: whether every change is known; if not, members need at most what is said.
+        names: those that new members get, besides those of replaced ones, in their order, as far as they are known.
     """
     planned = list(steps(members, wanted, policy))
     if not planned:
         return []
     effects = _Effects.of([step for step, _ in planned])
-    lines = effects.lines("" if certain else "at most ")
+    lines = effects.lines("" if certain else "at most ", names)
     if policy.rolling and (effects.restarted or effects.replaced):
         least = [running for step, running in planned if _restarted(step) or step.create or step.delete]
         batches = f"{len(least):,} {'batch' if len(least) == 1 else 'batches'}{_hours(len(least))}"
@@ -126,10 +129,15 @@ class _Effects:
             created=created - len(followed),
         )
 
-    def lines(self, at_most: str) -> list[str]:
-        """Describe the effects, one line each; `at_most` begins the lines about what may turn out to be unnecessary."""
+    def lines(self, at_most: str, names: Sequence[str]) -> list[str]:
+        """Describe the effects, one line each; `at_most` begins the lines about what may turn out to be unnecessary.
+
+        `names` are those that new members get, as far as they are known.
+        """
         changed = (*self.refreshed, *self.restarted, *self.rested, *self.replaced)
         number = f"{self.created:,} {'instance is' if self.created == 1 else 'instances are'} created"
+        if len(names) >= self.created:
+            number += f": {names_in_words(names[: self.created])}"
         return [
             *_line("changed without a restart", self.refreshed),
             *_line("restarted", self.restarted, at_most),
@@ -244,7 +252,7 @@ def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValue
     too_much = max(needs if certain else known, default=Level.NONE)
     if policy.rolling and too_much > policy.most:
         raise TooDisruptiveError(too_much, policy.most)
-    lines = describe_plan(members, policy.wanted, policy, certain=certain)
+    lines = describe_plan(members, policy.wanted, policy, certain=certain, names=_names_to_come(context, new, policy))
     properties = [("instanceProperties", name) for name in OF_FALLBACKS]
     if lines and policy.rolling and any(path[:2] in properties for path in context.changed):
         lines += _kept(
@@ -252,6 +260,24 @@ def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValue
         )
     if lines:
         context.inform(announcement(lines))
+
+
+def _names_to_come(context: Context, new: BulkInstancesValues, policy: Policy) -> list[str]:
+    """Return the names that new members get: those that the program lists, or those of lost members."""
+    prior = fleet_values(context.prior)
+    existing = {item["name"] for item in prior.get("members") or ()}
+    named = new.get("perInstanceProperties")
+    lost = (item["name"] for item in prior.get("lostMembers") or ()) if policy.keep_names else ()
+    return [name for name in named or sorted(lost, key=name_order) if name not in existing]
+
+
+def describe_lost(prior: BulkInstancesValues, members: list[Instance]) -> str:
+    """Say which members of the state do not exist any more; empty if all do."""
+    existing = {str(member["id"]) for member in members}
+    lost = [item["name"] for item in prior.get("members") or () if item["id"] not in existing]
+    return (
+        f"{len(lost):,} {'member is' if len(lost) == 1 else 'members are'} gone: {names_in_words(lost)}" if lost else ""
+    )
 
 
 def _kept(names: list[str]) -> list[str]:

@@ -52,6 +52,7 @@ from gcpx.compute.bulk_instances.plan import is_rolling
 from gcpx.compute.bulk_instances.preview import (
     announce,
     describe_drift,
+    describe_lost,
     names_in_words,
     refuse_mixed_fleet,
     will_set_back,
@@ -545,7 +546,9 @@ class BulkInstances(InProject):
             return imported_fleet(context, fleet, members, imported_inputs(context, fleet, members))
         known: BulkInstancesValues = {**chosen(prior, CREATION_OUTPUTS), **kept_outputs(prior, values, members)}
         state = live_fleet(context, fleet, members, values, known, Goal.reached(fleet, values, prior).drift(members))
-        drift = describe_drift(values, fleet_values(state.properties)["members"])
+        lost, drift = describe_lost(prior, members), describe_drift(values, fleet_values(state.properties)["members"])
+        if lost:
+            context.inform(lost)
         if drift:
             context.warn(drift)
         unfinished = unfinished_rollout(prior, values, members)

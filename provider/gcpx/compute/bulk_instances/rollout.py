@@ -87,7 +87,7 @@ class MemberChanges:
         to_start = _without(stopped, resting)
         started = self._send([MemberRequest(member, "start") for member in to_start], "started")
         done = _without(changed, _without(to_start, started))
-        self.apply(LABELS, self.fleet.read_again(self.context, done), self._ended)
+        self.apply(LABELS, self.fleet.read_again(self.context, done), self.goal.target_of)
 
     def _has_turn(self, setting: Setting, member: Instance, *, is_wanted: bool) -> bool:
         """Return whether to set something now; what depends on other settings is removed before those."""
@@ -111,14 +111,6 @@ class MemberChanges:
         del member
         generation = self.goal.generation or generation_of(self.goal.target.properties)
         return Target({}, labels={GENERATION_LABEL: changing(generation)})
-
-    def _ended(self, member: Instance) -> Target:
-        """Return the target of a member that runs again; only members of rolling fleets keep a generation."""
-        target = self.goal.target_of(member)
-        if self.goal.generation:
-            return target
-        labels = target.removed.get(LABELS.name, frozenset()) | {GENERATION_LABEL}
-        return attrs.evolve(target, removed={**target.removed, LABELS.name: labels})
 
     def apply(
         self, setting: Setting, members: Sequence[Instance], target_of: Callable[[Instance], Target]
