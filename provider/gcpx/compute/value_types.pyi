@@ -133,6 +133,7 @@ class BulkInstancesValues(TypedDict, total=False):
     instanceProperties: InstancePropertiesValues
     locationPolicy: LocationPolicyValues
     lostMembers: list[LostMemberValues]
+    memberNames: list[str]
     members: list[MemberValues]
     minCount: int
     namePattern: str
@@ -496,6 +497,7 @@ class MachineImageValues(TypedDict, total=False):
     totalStorageBytes: int
 
 class MemberValues(TypedDict, total=False):
+    differs: list[str]
     externalAddress: str
     fallback: int
     generation: str

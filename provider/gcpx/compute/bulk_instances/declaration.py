@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 class Member(Record):
     """One instance of the fleet."""
 
+    differs: list[str] = output_field(
+        "The settings that somebody has changed on the instance, as the last refresh has found it: `labels`, `machineType`, `metadata` and `tags`; missing if it has what the program sets."
+    )
     external_address: str = output_field(
         "The external IPv4 address of the first network interface; missing if the interface has none."
     )
@@ -338,6 +341,7 @@ class BulkInstancesModel(Record):
         "The members that no longer exist, in a fleet that keeps names. The next update creates them again under the same names.",
         volatile=True,
     )
+    member_names: list[str] = output_field("The names of the instances, ordered.", volatile=True, always=True)
     members: list[Member] = output_field("The instances, ordered by name.", volatile=True, always=True)
     min_count: int = field(
         "The minimum number of instances, such as `2`: if fewer can be created, the creation fails, and Google deletes what the last request has created. With `fallbacks`, or with more than 5,000 instances, a creation has several requests, and what those before have created stays. With `0`, one instance is enough. A fleet that replaces another one has to be as large as that, or as `count`. Default: `count`, which is also the maximum. Changes in place.",

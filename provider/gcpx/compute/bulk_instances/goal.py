@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import attrs
@@ -36,6 +36,7 @@ from gcpx.gcp.errors import ApiError
 from gcpx.model.diff import diff
 from gcpx.model.fields import chosen, nested, object_type, without
 from gcpx.model.links import name_of
+from gcpx.model.naming import UNREAD
 from gcpx.model.resource import Context
 
 if TYPE_CHECKING:
@@ -252,6 +253,24 @@ OF_FALLBACKS: Final = (*_OF_MACHINES, "scheduling")
 """The properties of existing members that a fallback may have changed."""
 _WITHOUT_ROLLING: Final = (*ON_RUNNING[:2], LABELS)
 """What changes on running members if the policy is not ROLLING: labels, metadata and tags."""
+_COMPARED: Final = (LABELS, *ON_RUNNING[:2], _MACHINE_TYPE)
+"""What a refresh compares: what Google leaves as it was set, so that a difference is somebody's change."""
+
+
+def set_back(policy: Policy, differing: Iterable[str], *, can_restart: bool) -> dict[str, Level]:
+    """Return which of a member's settings that differ an update sets back, and what each needs.
+
+    What needs more than the policy allows stays as it is. A member that cannot be restarted is replaced.
+    """
+    levels = {name: level_of(name) for name in differing}
+    if not can_restart:
+        levels = {name: Level.REPLACE if level is Level.RESTART else level for name, level in levels.items()}
+    return {name: level for name, level in levels.items() if level <= policy.most}
+
+
+def may_restart(policy: Policy) -> bool:
+    """Return whether a policy lets a member be restarted: one may be unavailable, or all change at once."""
+    return not policy.rolling or policy.unavailable > 0
 
 
 def known_member(inputs: BulkInstancesValues, policy: Policy, known: Instance | MemberValues) -> PlannedMember:
@@ -293,6 +312,9 @@ class Goal:
         known: the generations of members, by their IDs, from the last outputs.
         rehosted: the names of members that had a host name of their own, and should have none now.
         leaving: the members that a scale-in deletes, by ID, in their order, as the preview has named them.
+        drifted: by the IDs of members, the settings that the last refresh has found changed. Nothing else is set back,
+            because the preview has not named it.
+        sets_all: in a fleet that is not rolling, whether the update changes properties, and so sets what differs.
     """
 
     inputs: BulkInstancesValues
@@ -305,6 +327,8 @@ class Goal:
     known: Mapping[str, str] = attrs.Factory(dict)
     rehosted: frozenset[str] = frozenset()
     leaving: Mapping[str, int] = attrs.Factory(dict)
+    drifted: Mapping[str, list[str]] = attrs.Factory(dict)
+    sets_all: bool = False
 
     @classmethod
     def of(cls, context: Context, fleet: Fleet, old: BulkInstancesValues, new: BulkInstancesValues) -> Goal:
@@ -332,7 +356,41 @@ class Goal:
             known=last_generations(prior),
             rehosted=frozenset(_hostnames(old).keys() - _hostnames(new).keys()),
             leaving=leaving((known_member(new, policy, item) for item in prior.get("members") or ()), policy),
+            drifted={item["id"]: item["differs"] for item in prior.get("members") or () if item.get("differs")},
+            sets_all=bool(levels) or bool(context.prior.get(UNREAD)),
         )
+
+    @classmethod
+    def reached(cls, fleet: Fleet, inputs: BulkInstancesValues, prior: BulkInstancesValues) -> Goal:
+        """Return the goal of the last update, as far as its inputs and outputs tell: a template is not read."""
+        given: BulkInstancesValues = {**inputs, **chosen(prior, _OF_MEMBERS)}
+        policy, properties = Policy.of(given), own_properties(given)
+        generation = (prior.get("generation") or "") if policy.rolling else ""
+        labels = {**membership_labels(fleet.id), **({GENERATION_LABEL: generation} if generation else {})}
+        return cls(
+            inputs=given,
+            policy=policy,
+            generation=generation,
+            base=generation,
+            before=properties,
+            target=Target(properties, labels=labels),
+            known=last_generations(prior),
+        )
+
+    def drift(self, members: Iterable[Instance]) -> dict[str, list[str]]:
+        """Return, by the IDs of members, the settings that are not as the goal wants them; those that have them are left out.
+
+        A member that is behind has other properties anyway. A restart that was interrupted has to go on.
+        """
+        found = {str(member["id"]): self._differing(member) for member in members if self.is_current(member)}
+        return {member: names for member, names in found.items() if names}
+
+    def _differing(self, instance: Instance) -> list[str]:
+        target = self.target_of(instance)
+        names = [item.name for item in _COMPARED if target.differs(item, instance)]
+        if is_stopped(instance) and is_changing(recorded_generation(instance)):
+            names.append(_MACHINE_TYPE.name)
+        return list(dict.fromkeys(names))
 
     def reversed(self, old: BulkInstancesValues) -> Goal:
         """Return the goal of a rollback: it gives the old inputs to members that have reached this goal."""
@@ -349,6 +407,7 @@ class Goal:
             target=target,
             rehosted=frozenset(_hostnames(self.inputs).keys() - _hostnames(old).keys()),
             leaving={},
+            drifted={},
         )
 
     def target_of(self, instance: Instance) -> Target:
@@ -356,11 +415,14 @@ class Goal:
 
         If its fallback is not in the list any more, it keeps everything that fallbacks change. The machine type stays as Google chose it, if Google could choose.
         """
-        if not self.policy.rolling:
-            return self.target
         used, wanted = inputs_of_member(self.inputs, instance), self.target.properties
         kept = without(wanted, OF_FALLBACKS) if used is None else _without_choices(wanted, self.inputs, used)
-        return attrs.evolve(self.target, properties=kept)
+        target = attrs.evolve(self.target, properties=kept)
+        if self.policy.rolling or not is_changing(recorded_generation(instance)):
+            return target
+        # It was restarted to be set back. Only members of rolling fleets keep a generation.
+        labels = target.removed.get(LABELS.name, frozenset()) | {GENERATION_LABEL}
+        return attrs.evolve(target, removed={**target.removed, LABELS.name: labels})
 
     @property
     def settings(self) -> tuple[Setting, ...]:
@@ -377,10 +439,12 @@ class Goal:
 
     def member(self, instance: Instance, *, ready: bool) -> PlannedMember:
         """Describe an instance for the plan; raises TooDisruptiveError, or ApiError if it needs an unreadable template."""
-        runs = instance.get("status") == _RUNNING
+        runs, behind, drift = instance.get("status") == _RUNNING, self._need(instance), self._set_back(instance)
         return attrs.evolve(
             known_member(self.inputs, self.policy, instance),
-            need=self._need(instance),
+            need=max(behind, *drift.values()) if drift else behind,
+            set_back=tuple(drift),
+            current=not behind,
             available=ready and runs,
             unready=runs and not ready,
             rests=self.rests(instance),
@@ -394,15 +458,15 @@ class Goal:
         return keeps_stopped and is_stopped(instance) and not is_changing(recorded_generation(instance))
 
     def _need(self, instance: Instance) -> Level:
-        """Return what a member needs; with local SSDs, or if none may be unavailable, it is replaced, not restarted."""
+        """Return what a member needs that is behind; if it cannot be restarted, it is replaced."""
         name, hostname = instance["name"], _hostnames(self.inputs).get(instance["name"])
         is_rehosted = instance.get("hostname") != hostname and (hostname is not None or name in self.rehosted)
         if is_stopped(instance) and self.policy.on_stopped == "REPLACE":
             return Level.REPLACE
         if not self.policy.rolling:
-            return Level.REPLACE if is_rehosted else self._unset(instance)
-        need, local = self._behind(instance), any(disk.get("type") == "SCRATCH" for disk in instance.get("disks", ()))
-        if is_rehosted or (need is Level.RESTART and (local or not self.policy.unavailable)):
+            return Level.REPLACE if is_rehosted else Level.REFRESH if self._is_unset(instance) else Level.NONE
+        need = self._behind(instance)
+        if is_rehosted or (need is Level.RESTART and not self._can_restart(instance)):
             need = Level.REPLACE
         if need > self.policy.most:
             raise TooDisruptiveError(need, self.policy.most)
@@ -411,8 +475,9 @@ class Goal:
     def _behind(self, instance: Instance) -> Level:
         """Return what a member of a rolling fleet needs, by its label and by what is set on it."""
         need = need_of(self.generation_of(instance), self.generation)
-        if need is Level.NONE:
-            return self._unset(instance)
+        if need is Level.NONE:  # someone may have removed a label of gcpx
+            has_labels = self.target.labels.items() <= (instance.get("labels") or {}).items()
+            return Level.NONE if has_labels else Level.REFRESH
         if self.unreadable is not None:
             raise self.unreadable
         is_set = need is Level.RESTART and not any(
@@ -422,10 +487,22 @@ class Goal:
             need = Level.REFRESH  # an interrupted rollout has restarted it already
         return max(need, self.policy.least)
 
-    def _unset(self, instance: Instance) -> Level:
-        """Return what a member of the wanted generation needs: nothing, if all is set that changes while it runs."""
-        target = self.target_of(instance)
-        return Level.REFRESH if any(target.differs(item, instance) for item in self.settings) else Level.NONE
+    def _is_unset(self, instance: Instance) -> bool:
+        """Return whether an update that changes the properties of a fleet that is not rolling has to set any of them."""
+        return self.sets_all and any(self.target.differs(item, instance) for item in _WITHOUT_ROLLING)
+
+    def _set_back(self, instance: Instance) -> dict[str, Level]:
+        """Return the settings of a member that are set back: those that the preview has named, if they still differ."""
+        known = self.drifted.get(str(instance["id"]))
+        if not known:
+            return {}
+        differing = [name for name in self._differing(instance) if name in known]
+        return set_back(self.policy, differing, can_restart=self._can_restart(instance))
+
+    def _can_restart(self, instance: Instance) -> bool:
+        """Return whether a member may be restarted: it has no local SSDs, and the policy lets one be unavailable."""
+        has_local_disks = any(disk.get("type") == "SCRATCH" for disk in instance.get("disks", ()))
+        return not has_local_disks and may_restart(self.policy)
 
 
 def _properties(

@@ -18,12 +18,18 @@ from gcpx.model.response_types import require_types
 if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues, MemberValues
 
+_NONE: Final[Mapping[str, list[str]]] = {}
 CREATION_OUTPUTS: Final = ("perLocationStatus", "operationGroupId", "shortfalls")
 """The outputs that describe the last creation of a fleet."""
 
 
 def live_fleet(
-    context: Context, fleet: Fleet, members: list[Instance], inputs: BulkInstancesValues, creation: BulkInstancesValues
+    context: Context,
+    fleet: Fleet,
+    members: list[Instance],
+    inputs: BulkInstancesValues,
+    creation: BulkInstancesValues,
+    drift: Mapping[str, list[str]] = _NONE,
 ) -> State:
     """Describe a fleet that exists; if members are stopped, read why.
 
@@ -34,6 +40,7 @@ def live_fleet(
         inputs: its inputs, which say whether it has `count`, `perInstanceProperties` or both, and whether stopped
             members count.
         creation: the outputs of `Creation`, or the last `CREATION_OUTPUTS`.
+        drift: by the IDs of members, the settings that somebody has changed.
     """
     reasons, generations = stop_reasons(context, fleet, members), last_generations(fleet_values(context.prior))
     properties = {
@@ -43,7 +50,8 @@ def live_fleet(
         "project": fleet.project,
         "region": fleet.region,
         "createdCount": len(members),
-        "members": [_member(instance, reasons, generations) for instance in members],
+        "members": [_member(instance, reasons, generations, drift) for instance in members],
+        "memberNames": [instance["name"] for instance in members],
         "runningCount": sum(not is_stopped(instance) for instance in members),
     }
     return State(fleet.resource_id, require_types(object_type(BulkInstancesModel), properties))
@@ -55,10 +63,10 @@ def imported_fleet(context: Context, fleet: Fleet, members: list[Instance], inpu
     return State(state.id, require_types(object_type(BulkInstancesModel), {**inputs, **state.properties}))
 
 
-def last_members(context: Context, members: list[Instance]) -> list[MemberValues]:
+def last_members(context: Context, members: list[Instance], drift: Mapping[str, list[str]]) -> list[MemberValues]:
     """Describe members as they were last listed, without finding out why some are stopped."""
     generations = last_generations(fleet_values(context.prior))
-    return [_member(instance, {}, generations) for instance in members]
+    return [_member(instance, {}, generations, drift) for instance in members]
 
 
 def unread_fleet(
@@ -100,13 +108,16 @@ def _size_outputs(members: list[Instance], inputs: BulkInstancesValues) -> BulkI
     return outputs if inputs.get("count") is None else {**outputs, **count}
 
 
-def _member(instance: Instance, reasons: Mapping[str, str], generations: Mapping[str, str]) -> MemberValues:
+def _member(
+    instance: Instance, reasons: Mapping[str, str], generations: Mapping[str, str], drift: Mapping[str, list[str]]
+) -> MemberValues:
     """Describe an instance as an element of `members`.
 
     Args:
         instance: the instance.
         reasons: those of `stop_reasons`.
         generations: the last known generations by instance ID, in case somebody has removed the label.
+        drift: the settings that somebody has changed, by instance ID.
     """
     labels = instance.get("labels", {})
     interface = (instance.get("networkInterfaces") or [{}])[0]
@@ -120,6 +131,8 @@ def _member(instance: Instance, reasons: Mapping[str, str], generations: Mapping
     }
     if (reason := reasons.get(member["id"])) is not None:
         member["stopReason"] = reason
+    if (differing := drift.get(member["id"])) is not None:
+        member["differs"] = differing
     if (generation := recorded_generation(instance) or generations.get(member["id"])) is not None:
         member["generation"] = generation
     if (fallback := index_of_fallback(labels)) >= 0:

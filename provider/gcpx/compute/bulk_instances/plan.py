@@ -187,6 +187,8 @@ class PlannedMember:
         name: its name.
         order: sorts members by the number in their name.
         need: what has to be done so that it has the wanted properties.
+        set_back: the settings of it that somebody has changed, and that it gets back.
+        current: it has the wanted properties, except for what is set back.
         available: it is running and ready.
         unready: it is running, and not ready.
         stopped: it was stopped, and does not start on its own.
@@ -204,6 +206,8 @@ class PlannedMember:
     name: str
     order: tuple[str, int, str]
     need: Level = Level.NONE
+    set_back: tuple[str, ...] = ()
+    current: bool = False
     available: bool = True
     unready: bool = False
     stopped: bool = False
@@ -454,16 +458,18 @@ def _chosen(members: list[PlannedMember], policy: Policy) -> list[PlannedMember]
     """Choose the members to change: all that are behind, or as many as there may be before the pause.
 
     Those that do not run anyway come first, then those that are not ready, and last those with which an earlier run
-    failed. Stopped members that are replaced do not wait until the pause ends, just as missing ones do not.
+    failed. Stopped members that are replaced do not wait until the pause ends, just as missing ones do not; nor do
+    those that are set back.
     """
     behind = [member for member in members if member.need and not member.unwanted]
     behind.sort(key=_comes_first)
     if policy.pause_after is None:
         return behind
-    done = sum(not member.need for member in members if not member.unwanted)
+    done = sum(not member.need or member.current for member in members if not member.unwanted)
     lost = [member for member in behind if member.stopped and policy.on_stopped == "REPLACE"]
-    others = [member for member in behind if member not in lost]
-    return lost + others[: max(0, policy.pause_after - done - len(lost))]
+    drifted = [member for member in behind if member.current and member not in lost]
+    others = [member for member in behind if not member.current and member not in lost]
+    return lost + drifted + others[: max(0, policy.pause_after - done - len(lost))]
 
 
 def leaving(members: Iterable[PlannedMember], policy: Policy) -> dict[str, int]:
@@ -509,7 +515,7 @@ def _left_over(members: list[PlannedMember], wanted: int, gone: set[str], policy
     In a pause, those come first that are beyond the number at which it pauses.
     """
     rest = sorted((member for member in members if member.id not in gone), key=_stays_longer, reverse=True)
-    behind = sorted((member for member in rest if member.need), key=_comes_first)
-    current = [member for member in rest if not member.need]
+    behind = sorted((member for member in rest if member.need and not member.current), key=_comes_first)
+    current = [member for member in rest if not member.need or member.current]
     beyond = 0 if policy.pause_after is None else max(0, len(current) - policy.pause_after)
     return [*current[:beyond], *behind, *current[beyond:]][: max(0, len(rest) - wanted)]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from gcpx.compute.bulk_instances.fleet import fleet_values, is_stopped
+from gcpx.compute.bulk_instances.fleet import Instance, fleet_values, is_stopped, name_order
 from gcpx.compute.bulk_instances.generation import generation_of, is_changing, last_generation, need_of, own_properties
-from gcpx.compute.bulk_instances.goal import OF_FALLBACKS, TooDisruptiveError, known_member
+from gcpx.compute.bulk_instances.goal import OF_FALLBACKS, TooDisruptiveError, known_member, may_restart, set_back
 from gcpx.compute.bulk_instances.plan import CHANGES, Level, PlannedMember, Policy, Step, leaving, levels_of, steps
 from gcpx.errors import UserError
 from gcpx.model.fields import elements, nested
@@ -55,7 +55,9 @@ def _doing(what: str, members: list[PlannedMember]) -> str:
     return f"{what} {names_in_words(map(str, members))}" if members else ""
 
 
-def describe_plan(members: list[PlannedMember], wanted: int, policy: Policy, *, certain: bool = True) -> list[str]:
+def describe_plan(
+    members: list[PlannedMember], wanted: int, policy: Policy, *, certain: bool = True, names: Sequence[str] = ()
+) -> list[str]:
     """Describe what an update does to the members, in one line for each kind of work.
 
     Args:
@@ -63,12 +65,13 @@ def describe_plan(members: list[PlannedMember], wanted: int, policy: Policy, *, 
         wanted: the number of members to reach.
         policy: how the change reaches them.
         certain: whether every change is known; if not, members need at most what is said.
+        names: those that new members get, besides those of replaced ones, in their order, as far as they are known.
     """
     planned = list(steps(members, wanted, policy))
     if not planned:
         return []
     effects = _Effects.of([step for step, _ in planned])
-    lines = effects.lines("" if certain else "at most ")
+    lines = effects.lines("" if certain else "at most ", names)
     if policy.rolling and (effects.restarted or effects.replaced):
         least = [running for step, running in planned if _restarted(step) or step.create or step.delete]
         batches = f"{len(least):,} {'batch' if len(least) == 1 else 'batches'}{_hours(len(least))}"
@@ -126,9 +129,15 @@ class _Effects:
             created=created - len(followed),
         )
 
-    def lines(self, at_most: str) -> list[str]:
-        """Describe the effects, one line each; `at_most` begins the lines about what may turn out to be unnecessary."""
+    def lines(self, at_most: str, names: Sequence[str]) -> list[str]:
+        """Describe the effects, one line each; `at_most` begins the lines about what may turn out to be unnecessary.
+
+        `names` are those that new members get, as far as they are known.
+        """
+        changed = (*self.refreshed, *self.restarted, *self.rested, *self.replaced)
         number = f"{self.created:,} {'instance is' if self.created == 1 else 'instances are'} created"
+        if len(names) >= self.created:
+            number += f": {names_in_words(names[: self.created])}"
         return [
             *_line("changed without a restart", self.refreshed),
             *_line("restarted", self.restarted, at_most),
@@ -137,6 +146,7 @@ class _Effects:
             *_line("started", self.started),
             *_line("deleted", self.deleted),
             *([number] if self.created else []),
+            *_set_back([member for member in changed if member.set_back]),
         ]
 
     def left_behind(self, members: list[PlannedMember]) -> bool:
@@ -164,6 +174,15 @@ def _line(what: str, members: list[PlannedMember], at_most: str = "") -> list[st
         return []
     verb = "member is" if len(members) == 1 else "members are"
     return [f"{at_most}{len(members):,} {verb} {what}: {names_in_words(map(str, members))}"]
+
+
+def _set_back(members: list[PlannedMember]) -> list[str]:
+    """Say what somebody has changed on members and is set back: `2 members are set back: web-1 (labels), web-2 (tags)`."""
+    if not members:
+        return []
+    verb = "member is" if len(members) == 1 else "members are"
+    names = names_in_words(f"{member.name} ({', '.join(member.set_back)})" for member in members)
+    return [f"{len(members):,} {verb} set back: {names}"]
 
 
 def _pause(current: int, wanted: int) -> str:
@@ -233,7 +252,7 @@ def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValue
     too_much = max(needs if certain else known, default=Level.NONE)
     if policy.rolling and too_much > policy.most:
         raise TooDisruptiveError(too_much, policy.most)
-    lines = describe_plan(members, policy.wanted, policy, certain=certain)
+    lines = describe_plan(members, policy.wanted, policy, certain=certain, names=_names_to_come(context, new, policy))
     properties = [("instanceProperties", name) for name in OF_FALLBACKS]
     if lines and policy.rolling and any(path[:2] in properties for path in context.changed):
         lines += _kept(
@@ -241,6 +260,24 @@ def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValue
         )
     if lines:
         context.inform(announcement(lines))
+
+
+def _names_to_come(context: Context, new: BulkInstancesValues, policy: Policy) -> list[str]:
+    """Return the names that new members get: those that the program lists, or those of lost members."""
+    prior = fleet_values(context.prior)
+    existing = {item["name"] for item in prior.get("members") or ()}
+    named = new.get("perInstanceProperties")
+    lost = (item["name"] for item in prior.get("lostMembers") or ()) if policy.keep_names else ()
+    return [name for name in named or sorted(lost, key=name_order) if name not in existing]
+
+
+def describe_lost(prior: BulkInstancesValues, members: list[Instance]) -> str:
+    """Say which members of the state do not exist any more; empty if all do."""
+    existing = {str(member["id"]) for member in members}
+    lost = [item["name"] for item in prior.get("members") or () if item["id"] not in existing]
+    return (
+        f"{len(lost):,} {'member is' if len(lost) == 1 else 'members are'} gone: {names_in_words(lost)}" if lost else ""
+    )
 
 
 def _kept(names: list[str]) -> list[str]:
@@ -271,12 +308,16 @@ def _member(new: BulkInstancesValues, policy: Policy, known: MemberValues, need:
     stopped, available = is_stopped(known), known.get("status") == "RUNNING"
     begun = is_changing(known.get("generation", ""))
     need = max(need, policy.least) if need and policy.rolling else need
-    cannot_restart = policy.rolling and (not policy.unavailable or _has_local_disks(new))
-    if need is Level.RESTART and cannot_restart:
+    can_restart = _can_restart(new)
+    if need is Level.RESTART and not can_restart:
         need = Level.REPLACE
+    behind = Level.REPLACE if stopped and policy.on_stopped == "REPLACE" else need
+    drift = set_back(policy, known.get("differs") or (), can_restart=can_restart)
     return attrs.evolve(
         known_member(new, policy, known),
-        need=Level.REPLACE if stopped and policy.on_stopped == "REPLACE" else need,
+        need=max(behind, *drift.values()) if drift else behind,
+        set_back=tuple(drift),
+        current=not behind,
         available=available,
         rests=stopped and policy.on_stopped == "KEEP" and not begun,
         tried=available and begun,
@@ -313,6 +354,32 @@ def _is_recreated(context: Context, old: BulkInstancesValues, name: str) -> bool
     return name in nested(old, "perInstanceProperties") and any(
         path[:2] == ("perInstanceProperties", name) and len(path) > 1 for path in context.changed
     )
+
+
+def will_set_back(inputs: BulkInstancesValues, members: Iterable[MemberValues]) -> bool:
+    """Return whether an update sets anything back on members, as the state has them; `inputs` may hold unknowns."""
+    policy, can_restart = Policy.of(inputs), _can_restart(inputs)
+    return any(set_back(policy, item["differs"], can_restart=can_restart) for item in members if item.get("differs"))
+
+
+def describe_drift(inputs: BulkInstancesValues, members: list[MemberValues]) -> str:
+    """Say which members differ from the program, and in what; empty if none does."""
+    changed = [item for item in members if item.get("differs")]
+    if not changed:
+        return ""
+    names = names_in_words(f"{item['name']} ({', '.join(item['differs'])})" for item in changed)
+    verb = "member differs" if len(changed) == 1 else "members differ"
+    back = "; `pulumi up` sets back what the next preview names" if will_set_back(inputs, changed) else ""
+    policy, can_restart = Policy.of(inputs), _can_restart(inputs)
+    is_kept = any(
+        len(set_back(policy, item["differs"], can_restart=can_restart)) < len(item["differs"]) for item in changed
+    )
+    kept = f"; what needs more than updatePolicy.mostDisruptiveAction: {policy.most.name} stays as it is"
+    return f"{len(changed):,} of {len(members):,} {verb} from the program: {names}{back}{kept if is_kept else ''}"
+
+
+def _can_restart(inputs: BulkInstancesValues) -> bool:
+    return may_restart(Policy.of(inputs)) and not _has_local_disks(inputs)
 
 
 def _has_local_disks(new: BulkInstancesValues) -> bool:

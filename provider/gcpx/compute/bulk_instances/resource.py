@@ -45,11 +45,18 @@ from gcpx.compute.bulk_instances.fleet import (
     without_deleted,
 )
 from gcpx.compute.bulk_instances.generation import creation_generation, generation_output
-from gcpx.compute.bulk_instances.goal import after_last_update
+from gcpx.compute.bulk_instances.goal import Goal, after_last_update
 from gcpx.compute.bulk_instances.names import have_too_few_names
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, imported_fleet, live_fleet, unread_fleet
 from gcpx.compute.bulk_instances.plan import is_rolling
-from gcpx.compute.bulk_instances.preview import announce, names_in_words, refuse_mixed_fleet
+from gcpx.compute.bulk_instances.preview import (
+    announce,
+    describe_drift,
+    describe_lost,
+    names_in_words,
+    refuse_mixed_fleet,
+    will_set_back,
+)
 from gcpx.compute.bulk_instances.rollout import FleetUpdate, kept_outputs, unfinished_rollout
 from gcpx.compute.bulk_instances.rules import fallback_zones_are_in_the_region, regional_template_is_in_the_region
 from gcpx.compute.insertion import EarlierInsertions, taken_over, wait_for_insertions
@@ -374,6 +381,8 @@ _ID: Final = re.compile(
 )
 _ROLLED: Final = frozenset({"instanceProperties", "instanceFlexibilityPolicy", "sourceInstanceTemplate"})
 """The inputs whose changes reach the members in batches, if the update policy is ROLLING."""
+_SET_BACK: Final[Path] = ("members",)
+"""The output that shows in a diff if what somebody has changed on members is set back."""
 
 
 class FleetIdTakenError(ProviderError):
@@ -465,17 +474,23 @@ class BulkInstances(InProject):
 
     def changes_in_place(self, path: Path, inputs: dict[str, Any]) -> bool:
         """Also change the properties of instances in place, if the update policy is ROLLING."""
-        return path[0] in _ROLLED and is_rolling(fleet_values(inputs))
+        return path == _SET_BACK or (path[0] in _ROLLED and is_rolling(fleet_values(inputs)))
 
     def left_over(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> list[Path]:
-        """Enforce the size if the state has members that are not wanted, such as stopped ones, which `count` leaves out."""
+        """Enforce the size if the state has members that are not wanted, such as stopped ones, which `count` leaves out.
+
+        Members that a refresh has found changed are set back.
+        """
         values, found = fleet_values(inputs), fleet_values(outputs).get("members") or []
         names = values.get("perInstanceProperties")
         if has_unknown({"count": values.get("count"), "perInstanceProperties": names}):
             return []
-        if names and not is_parked(values):
-            return [("perInstanceProperties", item["name"]) for item in found if item["name"] not in names]
-        return [("count",)] if len(found) > max(0, FleetSize.of(values).wanted) else []
+        if is_parked(values):
+            return [("count",)] if found else []
+        changed = [_SET_BACK] if will_set_back(values, found) else []
+        if names:
+            return [("perInstanceProperties", item["name"]) for item in found if item["name"] not in names] + changed
+        return ([("count",)] if len(found) > FleetSize.of(values).wanted else []) + changed
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Predict project and region."""
@@ -530,7 +545,12 @@ class BulkInstances(InProject):
         if inputs is None:
             return imported_fleet(context, fleet, members, imported_inputs(context, fleet, members))
         known: BulkInstancesValues = {**chosen(prior, CREATION_OUTPUTS), **kept_outputs(prior, values, members)}
-        state = live_fleet(context, fleet, members, values, known)
+        state = live_fleet(context, fleet, members, values, known, Goal.reached(fleet, values, prior).drift(members))
+        lost, drift = describe_lost(prior, members), describe_drift(values, fleet_values(state.properties)["members"])
+        if lost:
+            context.inform(lost)
+        if drift:
+            context.warn(drift)
         unfinished = unfinished_rollout(prior, values, members)
         if unfinished:
             raise PartialError(state, unfinished)

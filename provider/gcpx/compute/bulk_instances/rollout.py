@@ -20,7 +20,7 @@ from gcpx.compute.bulk_instances.fleet import (
     is_stopped,
     name_order,
 )
-from gcpx.compute.bulk_instances.generation import changing, generation_output, recorded_generation
+from gcpx.compute.bulk_instances.generation import changing, generation_of, generation_output, recorded_generation
 from gcpx.compute.bulk_instances.goal import LABELS, ON_STOPPED, RELEASED, Goal, Setting, Target
 from gcpx.compute.bulk_instances.names import free_names, runs_out
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, last_members, live_fleet, unread_fleet
@@ -108,7 +108,9 @@ class MemberChanges:
 
     def _begun(self, member: Instance) -> Target:
         """Return the target of a member that is about to be stopped: the label that says that a change has begun."""
-        return Target({}, labels={GENERATION_LABEL: changing(self.goal.target_of(member).labels[GENERATION_LABEL])})
+        del member
+        generation = self.goal.generation or generation_of(self.goal.target.properties)
+        return Target({}, labels={GENERATION_LABEL: changing(generation)})
 
     def apply(
         self, setting: Setting, members: Sequence[Instance], target_of: Callable[[Instance], Target]
@@ -452,6 +454,7 @@ class Rollout:
         creation: the last creation that fell short, or else the last one, if there was one.
         room: how many members Google has room for; None as long as no creation fell short.
         touched: whether anything was changed.
+        settled: the IDs of members that a step has changed.
         creating: whether Google may still be creating instances, because a creation was interrupted.
         progress: shows which batch a line of progress is about.
         unstarted: stopped members that could not be started, with Google's errors.
@@ -468,6 +471,7 @@ class Rollout:
     creation: Creation | None = None
     room: int | None = None
     touched: bool = False
+    settled: set[str] = attrs.Factory(set)
     creating: bool = False
     unstarted: list[FailedRequest] = attrs.Factory(list)
     goes_on: bool = True
@@ -506,6 +510,12 @@ class Rollout:
             )
         if self.changes.failures:
             raise FailedMembersError(self.changes.failures.values())
+
+    @property
+    def not_set_back(self) -> dict[str, list[str]]:
+        """What the last refresh has found changed on members, and the policy does not allow to set back."""
+        untouched = (item for item in self.members if str(item["id"]) in self.goal.drifted.keys() - self.settled)
+        return self.goal.drift(untouched)
 
     @property
     def _size(self) -> tuple[int, Policy]:
@@ -593,6 +603,7 @@ class Rollout:
         if step.refresh:
             self.changes.refresh(instances(step.refresh))
         self._refreshed |= {member.id for member in step.refresh}
+        self.settled |= {member.id for member in (*step.refresh, *step.restart)}
         if step.start:
             self._start(instances(step.start))
         if step.restart:
@@ -705,7 +716,7 @@ class FleetUpdate:
             rollout.run()
         except ProviderError as error:
             raise self._failure(rollout, error, before) from error
-        state = self._state(rollout, self.new)
+        state = self._state(rollout, self.new, rollout.not_set_back)
         if rollout.creation is not None:
             report_shortfall(self.context, self.new, state, rollout.creation)
         if rollout.unstarted:
@@ -750,7 +761,8 @@ class FleetUpdate:
         return PartialError(self._live_or_unread(rollout), f"{error}\n{self._reached(rollout)}")
 
     def _may_roll_back(self, rollout: Rollout) -> bool:
-        return rollout.goal.policy.rolls_back and bool(self.context.changed)
+        """Return whether a failure is rolled back; what only sets members back has nothing to go back to."""
+        return rollout.goal.policy.rolls_back and self.context.changed not in {(), (("members",),)}
 
     def _rolled_back(self, rollout: Rollout, error: ProviderError, before: list[Instance]) -> Exception:
         """Bring the members that were changed back to the old inputs; if some were replaced, the state has to know."""
@@ -768,7 +780,7 @@ class FleetUpdate:
         has_same_members = {member["id"] for member in back.members} == {member["id"] for member in before}
         if has_same_members and not back.creating:
             return rolled_back
-        return PartialError(self._state(back, self.old), str(rolled_back), {**self.old})
+        return PartialError(self._state(back, self.old, back.goal.drift(back.members)), str(rolled_back), {**self.old})
 
     def _reached(self, rollout: Rollout) -> str:
         """Say how far a rollout got, and what to do next."""
@@ -785,22 +797,22 @@ class FleetUpdate:
             f"{'has' if current == 1 else 'have'} the new properties; run `pulumi up` to go on from there"
         )
 
-    def _state(self, rollout: Rollout, inputs: BulkInstancesValues) -> State:
+    def _state(self, rollout: Rollout, inputs: BulkInstancesValues, drift: Mapping[str, list[str]]) -> State:
         prior = fleet_values(self.context.prior)
         creation = rollout.creation.outputs if rollout.creation is not None else chosen(prior, CREATION_OUTPUTS)
         more = rollout_outputs(prior, rollout.goal, rollout.members)
-        state = live_fleet(self.context, self.fleet, rollout.members, inputs, {**creation, **more})
+        state = live_fleet(self.context, self.fleet, rollout.members, inputs, {**creation, **more}, drift)
         return State.unread(state.id, state.properties) if rollout.creating else state
 
     def _live_or_unread(self, rollout: Rollout) -> State:
         try:
             rollout.members = self.fleet.members(self.context)
-            return self._state(rollout, self.new)
+            return self._state(rollout, self.new, rollout.goal.drift(rollout.members))
         except ProviderError:
             prior = fleet_values(self.context.prior)
             reached = rollout_outputs(prior, rollout.goal, rollout.members)
             creation: BulkInstancesValues = rollout.creation.outputs if rollout.creation is not None else {}
-            members = last_members(self.context, rollout.members)
+            members = last_members(self.context, rollout.members, rollout.goal.drift(rollout.members))
             known: BulkInstancesValues = {**prior, "members": members, **creation, **reached}
             return unread_fleet(self.fleet, self.new, known)
 

@@ -529,6 +529,7 @@ class BulkInstances(pulumi.CustomResource):
             __props__.__dict__["created_count"] = None
             __props__.__dict__["generation"] = None
             __props__.__dict__["lost_members"] = None
+            __props__.__dict__["member_names"] = None
             __props__.__dict__["members"] = None
             __props__.__dict__["operation_group_id"] = None
             __props__.__dict__["per_location_status"] = None
@@ -568,6 +569,7 @@ class BulkInstances(pulumi.CustomResource):
         __props__.__dict__["instance_properties"] = None
         __props__.__dict__["location_policy"] = None
         __props__.__dict__["lost_members"] = None
+        __props__.__dict__["member_names"] = None
         __props__.__dict__["members"] = None
         __props__.__dict__["min_count"] = None
         __props__.__dict__["name_pattern"] = None
@@ -656,6 +658,14 @@ class BulkInstances(pulumi.CustomResource):
         The members that no longer exist, in a fleet that keeps names. The next update creates them again under the same names.
         """
         return pulumi.get(self, "lost_members")
+
+    @_builtins.property
+    @pulumi.getter(name="memberNames")
+    def member_names(self) -> pulumi.Output[Sequence[_builtins.str]]:
+        """
+        The names of the instances, ordered.
+        """
+        return pulumi.get(self, "member_names")
 
     @_builtins.property
     @pulumi.getter

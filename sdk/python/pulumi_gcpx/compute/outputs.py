@@ -4127,6 +4127,7 @@ class Member(dict):
                  self_link: _builtins.str,
                  status: _builtins.str,
                  zone: _builtins.str,
+                 differs: Optional[Sequence[_builtins.str]] = None,
                  external_address: Optional[_builtins.str] = None,
                  fallback: Optional[_builtins.int] = None,
                  generation: Optional[_builtins.str] = None,
@@ -4140,6 +4141,7 @@ class Member(dict):
         :param str self_link: The instance's URL.
         :param str status: The instance's state, such as `RUNNING`.
         :param str zone: The name of the instance's zone, such as `us-east1-b`.
+        :param Sequence[str] differs: The settings that somebody has changed on the instance, as the last refresh has found it: `labels`, `machineType`, `metadata` and `tags`; missing if it has what the program sets.
         :param str external_address: The external IPv4 address of the first network interface; missing if the interface has none.
         :param int fallback: The index of the element of `fallbacks` that the instance was created with, such as `0`; missing if it was created without one.
         :param str generation: The instance's generation, which stands for the properties that it was created with or last changed to; missing if the fleet has no `updatePolicy`.
@@ -4151,6 +4153,8 @@ class Member(dict):
         pulumi.set(__self__, "self_link", self_link)
         pulumi.set(__self__, "status", status)
         pulumi.set(__self__, "zone", zone)
+        if differs is not None:
+            pulumi.set(__self__, "differs", differs)
         if external_address is not None:
             pulumi.set(__self__, "external_address", external_address)
         if fallback is not None:
@@ -4201,6 +4205,14 @@ class Member(dict):
         The name of the instance's zone, such as `us-east1-b`.
         """
         return pulumi.get(self, "zone")
+
+    @_builtins.property
+    @pulumi.getter
+    def differs(self) -> Optional[Sequence[_builtins.str]]:
+        """
+        The settings that somebody has changed on the instance, as the last refresh has found it: `labels`, `machineType`, `metadata` and `tags`; missing if it has what the program sets.
+        """
+        return pulumi.get(self, "differs")
 
     @_builtins.property
     @pulumi.getter(name="externalAddress")
