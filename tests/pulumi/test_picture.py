@@ -19,6 +19,8 @@ def test_a_new_recording_has_the_lines_of_the_picture():
     lines = [text_of(line) for line in record().lines]
 
     assert text_lines(PICTURE.read_text()) == [line for line in lines if line], "renew the picture: make picture"
+    assert "    - 20 members are replaced: web-0001, web-0002, web-0003 and 17 more" in lines
+    assert "    ~ 1 updated" in lines
 
 
 def test_the_picture_is_small_and_needs_nothing_from_elsewhere():
@@ -50,6 +52,12 @@ def test_times_and_moving_dots_are_left_out(status):
     assert [text_of(line) for line in without_times([line_of(row) for row in rows])] == [
         "     Type   Name  Status    Info", " ~   Fleet  web   updating  more (3s)", "", "left (3s)...",
     ]  # fmt: skip
+
+
+def test_the_duration_of_an_update_is_left_out():
+    lines = without_times([line_of(row) for row in ("    1 unchanged", "", "Duration: 15s")])
+
+    assert [text_of(line) for line in lines] == ["    1 unchanged"]
 
 
 def test_a_command_that_ends_too_early_is_reported_with_its_screen(tmp_path):

@@ -12,6 +12,7 @@ import yaml
 from workspace import ROOT
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+OF_USERS = ROOT / "examples" / "ci" / ".github" / "workflows" / "preview.yml"
 
 
 def _setup():
@@ -30,14 +31,22 @@ def test_the_workflows_have_no_mistakes():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
-def test_a_workflow_uses_fixed_versions_and_no_secret(path):
+@pytest.mark.parametrize("path", [*WORKFLOWS, OF_USERS], ids=lambda path: path.stem)
+def test_a_workflow_names_actions_by_commit_and_uses_no_secret(path):
     text = path.read_text()
-    actions = re.findall(r"uses: (\S+)", text)
+    actions = re.findall(r"uses: (.+)", text)
 
     assert actions
-    assert all(re.search(r"@v\d+\.\d+\.\d+$", action) or action.startswith("./") for action in actions)
-    assert "secrets." not in text
+    for action in actions:
+        assert action.startswith("./") or re.search(r"@[0-9a-f]{40} +# v\d+\.\d+\.\d+(;|$)", action), action
+    assert not re.search(r"\bsecrets\.", text)
+
+
+def test_an_action_has_the_same_commit_everywhere():
+    texts = [path.read_text() for path in (*WORKFLOWS, OF_USERS)]
+    used = {found for text in texts for found in re.findall(r"uses: ([^.@]+)@(\w+) +# (v[\d.]+)", text)}
+
+    assert len(used) == len({name for name, _, _ in used}), sorted(used)
 
 
 def test_a_release_has_an_archive_for_every_platform():
@@ -46,10 +55,19 @@ def test_a_release_has_an_archive_for_every_platform():
 
     assert targets == {"linux-amd64", "linux-arm64", "darwin-amd64", "darwin-arm64", "windows-amd64"}
     assert jobs["release"]["needs"] == ["ci", "packages", "archive"]
-    assert {name for name, job in jobs.items() if job.get("permissions", {}).get("id-token") == "write"} == {
-        "pypi",
-        "npm",
-    }
+    permissions = {name: set(job.get("permissions", {})) for name, job in jobs.items()}
+    assert {name for name, names in permissions.items() if "id-token" in names} == {"release", "pypi", "npm"}
+    assert {name for name, names in permissions.items() if "attestations" in names} == {"release"}
+
+
+def test_every_file_of_a_release_is_attested_before_it_is_published():
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text())["jobs"]
+    *_, attestation, _, publication = jobs["release"]["steps"]
+
+    assert attestation["uses"].startswith("actions/attest-build-provenance@")
+    assert attestation["with"] == {"subject-path": "dist/*"}
+    assert "gh release create" in publication["run"]
+    assert publication["run"].endswith(" dist/*")
 
 
 def test_an_interrupted_set_up_leaves_no_program_that_the_next_one_takes(tmp_path, monkeypatch):

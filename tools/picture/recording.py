@@ -16,26 +16,25 @@ from picture.timeless import without_times
 
 _CHANGE: Final = ("config", "set", "image", "family/debian-13")
 _UP: Final = ("up", "--yes")
-_MOMENT: Final = "batch 1 of 5: creating 5 instances"
-"""The line of progress that the picture shows: the first one of the rollout, which lasts as long as an operation."""
-_OPERATION: Final = "2"
+_END: Final = "Duration: "
+"""The last line that the CLI writes."""
 _PROMPT: Final = Style(8)
 _TITLE: Final = "pulumi up rolls a fleet of 20 instances to another image"
 _DESCRIPTION: Final = (
-    "A terminal. The preview says that an instance template is replaced, that at most 20 members of a fleet are"
-    " replaced in 5 batches, and that at least 20 of 20 members run at any time. The update then shows the progress:"
-    " batch 1 of 5, creating 5 instances."
+    "A terminal. The preview says that 20 members of a fleet are replaced, web-0001, web-0002, web-0003 and 17 more, in"
+    " 5 batches, and that at least 20 of 20 members run at any time. The update has ended: one resource was updated,"
+    " and 20 members run."
 )
 
 
 def record() -> Picture:
-    """Run the README's program, change its image, and return the screen during the second `pulumi up`."""
-    with tempfile.TemporaryDirectory(prefix="gcpx-picture-") as folder, emulator("--latency", _OPERATION) as host:
+    """Run the README's program, change its image, and return the screen at the end of the second `pulumi up`."""
+    with tempfile.TemporaryDirectory(prefix="gcpx-picture-") as folder, emulator() as host:
         workspace = Workspace.make(_program(Path(folder) / "readme"), Path(folder) / "run", host)
         workspace.run("up", "--yes", "--skip-preview")
         workspace.run(*_CHANGE)
         with Terminal.running(["pulumi", *_UP], workspace.program, workspace.variables) as terminal:
-            screen = without_times(terminal.last_with(_MOMENT))
+            screen = without_times(terminal.last_with(_END))
     return Picture(_TITLE, _DESCRIPTION, (_typed(_CHANGE), _typed(_UP), *screen))
 
 

@@ -12,10 +12,13 @@ _GAP: Final = line_of("  ")
 
 
 def without_times(lines: list[Line]) -> list[Line]:
-    """Return the lines with the times left out of the column `Status`, whose width then follows from the other text."""
+    """Return the lines with the times left out of the column `Status`, whose width then follows from the other text.
+
+    The line with the duration of the update is left out, too, and empty lines at the end.
+    """
     result: list[Line] = []
     table: list[Line] = []
-    for line in [*lines, ()]:
+    for line in [*(line for line in lines if not text_of(line).startswith("Duration: ")), ()]:
         if table and not text_of(line):
             result += _table(table)
             table = []
@@ -23,7 +26,9 @@ def without_times(lines: list[Line]) -> list[Line]:
             table.append(line)
         else:
             result.append(line)
-    return result[:-1]
+    while result and not text_of(result[-1]):
+        result.pop()
+    return result
 
 
 def _table(rows: list[Line]) -> list[Line]:
