@@ -14,7 +14,7 @@ import attrs
 import httpx
 import pytest
 from clock import HANGS
-from fleets import set_limits
+from fleets import instance_path, set_limits
 from programs import FLEET, PROJECT
 from rollouts import fail_after
 from workspace import ROOT, Workspace
@@ -223,6 +223,22 @@ def test_preempted_workers_are_seen_with_refresh_and_started(fleet, cloud):
     assert ids(cloud) == before
     assert {instance["status"] for instance in workers(cloud).values()} == {"RUNNING"}
     assert cloud.calls(START) == [START, START]
+    fleet.run("preview", "--refresh", "--expect-no-changes")
+
+
+def test_a_worker_that_somebody_has_resized_is_seen_with_refresh_and_set_back(fleet, cloud):
+    path, before = instance_path("worker-0002"), ids(cloud)
+    wanted = cloud.get(path)["machineType"]
+    cloud.change(path, lambda body: body.update(machineType=f"{wanted.rpartition('/')[0]}/e2-medium"))
+    fleet.run("preview", "--expect-no-changes")
+    refreshed = fleet.run("refresh", "--yes")
+    assert "1 of 6 members differs from the program: worker-0002 (machineType)" in refreshed.stdout + refreshed.stderr
+
+    preview = fleet.run("preview")
+    assert "- 1 member is restarted: worker-0002" in preview.stdout
+    assert "- 1 member is set back: worker-0002 (machineType)" in preview.stdout
+    fleet.up()
+    assert (cloud.get(path)["machineType"], ids(cloud)) == (wanted, before)
     fleet.run("preview", "--refresh", "--expect-no-changes")
 
 

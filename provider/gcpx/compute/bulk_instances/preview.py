@@ -368,7 +368,7 @@ def describe_drift(inputs: BulkInstancesValues, members: list[MemberValues]) -> 
     if not changed:
         return ""
     names = names_in_words(f"{item['name']} ({', '.join(item['differs'])})" for item in changed)
-    verb = "member differs" if len(changed) == 1 else "members differ"
+    verb = "members differs" if len(changed) == 1 else "members differ"
     back = "; `pulumi up` sets back what the next preview names" if will_set_back(inputs, changed) else ""
     policy, can_restart = Policy.of(inputs), _can_restart(inputs)
     is_kept = any(

@@ -490,7 +490,7 @@ class BulkInstances(InProject):
         changed = [_SET_BACK] if will_set_back(values, found) else []
         if names:
             return [("perInstanceProperties", item["name"]) for item in found if item["name"] not in names] + changed
-        return ([("count",)] if len(found) > FleetSize.of(values).wanted else []) + changed
+        return ([("count",)] if len(found) > max(0, FleetSize.of(values).wanted) else []) + changed
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Predict project and region."""
