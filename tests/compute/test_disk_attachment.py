@@ -46,6 +46,17 @@ def test_auto_delete_changes_in_place(engine, cloud, vm):
     assert len(cloud.requests("compute.instances.setDiskAutoDelete")) == 1, "an unchanged value makes no call"
 
 
+@pytest.mark.parametrize("before", [{}, {"deviceName": "persistent-disk-1"}])
+def test_another_name_of_the_form_that_google_chooses_is_a_change(cloud, vm, before):
+    stack = Stack(cloud)
+    stack.succeed({"web": Declared(ATTACHMENT, attachment(**before))})
+    (device,) = _devices(cloud)[1:]
+
+    assert stack.preview({"web": Declared(ATTACHMENT, attachment(deviceName="persistent-disk-2"))}) != {}
+    assert stack.preview({"web": Declared(ATTACHMENT, attachment(deviceName=device))}) == {}
+    assert stack.preview({"web": Declared(ATTACHMENT, attachment())}) == {}
+
+
 def test_an_update_that_does_not_find_the_disk_reports_no_change(engine, cloud, vm):
     created = engine.create(ATTACHMENT, "a", attachment())
     cloud.fail("compute.instances.get", status=404)

@@ -219,6 +219,8 @@ CASES = {
     "DiskAttachment.disk form": ({"disk": "regions/r/disks/d"}, {"disk": "a/b/c"}),
     "DiskAttachment.zone form": ({"zone": "zones/us-east1-b"}, {"zone": "us-east1"}),
     "DiskAttachment.instance form": ({"instance": "projects/p/zones/z/instances/i"}, {"instance": "regions/r/i/x"}),
+    "DiskAttachment: instance_is_in_project_and_zone": ({"instance": "zones/us-east1-b/instances/vm", "zone": "us-east1-b"}, {"instance": "zones/us-east1-b/instances/vm", "zone": "us-east1-c"}, "zone"),
+    "DiskAttachment: disk_is_in_the_zone": ({"instance": "vm", "disk": "zones/us-east1-b/disks/d", "zone": "us-east1-b"}, {"instance": "vm", "disk": "zones/us-east1-b/disks/d", "zone": "us-east1-c"}, "disk"),
     "DiskAttachment: force_attach_requires_regional_disk": ({"disk": "regions/r/disks/d", "forceAttach": True}, {"forceAttach": True}, "forceAttach"),
     "MachineImage.description length": ({"description": "d" * 2048}, {"description": "d" * 2049}),
     "MachineImage.sourceInstance form": ({"sourceInstance": "zones/z/instances/i"}, {"sourceInstance": "i"}),

@@ -84,7 +84,7 @@ OTHER = [
     (IMAGE, image(), image(sourceInstance="projects/host/zones/us-east1-b/instances/example-vm"), "sourceInstance"),
     (ATTACHMENT, attachment(), attachment(disk="projects/host/zones/us-east1-b/disks/example-data"), "disk"),
     (ATTACHMENT, attachment(), attachment(disk="regions/us-east1/disks/example-data"), "disk"),
-    (ATTACHMENT, attachment(instance="example-vm", zone="us-east1-b"), attachment(instance="zones/us-east1-c/instances/example-vm", zone="us-east1-b"), "instance"),
+    (ATTACHMENT, attachment(instance="example-vm", zone="us-east1-b"), attachment(instance="zones/us-east1-c/instances/example-vm"), "instance"),
     (NOTIFICATION, notification(topic="uploads"), notification(topic="projects/other-project/topics/uploads"), "topic"),
 ]  # fmt: skip
 

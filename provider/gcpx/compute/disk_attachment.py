@@ -142,6 +142,7 @@ def parsed(resource_id: str, settings: Settings) -> Address | None:
 
 
 _REGIONAL_DISK: Final = re.compile(r"(?:.*/)?regions/[^/]+/disks/[^/]+")
+_ZONAL_DISK: Final = re.compile(r"(?:.*/)?zones/([^/]+)/disks/[^/]+")
 _OF_THE_INSTANCE: Final = ("interface", "project", "zone")
 _OF_THE_DISK: Final = ("diskEncryptionKey", "diskSizeGb", "guestOsFeatures", "userLicenses")
 
@@ -157,6 +158,39 @@ def force_attach_requires_regional_disk(values: DiskAttachmentValues) -> list[Fa
     return []
 
 
+@rule("instance must be in project and zone, if they are given too", rest("instances.attachDisk", "zone"))
+def instance_is_in_project_and_zone(values: DiskAttachmentValues) -> list[Failure]:
+    """Refuse a project or zone beside another one in `instance`, which alone would count."""
+    instance = values.get("instance")
+    parts = INSTANCE.pattern.fullmatch(instance) if isinstance(instance, str) else None
+    if parts is None:
+        return []
+    named = {"project": parts[1] or "", "zone": name_of(parts[2] or "")}
+    return [
+        Failure(name, f"must be the {name} that instance names, or be left out")
+        for name, known in named.items()
+        if known and _differs(known, values.get(name))
+    ]
+
+
+@rule("a zonal disk must be in the zone of the instance", rest("instances.attachDisk", "source"))
+def disk_is_in_the_zone(values: DiskAttachmentValues) -> list[Failure]:
+    """Refuse a disk of another zone, which Google refuses too."""
+    instance, disk, zone = values.get("instance"), values.get("disk"), values.get("zone")
+    parts = INSTANCE.pattern.fullmatch(instance) if isinstance(instance, str) else None
+    known = parts[2] if parts and parts[2] else name_of(zone) if isinstance(zone, str) else ""
+    own = _ZONAL_DISK.fullmatch(disk) if isinstance(disk, str) and DISK.pattern.fullmatch(disk) else None
+    if known and own and own[1] != known:
+        return [Failure("disk", "must be in the zone of the instance, unless it is a regional disk")]
+    return []
+
+
+def _differs(known: str, given: object) -> bool:
+    """Return whether a project or zone is certainly another one; a project's number may be the project with any ID."""
+    one, other = known, name_of(given) if isinstance(given, str) else known
+    return one != other and one.isdecimal() == other.isdecimal()
+
+
 @record
 class DiskAttachmentModel(AttachedDisk):
     """An existing disk, zonal or regional, attached to an existing instance.
@@ -170,7 +204,7 @@ class DiskAttachmentModel(AttachedDisk):
 
     OMIT = frozenset({"initializeParams", "source"})
     ALWAYS = frozenset({"deviceName", "index", "kind", "mode", "type"})
-    RULES = (force_attach_requires_regional_disk,)
+    RULES = (force_attach_requires_regional_disk, instance_is_in_project_and_zone, disk_is_in_the_zone)
 
     @staticmethod
     def implied(values: dict[str, Any]) -> dict[str, Any]:

@@ -100,6 +100,8 @@ def _unmet_by_text(traits: Traits, value: Any) -> list[Requirement]:
     if not isinstance(value, str):
         return [wrong_type(SCALARS[str], value)]
     unmet = []
+    if value == "" and isinstance(traits.default, re.Pattern):
+        unmet.append(Requirement("must not be empty; leave it out, and Google chooses"))
     if traits.max_length is not None and len(value) > traits.max_length:
         unmet.append(Requirement(f"must have at most {traits.max_length:,} characters, not {len(value):,}"))
     if traits.pattern is not None and not traits.pattern[0].fullmatch(value):

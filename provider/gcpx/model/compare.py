@@ -63,6 +63,12 @@ def is_absent(prop: Property, value: Any) -> bool:
     return default is not None and ANYWHERE.equal(prop, prop.type, value, default)
 
 
+def is_another_choice(prop: Property, one: Any, other: Any) -> bool:
+    """Return whether a value names another one of those from which the server chooses if it is left out."""
+    is_chosen = isinstance(prop.traits.default, re.Pattern) and isinstance(other, str)
+    return is_chosen and other not in {"", one}
+
+
 def is_patch(prop: Property, values: Mapping[str, Any]) -> bool:
     """Return whether a property is a JSON Merge Patch, in which null removes; `values` are the object it belongs to."""
     return bool(prop.traits.patches) and values.get(prop.traits.patches) is not None
@@ -84,7 +90,8 @@ class Comparison:
     def same(self, prop: Property, one: Any, other: Any) -> bool:
         """Return whether two values of a property mean the same; either may be absent."""
         if is_absent(prop, one) or is_absent(prop, other):
-            return is_absent(prop, one) and is_absent(prop, other)
+            differ = bool(one) and is_another_choice(prop, one, other)
+            return is_absent(prop, one) and is_absent(prop, other) and not differ
         return self.equal(prop, prop.type, one, other)
 
     def equal(self, prop: Property, kind: Type, one: Any, other: Any) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import attrs
 
-from gcpx.model.compare import ANYWHERE, Comparison, is_absent, is_patch
+from gcpx.model.compare import ANYWHERE, Comparison, is_absent, is_another_choice, is_patch
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Type
 from gcpx.model.values import UNKNOWN, Path, has_unknown
 
@@ -87,9 +87,9 @@ class _Walk:
 
     def _property(self, prop: Property, values: _Values) -> Iterator[Change]:
         if self._is_absent(prop, values.old):
-            absent = self._is_absent(prop, values.new)
+            absent = self._is_absent(prop, values.new) and not is_another_choice(prop, values.old, values.new)
             if not absent and (self.patch or not self.shown.same(prop, values.state, values.new)):
-                yield Change(values.path, "add")
+                yield Change(values.path, "update" if values.old else "add")
         elif self._is_absent(prop, values.new):
             yield Change(values.path, "delete", unseen=prop.traits.computed)
         else:

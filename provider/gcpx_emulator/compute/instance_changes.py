@@ -131,7 +131,7 @@ def attach(call: Call) -> Json:
     stored = call.read(source)
     if disk.get("mode") != "READ_ONLY":
         check_ready(call, source)
-    disk = {"deviceName": _free_device_name(instance), **disk}
+    disk = disk | {"deviceName": disk.get("deviceName") or _free_device_name(instance)}
     if disk["deviceName"] in _device_names(instance):
         raise invalid("resource.deviceName", disk["deviceName"], "The device name is already used on the instance.")
     check_key("resource.diskEncryptionKey", disk.get("diskEncryptionKey"), stored)

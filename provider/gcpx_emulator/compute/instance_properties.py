@@ -104,6 +104,8 @@ def kept_disk(call: Call, disk: Json, index: int) -> Json:
         kept["initializeParams"] = {"diskType": "pd-standard"} | parameters
     if "/" in kept.get("source", ""):
         kept["source"] = call.full_url(kept["source"])
+    if not kept.get("deviceName"):
+        kept.pop("deviceName", None)
     key = shown_key(f"resource.disks[{index}].diskEncryptionKey", kept.pop("diskEncryptionKey", None))
     defaults = {
         "kind": "compute#attachedDisk",
