@@ -282,7 +282,7 @@ class StacksMachine(RuleBasedStateMachine):
         self._forget_lost(1 - number)
         for place in range(_ROUNDS):
             self.run(number, lambda stack: stack.up(self.programs[number], refresh=True), calm=place == _ROUNDS - 1)
-            if not (stack.failures or _has_stopped_members(stack)):
+            if not (stack.failures or _has_too_few(stack)):
                 break
             self._solve_conflicts(number)
         self.oracle.settle(stack)
@@ -386,10 +386,16 @@ def _wanted(urn: str, inputs: dict[str, Any], named: str) -> str:
     return declared or sample.identity_of(Resource(urn, named, {}, {}))
 
 
-def _has_stopped_members(stack: Stack) -> bool:
-    """Return whether the state shows a member that does not run, which the next `up` with a refresh starts."""
-    fleets = [entry.resource.outputs for entry in stack.entries if entry.urn.split("::")[2] == FLEET]
-    return any(member.get("status") != "RUNNING" for outputs in fleets for member in outputs.get("members") or ())
+def _has_too_few(stack: Stack) -> bool:
+    """Return whether the state shows a fleet with a member that does not run, or with too few of them.
+
+    The next `up` with a refresh starts it, or creates what was missing when an earlier run had no room.
+    """
+    fleets = [entry.resource for entry in stack.entries if entry.urn.split("::")[2] == FLEET]
+    return any(
+        sum(member.get("status") == "RUNNING" for member in fleet.outputs.get("members") or ()) < fleet.inputs["count"]
+        for fleet in fleets
+    )
 
 
 def _may_be_another(entry: Entry) -> bool:
