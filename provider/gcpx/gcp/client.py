@@ -89,7 +89,7 @@ class GoogleClient:
         renew_token = False
         while True:
             try:
-                done = self._done_before(request, retries)
+                done = self._done_before(request, retries.lost) if retries.lost is not None else None
                 if done is not None:
                     return done
                 with retries.turn() as sent:
@@ -102,20 +102,18 @@ class GoogleClient:
             except RetryableError as failure:
                 retries.wait_or_raise(failure)
 
-    def _done_before(self, request: Request, retries: Retries) -> dict[str, Any] | None:
-        """Return the response of an earlier attempt, if that is known.
+    def _done_before(self, request: Request, lost: ApiError) -> dict[str, Any] | None:
+        """Return the response of an earlier attempt, whose error was `lost`, if that is known.
 
         If that cannot be found out, raises RetryableError if it may be later, and otherwise the error of the attempt.
         """
-        if retries.lost is None:
-            return None
         try:
             done = request.done()
         except ProviderError as error:
             if isinstance(error, ApiError) and may_pass(error):
                 raise RetryableError(error, unsent=True) from error
             hint = f"What became of the request could not be found out: {safe_message(error)}"
-            raise retries.lost.with_hint(hint) from error
+            raise lost.with_hint(hint) from error
         return None if done is None else dict(done)
 
     def _send_once(

@@ -127,18 +127,19 @@ class CreationProgress:
     """
 
     describe: Callable[[Any], State]
-    _created: State | None = attrs.field(default=None, init=False)
+    _response: Mapping[str, Any] | None = attrs.field(default=None, init=False)
     _outcome: object = attrs.field(default="", init=False)
 
     def created(self, response: Mapping[str, Any], outcome: object = "it was created") -> None:
         """Record that the resource exists; `outcome` is what messages say about its creation."""
-        self._created, self._outcome = self.describe(response), outcome
+        self._response, self._outcome = response, outcome
 
     def partial(self, error: Exception) -> PartialError | None:
         """Return what is kept in state after an error; None if nothing was created."""
-        if self._created is not None:
-            words = f"{self._created.id}: {self._outcome}, but it could not be read: {safe_message(error)}"
-            return PartialError(self._created, f"{words.rstrip('.')}. Run `pulumi up` again to finish it.")
+        if self._response is not None:
+            state = self.describe(self._response)
+            words = f"{state.id}: {self._outcome}, but it could not be read: {safe_message(error)}"
+            return PartialError(state, f"{words.rstrip('.')}. Run `pulumi up` again to finish it.")
         return PartialError(self.describe(error.operation), str(error)) if isinstance(error, Unfinished) else None
 
 
