@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import attrs
@@ -29,6 +29,8 @@ def fleets() -> Iterator[str]:
     yield from _creation_time()
     with emulator("--latency", str(_LATENCY)) as host, counting_proxy(host) as proxy:
         yield from _Fleet(_configured(host, proxy.host), proxy).life()
+    with emulator("--latency", str(_LATENCY)) as host, counting_proxy(host) as proxy:
+        yield from _Fleet(_configured(host, proxy.host), proxy).life_with_the_default_policy()
 
 
 def _configured(emulator_host: str, host: str) -> Process:
@@ -65,11 +67,11 @@ def _seconds_beside_the_operation() -> float:
     return float(first["regionInstances.bulkInsert"] - begun + finished - first["instances.list"])
 
 
-def _inputs(count: int = 1000, **properties: Any) -> Struct:
+def _inputs(count: int = 1000, policy: dict[str, Any] | None = None, **properties: Any) -> Struct:
     disk = {"boot": True, "initializeParams": {"sourceImage": "family/debian-12"}}
     made = {"machineType": "e2-small", "disks": [disk], "networkInterfaces": [{}], **properties}
     place = {"region": "us-east1", "fleetId": "many", "namePattern": "m-####"}
-    rolling = {"updatePolicy": {"strategy": "ROLLING", "maxUnavailable": "25%"}}
+    rolling = {"updatePolicy": policy or {"strategy": "ROLLING", "maxUnavailable": "25%"}}
     spread = {"locationPolicy": {"targetShape": "BALANCED"}}
     return encode({"count": count, "instanceProperties": made, **place, **spread, **rolling})
 
@@ -101,12 +103,27 @@ class _Fleet:
             "replace 1,000 VMs in 4 batches": lambda: self._update(_inputs(**labels, canIpForward=True)),
             "delete 1,000 VMs": self._delete,
         }
+        yield from self._measured(steps)
+        self.process.close()
+
+    def life_with_the_default_policy(self) -> Iterator[str]:
+        """Change a small fleet one member after the other, as a rolling fleet does by default; yield lines to print."""
+        size, rolling = 5, {"strategy": "ROLLING"}
+        self.inputs = _inputs(size, rolling)
+        steps = {
+            "create 5 VMs": self._create,
+            "restart 5 VMs one by one": lambda: self._update(_inputs(size, rolling, minCpuPlatform="Intel Ice Lake")),
+            "replace 5 VMs one by one": lambda: self._update(_inputs(size, rolling, canIpForward=True)),
+        }
+        yield from self._measured(steps)
+        self.process.close()
+
+    def _measured(self, steps: dict[str, Callable[[], None]]) -> Iterator[str]:
         for name, step in steps.items():
             begun = time.perf_counter()
             step()
             taken = time.perf_counter() - begun
             yield from _lines(name, self.proxy.take(), f"{taken:.1f} s, plugin memory {self.process.memory():.0f} MiB")
-        self.process.close()
 
     def _create(self) -> None:
         request = proto.provider.CreateRequest(urn=_URN, properties=self.inputs, type=_FLEET)
