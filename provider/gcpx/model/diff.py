@@ -24,12 +24,14 @@ class Change:
         unseen: inputs made up by an import cannot tell whether this is a change: Google never returns the value, or
             chose it and the program leaves it out.
         replaces: the change replaces the resource; `lifecycle.plan` decides that.
+        moves: where the replacement is created, in words, if the provider's place has changed, and not the inputs.
     """
 
     path: Path
     kind: Kind
     unseen: bool = False
     replaces: bool = False
+    moves: str = ""
 
 
 def diff(

@@ -17,14 +17,18 @@ from gcpx.model import naming
 from gcpx.model.compare import Comparison
 from gcpx.model.diff import Change, diff
 from gcpx.model.fields import Failure
-from gcpx.model.links import Location
+from gcpx.model.links import PLACES, Location
 from gcpx.model.naming import CreationMark, without_hidden
 from gcpx.model.resource import Context, PartialError, Resource, State
 from gcpx.model.secrecy import is_secret_at, mark_secrets, open_path
 from gcpx.model.state import merged_outputs, minimal_inputs, predicted_outputs, refreshed_inputs
 from gcpx.model.values import UNKNOWN, Path, is_below, reveal
 
-_PLACES = ("project", "region", "zone")
+_MOVED = (
+    "the replacement is created with {name}: {there}, because the provider's project, region or zone has changed; to "
+    "replace it where it is, set {name}: {here}"
+)
+"""The warning about a replacement that follows the provider."""
 _NOT_THERE = "must name something that exists in Google Cloud and fits here; the value is secret and is not shown"
 
 
@@ -75,7 +79,13 @@ def plan(resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: 
         else attrs.evolve(change, replaces=True)
         for change in changes
     ]
-    return Plan(changes, delete_first=resource.must_delete_first(old, new))
+    if any(change.replaces for change in changes):
+        changes += [
+            Change((name,), "update", replaces=True, moves=_MOVED.format(name=name, here=here, there=there))
+            for name, (here, there) in resource.moved(old, new, outputs).items()
+            if (name,) not in known
+        ]
+    return Plan(changes, delete_first=resource.must_delete_first(_placed(resource, old, outputs), new))
 
 
 def shown_changes(plan: Plan, old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
@@ -94,10 +104,16 @@ def shown_changes(plan: Plan, old: dict[str, Any], new: dict[str, Any]) -> list[
 
 def _names_same_place(resource: Resource, path: Path, location: Location, new: dict[str, Any]) -> bool:
     """Return whether project, region or zone is written out or left out, and is where the resource is anyway."""
-    if len(path) > 1 or path[0] not in _PLACES:
+    if len(path) > 1 or path[0] not in PLACES:
         return False
     named = getattr(resource.location(new, {}), path[0])
     return named is not None and named == getattr(location, path[0])
+
+
+def _placed(resource: Resource, inputs: dict[str, Any], outputs: dict[str, Any]) -> dict[str, Any]:
+    """Return inputs that say where the resource is: where they leave that to the provider, the outputs do."""
+    places = {name: outputs[name] for name in PLACES if name in resource.type.inputs and outputs.get(name)}
+    return places | {name: value for name, value in inputs.items() if value is not None}
 
 
 def create(resource: Resource, context: Context, inputs: dict[str, Any]) -> State:
@@ -194,7 +210,8 @@ def predict(resource: Resource, inputs: dict[str, Any], prior: dict[str, Any]) -
         for name, value in prior.items()
         if name in kind.properties and name not in kind.inputs and not kind.properties[name].traits.volatile
     }
-    return stable | predicted_outputs(kind, without_hidden(inputs)) | resource.predict(inputs)
+    certain = resource.predict(_placed(resource, inputs, reveal(prior)))
+    return stable | predicted_outputs(kind, without_hidden(inputs)) | certain
 
 
 def outputs_of(resource: Resource, state: State, inputs: dict[str, Any]) -> dict[str, Any]:

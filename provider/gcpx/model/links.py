@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
@@ -14,6 +14,9 @@ _PARTS = re.compile(
 )
 _PLACES = {"regions": "region", "zones": "zone"}
 """The attribute of a location that belongs after `regions` or `zones` in a link that leaves it out."""
+
+
+PLACES: Final = ("project", "region", "zone")
 
 
 @attrs.frozen
@@ -28,7 +31,7 @@ class Location:
     def of(cls, *values: dict[str, Any], **settings: str | None) -> Location:
         """Take project, region and zone each from the first of `values` that has it, otherwise from the settings."""
         found = {name: next((item for item in (value.get(name) for value in values) if item), settings.get(name))
-                 for name in ("project", "region", "zone")}  # fmt: skip
+                 for name in PLACES}  # fmt: skip
         return cls(**{name: name_of(value) if isinstance(value, str) else None for name, value in found.items()})
 
 

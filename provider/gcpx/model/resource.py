@@ -17,7 +17,7 @@ import attrs
 from gcpx.errors import CancelledError, MalformedResponse, OutOfTimeError, ProviderError, UserError
 from gcpx.model.compare import Comparison
 from gcpx.model.fields import Failure, ObjectType, object_type
-from gcpx.model.links import NO_LOCATION, Location
+from gcpx.model.links import NO_LOCATION, PLACES, Location
 from gcpx.model.naming import AUTONAMED, UNREAD, Autoname, CreationMark
 from gcpx.model.values import Path
 
@@ -417,6 +417,16 @@ class Resource(abc.ABC):
         """Return the comparison of the user's values with Google's; short names on both sides share one location."""
         location = self.location(inputs, outputs)
         return Comparison((location, location))
+
+    def moved(self, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]) -> dict[str, tuple[str, str]]:
+        """Return the inputs by which a replacement is elsewhere than the resource, with their values here and there.
+
+        A resource stays where it is until the program says otherwise, also if the provider's project, region or zone
+        changes. Only its replacement follows the provider.
+        """
+        here, there = self.location(old, outputs), self.location(new, {})
+        places = {name: (getattr(here, name), getattr(there, name)) for name in PLACES if name in self.type.inputs}
+        return {name: pair for name, pair in places.items() if None not in pair and pair[0] != pair[1]}
 
     def unique_key(self, inputs: dict[str, Any]) -> Any:
         """Return what two resources cannot share, such as a name with its scope.

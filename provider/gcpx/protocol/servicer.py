@@ -162,6 +162,9 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         plan = lifecycle.plan(resource, reveal(old), reveal(new), plain)
         self._memory.show(request.urn, request.id, plain)
         self._memory.keep(Entry.of(resource, request.urn, request.id, plain))
+        for change in plan.changes:
+            if change.moves:
+                self._call(request, outputs).warn(change.moves)
         return wire.diff_response(lifecycle.shown_changes(plan, old, new), plan.delete_first)
 
     @guarded

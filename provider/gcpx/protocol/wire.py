@@ -131,7 +131,7 @@ def diff_response(changes: list[Change], delete_before_replace: bool) -> Any:
     details = {
         format_path(change.path): message.PropertyDiff(
             kind=message.PropertyDiff.Kind.Value(f"{change.kind.upper()}{'_REPLACE' if change.replaces else ''}"),
-            inputDiff=True,
+            inputDiff=not change.moves,  # otherwise the old value is only in the outputs
         )
         for change in changes
     }

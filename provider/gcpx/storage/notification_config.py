@@ -321,9 +321,26 @@ class NotificationConfig(Resource):
         return error.with_message(f"bucket: {words} ({error})")
 
     def location(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Location:
-        """Complete the topic's bare name by the provider's project."""
-        del inputs, outputs
-        return Location(project=self._google.settings.project)
+        """Complete the topic's bare name by the provider's project; one that the state has stands for the same topic."""
+        is_of_state = outputs.get("topic") == inputs.get("topic")
+        return self._location_of(outputs) if is_of_state else Location(project=self._google.settings.project)
+
+    def comparison(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Comparison:
+        """Let a bare name stand for the topic that Google shows, as the provider may have had another project."""
+        del inputs
+        here = self._location_of(outputs)
+        return Comparison((here, here))
+
+    def _location_of(self, outputs: dict[str, Any]) -> Location:
+        known = re.match("projects/([^/]+)/", str(outputs.get(_FULL_TOPIC, "")).removeprefix(_PUBSUB_HOST))
+        return Location(project=known[1] if known else self._google.settings.project)
+
+    def moved(self, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]) -> dict[str, tuple[str, str]]:
+        """Return the topic if its bare name stands for one of another project than that of the state."""
+        del old
+        here, topic = str(outputs.get(_FULL_TOPIC, "")), _values(new).get("topic")
+        there = self.full_topic(topic) if isinstance(topic, str) else here
+        return {"topic": (path_of(here), path_of(there))} if here not in {"", there} else {}
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Return the outputs that are the same for every configuration, and the payload format."""
