@@ -129,16 +129,29 @@ class _Walk:
                 yield from self._values(prop, kind.item, here)
 
     def _list(self, prop: Property, kind: ListOf, values: _Values) -> Iterator[Change]:
+        """Compare lists by their matching elements.
+
+        The engine shows the old and the new value at the path of a change. If an element that differs has moved, or if
+        two changes have one path, that would show another element, so the list as a whole is the change.
+        """
         old, new, state = values.old, values.new, values.state
+        changes: list[Change] = []
+        has_moved = False
         for left, right in self.how.match(prop, old, new):
             if left is None:
-                yield Change((*values.path, right or 0), "add")
+                changes.append(Change((*values.path, right or 0), "add"))
             elif right is None:
-                yield Change((*values.path, left), "delete")
+                changes.append(Change((*values.path, left), "delete"))
             elif not self.certain or old[left] != new[right]:
                 element = state[left] if isinstance(state, list) and left < len(state) else None
                 here = _Values((*values.path, right), old[left], new[right], element)
-                yield from self._values(prop, kind.item, here)
+                found = list(self._values(prop, kind.item, here))
+                has_moved |= left != right and bool(found)
+                changes += found
+        if has_moved or len({change.path for change in changes}) < len(changes):
+            yield Change(values.path, "update", unseen=all(change.unseen for change in changes))
+        else:
+            yield from changes
 
 
 def _is_write_only(prop: Property, value: Any) -> bool:

@@ -79,13 +79,15 @@ def plan(resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: 
         else attrs.evolve(change, replaces=True)
         for change in changes
     ]
+    moved = resource.moved(old, new, outputs)
     if any(change.replaces for change in changes):
         changes += [
             Change((name,), "update", replaces=True, moves=_MOVED.format(name=name, here=here, there=there))
-            for name, (here, there) in resource.moved(old, new, outputs).items()
+            for name, (here, there) in moved.items()
             if (name,) not in known
         ]
-    return Plan(changes, delete_first=resource.must_delete_first(_placed(resource, old, outputs), new))
+    former = _placed(resource, old, outputs) if moved else old
+    return Plan(changes, delete_first=resource.must_delete_first(former, new))
 
 
 def shown_changes(plan: Plan, old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
