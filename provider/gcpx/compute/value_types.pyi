@@ -835,6 +835,7 @@ class UpcomingMaintenanceValues(TypedDict, total=False):
 
 class UpdatePolicyValues(TypedDict, total=False):
     keepNames: bool
+    maxDeleted: int | str
     maxSurge: int | str
     maxUnavailable: int | str
     minimalAction: str

@@ -33,7 +33,7 @@ _ROLLING = {
 }  # fmt: skip
 _UPDATE_POLICY = (
     st.just({"strategy": "REPLACE_ALL"})
-    | inputs_with(_ROLLING, {"maxSurge": _AMOUNT, "minimalAction": _ACTIONS})
+    | inputs_with(_ROLLING, {"maxDeleted": _AMOUNT, "maxSurge": _AMOUNT, "minimalAction": _ACTIONS})
     | inputs_with(_ROLLING, {"keepNames": st.booleans(), "mostDisruptiveAction": _ACTIONS})
 )
 _FALLBACKS = st.lists(

@@ -518,8 +518,12 @@ def _properties(
 
 
 def _policy_back(new: BulkInstancesValues, old: BulkInstancesValues) -> Policy:
-    """Return the policy of a rollback: the new one for the old size, without a pause and with the old readiness."""
-    given, ready = without(nested(new, "updatePolicy"), ("pauseAfter",)), nested(nested(old, "updatePolicy"), "ready")
+    """Return the policy of a rollback: the new one for the old size, without what limits it, and with the old readiness.
+
+    A rollback deletes no more members than the update has created.
+    """
+    given = without(nested(new, "updatePolicy"), ("pauseAfter", "maxDeleted"))
+    ready = nested(nested(old, "updatePolicy"), "ready")
     return Policy.of({**old, "updatePolicy": {**given, "ready": ready}})
 
 

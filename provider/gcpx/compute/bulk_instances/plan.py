@@ -17,6 +17,7 @@ import attrs
 
 from gcpx.compute.bulk_instances.capacity import FleetSize
 from gcpx.compute.bulk_instances.zones import Places
+from gcpx.errors import UserError
 from gcpx.model.fields import nested, text
 from gcpx.model.numbers import as_integer, as_integer_or_percentage
 from gcpx.model.values import Path
@@ -115,6 +116,7 @@ class Policy:
         guest_attribute: what a ready member has set, as `NAMESPACE/KEY` or `NAMESPACE/KEY=VALUE`; may be empty.
         ready_within: the seconds within which the members of a batch must be ready.
         on_stopped: what happens to stopped members: `START`, `REPLACE`, or `KEEP`, with which they stay as they are.
+        max_deleted: how many members one update may delete: a number, or a percentage of those that exist; None for all.
         places: the zones of the members.
     """
 
@@ -130,6 +132,7 @@ class Policy:
     guest_attribute: str = ""
     ready_within: int = _READY_WITHIN
     on_stopped: str = "START"
+    max_deleted: int | str | None = None
     places: Places = attrs.Factory(Places)
 
     @classmethod
@@ -155,8 +158,14 @@ class Policy:
             guest_attribute=text(ready, "guestAttribute"),
             ready_within=as_integer(ready.get("within")) or _READY_WITHIN,
             on_stopped=on_stopped,
+            max_deleted=as_integer_or_percentage(given.get("maxDeleted")),
             places=places,
         )
+
+    def may_delete(self, deleted: int, members: int) -> bool:
+        """Return whether one update may delete so many members, if so many exist before it."""
+        most = share(self.max_deleted, members)
+        return most is None or deleted <= most
 
 
 def is_rolling(inputs: BulkInstancesValues) -> bool:
@@ -256,6 +265,24 @@ class Step:
     def disturbed(self) -> list[PlannedMember]:
         """The running members that the step takes away, for good or for a while."""
         return [member for member in (*self.delete, *self.restart) if member.available]
+
+
+class TooManyDeletedError(UserError):
+    """An update would delete more members than its policy allows."""
+
+    def __init__(self, deleted: int, members: int, policy: Policy) -> None:
+        given, most = policy.max_deleted, share(policy.max_deleted, members)
+        allowed = f"{most:,}" if given == most else f"{given} of {members:,} members, which is {most:,},"
+        super().__init__(
+            f"updatePolicy.maxDeleted: allows one update to delete {allowed} and this one would delete {deleted:,} of "
+            f"{members:,} members, those included that others replace. If this is what you want, raise maxDeleted to "
+            f"{deleted:,} for this update; if not, see what the program changes, or change fewer members with pauseAfter"
+        )
+
+
+def deleted_by(taken: Iterable[Step]) -> list[PlannedMember]:
+    """Return the members that steps delete."""
+    return [member for step in taken for member in step.delete]
 
 
 @attrs.frozen

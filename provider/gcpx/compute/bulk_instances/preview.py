@@ -10,7 +10,18 @@ import attrs
 from gcpx.compute.bulk_instances.fleet import Instance, fleet_values, is_stopped, name_order
 from gcpx.compute.bulk_instances.generation import generation_of, is_changing, last_generation, need_of, own_properties
 from gcpx.compute.bulk_instances.goal import OF_FALLBACKS, TooDisruptiveError, known_member, may_restart, set_back
-from gcpx.compute.bulk_instances.plan import CHANGES, Level, PlannedMember, Policy, Step, leaving, levels_of, steps
+from gcpx.compute.bulk_instances.plan import (
+    CHANGES,
+    Level,
+    PlannedMember,
+    Policy,
+    Step,
+    TooManyDeletedError,
+    deleted_by,
+    leaving,
+    levels_of,
+    steps,
+)
 from gcpx.errors import UserError
 from gcpx.model.fields import elements, nested
 from gcpx.model.resource import Context
@@ -56,20 +67,25 @@ def _doing(what: str, members: list[PlannedMember]) -> str:
 
 
 def describe_plan(
-    members: list[PlannedMember], wanted: int, policy: Policy, *, certain: bool = True, names: Sequence[str] = ()
+    planned: list[tuple[Step, int]],
+    members: list[PlannedMember],
+    policy: Policy,
+    *,
+    certain: bool = True,
+    names: Sequence[str] = (),
 ) -> list[str]:
     """Describe what an update does to the members, in one line for each kind of work.
 
     Args:
+        planned: the steps, each with the fewest members that run.
         members: the members as the last deployment or refresh left them.
-        wanted: the number of members to reach.
         policy: how the change reaches them.
         certain: whether every change is known; if not, members need at most what is said.
         names: those that new members get, besides those of replaced ones, in their order, as far as they are known.
     """
-    planned = list(steps(members, wanted, policy))
     if not planned:
         return []
+    wanted = policy.wanted
     effects = _Effects.of([step for step, _ in planned])
     lines = effects.lines("" if certain else "at most ", names)
     if policy.rolling and (effects.restarted or effects.replaced):
@@ -233,6 +249,7 @@ def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValue
 
     Raises:
         TooDisruptiveError: the change certainly needs more than the policy allows.
+        TooManyDeletedError: the update certainly deletes more members than the policy allows.
     """
     names_are_unknown = new.get("perInstanceProperties") is UNKNOWN
     if names_are_unknown or has_unknown({name: new.get(name) for name in ("count", "updatePolicy", "onStopped")}):
@@ -252,7 +269,17 @@ def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValue
     too_much = max(needs if certain else known, default=Level.NONE)
     if policy.rolling and too_much > policy.most:
         raise TooDisruptiveError(too_much, policy.most)
-    lines = describe_plan(members, policy.wanted, policy, certain=certain, names=_names_to_come(context, new, policy))
+    planned = list(steps(members, policy.wanted, policy))
+    deleted = deleted_by(step for step, _ in planned)
+    sure = [member for member in deleted if certain or member.need is not Level.REPLACE or Level.REPLACE in known]
+    if not policy.may_delete(len(sure), len(members)):
+        raise TooManyDeletedError(len(sure), len(members), policy)
+    lines = describe_plan(planned, members, policy, certain=certain, names=_names_to_come(context, new, policy))
+    if not policy.may_delete(len(deleted), len(members)):
+        lines.append(
+            f"if more members have to be deleted than updatePolicy.maxDeleted allows, which is {policy.max_deleted}, the "
+            "update fails before it changes anything"
+        )
     properties = [("instanceProperties", name) for name in OF_FALLBACKS]
     if lines and policy.rolling and any(path[:2] in properties for path in context.changed):
         lines += _kept(

@@ -24,7 +24,17 @@ from gcpx.compute.bulk_instances.generation import changing, generation_of, gene
 from gcpx.compute.bulk_instances.goal import LABELS, ON_STOPPED, RELEASED, Goal, Setting, Target
 from gcpx.compute.bulk_instances.names import free_names, runs_out
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, last_members, live_fleet, unread_fleet
-from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, next_step, steps, work_left
+from gcpx.compute.bulk_instances.plan import (
+    Level,
+    PlannedMember,
+    Policy,
+    Step,
+    TooManyDeletedError,
+    deleted_by,
+    next_step,
+    steps,
+    work_left,
+)
 from gcpx.compute.bulk_instances.preview import describe_step, names_in_words, new_of
 from gcpx.compute.bulk_instances.shortfalls import is_shortage
 from gcpx.compute.bulk_instances.zones import Places, zones_of
@@ -404,6 +414,11 @@ def _grouped(zones: Mapping[str, str | None], labels: dict[str, str]) -> list[De
     return [Demand(count=len(names), names=names, zone=zone, labels=labels) for zone, names in groups.items()]
 
 
+def members_before(context: Context, members: list[Instance]) -> int:
+    """Return how many members a fleet had before an update: those in the state, or those that exist, if they are more."""
+    return max(len(fleet_values(context.prior).get("members") or ()), len(members))
+
+
 _MOST_STARTS: Final = 3
 _MORE_STEPS: Final = 20
 
@@ -459,6 +474,8 @@ class Rollout:
         progress: shows which batch a line of progress is about.
         unstarted: stopped members that could not be started, with Google's errors.
         goes_on: whether it goes on with the other members when something has failed for one.
+        existed: how many members existed before it.
+        deleted: how many members it has deleted.
     """
 
     context: Context
@@ -475,6 +492,8 @@ class Rollout:
     creating: bool = False
     unstarted: list[FailedRequest] = attrs.Factory(list)
     goes_on: bool = True
+    existed: int = 0
+    deleted: int = 0
     _starts: Counter[str] = attrs.Factory(Counter)
     _refreshed: set[str] = attrs.Factory(set)
     _full: set[str] = attrs.Factory(set)
@@ -486,7 +505,10 @@ class Rollout:
         progress = BatchProgress(context.progress)
         context = attrs.evolve(context, progress=progress)
         readiness = Readiness(context, fleet, goal.policy.guest_attribute, goal.policy.ready_within)
-        return cls(context, fleet, goal, members, MemberChanges(context, fleet, goal), readiness, progress)
+        changes = MemberChanges(context, fleet, goal)
+        return cls(
+            context, fleet, goal, members, changes, readiness, progress, existed=members_before(context, members)
+        )
 
     def run(self) -> None:
         """Bring the members to the goal, or to the pause of the policy.
@@ -500,6 +522,7 @@ class Rollout:
             step = self._next_step()
             if not step:
                 break
+            self._hold_limit(len(step.delete))
             if planned > 1:
                 self.progress.begin(f"batch {number} of {max(number, planned)}", describe_step(step))
             self._carry_out(step)
@@ -544,6 +567,15 @@ class Rollout:
             for member in planned
         ]
         return [member for member in found if not (member.blocked and member.unwanted)]
+
+    def _hold_limit(self, more: int) -> None:
+        """Raise TooManyDeletedError if a step would delete more members than the policy allows the whole update to delete.
+
+        There may be more of them than at the beginning, for example because members have stopped meanwhile.
+        """
+        deleted = self.deleted + more
+        if more and not self.goal.policy.may_delete(deleted, self.existed):
+            raise TooManyDeletedError(deleted, self.existed, self.goal.policy)
 
     def _next_step(self) -> Step:
         """Plan the next step; an empty one ends the rollout."""
@@ -610,6 +642,7 @@ class Rollout:
             self.changes.restart(instances(step.restart))
         left = self.changes.delete(instances(step.delete)) if step.delete else []
         gone = _without(instances(step.delete), left)
+        self.deleted += len(gone)
         to_create = max(0, step.create - len(left))
         if to_create:
             self._create(to_create, gone)
@@ -731,8 +764,12 @@ class FleetUpdate:
 
     def _rollout(self, goal: Goal, members: list[Instance]) -> Rollout:
         """Prepare a rollout; members without a generation label first get the one of their present properties."""
-        for member in members:  # raises, before anything is changed, if the policy does not allow the change
-            goal.member(member, ready=True)
+        # Both raise before anything is changed.
+        planned = [goal.member(member, ready=True) for member in members]
+        deleted = len(deleted_by(step for step, _ in steps(planned, goal.policy.wanted, goal.policy)))
+        existed = members_before(self.context, members)
+        if not goal.policy.may_delete(deleted, existed):
+            raise TooManyDeletedError(deleted, existed, goal.policy)
         unlabelled = [member for member in members if goal.generation and not recorded_generation(member)]
         if not unlabelled or goal.base == goal.generation:
             return Rollout.of(self.context, self.fleet, goal, members)

@@ -4517,6 +4517,10 @@ class UpdatePolicyArgsDict(TypedDict):
     """
     Give a member that replaces another one the same name, and the same zone if `locationPolicy` or a fallback still allows it. The old one is then deleted first, so `maxSurge` must be 0. Fleets with `perInstanceProperties` always keep names. Default: false.
     """
+    max_deleted: NotRequired[pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]]
+    """
+    How many members one update may delete, those included that others replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. A preview of more is refused, and so is the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.
+    """
     max_surge: NotRequired[pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]]
     """
     How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0`.
@@ -4557,6 +4561,7 @@ class UpdatePolicyArgs:
     """
     def __init__(__self__, *,
                  keep_names: pulumi.Input[Optional[_builtins.bool]] = None,
+                 max_deleted: pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]] = None,
                  max_surge: pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]] = None,
                  max_unavailable: pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]] = None,
                  minimal_action: pulumi.Input[Optional[_builtins.str]] = None,
@@ -4569,6 +4574,7 @@ class UpdatePolicyArgs:
         How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members.
 
         :param pulumi.Input[bool] keep_names: Give a member that replaces another one the same name, and the same zone if `locationPolicy` or a fallback still allows it. The old one is then deleted first, so `maxSurge` must be 0. Fleets with `perInstanceProperties` always keep names. Default: false.
+        :param pulumi.Input[Union[int, str]] max_deleted: How many members one update may delete, those included that others replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. A preview of more is refused, and so is the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.
         :param pulumi.Input[Union[int, str]] max_surge: How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0`.
         :param pulumi.Input[Union[int, str]] max_unavailable: How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `1`, or `0` with `maxSurge`.
         :param pulumi.Input[str] minimal_action: The least that is done to every member that does not have the new properties yet: `REFRESH` changes it while it runs, `RESTART` stops, changes and starts it, `REPLACE` deletes it and creates another one. Default: `REFRESH`.
@@ -4580,6 +4586,8 @@ class UpdatePolicyArgs:
         """
         if keep_names is not None:
             pulumi.set(__self__, "keep_names", keep_names)
+        if max_deleted is not None:
+            pulumi.set(__self__, "max_deleted", max_deleted)
         if max_surge is not None:
             pulumi.set(__self__, "max_surge", max_surge)
         if max_unavailable is not None:
@@ -4608,6 +4616,18 @@ class UpdatePolicyArgs:
     @keep_names.setter
     def keep_names(self, value: pulumi.Input[Optional[_builtins.bool]]):
         pulumi.set(self, "keep_names", value)
+
+    @_builtins.property
+    @pulumi.getter(name="maxDeleted")
+    def max_deleted(self) -> pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]:
+        """
+        How many members one update may delete, those included that others replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. A preview of more is refused, and so is the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.
+        """
+        return pulumi.get(self, "max_deleted")
+
+    @max_deleted.setter
+    def max_deleted(self, value: pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]):
+        pulumi.set(self, "max_deleted", value)
 
     @_builtins.property
     @pulumi.getter(name="maxSurge")

@@ -7384,6 +7384,8 @@ class UpdatePolicy(dict):
         suggest = None
         if key == "keepNames":
             suggest = "keep_names"
+        elif key == "maxDeleted":
+            suggest = "max_deleted"
         elif key == "maxSurge":
             suggest = "max_surge"
         elif key == "maxUnavailable":
@@ -7410,6 +7412,7 @@ class UpdatePolicy(dict):
 
     def __init__(__self__, *,
                  keep_names: Optional[_builtins.bool] = None,
+                 max_deleted: Optional[Any] = None,
                  max_surge: Optional[Any] = None,
                  max_unavailable: Optional[Any] = None,
                  minimal_action: Optional[_builtins.str] = None,
@@ -7422,6 +7425,7 @@ class UpdatePolicy(dict):
         How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members.
 
         :param bool keep_names: Give a member that replaces another one the same name, and the same zone if `locationPolicy` or a fallback still allows it. The old one is then deleted first, so `maxSurge` must be 0. Fleets with `perInstanceProperties` always keep names. Default: false.
+        :param Union[int, str] max_deleted: How many members one update may delete, those included that others replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. A preview of more is refused, and so is the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.
         :param Union[int, str] max_surge: How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0`.
         :param Union[int, str] max_unavailable: How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `1`, or `0` with `maxSurge`.
         :param str minimal_action: The least that is done to every member that does not have the new properties yet: `REFRESH` changes it while it runs, `RESTART` stops, changes and starts it, `REPLACE` deletes it and creates another one. Default: `REFRESH`.
@@ -7433,6 +7437,8 @@ class UpdatePolicy(dict):
         """
         if keep_names is not None:
             pulumi.set(__self__, "keep_names", keep_names)
+        if max_deleted is not None:
+            pulumi.set(__self__, "max_deleted", max_deleted)
         if max_surge is not None:
             pulumi.set(__self__, "max_surge", max_surge)
         if max_unavailable is not None:
@@ -7457,6 +7463,14 @@ class UpdatePolicy(dict):
         Give a member that replaces another one the same name, and the same zone if `locationPolicy` or a fallback still allows it. The old one is then deleted first, so `maxSurge` must be 0. Fleets with `perInstanceProperties` always keep names. Default: false.
         """
         return pulumi.get(self, "keep_names")
+
+    @_builtins.property
+    @pulumi.getter(name="maxDeleted")
+    def max_deleted(self) -> Optional[Any]:
+        """
+        How many members one update may delete, those included that others replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. A preview of more is refused, and so is the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.
+        """
+        return pulumi.get(self, "max_deleted")
 
     @_builtins.property
     @pulumi.getter(name="maxSurge")
