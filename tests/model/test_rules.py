@@ -209,6 +209,14 @@ CASES = {
     "UpdatePolicy: least_action_is_not_above_the_most": ({"minimalAction": "RESTART", "mostDisruptiveAction": "RESTART"}, {"minimalAction": "REPLACE", "mostDisruptiveAction": "RESTART"}, "minimalAction"),
     "Readiness.guestAttribute form": ({"guestAttribute": "app/state=ready"}, {"guestAttribute": "state=ready"}),
     "Readiness.within least": ({"within": 1}, {"within": 0}),
+    "UpdatePolicy.minReadySec least": (
+        {"strategy": "ROLLING", "minReadySec": 0},
+        {"strategy": "ROLLING", "minReadySec": -1},
+    ),
+    "UpdatePolicy.minReadySec most": (
+        {"strategy": "ROLLING", "minReadySec": 3600},
+        {"strategy": "ROLLING", "minReadySec": 3601},
+    ),
     "LocationPolicyZone.zone form": ({"zone": "zones/us-east1-b"}, {"zone": "us-east1"}),
     "LocationPolicy: locations_are_zones": ({"locations": {"zones/us-east1-b": {}}}, {"locations": {"us-east1-b": {}}}, "locations.us-east1-b"),
     "LocationConstraints.maxCount least": ({"maxCount": 0}, {"maxCount": -1}),

@@ -838,6 +838,7 @@ class UpdatePolicyValues(TypedDict, total=False):
     maxDeleted: int | str
     maxSurge: int | str
     maxUnavailable: int | str
+    minReadySec: int
     minimalAction: str
     mostDisruptiveAction: str
     onFailure: str

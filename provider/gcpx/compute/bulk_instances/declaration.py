@@ -192,6 +192,13 @@ class UpdatePolicy(Record):
         unsent=True,
         normalize=as_integer_or_percentage,
     )
+    min_ready_sec: int = field(
+        "How many seconds the members of a batch are observed after they are ready, such as `60`, at most 3,600. The next batch begins if they are still ready then. Default: `0`.",
+        unsent=True,
+        minimum=0,
+        maximum=3600,
+        default=0,
+    )
     minimal_action: str = field(
         "The least that is done to every member that does not have the new properties yet: `REFRESH` changes it while it runs, `RESTART` stops, changes and starts it, `REPLACE` deletes it and creates another one. Default: `REFRESH`.",
         unsent=True,

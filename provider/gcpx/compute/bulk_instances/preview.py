@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues, MemberValues
 
 _NAMED: Final = 3
-_BATCHES_OF_AN_HOUR: Final = 60
+_SECONDS_OF_A_BATCH: Final = 60
+_SECONDS_OF_AN_HOUR: Final = 3600
 
 
 def names_in_words(names: Iterable[str]) -> str:
@@ -90,23 +91,35 @@ def describe_plan(
     lines = effects.lines("" if certain else "at most ", names)
     if policy.rolling and (effects.restarted or effects.replaced):
         least = [running for step, running in planned if _restarted(step) or step.create or step.delete]
-        batches = f"{len(least):,} {'batch' if len(least) == 1 else 'batches'}{_hours(len(least))}"
+        batches = (
+            f"{len(least):,} {'batch' if len(least) == 1 else 'batches'}{_hours(len(least), policy.min_ready_sec)}"
+        )
         lines.append(f"{batches}; at least {min(least):,} of {wanted:,} members run at any time")
     pause = effects.left_behind(members) and policy.pause_after is not None
     return [*lines, _pause(policy.pause_after or 0, wanted)] if pause else lines
 
 
-def _hours(batches: int) -> str:
-    """Say about how long many batches take; nothing for less than an hour, if each takes a minute.
+def _hours(batches: int, observed: int = 0) -> str:
+    """Say about how long many batches take; nothing for less than an hour, if each takes a minute beside `observed` seconds.
 
     >>> _hours(1000)
     ', one after the other: about 17 hours if each takes a minute, and less with a higher updatePolicy.maxUnavailable'
+    >>> _hours(5, 60)
+    ', each observed for 60 s'
     """
-    hours = round(batches / _BATCHES_OF_AN_HOUR)
-    if batches < _BATCHES_OF_AN_HOUR:
-        return ""
+    seconds = _SECONDS_OF_A_BATCH + observed
+    hours, rest = (
+        round(batches * seconds / _SECONDS_OF_AN_HOUR),
+        f", each observed for {observed:,} s" if observed else "",
+    )
+    if batches * seconds < _SECONDS_OF_AN_HOUR:
+        return rest
     time = f"about {hours:,} {'hour' if hours == 1 else 'hours'}"
-    return f", one after the other: {time} if each takes a minute, and less with a higher updatePolicy.maxUnavailable"
+    beside = " without that" if observed else ""
+    return (
+        f"{rest}, one after the other: {time} if each takes a minute{beside}, and less with a higher "
+        "updatePolicy.maxUnavailable"
+    )
 
 
 @attrs.frozen

@@ -255,6 +255,19 @@ class Readiness:
             limit = f"the custom timeout of {self.context.timeout:g} s; raise customTimeouts"
         raise NotReadyError(late, limit)
 
+    def observe(self, seconds: int, but: Container[str] = ()) -> list[Instance]:
+        """Wait some seconds, and then until members are ready, as `wait` does, which has found them ready before.
+
+        What their software has said before that does not count any more. Raises what `wait` raises.
+        """
+        for _ in self.context.tries(seconds, pause=_LONGEST_PAUSE, longest=_LONGEST_PAUSE):
+            self.context.progress(f"the members are ready, and are observed for {seconds:,} s")
+        if self.context.cancelled.is_set():
+            raise CancelledError("cancelled while members were observed; run `pulumi up` to go on")
+        members = self.fleet.members(self.context)
+        self.forget(member for member in members if str(member["id"]) not in but)
+        return self.wait(members, but)
+
     def _has_attribute(self, member: Instance) -> bool:
         path, _, wanted = self.guest_attribute.partition("=")
         fleet, zone = self.fleet, name_of(member["zone"])
@@ -651,6 +664,8 @@ class Rollout:
         if self.goal.policy.rolling and (to_create or begun):
             untouched = by_id.keys() - {member.id for member in begun}
             self.members = self.readiness.wait(self.members, untouched)
+            if self.goal.policy.min_ready_sec:
+                self.members = self.readiness.observe(self.goal.policy.min_ready_sec, untouched)
 
     def _known(self, members: list[Instance]) -> list[Instance]:
         """Return members with the labels that gcpx has set on them since they were read."""

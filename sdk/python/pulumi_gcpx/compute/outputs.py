@@ -7390,6 +7390,8 @@ class UpdatePolicy(dict):
             suggest = "max_surge"
         elif key == "maxUnavailable":
             suggest = "max_unavailable"
+        elif key == "minReadySec":
+            suggest = "min_ready_sec"
         elif key == "minimalAction":
             suggest = "minimal_action"
         elif key == "mostDisruptiveAction":
@@ -7415,6 +7417,7 @@ class UpdatePolicy(dict):
                  max_deleted: Optional[Any] = None,
                  max_surge: Optional[Any] = None,
                  max_unavailable: Optional[Any] = None,
+                 min_ready_sec: Optional[_builtins.int] = None,
                  minimal_action: Optional[_builtins.str] = None,
                  most_disruptive_action: Optional[_builtins.str] = None,
                  on_failure: Optional[_builtins.str] = None,
@@ -7428,6 +7431,7 @@ class UpdatePolicy(dict):
         :param Union[int, str] max_deleted: How many members one update may delete, those included that others replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. A preview of more is refused, and so is the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.
         :param Union[int, str] max_surge: How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0`.
         :param Union[int, str] max_unavailable: How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `1`, or `0` with `maxSurge`.
+        :param int min_ready_sec: How many seconds the members of a batch are observed after they are ready, such as `60`, at most 3,600. The next batch begins if they are still ready then. Default: `0`.
         :param str minimal_action: The least that is done to every member that does not have the new properties yet: `REFRESH` changes it while it runs, `RESTART` stops, changes and starts it, `REPLACE` deletes it and creates another one. Default: `REFRESH`.
         :param str most_disruptive_action: The most that may be done to a member: `REFRESH`, `RESTART` or `REPLACE`. A change that needs more is refused. Default: `REPLACE`.
         :param str on_failure: What happens after a failure: `STOP` goes on with the other members, or ends the rollout if a whole batch has failed, and the next `pulumi up` goes on from there; `ROLL_BACK` ends the rollout, and restores the previous properties of the members that were already changed. Default: `STOP`.
@@ -7443,6 +7447,8 @@ class UpdatePolicy(dict):
             pulumi.set(__self__, "max_surge", max_surge)
         if max_unavailable is not None:
             pulumi.set(__self__, "max_unavailable", max_unavailable)
+        if min_ready_sec is not None:
+            pulumi.set(__self__, "min_ready_sec", min_ready_sec)
         if minimal_action is not None:
             pulumi.set(__self__, "minimal_action", minimal_action)
         if most_disruptive_action is not None:
@@ -7487,6 +7493,14 @@ class UpdatePolicy(dict):
         How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `1`, or `0` with `maxSurge`.
         """
         return pulumi.get(self, "max_unavailable")
+
+    @_builtins.property
+    @pulumi.getter(name="minReadySec")
+    def min_ready_sec(self) -> Optional[_builtins.int]:
+        """
+        How many seconds the members of a batch are observed after they are ready, such as `60`, at most 3,600. The next batch begins if they are still ready then. Default: `0`.
+        """
+        return pulumi.get(self, "min_ready_sec")
 
     @_builtins.property
     @pulumi.getter(name="minimalAction")
