@@ -71,3 +71,11 @@ class TestOtherProject:
 def test_the_preview_of_an_update_in_place_shows_the_old_project(engine, made, token, inputs, changed):
     assert engine.preview_update(made, changed)["project"] == made.outputs["project"] == PROJECT
     assert engine.update(made, changed).outputs["project"] == PROJECT
+
+
+def test_an_instance_in_another_zone_is_a_change_of_the_program(engine, cloud, vm):
+    made = engine.create(ATTACHMENT, "x", attachment())
+    elsewhere = {"instance": f"projects/{OTHER}/zones/us-east1-c/instances/other", "disk": "other"}
+
+    assert set(engine.diff(made, elsewhere).replaces) == {"instance", "disk"}
+    assert _warnings(engine) == []

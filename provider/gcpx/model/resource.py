@@ -424,9 +424,14 @@ class Resource(abc.ABC):
         A resource stays where it is until the program says otherwise, also if the provider's project, region or zone
         changes. Only its replacement follows the provider.
         """
-        here, there = self.location(old, outputs), self.location(new, {})
-        places = {name: (getattr(here, name), getattr(there, name)) for name in PLACES if name in self.type.inputs}
-        return {name: pair for name, pair in places.items() if None not in pair and pair[0] != pair[1]}
+        here, before, there = self.location(old, outputs), self.location(old, {}), self.location(new, {})
+        found: dict[str, tuple[str, str]] = {}
+        for name in (place for place in PLACES if place in self.type.inputs):
+            now, then = getattr(here, name), getattr(there, name)
+            is_of_provider = getattr(before, name) == then  # otherwise the program itself has changed it
+            if is_of_provider and None not in {now, then} and now != then:
+                found[name] = (now, then)
+        return found
 
     def unique_key(self, inputs: dict[str, Any]) -> Any:
         """Return what two resources cannot share, such as a name with its scope.
