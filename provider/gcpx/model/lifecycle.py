@@ -63,23 +63,14 @@ def plan(resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: 
 
     Without old inputs, as in states of other tools, the outputs stand in for them.
     """
-    old = old or {name: value for name, value in outputs.items() if name in resource.type.inputs}
-    old, new = naming.with_real_name(resource.autoname, old, new, outputs)
-    locations = (resource.location(old, outputs), resource.location(new, outputs))
-    differences = diff(resource.type, old, new, outputs, Comparison(locations, sure=True))
-    changes = [change for change in differences if not _names_same_place(resource, change.path, locations[0], new)]
-    if old.get(naming.IMPORTED):
-        # The import made up what Google never returns, and recorded what Google chose: neither is a reason to replace.
-        changes = [change for change in changes if is_below(change.path, resource.in_place) or not change.unseen]
-    known = {change.path for change in changes}
-    changes += [Change(path, "update") for path in resource.left_over(new, outputs) if path not in known]
+    old, new = _completed(resource, old, new, outputs)
     changes = [
         change
         if is_below(change.path, resource.in_place) or resource.changes_in_place(change.path, new)
         else attrs.evolve(change, replaces=True)
-        for change in changes
+        for change in _differences(resource, old, new, outputs)
     ]
-    moved = resource.moved(old, new, outputs)
+    known, moved = {change.path for change in changes}, resource.moved(old, new, outputs)
     if any(change.replaces for change in changes):
         changes += [
             Change((name,), "update", replaces=True, moves=_MOVED.format(name=name, here=here, there=there))
@@ -88,6 +79,33 @@ def plan(resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: 
         ]
     former = _placed(resource, old, outputs) if moved else old
     return Plan(changes, delete_first=resource.must_delete_first(former, new))
+
+
+def changed_paths(
+    resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]
+) -> tuple[Path, ...]:
+    """Return the paths of an update whose inputs differ, as `plan` compares them."""
+    return tuple(change.path for change in _differences(resource, *_completed(resource, old, new, outputs), outputs))
+
+
+def _completed(
+    resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return old and new inputs with what the outputs say of the old ones, and with the name that the resource has."""
+    old = old or {name: value for name, value in outputs.items() if name in resource.type.inputs}
+    return naming.with_real_name(resource.autoname, old, new, outputs)
+
+
+def _differences(resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]) -> list[Change]:
+    """Compare completed inputs by meaning, and add what is left over from earlier updates."""
+    locations = (resource.location(old, outputs), resource.location(new, outputs))
+    differences = diff(resource.type, old, new, outputs, Comparison(locations, sure=True))
+    changes = [change for change in differences if not _names_same_place(resource, change.path, locations[0], new)]
+    if old.get(naming.IMPORTED):
+        # The import made up what Google never returns, and recorded what Google chose: neither is a reason to replace.
+        changes = [change for change in changes if is_below(change.path, resource.in_place) or not change.unseen]
+    known = {change.path for change in changes}
+    return changes + [Change(path, "update") for path in resource.left_over(new, outputs) if path not in known]
 
 
 def shown_changes(plan: Plan, old: dict[str, Any], new: dict[str, Any]) -> list[Change]:

@@ -213,8 +213,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         resource = self.plugin.resource(resource_token(request))
         old, new, prior = decode(request.old_inputs), decode(request.news), decode(request.olds)
         outputs = Outputs(resource, new, old, prior)
-        plan, before = lifecycle.plan(resource, reveal(old), reveal(new), reveal(prior)), without_hidden(reveal(old))
-        changed = tuple(change.path for change in plan.changes)
+        changed = lifecycle.changed_paths(resource, reveal(old), reveal(new), reveal(prior))
+        before = without_hidden(reveal(old))
         context = attrs.evolve(self._call(request, prior), changed=changed, autonamed=bool(new.get(AUTONAMED)))
         if request.preview:
             with wrapping_unexpected_errors():
