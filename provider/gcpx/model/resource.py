@@ -424,13 +424,15 @@ class Resource(abc.ABC):
         A resource stays where it is until the program says otherwise, also if the provider's project, region or zone
         changes. Only its replacement follows the provider.
         """
-        here, before, there = self.location(old, outputs), self.location(old, {}), self.location(new, {})
+        here, there = self.location(old, outputs), self.location(new, {})
+        of_program = self.location(old, {})
         found: dict[str, tuple[str, str]] = {}
         for name in (place for place in PLACES if place in self.type.inputs):
-            now, then = getattr(here, name), getattr(there, name)
-            is_of_provider = getattr(before, name) == then  # otherwise the program itself has changed it
-            if is_of_provider and None not in {now, then} and now != then:
-                found[name] = (now, then)
+            present, future = getattr(here, name), getattr(there, name)
+            if getattr(of_program, name) != future:
+                continue  # the program itself has changed it
+            if None not in {present, future} and present != future:
+                found[name] = (present, future)
         return found
 
     def unique_key(self, inputs: dict[str, Any]) -> Any:

@@ -177,7 +177,7 @@ class UpdatePolicy(Record):
         default=False,
     )
     max_deleted: int | str = field(
-        "How many members one update may delete, those included that others replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. A preview of more is refused, and so is the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.",
+        "How many members one update may delete, including those that new ones replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. A preview of more is refused, and so is the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.",
         unsent=True,
         normalize=as_integer_or_percentage,
     )

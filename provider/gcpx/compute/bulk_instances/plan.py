@@ -170,6 +170,11 @@ class Policy:
         most = share(self.max_deleted, members)
         return most is None or deleted <= most
 
+    def require_few_deletions(self, deleted: int, members: int) -> None:
+        """Raise TooManyDeletedError if one update may not delete so many members, if so many exist before it."""
+        if not self.may_delete(deleted, members):
+            raise TooManyDeletedError(deleted, members, self)
+
 
 def is_rolling(inputs: BulkInstancesValues) -> bool:
     """Return whether a fleet's changes reach its members in batches."""
@@ -278,7 +283,7 @@ class TooManyDeletedError(UserError):
         allowed = f"{most:,}" if given == most else f"{given} of {members:,} members, which is {most:,},"
         super().__init__(
             f"updatePolicy.maxDeleted: allows one update to delete {allowed} and this one would delete {deleted:,} of "
-            f"{members:,} members, those included that others replace. If this is what you want, raise maxDeleted to "
+            f"{members:,} members, including those that new ones replace. If this is what you want, raise maxDeleted to "
             f"{deleted:,} for this update; if not, see what the program changes, or change fewer members with pauseAfter"
         )
 

@@ -16,7 +16,6 @@ from gcpx.compute.bulk_instances.plan import (
     PlannedMember,
     Policy,
     Step,
-    TooManyDeletedError,
     deleted_by,
     leaving,
     levels_of,
@@ -285,8 +284,7 @@ def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValue
     planned = list(steps(members, policy.wanted, policy))
     deleted = deleted_by(step for step, _ in planned)
     sure = [member for member in deleted if certain or member.need is not Level.REPLACE or Level.REPLACE in known]
-    if not policy.may_delete(len(sure), len(members)):
-        raise TooManyDeletedError(len(sure), len(members), policy)
+    policy.require_few_deletions(len(sure), len(members))
     lines = describe_plan(planned, members, policy, certain=certain, names=_names_to_come(context, new, policy))
     if not policy.may_delete(len(deleted), len(members)):
         lines.append(

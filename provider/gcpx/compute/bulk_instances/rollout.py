@@ -24,17 +24,7 @@ from gcpx.compute.bulk_instances.generation import changing, generation_of, gene
 from gcpx.compute.bulk_instances.goal import LABELS, ON_STOPPED, RELEASED, Goal, Setting, Target
 from gcpx.compute.bulk_instances.names import free_names, runs_out
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, last_members, live_fleet, unread_fleet
-from gcpx.compute.bulk_instances.plan import (
-    Level,
-    PlannedMember,
-    Policy,
-    Step,
-    TooManyDeletedError,
-    deleted_by,
-    next_step,
-    steps,
-    work_left,
-)
+from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, deleted_by, next_step, steps, work_left
 from gcpx.compute.bulk_instances.preview import describe_step, names_in_words, new_of
 from gcpx.compute.bulk_instances.shortfalls import is_shortage
 from gcpx.compute.bulk_instances.zones import Places, zones_of
@@ -586,9 +576,8 @@ class Rollout:
 
         There may be more of them than at the beginning, for example because members have stopped meanwhile.
         """
-        deleted = self.deleted + more
-        if more and not self.goal.policy.may_delete(deleted, self.existed):
-            raise TooManyDeletedError(deleted, self.existed, self.goal.policy)
+        if more:
+            self.goal.policy.require_few_deletions(self.deleted + more, self.existed)
 
     def _next_step(self) -> Step:
         """Plan the next step; an empty one ends the rollout."""
@@ -782,9 +771,7 @@ class FleetUpdate:
         # Both raise before anything is changed.
         planned = [goal.member(member, ready=True) for member in members]
         deleted = len(deleted_by(step for step, _ in steps(planned, goal.policy.wanted, goal.policy)))
-        existed = members_before(self.context, members)
-        if not goal.policy.may_delete(deleted, existed):
-            raise TooManyDeletedError(deleted, existed, goal.policy)
+        goal.policy.require_few_deletions(deleted, members_before(self.context, members))
         unlabelled = [member for member in members if goal.generation and not recorded_generation(member)]
         if not unlabelled or goal.base == goal.generation:
             return Rollout.of(self.context, self.fleet, goal, members)

@@ -4519,7 +4519,7 @@ class UpdatePolicyArgsDict(TypedDict):
     """
     max_deleted: NotRequired[pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]]
     """
-    How many members one update may delete, those included that others replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. A preview of more is refused, and so is the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.
+    How many members one update may delete, including those that new ones replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. A preview of more is refused, and so is the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.
     """
     max_surge: NotRequired[pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]]
     """
@@ -4579,7 +4579,7 @@ class UpdatePolicyArgs:
         How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members.
 
         :param pulumi.Input[bool] keep_names: Give a member that replaces another one the same name, and the same zone if `locationPolicy` or a fallback still allows it. The old one is then deleted first, so `maxSurge` must be 0. Fleets with `perInstanceProperties` always keep names. Default: false.
-        :param pulumi.Input[Union[int, str]] max_deleted: How many members one update may delete, those included that others replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. A preview of more is refused, and so is the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.
+        :param pulumi.Input[Union[int, str]] max_deleted: How many members one update may delete, including those that new ones replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. A preview of more is refused, and so is the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.
         :param pulumi.Input[Union[int, str]] max_surge: How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0`.
         :param pulumi.Input[Union[int, str]] max_unavailable: How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `1`, or `0` with `maxSurge`.
         :param pulumi.Input[int] min_ready_sec: How many seconds the members of a batch are observed after they are ready, such as `60`, at most 3,600. The next batch begins if they are still ready then. Default: `0`.
@@ -4629,7 +4629,7 @@ class UpdatePolicyArgs:
     @pulumi.getter(name="maxDeleted")
     def max_deleted(self) -> pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]:
         """
-        How many members one update may delete, those included that others replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. A preview of more is refused, and so is the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.
+        How many members one update may delete, including those that new ones replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. A preview of more is refused, and so is the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.
         """
         return pulumi.get(self, "max_deleted")
 
