@@ -33,6 +33,7 @@ RESERVED = {
     "values": ["r"],
 }
 FLEXIBLE = {"instanceSelections": {"small": {"machineTypes": ["e2-small"]}}}
+RESTARTED = {"action": "RESTART", "trigger": "a"}
 ROLLING = {"updatePolicy": {"strategy": "ROLLING"}}
 ASKING = {"updatePolicy": {"strategy": "ROLLING", "ready": {"guestAttribute": "app/state=ready"}}}
 NAMED = {"namePattern": None, "count": None, "perInstanceProperties": {"a": {}}}
@@ -202,6 +203,21 @@ CASES = {
     "BulkInstances: surge_fits_the_placement": ({"placement": {"policies": ["a"], "size": 4}, "updatePolicy": {"strategy": "ROLLING", "maxSurge": 1}}, {"placement": {"policies": ["a"], "size": 4}, "updatePolicy": {"strategy": "ROLLING", "maxSurge": 2}}, "updatePolicy.maxSurge"),
     "BulkInstances: named_fleets_have_no_surge": ({**NAMED, "updatePolicy": {"strategy": "ROLLING", "maxSurge": "0%"}}, {**NAMED, "updatePolicy": {"strategy": "ROLLING", "maxSurge": "1%"}}, "updatePolicy.maxSurge"),
     "BulkInstances: rolling_fleets_keep_a_label": ({**BY_NAME, "instanceProperties": {"labels": {"a": None}}, **ROLLING}, {**BY_NAME, "instanceProperties": {"labels": None}, **ROLLING}, "instanceProperties.labels"),
+    "BulkInstances: actions_need_the_rolling_strategy": ({"rollingAction": RESTARTED, **ROLLING}, {"rollingAction": RESTARTED}, "rollingAction"),
+    "BulkInstances: actions_are_allowed_by_the_policy": (
+        {"rollingAction": RESTARTED, "updatePolicy": {"strategy": "ROLLING", "mostDisruptiveAction": "RESTART"}},
+        {"rollingAction": RESTARTED, "updatePolicy": {"strategy": "ROLLING", "mostDisruptiveAction": "REFRESH"}},
+        "rollingAction.action",
+    ),
+    "BulkInstances: chosen_members_exclude_a_pause": (
+        {"rollingAction": {**RESTARTED, "members": ["1"]}, **ROLLING},
+        {"rollingAction": {**RESTARTED, "members": ["1"]}, "updatePolicy": {"strategy": "ROLLING", "pauseAfter": 1}},
+        "rollingAction.members",
+    ),
+    "RollingAction.action required": (RESTARTED, {"trigger": "a"}),
+    "RollingAction.action values": (RESTARTED, {"action": "REFRESH", "trigger": "a"}),
+    "RollingAction.trigger required": (RESTARTED, {"action": "RESTART"}),
+    "RollingAction.members form": ({**RESTARTED, "members": ["1"]}, {**RESTARTED, "members": ["web-1"]}, "members[0]"),
     "BulkInstances: guest_attributes_are_enabled": ({"instanceProperties": {"metadata": {"items": [{"key": "enable-guest-attributes", "value": "true"}]}}, **ASKING}, {"instanceProperties": {"metadata": {"items": [{"key": "enable-guest-attributes", "value": "false"}]}}, **ASKING}, "updatePolicy.ready.guestAttribute"),
     "UpdatePolicy: rollouts_need_the_rolling_strategy": ({"strategy": "ROLLING", "maxUnavailable": 2}, {"strategy": None, "maxUnavailable": 2}, "maxUnavailable"),
     "UpdatePolicy: replacing_needs_an_instance_to_spare": ({"maxUnavailable": 0, "maxSurge": 1}, {"maxUnavailable": "0%"}, "maxUnavailable"),
@@ -292,7 +308,7 @@ PLACES = {
 """Where to put an object if another rule refuses the case's content at the object's shortest path."""
 SURROUNDINGS = {
     "PerInstanceProperties": {"namePattern": None, "count": None},
-    **dict.fromkeys(("UpdatePolicy", "Readiness"), ROLLING),
+    **dict.fromkeys(("UpdatePolicy", "Readiness", "RollingAction"), ROLLING),
     **{name: {"sourceInstance": "zones/z/instances/i", "properties": None} for name in ("DiskInstantiationConfig", "SourceInstanceParams")},
 }  # fmt: skip
 """What an object needs around it: content that is merged into the inputs before the case's own."""

@@ -71,7 +71,7 @@ def fleet(count: Any = 3, **more: Any) -> dict[str, Any]:
     """Return the inputs of a fleet; arguments about its instances go into `instanceProperties`."""
     own = {
         *("namePattern", "perInstanceProperties", "minCount", "locationPolicy", "fleetId", "region"),
-        *("fallbacks", "placement", "instanceFlexibilityPolicy", "onStopped", "updatePolicy"),
+        *("fallbacks", "placement", "instanceFlexibilityPolicy", "onStopped", "rollingAction", "updatePolicy"),
     }
     given = {name: value for name, value in more.items() if name in own}
     made = properties(**{name: value for name, value in more.items() if name not in own})

@@ -27,6 +27,7 @@ class Program:
         machine: the machine type.
         disk: the size of the boot disks in GB.
         metadata: the value of the only metadata key; empty for none.
+        action: what is done to all members for a trigger, and the trigger; None for no action.
     """
 
     count: int
@@ -39,6 +40,7 @@ class Program:
     labels: dict[str, str] = attrs.Factory(dict)
     metadata: str = ""
     minimum: int = 1
+    action: tuple[str, str] | None = None
 
     @property
     def inputs(self) -> dict[str, Any]:
@@ -65,6 +67,7 @@ class Program:
             **({"labels": self.labels} if self.labels else {}),
             **({"metadata": {"items": [{"key": "a", "value": self.metadata}]}} if self.metadata else {}),
             **({"minCount": self.minimum} if self.minimum < self.count else {}),
+            **({"rollingAction": {"action": self.action[0], "trigger": self.action[1]}} if self.action else {}),
         }
 
     @property
@@ -141,6 +144,7 @@ CHANGES: Final = st.fixed_dictionaries(
         "metadata": st.sampled_from(["", "1", "2"]),
         "on_stopped": ON_STOPPED,
         "minimum": st.integers(1, 5),
+        "action": st.none() | st.tuples(st.sampled_from(["RESTART", "REPLACE"]), st.sampled_from(["a", "b"])),
     },
 )
 """Changes of a program."""

@@ -131,6 +131,7 @@ class BulkInstancesValues(TypedDict, total=False):
     generation: str
     instanceFlexibilityPolicy: InstanceFlexibilityPolicyValues
     instanceProperties: InstancePropertiesValues
+    lastRollingAction: str
     locationPolicy: LocationPolicyValues
     lostMembers: list[LostMemberValues]
     memberNames: list[str]
@@ -145,6 +146,7 @@ class BulkInstancesValues(TypedDict, total=False):
     project: str
     region: str
     removedKeys: dict[str, list[str]]
+    rollingAction: RollingActionValues
     runningCount: int
     shortfalls: list[ShortfallValues]
     sourceInstanceTemplate: str
@@ -504,6 +506,7 @@ class MemberValues(TypedDict, total=False):
     id: str
     internalAddress: str
     name: str
+    rollingAction: str
     selfLink: str
     status: str
     stopReason: str
@@ -681,6 +684,11 @@ class ResourceStatusValues(TypedDict, total=False):
     scheduling: ResourceStatusSchedulingValues
     shutdownDetails: ShutdownDetailsValues
     upcomingMaintenance: UpcomingMaintenanceValues
+
+class RollingActionValues(TypedDict, total=False):
+    action: str
+    members: list[str]
+    trigger: str
 
 class RolloutPolicyValues(TypedDict, total=False):
     defaultRolloutTime: str

@@ -23,6 +23,7 @@ from rolling_program import CHANGES, FAULTS, FIRST, INTERFERENCES, INTERRUPTIONS
 from stack import Stack
 from watched_fleet import WatchedFleet
 
+from gcpx.compute.bulk_instances.generation import hash_for_label
 from gcpx.model.resource import PARALLEL
 from gcpx_emulator.core.json_data import Json
 
@@ -171,7 +172,7 @@ class FleetMachine(RuleBasedStateMachine):
         was_rolled_back = self.stack.failed is not None and "was rolled back" in self.stack.failed.message
         if not crashes and not self.stack.has_failed and not was_rolled_back:
             self.kept = self.program
-            if not self.program.named:
+            if not self.program.named and self.program.action is None:
                 self._assert_thrift()
 
     def _arrange(self, trouble: Any, position: int) -> bool:
@@ -217,6 +218,8 @@ class FleetMachine(RuleBasedStateMachine):
         stopped = [item["name"] for item in members if item["status"] != "RUNNING" and item["id"] not in kept]
         assert not stopped
         assert self.stack.state is not None
+        if program.action is not None and program.updated >= program.count > 0:
+            assert self.stack.state.outputs["lastRollingAction"] == hash_for_label(program.action[1])
         generation = self.stack.state.outputs["generation"]
         current = [item for item in members if item["labels"].get("gcpx-generation") == generation]
         assert len(current) >= program.updated, [item["labels"] for item in members]

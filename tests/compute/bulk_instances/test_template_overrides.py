@@ -61,7 +61,12 @@ def test_a_null_is_sent_and_removes_what_the_template_has(engine, cloud, fleet_o
     body = cloud.requests(BULK)[0]["body"]["instanceProperties"]
 
     assert sent.items() <= body.items()
-    removed = {"gcpx-fallback": None, "gcpx-generation": None, **({"a": None} if "labels" in overrides else {})}
+    removed = {
+        "gcpx-action": None,
+        "gcpx-fallback": None,
+        "gcpx-generation": None,
+        **({"a": None} if "labels" in overrides else {}),
+    }
     assert body["labels"] == {"gcpx-bulk": created.outputs["fleetId"], **removed}
     assert not gone(_instance(cloud))
     assert created.inputs["instanceProperties"] == overrides

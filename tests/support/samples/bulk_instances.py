@@ -98,6 +98,7 @@ _BIGGER_DISK: Inputs = {"disks": [{"boot": True, "initializeParams": {"diskSizeG
 _BIGGER_KEPT_DISK: Inputs = {
     "disks": [{"boot": True, "autoDelete": True, "initializeParams": {"sourceImage": DEBIAN, "diskSizeGb": "20"}}]
 }
+_RESTART: Inputs = {"action": "RESTART", "trigger": "monday"}
 _FALLBACK: Inputs = {"fallbacks": [{"machineType": "e2-medium"}]}
 _FAULTS, _CRASHES, _CANCELLATIONS = (frozenset({suite}) for suite in (FAULTS, CRASHES, CANCELLATIONS))
 SAMPLE = Sample(
@@ -109,7 +110,7 @@ SAMPLE = Sample(
          "minCount": st.just(1), "onStopped": st.sampled_from(["START", "REPLACE", "KEEP"]), "locationPolicy": st.sampled_from([{"targetShape": "ANY_SINGLE_ZONE"}, {"targetShape": "BALANCED"}, {"locations": {"zones/us-east1-b": {"preference": "ALLOW"}}}])},
     ),
     api=ApiObject.compute("BulkInsertInstanceResource"),
-    own={"createdCount", "fallbacks", "fleetId", "generation", "lostMembers", "memberNames", "members", "onStopped", "operationGroupId", "perLocationStatus", "placement", "project", "region", "removedKeys", "runningCount", "shortfalls", "updatePolicy"},
+    own={"createdCount", "fallbacks", "fleetId", "generation", "lastRollingAction", "lostMembers", "memberNames", "members", "onStopped", "operationGroupId", "perLocationStatus", "placement", "project", "region", "removedKeys", "rollingAction", "runningCount", "shortfalls", "updatePolicy"},
     read_method="compute.instances.list",
     later_calls=("compute.regionOperations.wait", "compute.instances.list"),
     lives={
@@ -176,7 +177,7 @@ SAMPLE = Sample(
             suites=_CANCELLATIONS,
         ),
         "fleet_restarted": Program(
-            inputs=_rolling(_TWO), updates={"restart": _rolling(_TWO, machineType="e2-medium")}, suites=_CANCELLATIONS
+            inputs=_rolling(_TWO), updates={"restart": _rolling(_TWO, machineType="e2-medium"), "restart_again": _rolling(_TWO, rollingAction=_RESTART)}, suites=_CRASHES | _CANCELLATIONS
         ),
         "fleet_replaced": Program(
             inputs=_rolling(_READY), updates={"replace": _rolling(_READY, **_BIGGER_KEPT_DISK)}, suites=_CANCELLATIONS

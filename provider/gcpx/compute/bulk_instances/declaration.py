@@ -55,6 +55,9 @@ class Member(Record):
     id: str = output_field("The numeric ID that Google assigned to the instance.", always=True)
     internal_address: str = output_field("The internal IPv4 address of the first network interface.")
     name: str = output_field("The instance's name.", always=True)
+    rolling_action: str = output_field(
+        "Stands for the `rollingAction.trigger` for which the instance was last restarted or created; missing if there was none."
+    )
     self_link: str = output_field("The instance's URL.", always=True)
     status: str = output_field("The instance's state, such as `RUNNING`.", always=True)
     stop_reason: str = output_field(
@@ -130,6 +133,7 @@ class LocationPolicy(Record):
     )
 
 
+_NUMERIC_ID: Final = (re.compile(r"[0-9]{1,20}"), "a numeric ID, such as 4815162342")
 _GUEST_ATTRIBUTE: Final = (
     re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_./-]+(?:=.*)?"),
     "NAMESPACE/KEY or NAMESPACE/KEY=VALUE, such as app/state=ready",
@@ -238,6 +242,30 @@ class UpdatePolicy(Record):
 
 
 @record
+class RollingAction(Record):
+    """Members to restart or to replace, although none of their properties changes."""
+
+    action: str = field(
+        "What is done to the members, in the batches of `updatePolicy`: `RESTART` stops and starts them, `REPLACE` deletes them and creates others.",
+        required=True,
+        unsent=True,
+        enum=("RESTART", "REPLACE"),
+        closed=True,
+    )
+    members: list[str] = field(
+        'The numeric IDs of the members, as in the output `members`, such as `["4815162342"]`. A member that no longer exists is left out. Default: all members of the state.',
+        unsent=True,
+        pattern=_NUMERIC_ID,
+        identity="set",
+    )
+    trigger: str = field(
+        "Any text, such as a time or the number of an incident. Each new value lets the action be done once; as long as it stays, nothing is done again. A new fleet needs no action.",
+        required=True,
+        unsent=True,
+    )
+
+
+@record
 class LostMember(Record):
     """A member that no longer exists, and that the next update creates again."""
 
@@ -298,6 +326,9 @@ class BulkInstancesModel(Record):
         rules.named_fleets_have_no_surge,
         rules.rolling_fleets_keep_a_label,
         rules.guest_attributes_are_enabled,
+        rules.actions_need_the_rolling_strategy,
+        rules.actions_are_allowed_by_the_policy,
+        rules.chosen_members_exclude_a_pause,
         rules.boot_disks_are_not_from_snapshots,
         rules.sole_tenant_nodes_are_not_used,
         rules.customer_supplied_keys_are_not_used,
@@ -344,6 +375,9 @@ class BulkInstancesModel(Record):
         "The properties of the instances. Required without `sourceInstanceTemplate`; with it, they override the template's properties by JSON Merge Patch (RFC 7396), so a null removes a property of the template. Nulls can be written in Python, in a dict; typed classes of the SDKs and programs in YAML drop them. `labels`, `tags` and `metadata` change in place.",
         write_only=True,
         patches="sourceInstanceTemplate",
+    )
+    last_rolling_action: str = output_field(
+        "Stands for the last `rollingAction.trigger` for which all members were handled.", volatile=True
     )
     location_policy: LocationPolicy = field(
         "The zones in which instances may be created, such as `{zones: [{zone: zones/us-east1-b}]}`. Default: Google chooses one zone for all instances. Changes in place; applies only to instances that are created later.",
@@ -402,6 +436,10 @@ class BulkInstancesModel(Record):
         "The keys of labels, metadata and other settings that an unfinished update is removing from members.",
         secret=True,
         volatile=True,
+    )
+    rolling_action: RollingAction = field(
+        'Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, once for each value of `trigger`. Requires `updatePolicy.strategy: ROLLING`. Changes in place.',
+        unsent=True,
     )
     running_count: int = output_field(
         "The number of instances that are not stopped or suspended.", volatile=True, always=True

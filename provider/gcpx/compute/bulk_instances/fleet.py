@@ -39,7 +39,9 @@ GENERATION_LABEL: Final = "gcpx-generation"
 """The label that shows which properties a member of a rolling fleet was created with, or was last changed to."""
 FALLBACK_LABEL: Final = "gcpx-fallback"
 """The label that shows which of the fleet's fallbacks a member was created with: its index, and a hash."""
-RESERVED_LABELS: Final = frozenset({TRACKING_LABEL, GENERATION_LABEL, FALLBACK_LABEL})
+ACTION_LABEL: Final = "gcpx-action"
+"""The label that shows for which rolling action a member was last restarted or created: a hash of its trigger."""
+RESERVED_LABELS: Final = frozenset({TRACKING_LABEL, GENERATION_LABEL, FALLBACK_LABEL, ACTION_LABEL})
 """The labels that gcpx sets on members, and that programs must not set."""
 FLEET_ID: Final = (
     re.compile(r"[a-z0-9][-_a-z0-9]{0,62}|labels/[a-z][-_a-z0-9]{0,62}=[-_a-z0-9]{0,63}|namePattern/[-a-z0-9#]{1,63}"),

@@ -146,7 +146,7 @@ def generation_of(
     return "-".join(
         kept[level]
         if level in kept and level not in changed
-        else _hash(json.dumps(_plain(parts[level]), sort_keys=True))
+        else hash_for_label(json.dumps(_plain(parts[level]), sort_keys=True))
         for level in _ORDER
     )
 
@@ -208,8 +208,8 @@ def _parts(generation: str) -> dict[Level, str]:
 
 
 @functools.lru_cache(256)
-def _hash(text: str) -> str:
-    """Hash a part of a generation in about 20 ms and 8 MiB, so that guessing what it contains takes long.
+def hash_for_label(text: str) -> str:
+    """Hash what a label stands for in about 20 ms and 8 MiB, so that guessing it takes long.
 
     Labels are shown to more people than metadata, for example in the export of costs. No salt that only others lack
     would help: anyone who may read Google's data must be able to compare generations, also without the state.

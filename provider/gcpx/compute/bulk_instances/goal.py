@@ -31,6 +31,7 @@ from gcpx.compute.bulk_instances.generation import (
     set_properties,
 )
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, is_rolling, leaving, level_of, levels_of
+from gcpx.compute.bulk_instances.rolling_action import RollingAction
 from gcpx.errors import UserError
 from gcpx.gcp.errors import ApiError
 from gcpx.model.diff import diff
@@ -315,6 +316,7 @@ class Goal:
         drifted: by the IDs of members, the settings that the last refresh has found changed. Nothing else is set back,
             because the preview has not named it.
         sets_all: in a fleet that is not rolling, whether the update changes properties, and so sets what differs.
+        action: the members that the program asks to restart or to replace.
     """
 
     inputs: BulkInstancesValues
@@ -329,6 +331,7 @@ class Goal:
     leaving: Mapping[str, int] = attrs.Factory(dict)
     drifted: Mapping[str, list[str]] = attrs.Factory(dict)
     sets_all: bool = False
+    action: RollingAction = attrs.Factory(RollingAction)
 
     @classmethod
     def of(cls, context: Context, fleet: Fleet, old: BulkInstancesValues, new: BulkInstancesValues) -> Goal:
@@ -358,6 +361,7 @@ class Goal:
             leaving=leaving((known_member(new, policy, item) for item in prior.get("members") or ()), policy),
             drifted={item["id"]: item["differs"] for item in prior.get("members") or () if item.get("differs")},
             sets_all=bool(levels) or bool(context.prior.get(UNREAD)),
+            action=RollingAction.of(new, prior),
         )
 
     @classmethod
@@ -408,6 +412,7 @@ class Goal:
             rehosted=frozenset(_hostnames(self.inputs).keys() - _hostnames(old).keys()),
             leaving={},
             drifted={},
+            action=RollingAction(),
         )
 
     def target_of(self, instance: Instance) -> Target:
@@ -417,7 +422,8 @@ class Goal:
         """
         used, wanted = inputs_of_member(self.inputs, instance), self.target.properties
         kept = without(wanted, OF_FALLBACKS) if used is None else _without_choices(wanted, self.inputs, used)
-        target = attrs.evolve(self.target, properties=kept)
+        marks = self.action.labels if self.action.level_for(instance) else {}
+        target = attrs.evolve(self.target, properties=kept, labels={**self.target.labels, **marks})
         if self.policy.rolling or not is_changing(recorded_generation(instance)):
             return target
         # It was restarted to be set back. Only members of rolling fleets keep a generation.
@@ -434,8 +440,9 @@ class Goal:
         return recorded_generation(instance) or self.known.get(str(instance["id"]), self.base)
 
     def is_current(self, instance: Instance) -> bool:
-        """Return whether a member has reached the generation, by its label."""
-        return not self.generation or need_of(self.generation_of(instance), self.generation) is Level.NONE
+        """Return whether a member has reached the generation, by its label, and nothing is left of an action."""
+        is_behind = self.generation and need_of(self.generation_of(instance), self.generation)
+        return not is_behind and not self.action.level_for(instance)
 
     def member(self, instance: Instance, *, ready: bool) -> PlannedMember:
         """Describe an instance for the plan; raises TooDisruptiveError, or ApiError if it needs an unreadable template."""
@@ -465,7 +472,7 @@ class Goal:
             return Level.REPLACE
         if not self.policy.rolling:
             return Level.REPLACE if is_rehosted else Level.REFRESH if self._is_unset(instance) else Level.NONE
-        need = self._behind(instance)
+        need = max(self._behind(instance), self._action(instance))
         if is_rehosted or (need is Level.RESTART and not self._can_restart(instance)):
             need = Level.REPLACE
         if need > self.policy.most:
@@ -486,6 +493,13 @@ class Goal:
         if is_set and instance.get("status") == _RUNNING and self.policy.least < Level.RESTART:
             need = Level.REFRESH  # an interrupted rollout has restarted it already
         return max(need, self.policy.least)
+
+    def _action(self, instance: Instance) -> Level:
+        """Return what the program asks to do to a member, whatever it has; raises ApiError if the template is unreadable."""
+        level = self.action.level_for(instance)
+        if level and self.unreadable is not None:
+            raise self.unreadable
+        return max(level, self.policy.least) if level else level
 
     def _is_unset(self, instance: Instance) -> bool:
         """Return whether an update that changes the properties of a fleet that is not rolling has to set any of them."""

@@ -9,6 +9,7 @@ from gcpx.compute.bulk_instances.capacity import index_of_fallback, is_parked
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
 from gcpx.compute.bulk_instances.fleet import Fleet, Instance, fleet_values, is_stopped, stop_reasons
 from gcpx.compute.bulk_instances.generation import last_generations, recorded_generation
+from gcpx.compute.bulk_instances.rolling_action import recorded_action
 from gcpx.compute.operations import Operation
 from gcpx.model.fields import chosen, object_type
 from gcpx.model.links import name_of
@@ -135,6 +136,8 @@ def _member(
         member["differs"] = differing
     if (generation := recorded_generation(instance) or generations.get(member["id"])) is not None:
         member["generation"] = generation
+    if action := recorded_action(instance):
+        member["rollingAction"] = action
     if (fallback := index_of_fallback(labels)) >= 0:
         member["fallback"] = fallback
     if (internal := interface.get("networkIP")) is not None:

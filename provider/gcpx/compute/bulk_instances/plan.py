@@ -100,6 +100,11 @@ _READY_WITHIN: Final = 600
 _LEVELS: Final = {level.name: level for level in CHANGES}
 
 
+def level_named(name: str, default: Level) -> Level:
+    """Return the level with a name, such as `RESTART`; the default for any other name."""
+    return _LEVELS.get(name, default)
+
+
 @attrs.frozen(kw_only=True)
 class Policy:
     """How a change reaches the members of a fleet.
@@ -152,8 +157,8 @@ class Policy:
             rolling=True,
             unavailable=_unavailable(given.get("maxUnavailable"), wanted, surge),
             surge=surge,
-            least=_LEVELS.get(text(given, "minimalAction"), Level.REFRESH),
-            most=_LEVELS.get(text(given, "mostDisruptiveAction"), Level.REPLACE),
+            least=level_named(text(given, "minimalAction"), Level.REFRESH),
+            most=level_named(text(given, "mostDisruptiveAction"), Level.REPLACE),
             keep_names=given.get("keepNames") is True or bool(inputs.get("perInstanceProperties")),
             rolls_back=given.get("onFailure") == "ROLL_BACK",
             pause_after=share(given.get("pauseAfter"), wanted, math.ceil),

@@ -21,6 +21,7 @@ from gcpx.compute.bulk_instances.plan import (
     levels_of,
     steps,
 )
+from gcpx.compute.bulk_instances.rolling_action import RollingAction, warn_of_idle_action
 from gcpx.errors import UserError
 from gcpx.model.fields import elements, nested
 from gcpx.model.resource import Context
@@ -268,11 +269,13 @@ def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValue
         return
     refuse_mixed_fleet(context, new)
     policy = Policy.of(new)
-    certain = ("sourceInstanceTemplate",) not in context.changed and not has_unknown(new.get("instanceProperties"))
-    need_of_member = _needs(context, old, new, policy)
+    unknowns = has_unknown({name: new.get(name) for name in ("instanceProperties", "rollingAction")})
+    certain = ("sourceInstanceTemplate",) not in context.changed and not unknowns
+    prior, need_of_member = fleet_values(context.prior), _needs(context, old, new, policy)
+    warn_of_idle_action(context, new, prior)
     members = [
         _member(new, policy, item, Level.REPLACE if _is_recreated(context, old, item["name"]) else need_of_member(item))
-        for item in fleet_values(context.prior).get("members") or ()
+        for item in prior.get("members") or ()
     ]
     order = leaving(members, policy)
     members = [attrs.evolve(member, leaves=order.get(member.id, 0)) for member in members]
@@ -373,9 +376,15 @@ def _needs(
         return lambda _: min(changed, Level.REFRESH)
     prior = last_generation(fleet_values(context.prior)) or _offline_generation(old)
     wanted = _offline_generation(new, prior, levels) if levels else prior
+    action = RollingAction.of(new, fleet_values(context.prior))
+    asked = {member: min(action.level, policy.most) for member in action.pending}
     if prior and wanted:
-        return lambda known: need_of(known.get("generation") or prior, wanted)
-    return lambda known: max(need_of(known.get("generation") or prior, prior) if prior else Level.NONE, changed)
+        return lambda known: max(need_of(known.get("generation") or prior, wanted), asked.get(known["id"], Level.NONE))
+    return lambda known: max(
+        need_of(known.get("generation") or prior, prior) if prior else Level.NONE,
+        changed,
+        asked.get(known["id"], Level.NONE),
+    )
 
 
 def _offline_generation(

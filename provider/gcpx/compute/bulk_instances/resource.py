@@ -57,6 +57,7 @@ from gcpx.compute.bulk_instances.preview import (
     refuse_mixed_fleet,
     will_set_back,
 )
+from gcpx.compute.bulk_instances.rolling_action import RollingAction
 from gcpx.compute.bulk_instances.rollout import FleetUpdate, kept_outputs, unfinished_rollout
 from gcpx.compute.bulk_instances.rules import fallback_zones_are_in_the_region, regional_template_is_in_the_region
 from gcpx.compute.insertion import EarlierInsertions, taken_over, wait_for_insertions
@@ -375,6 +376,11 @@ def _names(instances: list[Instance]) -> str:
     return names_in_words(instance["name"] for instance in instances)
 
 
+def _outputs_of_new(inputs: BulkInstancesValues, generation: str) -> BulkInstancesValues:
+    """Return what the first update needs to know of a new fleet: its generation, and the action that its members need not."""
+    return {**generation_output(generation), **RollingAction.of(inputs, {}).outputs({}, [])}
+
+
 _ID: Final = re.compile(
     r"projects/(?P<project>[^/]+)/regions/(?P<region>[^/]+)/"
     r"(?:bulkInstances/(?P<tracked>[^/]+)|(?P<found_by>labels/[^/]+=[^/]*|namePattern/[^/]+))"
@@ -416,7 +422,7 @@ class BulkInstances(InProject):
     autoname = Autoname(property="fleetId", pattern=FLEET_ID[0], max_length=63)
     in_place = frozenset(
         {("count",), ("minCount",), ("perInstanceProperties",), ("locationPolicy",), ("onStopped",), ("updatePolicy",)}
-        | {("fallbacks",), ("placement",)}
+        | {("fallbacks",), ("placement",), ("rollingAction",)}
         | {("instanceProperties", name) for name in ("labels", "tags", "metadata")}
     )
     id_forms = (
@@ -509,11 +515,12 @@ class BulkInstances(InProject):
         warn_of_overlap(context, fleet, inputs)
         size, names = FleetSize.of(inputs), list(inputs.get("perInstanceProperties") or {})
         generation = creation_generation(context, fleet, inputs)
-        demand = Demand(count=size.wanted, names=names, labels={GENERATION_LABEL: generation} if generation else {})
+        labels = {GENERATION_LABEL: generation, **RollingAction.of(inputs, {}).labels} if generation else {}
+        demand = Demand(count=size.wanted, names=names, labels=labels)
         with self._reserve(context, fleet):
             adopted = self._has_own_instances(context, fleet, inputs, demand)
             if is_parked(inputs):
-                return live_fleet(context, fleet, [], inputs, generation_output(generation))
+                return live_fleet(context, fleet, [], inputs, _outputs_of_new(inputs, generation))
             demand = attrs.evolve(demand, begun=adopted)
             with naming_strangers(context, fleet):
                 return attrs.evolve(self._grow(context, fleet, inputs, demand), adopted=adopted)
@@ -663,7 +670,7 @@ class BulkInstances(InProject):
             creation = creation.completed() if len(members) >= demand.count else creation
             outputs: BulkInstancesValues = {
                 **creation.outputs,
-                **generation_output(demand.labels.get(GENERATION_LABEL, "")),
+                **_outputs_of_new(inputs, demand.labels.get(GENERATION_LABEL, "")),
             }
             state = live_fleet(context, fleet, members, inputs, outputs)
         if len(members) < demand.count:

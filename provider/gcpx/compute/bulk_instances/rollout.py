@@ -26,6 +26,7 @@ from gcpx.compute.bulk_instances.names import free_names, runs_out
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, last_members, live_fleet, unread_fleet
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, deleted_by, next_step, steps, work_left
 from gcpx.compute.bulk_instances.preview import describe_step, names_in_words, new_of
+from gcpx.compute.bulk_instances.rolling_action import RollingAction, is_only_action
 from gcpx.compute.bulk_instances.shortfalls import is_shortage
 from gcpx.compute.bulk_instances.zones import Places, zones_of
 from gcpx.errors import CancelledError, ProviderError
@@ -272,7 +273,7 @@ class Readiness:
         return wanted in values if wanted or "=" in self.guest_attribute else bool(values)
 
 
-_KEPT: Final = ("generation", "removedKeys", "instanceProperties", "sourceInstanceTemplate")
+_KEPT: Final = ("generation", "lastRollingAction", "removedKeys", "instanceProperties", "sourceInstanceTemplate")
 """The outputs of the last update that a refresh keeps; the generation is that of the properties, so they stay together."""
 
 
@@ -284,7 +285,7 @@ def rollout_outputs(prior: BulkInstancesValues, goal: Goal, members: list[Instan
         goal: the goal of the update.
         members: the members after it.
     """
-    outputs = generation_output(goal.generation)
+    outputs: BulkInstancesValues = {**generation_output(goal.generation), **goal.action.outputs(prior, members)}
     if goal.target.removed and not all(goal.is_current(member) for member in members):
         outputs["removedKeys"] = {name: sorted(keys) for name, keys in goal.target.removed.items()}
     lost = lost_members(prior, goal.inputs, members)[: max(0, goal.policy.wanted - len(members))]
@@ -305,16 +306,18 @@ def unfinished_rollout(prior: BulkInstancesValues, inputs: BulkInstancesValues, 
 
     Missing and stopped members do not matter here, because they show as a change of `count`.
     """
-    policy, generation = Policy.of(inputs), prior.get("generation")
+    policy, generation, action = Policy.of(inputs), prior.get("generation"), RollingAction.of(inputs, prior)
     if not policy.rolling or not generation:
         return ""
-    behind = [member["name"] for member in members if recorded_generation(member) != generation]
+    behind = [
+        member["name"] for member in members if recorded_generation(member) != generation or action.level_for(member)
+    ]
     current = len(members) - len(behind)
     if not behind or (policy.pause_after is not None and current >= policy.pause_after):
         return ""
     return (
-        f"{len(behind):,} of {len(members):,} members {'does' if len(behind) == 1 else 'do'} not have the properties of the last update: "
-        f"{names_in_words(behind)}; run `pulumi up` to go on"
+        f"the last update has not ended for {len(behind):,} of {len(members):,} members: {names_in_words(behind)}; run "
+        "`pulumi up` to go on"
     )
 
 
@@ -346,7 +349,7 @@ def instances_to_create(
         count: the number of instances.
         zones: the zones that may have room, if the fleet is spread over them.
     """
-    labels = {**goal.target.labels}
+    labels = {**goal.target.labels, **goal.action.labels}
     places = _zones_by_name(context, goal.inputs, kept, deleted) if goal.policy.keep_names else {}
     named = goal.inputs.get("perInstanceProperties")
     if named:
@@ -642,6 +645,8 @@ class Rollout:
             self._start(instances(step.start))
         if step.restart:
             self.changes.restart(instances(step.restart))
+            restarted = {member.id for member in step.restart} - self.changes.failures.keys()
+            self.goal = attrs.evolve(self.goal, action=self.goal.action.without(restarted))
         left = self.changes.delete(instances(step.delete)) if step.delete else []
         gone = _without(instances(step.delete), left)
         self.deleted += len(gone)
@@ -800,8 +805,8 @@ class FleetUpdate:
         return PartialError(self._live_or_unread(rollout), f"{error}\n{self._reached(rollout)}")
 
     def _may_roll_back(self, rollout: Rollout) -> bool:
-        """Return whether a failure is rolled back; what only sets members back has nothing to go back to."""
-        return rollout.goal.policy.rolls_back and self.context.changed not in {(), (("members",),)}
+        """Return whether a failure is rolled back; an update that only sets back or restarts has nothing to go back to."""
+        return rollout.goal.policy.rolls_back and not is_only_action(self.context.changed)
 
     def _rolled_back(self, rollout: Rollout, error: ProviderError, before: list[Instance]) -> Exception:
         """Bring the members that were changed back to the old inputs; if some were replaced, the state has to know."""

@@ -595,6 +595,53 @@ def rolling_fleets_keep_a_label(values: BulkInstancesValues) -> list[Failure]:
     return [Failure(("instanceProperties", "labels"), words)]
 
 
+_ACTIONS_SOURCE: Final = "[Fleets: restart or replace members](../fleets.md#restart-or-replace-members)"
+
+
+@rule("rollingAction requires updatePolicy.strategy: ROLLING", _ACTIONS_SOURCE, about="rollingAction")
+def actions_need_the_rolling_strategy(values: BulkInstancesValues) -> list[Failure]:
+    """Refuse an action that would have no batches."""
+    policy = values.get("updatePolicy")
+    if (
+        not values.get("rollingAction")
+        or policy is UNKNOWN
+        or nested(values, "updatePolicy").get("strategy") is UNKNOWN
+    ):
+        return []
+    if is_rolling(values):
+        return []
+    words = (
+        "requires updatePolicy.strategy: ROLLING, whose batches it uses: set the strategy, and run `pulumi up` before"
+    )
+    return [Failure("rollingAction", words)]
+
+
+@rule(
+    "rollingAction.action must not need more than updatePolicy.mostDisruptiveAction",
+    _ACTIONS_SOURCE,
+    about="rollingAction",
+)
+def actions_are_allowed_by_the_policy(values: BulkInstancesValues) -> list[Failure]:
+    """Refuse an action that the policy of the same program refuses."""
+    asked = text(nested(values, "rollingAction"), "action")
+    most = text(nested(values, "updatePolicy"), "mostDisruptiveAction") or ACTIONS[-1]
+    if not {asked, most} <= set(ACTIONS) or ACTIONS.index(asked) <= ACTIONS.index(most):
+        return []
+    return [
+        Failure("rollingAction.action", f"must not need more than updatePolicy.mostDisruptiveAction, which is {most}")
+    ]
+
+
+@rule("rollingAction.members conflicts with updatePolicy.pauseAfter", _ACTIONS_SOURCE, about="rollingAction")
+def chosen_members_exclude_a_pause(values: BulkInstancesValues) -> list[Failure]:
+    """Refuse a pause, for which the members that were not chosen would count."""
+    given, pause = nested(values, "rollingAction"), nested(values, "updatePolicy").get("pauseAfter")
+    if not given.get("members") or pause is None:
+        return []
+    words = "conflicts with updatePolicy.pauseAfter, for which all members count: choose fewer members instead"
+    return [Failure("rollingAction.members", words)]
+
+
 @rule(
     "ready.guestAttribute requires the metadata enable-guest-attributes: TRUE", SOURCE, about="updatePolicy", warns=True
 )

@@ -73,6 +73,8 @@ __all__ = [
     'ReadinessArgsDict',
     'ReservationAffinityArgs',
     'ReservationAffinityArgsDict',
+    'RollingActionArgs',
+    'RollingActionArgsDict',
     'SchedulingArgs',
     'SchedulingArgsDict',
     'SchedulingGracefulShutdownArgs',
@@ -3540,6 +3542,81 @@ class ReservationAffinityArgs:
     @values.setter
     def values(self, value: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]):
         pulumi.set(self, "values", value)
+
+
+class RollingActionArgsDict(TypedDict):
+    """
+    Members to restart or to replace, although none of their properties changes.
+    """
+    action: pulumi.Input[_builtins.str]
+    """
+    What is done to the members, in the batches of `updatePolicy`: `RESTART` stops and starts them, `REPLACE` deletes them and creates others.
+    """
+    trigger: pulumi.Input[_builtins.str]
+    """
+    Any text, such as a time or the number of an incident. Each new value lets the action be done once; as long as it stays, nothing is done again. A new fleet needs no action.
+    """
+    members: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
+    """
+    The numeric IDs of the members, as in the output `members`, such as `["4815162342"]`. A member that no longer exists is left out. Default: all members of the state.
+    """
+
+@pulumi.input_type
+class RollingActionArgs:
+    """
+    Members to restart or to replace, although none of their properties changes.
+    """
+    def __init__(__self__, *,
+                 action: pulumi.Input[_builtins.str],
+                 trigger: pulumi.Input[_builtins.str],
+                 members: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None):
+        """
+        Members to restart or to replace, although none of their properties changes.
+
+        :param pulumi.Input[str] action: What is done to the members, in the batches of `updatePolicy`: `RESTART` stops and starts them, `REPLACE` deletes them and creates others.
+        :param pulumi.Input[str] trigger: Any text, such as a time or the number of an incident. Each new value lets the action be done once; as long as it stays, nothing is done again. A new fleet needs no action.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] members: The numeric IDs of the members, as in the output `members`, such as `["4815162342"]`. A member that no longer exists is left out. Default: all members of the state.
+        """
+        pulumi.set(__self__, "action", action)
+        pulumi.set(__self__, "trigger", trigger)
+        if members is not None:
+            pulumi.set(__self__, "members", members)
+
+    @_builtins.property
+    @pulumi.getter
+    def action(self) -> pulumi.Input[_builtins.str]:
+        """
+        What is done to the members, in the batches of `updatePolicy`: `RESTART` stops and starts them, `REPLACE` deletes them and creates others.
+        """
+        return pulumi.get(self, "action")
+
+    @action.setter
+    def action(self, value: pulumi.Input[_builtins.str]):
+        pulumi.set(self, "action", value)
+
+    @_builtins.property
+    @pulumi.getter
+    def trigger(self) -> pulumi.Input[_builtins.str]:
+        """
+        Any text, such as a time or the number of an incident. Each new value lets the action be done once; as long as it stays, nothing is done again. A new fleet needs no action.
+        """
+        return pulumi.get(self, "trigger")
+
+    @trigger.setter
+    def trigger(self, value: pulumi.Input[_builtins.str]):
+        pulumi.set(self, "trigger", value)
+
+    @_builtins.property
+    @pulumi.getter
+    def members(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
+        """
+        The numeric IDs of the members, as in the output `members`, such as `["4815162342"]`. A member that no longer exists is left out. Default: all members of the state.
+        """
+        return pulumi.get(self, "members")
+
+    @members.setter
+    def members(self, value: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]):
+        pulumi.set(self, "members", value)
 
 
 class SchedulingArgsDict(TypedDict):

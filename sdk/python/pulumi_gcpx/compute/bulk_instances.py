@@ -37,6 +37,7 @@ class BulkInstancesArgs:
                  placement: pulumi.Input[Optional[Union['PlacementArgs', 'PlacementArgsDict']]] = None,
                  project: pulumi.Input[Optional[_builtins.str]] = None,
                  region: pulumi.Input[Optional[_builtins.str]] = None,
+                 rolling_action: pulumi.Input[Optional[Union['RollingActionArgs', 'RollingActionArgsDict']]] = None,
                  source_instance_template: pulumi.Input[Optional[_builtins.str]] = None,
                  update_policy: pulumi.Input[Optional[Union['UpdatePolicyArgs', 'UpdatePolicyArgsDict']]] = None):
         """
@@ -55,6 +56,7 @@ class BulkInstancesArgs:
         :param pulumi.Input['PlacementArgs'] placement: Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], size: 22}`. Changes in place; applies only to instances that are created later.
         :param pulumi.Input[str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
         :param pulumi.Input[str] region: The region, such as `us-east1`. Default: the provider's region.
+        :param pulumi.Input['RollingActionArgs'] rolling_action: Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, once for each value of `trigger`. Requires `updatePolicy.strategy: ROLLING`. Changes in place.
         :param pulumi.Input[str] source_instance_template: The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, with or without `?uniqueId=`. A regional template must be in the fleet's region.
         :param pulumi.Input['UpdatePolicyArgs'] update_policy: How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members, such as `{strategy: ROLLING, maxUnavailable: 2}`. Default: such a change replaces the whole fleet. Changes in place.
         """
@@ -84,6 +86,8 @@ class BulkInstancesArgs:
             pulumi.set(__self__, "project", project)
         if region is not None:
             pulumi.set(__self__, "region", region)
+        if rolling_action is not None:
+            pulumi.set(__self__, "rolling_action", rolling_action)
         if source_instance_template is not None:
             pulumi.set(__self__, "source_instance_template", source_instance_template)
         if update_policy is not None:
@@ -246,6 +250,18 @@ class BulkInstancesArgs:
         pulumi.set(self, "region", value)
 
     @_builtins.property
+    @pulumi.getter(name="rollingAction")
+    def rolling_action(self) -> pulumi.Input[Optional['RollingActionArgs']]:
+        """
+        Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, once for each value of `trigger`. Requires `updatePolicy.strategy: ROLLING`. Changes in place.
+        """
+        return pulumi.get(self, "rolling_action")
+
+    @rolling_action.setter
+    def rolling_action(self, value: pulumi.Input[Optional['RollingActionArgs']]):
+        pulumi.set(self, "rolling_action", value)
+
+    @_builtins.property
     @pulumi.getter(name="sourceInstanceTemplate")
     def source_instance_template(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
@@ -334,6 +350,7 @@ class BulkInstances(pulumi.CustomResource):
                  placement: pulumi.Input[Optional[Union['PlacementArgs', 'PlacementArgsDict']]] = None,
                  project: pulumi.Input[Optional[_builtins.str]] = None,
                  region: pulumi.Input[Optional[_builtins.str]] = None,
+                 rolling_action: pulumi.Input[Optional[Union['RollingActionArgs', 'RollingActionArgsDict']]] = None,
                  source_instance_template: pulumi.Input[Optional[_builtins.str]] = None,
                  update_policy: pulumi.Input[Optional[Union['UpdatePolicyArgs', 'UpdatePolicyArgsDict']]] = None,
                  __props__=None):
@@ -398,6 +415,7 @@ class BulkInstances(pulumi.CustomResource):
         :param pulumi.Input[Union['PlacementArgs', 'PlacementArgsDict']] placement: Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], size: 22}`. Changes in place; applies only to instances that are created later.
         :param pulumi.Input[str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
         :param pulumi.Input[str] region: The region, such as `us-east1`. Default: the provider's region.
+        :param pulumi.Input[Union['RollingActionArgs', 'RollingActionArgsDict']] rolling_action: Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, once for each value of `trigger`. Requires `updatePolicy.strategy: ROLLING`. Changes in place.
         :param pulumi.Input[str] source_instance_template: The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, with or without `?uniqueId=`. A regional template must be in the fleet's region.
         :param pulumi.Input[Union['UpdatePolicyArgs', 'UpdatePolicyArgsDict']] update_policy: How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members, such as `{strategy: ROLLING, maxUnavailable: 2}`. Default: such a change replaces the whole fleet. Changes in place.
         """
@@ -475,6 +493,7 @@ class BulkInstances(pulumi.CustomResource):
         :param pulumi.Input[Union['PlacementArgs', 'PlacementArgsDict']] placement: Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], size: 22}`. Changes in place; applies only to instances that are created later.
         :param pulumi.Input[str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
         :param pulumi.Input[str] region: The region, such as `us-east1`. Default: the provider's region.
+        :param pulumi.Input[Union['RollingActionArgs', 'RollingActionArgsDict']] rolling_action: Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, once for each value of `trigger`. Requires `updatePolicy.strategy: ROLLING`. Changes in place.
         :param pulumi.Input[str] source_instance_template: The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, with or without `?uniqueId=`. A regional template must be in the fleet's region.
         :param pulumi.Input[Union['UpdatePolicyArgs', 'UpdatePolicyArgsDict']] update_policy: How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members, such as `{strategy: ROLLING, maxUnavailable: 2}`. Default: such a change replaces the whole fleet. Changes in place.
         """
@@ -500,6 +519,7 @@ class BulkInstances(pulumi.CustomResource):
                  placement: pulumi.Input[Optional[Union['PlacementArgs', 'PlacementArgsDict']]] = None,
                  project: pulumi.Input[Optional[_builtins.str]] = None,
                  region: pulumi.Input[Optional[_builtins.str]] = None,
+                 rolling_action: pulumi.Input[Optional[Union['RollingActionArgs', 'RollingActionArgsDict']]] = None,
                  source_instance_template: pulumi.Input[Optional[_builtins.str]] = None,
                  update_policy: pulumi.Input[Optional[Union['UpdatePolicyArgs', 'UpdatePolicyArgsDict']]] = None,
                  __props__=None):
@@ -524,10 +544,12 @@ class BulkInstances(pulumi.CustomResource):
             __props__.__dict__["placement"] = placement
             __props__.__dict__["project"] = project
             __props__.__dict__["region"] = region
+            __props__.__dict__["rolling_action"] = rolling_action
             __props__.__dict__["source_instance_template"] = source_instance_template
             __props__.__dict__["update_policy"] = update_policy
             __props__.__dict__["created_count"] = None
             __props__.__dict__["generation"] = None
+            __props__.__dict__["last_rolling_action"] = None
             __props__.__dict__["lost_members"] = None
             __props__.__dict__["member_names"] = None
             __props__.__dict__["members"] = None
@@ -567,6 +589,7 @@ class BulkInstances(pulumi.CustomResource):
         __props__.__dict__["generation"] = None
         __props__.__dict__["instance_flexibility_policy"] = None
         __props__.__dict__["instance_properties"] = None
+        __props__.__dict__["last_rolling_action"] = None
         __props__.__dict__["location_policy"] = None
         __props__.__dict__["lost_members"] = None
         __props__.__dict__["member_names"] = None
@@ -581,6 +604,7 @@ class BulkInstances(pulumi.CustomResource):
         __props__.__dict__["project"] = None
         __props__.__dict__["region"] = None
         __props__.__dict__["removed_keys"] = None
+        __props__.__dict__["rolling_action"] = None
         __props__.__dict__["running_count"] = None
         __props__.__dict__["shortfalls"] = None
         __props__.__dict__["source_instance_template"] = None
@@ -642,6 +666,14 @@ class BulkInstances(pulumi.CustomResource):
         The properties of the instances. Required without `sourceInstanceTemplate`; with it, they override the template's properties by JSON Merge Patch (RFC 7396), so a null removes a property of the template. Nulls can be written in Python, in a dict; typed classes of the SDKs and programs in YAML drop them. `labels`, `tags` and `metadata` change in place.
         """
         return pulumi.get(self, "instance_properties")
+
+    @_builtins.property
+    @pulumi.getter(name="lastRollingAction")
+    def last_rolling_action(self) -> pulumi.Output[Optional[_builtins.str]]:
+        """
+        Stands for the last `rollingAction.trigger` for which all members were handled.
+        """
+        return pulumi.get(self, "last_rolling_action")
 
     @_builtins.property
     @pulumi.getter(name="locationPolicy")
@@ -754,6 +786,14 @@ class BulkInstances(pulumi.CustomResource):
         The keys of labels, metadata and other settings that an unfinished update is removing from members.
         """
         return pulumi.get(self, "removed_keys")
+
+    @_builtins.property
+    @pulumi.getter(name="rollingAction")
+    def rolling_action(self) -> pulumi.Output[Optional['outputs.RollingAction']]:
+        """
+        Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, once for each value of `trigger`. Requires `updatePolicy.strategy: ROLLING`. Changes in place.
+        """
+        return pulumi.get(self, "rolling_action")
 
     @_builtins.property
     @pulumi.getter(name="runningCount")

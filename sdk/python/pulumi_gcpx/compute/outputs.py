@@ -77,6 +77,7 @@ __all__ = [
     'ReservationConsumptionInfo',
     'ResourceStatus',
     'ResourceStatusScheduling',
+    'RollingAction',
     'RolloutPolicy',
     'SavedAttachedDiskResponse',
     'SavedDisk',
@@ -4107,6 +4108,8 @@ class Member(dict):
             suggest = "external_address"
         elif key == "internalAddress":
             suggest = "internal_address"
+        elif key == "rollingAction":
+            suggest = "rolling_action"
         elif key == "stopReason":
             suggest = "stop_reason"
 
@@ -4132,6 +4135,7 @@ class Member(dict):
                  fallback: Optional[_builtins.int] = None,
                  generation: Optional[_builtins.str] = None,
                  internal_address: Optional[_builtins.str] = None,
+                 rolling_action: Optional[_builtins.str] = None,
                  stop_reason: Optional[_builtins.str] = None):
         """
         One instance of the fleet.
@@ -4146,6 +4150,7 @@ class Member(dict):
         :param int fallback: The index of the element of `fallbacks` that the instance was created with, such as `0`; missing if it was created without one.
         :param str generation: The instance's generation, which stands for the properties that it was created with or last changed to; missing if the fleet has no `updatePolicy`.
         :param str internal_address: The internal IPv4 address of the first network interface.
+        :param str rolling_action: Stands for the `rollingAction.trigger` for which the instance was last restarted or created; missing if there was none.
         :param str stop_reason: Why the instance is stopped: `PREEMPTED` if Google preempted it, `RUN_LIMIT` if it reached the end of its run time, `HOST_ERROR` if its host machine failed, `GUEST` if its own operating system shut it down, `REQUESTED` if someone stopped or suspended it; missing if it is not stopped, or if Google does not say why.
         """
         pulumi.set(__self__, "id", id)
@@ -4163,6 +4168,8 @@ class Member(dict):
             pulumi.set(__self__, "generation", generation)
         if internal_address is not None:
             pulumi.set(__self__, "internal_address", internal_address)
+        if rolling_action is not None:
+            pulumi.set(__self__, "rolling_action", rolling_action)
         if stop_reason is not None:
             pulumi.set(__self__, "stop_reason", stop_reason)
 
@@ -4245,6 +4252,14 @@ class Member(dict):
         The internal IPv4 address of the first network interface.
         """
         return pulumi.get(self, "internal_address")
+
+    @_builtins.property
+    @pulumi.getter(name="rollingAction")
+    def rolling_action(self) -> Optional[_builtins.str]:
+        """
+        Stands for the `rollingAction.trigger` for which the instance was last restarted or created; missing if there was none.
+        """
+        return pulumi.get(self, "rolling_action")
 
     @_builtins.property
     @pulumi.getter(name="stopReason")
@@ -5568,6 +5583,52 @@ class ResourceStatusScheduling(dict):
         When Google will terminate the instance (RFC 3339).
         """
         return pulumi.get(self, "termination_timestamp")
+
+
+@pulumi.output_type
+class RollingAction(dict):
+    """
+    Members to restart or to replace, although none of their properties changes.
+    """
+    def __init__(__self__, *,
+                 action: _builtins.str,
+                 trigger: _builtins.str,
+                 members: Optional[Sequence[_builtins.str]] = None):
+        """
+        Members to restart or to replace, although none of their properties changes.
+
+        :param str action: What is done to the members, in the batches of `updatePolicy`: `RESTART` stops and starts them, `REPLACE` deletes them and creates others.
+        :param str trigger: Any text, such as a time or the number of an incident. Each new value lets the action be done once; as long as it stays, nothing is done again. A new fleet needs no action.
+        :param Sequence[str] members: The numeric IDs of the members, as in the output `members`, such as `["4815162342"]`. A member that no longer exists is left out. Default: all members of the state.
+        """
+        pulumi.set(__self__, "action", action)
+        pulumi.set(__self__, "trigger", trigger)
+        if members is not None:
+            pulumi.set(__self__, "members", members)
+
+    @_builtins.property
+    @pulumi.getter
+    def action(self) -> _builtins.str:
+        """
+        What is done to the members, in the batches of `updatePolicy`: `RESTART` stops and starts them, `REPLACE` deletes them and creates others.
+        """
+        return pulumi.get(self, "action")
+
+    @_builtins.property
+    @pulumi.getter
+    def trigger(self) -> _builtins.str:
+        """
+        Any text, such as a time or the number of an incident. Each new value lets the action be done once; as long as it stays, nothing is done again. A new fleet needs no action.
+        """
+        return pulumi.get(self, "trigger")
+
+    @_builtins.property
+    @pulumi.getter
+    def members(self) -> Optional[Sequence[_builtins.str]]:
+        """
+        The numeric IDs of the members, as in the output `members`, such as `["4815162342"]`. A member that no longer exists is left out. Default: all members of the state.
+        """
+        return pulumi.get(self, "members")
 
 
 @pulumi.output_type

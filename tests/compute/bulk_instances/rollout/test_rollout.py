@@ -487,7 +487,7 @@ def test_a_refresh_says_that_a_rollout_is_not_finished(engine, cloud):
     with failing() as failed:
         engine.refresh(created)
     partial = failed[0].partial
-    assert "3 of 4 members do not have the properties of the last update" in partial.reasons[0]
+    assert "the last update has not ended for 3 of 4 members: " in partial.reasons[0]
 
     found = Resource(created.urn, partial.id, driver.plain(partial.inputs), driver.plain(partial.properties))
     back = engine.update(found, rolling())
@@ -510,7 +510,7 @@ def test_the_label_of_a_generation_that_somebody_has_removed_is_set_again(engine
     cloud.change(instance_path("web-002"), lambda body: body["labels"].pop("gcpx-generation"))
     with failing() as failed:
         engine.refresh(created)
-    assert "1 of 2 members does not have the properties of the last update: web-002" in failed[0].partial.reasons[0]
+    assert "the last update has not ended for 1 of 2 members: web-002" in failed[0].partial.reasons[0]
     healed = engine.update(created, rolling(2))
 
     assert ids(healed) == ids(created)
