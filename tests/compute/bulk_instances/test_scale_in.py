@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from fleets import instance_path, member_names, stop
 from programs import fleet
-from rollouts import rolling
+from rollouts import BIGGER_DISK, rolling
 
 GENERATION = "gcpx-generation"
 
@@ -158,3 +158,19 @@ def test_a_balanced_fleet_stays_balanced_when_it_gets_smaller(stack, cloud, coun
 
     found = Counter(member["zone"] for member in stack.state.outputs["members"])
     assert sorted(found.values(), reverse=True) == zones
+
+
+@pytest.mark.parametrize("number", range(3, 9))
+def test_what_a_killed_surge_has_created_stays_and_the_old_member_leaves(stack, cloud, number):
+    policy = {"maxSurge": 1}
+    stack.run("up", rolling(2, policy))
+    old = {member["id"] for member in stack.state.outputs["members"]}
+    stack.crash("up", rolling(2, policy, **BIGGER_DISK), number, "after")
+    cloud.emulator.operations.settle()
+    made = {body["id"] for body in _instances(cloud).values()} - old
+    stack.up(rolling(2, policy, **BIGGER_DISK), refresh=True)
+
+    left = {member["id"] for member in stack.state.outputs["members"]}
+    assert made <= left
+    assert len(left) == 2
+    assert not left & old

@@ -345,6 +345,12 @@ class Goal:
         levels = frozenset(levels_of(context.changed))
         base = (last_generation(prior) or generation_of(before)) if policy.rolling else ""
         generation = generation_of(after, base, levels) if policy.rolling else ""
+        action = RollingAction.of(new, prior)
+
+        def in_state(known: MemberValues) -> PlannedMember:
+            is_behind = known["id"] in action.pending or need_of(known.get("generation") or base, generation)
+            return attrs.evolve(known_member(new, policy, known), current=not is_behind)
+
         labels = {**membership_labels(fleet.id), **({GENERATION_LABEL: generation} if generation else {})}
         removed = prior.get("removedKeys") or {}  # what an unfinished update was removing
         target = Target.after(before, after, labels, {name: frozenset(keys) for name, keys in removed.items()})
@@ -358,10 +364,10 @@ class Goal:
             unreadable=unreadable,
             known=last_generations(prior),
             rehosted=frozenset(_hostnames(old).keys() - _hostnames(new).keys()),
-            leaving=leaving((known_member(new, policy, item) for item in prior.get("members") or ()), policy),
+            leaving=leaving(map(in_state, prior.get("members") or ()), policy),
             drifted={item["id"]: item["differs"] for item in prior.get("members") or () if item.get("differs")},
             sets_all=bool(levels) or bool(context.prior.get(UNREAD)),
-            action=RollingAction.of(new, prior),
+            action=action,
         )
 
     @classmethod

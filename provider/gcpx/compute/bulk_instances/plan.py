@@ -515,13 +515,13 @@ def _chosen(members: list[PlannedMember], policy: Policy) -> list[PlannedMember]
 def leaving(members: Iterable[PlannedMember], policy: Policy) -> dict[str, int]:
     """Choose the members that a scale-in deletes, in their order, by ID.
 
-    Stopped ones come first; then, in a balanced fleet, those of the zone that has the most; then the highest numbers.
-    The preview and the update choose from what the state says of the members, so that the update deletes those that the
+    Stopped ones come first; then, in a balanced fleet, those of the zone that has the most; then, in a rollout that was
+    interrupted, those that are behind; then the highest numbers. The preview and the update choose from what the state says of the members, so that the update deletes those that the
     preview has named, whatever has happened since. A rollout that pauses first deletes those beyond its pause.
     """
     if policy.pause_after is not None:
         return {}
-    left = sorted((member for member in members if not member.unwanted), key=_stays_longer)
+    left = sorted((member for member in members if not member.unwanted), key=lambda one: _leaves_first(one, policy))
     found: dict[str, int] = {}
     zones = Counter(member.zone for member in left)
     in_zone: dict[str, list[PlannedMember]] = defaultdict(list)
@@ -529,12 +529,19 @@ def leaving(members: Iterable[PlannedMember], policy: Policy) -> dict[str, int]:
         in_zone[member.zone if policy.places.is_balanced else ""].append(member)
     for place in range(1, len(left) - policy.wanted + 1):
         last = [
-            (of_zone[-1].stopped, zones[zone], of_zone[-1].order, zone) for zone, of_zone in in_zone.items() if of_zone
+            (of_zone[-1].stopped, zones[zone], _leaves_first(of_zone[-1], policy), zone)
+            for zone, of_zone in in_zone.items()
+            if of_zone
         ]
         zone = max(last)[-1]
         zones[zone] -= 1
         found[in_zone[zone].pop().id] = place
     return found
+
+
+def _leaves_first(member: PlannedMember, policy: Policy) -> tuple[bool, bool, tuple[str, int, str]]:
+    """Return a key that sorts those last that a scale-in deletes first, as far as zones do not matter."""
+    return member.stopped, policy.rolling and not member.current, member.order
 
 
 def _stays_longer(member: PlannedMember) -> tuple[bool, tuple[str, int, str]]:
