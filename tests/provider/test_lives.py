@@ -33,6 +33,7 @@ def engine_and_cloud(_emulator):
     _emulator.add_machine_type("x9-standard-4")  # of the corpus
     for policy in ("rack", "shelf"):
         _emulator.make_placement_policy(policy)
+    _emulator.emulator.store.put("guest-attributes/all", {"onBoot": {"app/state": "ready"}})
     with driver.engine(ClockedProvider(), project=PROJECT, emulatorHost=_emulator.host) as made:
         yield made, _emulator
 

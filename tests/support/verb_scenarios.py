@@ -207,6 +207,7 @@ RUNS: Final = [
     VerbRun(FLEET, "create", fleet(2, placement={"policies": [_POLICY]}), world=_has_policy, name="placement"),
     VerbRun(FLEET, "create", {"region": "us-east1", "count": 2, "namePattern": "t-#", **_OLD_TEMPLATE}, world=_has_template, name="from_template"),
     VerbRun(FLEET, "create", fleet(6, minCount=1), world=_has_one_place, name="shortfall"),
+    VerbRun(FLEET, "create", _rolling(policy=_GUEST, **_ATTRIBUTES), world=_has_guest_attributes, name="guest_attribute", when=("if `ready.guestAttribute` is set",)),
     VerbRun(FLEET, "update", _rolling(policy=_GUEST, **_ATTRIBUTES), _rolling(policy=_GUEST, machineType="e2-medium", **_ATTRIBUTES), world=_has_guest_attributes, name="guest_attribute", when=(*_OF_VERBS["restart"], "if `ready.guestAttribute` is set")),
     VerbRun(FLEET, "update", _rolling(), _rolling(), arrange=_stops, name="start", when=(_ONE, f"{_STOPPED} stopped")),
     VerbRun(FLEET, "update", _rolling(), _rolling(), arrange=_suspends, name="resume", when=(_ONE, f"{_STOPPED} suspended")),

@@ -157,7 +157,7 @@ class Readiness(Record):
         default="RUNNING",
     )
     within: int = field(
-        "How many seconds the members of a batch have to become ready, such as `300`; if they take longer, the rollout fails. Default: `600`.",
+        "How many seconds the members of a batch, or of a new fleet, have to become ready, such as `300`; if they take longer, the rollout or the creation fails. Default: `600`.",
         unsent=True,
         minimum=1,
         default=600,

@@ -48,7 +48,7 @@ from gcpx.compute.bulk_instances.generation import creation_generation, generati
 from gcpx.compute.bulk_instances.goal import Goal, after_last_update
 from gcpx.compute.bulk_instances.names import have_too_few_names
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, imported_fleet, live_fleet, unread_fleet
-from gcpx.compute.bulk_instances.plan import is_rolling
+from gcpx.compute.bulk_instances.plan import Policy, is_rolling
 from gcpx.compute.bulk_instances.preview import (
     announce,
     describe_drift,
@@ -58,7 +58,7 @@ from gcpx.compute.bulk_instances.preview import (
     will_set_back,
 )
 from gcpx.compute.bulk_instances.rolling_action import RollingAction
-from gcpx.compute.bulk_instances.rollout import FleetUpdate, kept_outputs, unfinished_rollout
+from gcpx.compute.bulk_instances.rollout import FleetUpdate, Readiness, kept_outputs, unfinished_rollout
 from gcpx.compute.bulk_instances.rules import fallback_zones_are_in_the_region, regional_template_is_in_the_region
 from gcpx.compute.insertion import EarlierInsertions, taken_over, wait_for_insertions
 from gcpx.compute.instance_properties.properties import InstanceProperties
@@ -504,15 +504,16 @@ class BulkInstances(InProject):
 
     def create(self, context: Context, inputs: dict[str, Any]) -> State:
         """Create all instances; none for a parked fleet. Take over those that an interrupted run has created."""
-        values = fleet_values(inputs)
+        values, fleet = fleet_values(inputs), self._fleet(inputs)
         try:
-            return self._create(context, self._fleet(inputs), values)
+            return self._create(context, fleet, values)
         except EarlierFleetError as error:
             context.inform(taken_over(error.fleet.resource_id, error.operation))
             return self._create(context, error.fleet, {**values, "fleetId": error.fleet.id})
+        finally:  # by now the engine has shown the other resources of the stack
+            warn_of_overlap(context, fleet, values)
 
     def _create(self, context: Context, fleet: Fleet, inputs: BulkInstancesValues) -> State:
-        warn_of_overlap(context, fleet, inputs)
         size, names = FleetSize.of(inputs), list(inputs.get("perInstanceProperties") or {})
         generation = creation_generation(context, fleet, inputs)
         labels = {GENERATION_LABEL: generation, **RollingAction.of(inputs, {}).labels} if generation else {}
@@ -676,6 +677,14 @@ class BulkInstances(InProject):
         if len(members) < demand.count:
             self._keep_larger(context, fleet, members, state, creation)
         report_shortfall(context, inputs, state, creation)
+        if nested(nested(inputs, "updatePolicy"), "ready"):
+            try:
+                started = Readiness.of(context, fleet, Policy.of(inputs)).wait(members)
+            except ProviderError as error:
+                made = f"{len(members):,} {'instance was' if len(members) == 1 else 'instances were'} created"
+                words = f"{made}, but {error}; run `pulumi up` to wait for them again"
+                raise PartialError(state, words) from error
+            state = state if started == members else live_fleet(context, fleet, started, inputs, outputs)
         return state
 
     def _keep_larger(

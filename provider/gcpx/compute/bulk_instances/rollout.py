@@ -197,6 +197,11 @@ class Readiness:
     _answers: dict[str, bool] = attrs.Factory(dict)
     """By the IDs of the members that were asked, whether they were ready."""
 
+    @classmethod
+    def of(cls, context: Context, fleet: Fleet, policy: Policy) -> Readiness:
+        """Ask for what a policy calls ready."""
+        return cls(context, fleet, policy.guest_attribute, policy.ready_within)
+
     def is_ready(self, member: Instance) -> bool:
         """Return whether a member runs and, as far as it was asked, has set the guest attribute."""
         return member.get("status") == "RUNNING" and self._answers.get(str(member["id"]), True)
@@ -510,7 +515,7 @@ class Rollout:
         """Prepare a rollout that brings members to a goal."""
         progress = BatchProgress(context.progress)
         context = attrs.evolve(context, progress=progress)
-        readiness = Readiness(context, fleet, goal.policy.guest_attribute, goal.policy.ready_within)
+        readiness = Readiness.of(context, fleet, goal.policy)
         changes = MemberChanges(context, fleet, goal)
         return cls(
             context, fleet, goal, members, changes, readiness, progress, existed=members_before(context, members)
@@ -756,6 +761,8 @@ class FleetUpdate:
         rollout.goes_on = not self._may_roll_back(rollout)
         try:
             rollout.run()
+            if not self.context.changed and rollout.goal.policy.guest_attribute:  # an earlier run has not finished
+                rollout.members = rollout.readiness.wait(rollout.members)
         except ProviderError as error:
             raise self._failure(rollout, error, before) from error
         state = self._state(rollout, self.new, rollout.not_set_back)

@@ -3404,7 +3404,7 @@ class ReadinessArgsDict(TypedDict):
     """
     within: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    How many seconds the members of a batch have to become ready, such as `300`; if they take longer, the rollout fails. Default: `600`.
+    How many seconds the members of a batch, or of a new fleet, have to become ready, such as `300`; if they take longer, the rollout or the creation fails. Default: `600`.
     """
 
 @pulumi.input_type
@@ -3421,7 +3421,7 @@ class ReadinessArgs:
 
         :param pulumi.Input[str] guest_attribute: The guest attribute that the member's own software sets when it is ready, as `NAMESPACE/KEY`, with any value, or `NAMESPACE/KEY=VALUE`, such as `app/state=ready`. The instance must also be running, and its metadata must have `enable-guest-attributes: TRUE`. Guest attributes survive a restart, so the software should clear the attribute when it stops.
         :param pulumi.Input[str] status: The status that the instance must have; only `RUNNING` is allowed. Default: `RUNNING`.
-        :param pulumi.Input[int] within: How many seconds the members of a batch have to become ready, such as `300`; if they take longer, the rollout fails. Default: `600`.
+        :param pulumi.Input[int] within: How many seconds the members of a batch, or of a new fleet, have to become ready, such as `300`; if they take longer, the rollout or the creation fails. Default: `600`.
         """
         if guest_attribute is not None:
             pulumi.set(__self__, "guest_attribute", guest_attribute)
@@ -3458,7 +3458,7 @@ class ReadinessArgs:
     @pulumi.getter
     def within(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        How many seconds the members of a batch have to become ready, such as `300`; if they take longer, the rollout fails. Default: `600`.
+        How many seconds the members of a batch, or of a new fleet, have to become ready, such as `300`; if they take longer, the rollout or the creation fails. Default: `600`.
         """
         return pulumi.get(self, "within")
 

@@ -5140,7 +5140,7 @@ class Readiness(dict):
 
         :param str guest_attribute: The guest attribute that the member's own software sets when it is ready, as `NAMESPACE/KEY`, with any value, or `NAMESPACE/KEY=VALUE`, such as `app/state=ready`. The instance must also be running, and its metadata must have `enable-guest-attributes: TRUE`. Guest attributes survive a restart, so the software should clear the attribute when it stops.
         :param str status: The status that the instance must have; only `RUNNING` is allowed. Default: `RUNNING`.
-        :param int within: How many seconds the members of a batch have to become ready, such as `300`; if they take longer, the rollout fails. Default: `600`.
+        :param int within: How many seconds the members of a batch, or of a new fleet, have to become ready, such as `300`; if they take longer, the rollout or the creation fails. Default: `600`.
         """
         if guest_attribute is not None:
             pulumi.set(__self__, "guest_attribute", guest_attribute)
@@ -5169,7 +5169,7 @@ class Readiness(dict):
     @pulumi.getter
     def within(self) -> Optional[_builtins.int]:
         """
-        How many seconds the members of a batch have to become ready, such as `300`; if they take longer, the rollout fails. Default: `600`.
+        How many seconds the members of a batch, or of a new fleet, have to become ready, such as `300`; if they take longer, the rollout or the creation fails. Default: `600`.
         """
         return pulumi.get(self, "within")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from driver import failing
+from driver import Resource, failing, plain
 from fleets import instance_path, member_names
 from programs import FLEET
 from rollouts import ATTRIBUTES, BIGGER_DISK, BULK, DELETE, STOP, instances, left_by, rolling
@@ -97,3 +97,22 @@ def test_each_member_is_asked_once_and_once_more_when_it_was_changed(engine, clo
     engine.update(created, rolling(5, {**READY, "maxUnavailable": 2}, **ATTRIBUTES, machineType="e2-medium"))
 
     assert len(cloud.requests(ASK)) == 5 + 5
+
+
+def test_a_creation_waits_until_members_are_ready_and_keeps_those_that_are_not(engine, cloud):
+    boot_ready(cloud, ready=False)
+    program = rolling(3, READY, **ATTRIBUTES)
+    with failing() as failed:
+        engine.create(FLEET, "workers", program)
+    kept = failed[0].partial
+    made = Resource(engine.urn(FLEET, "workers"), kept.id, plain(kept.inputs), plain(kept.properties))
+    with failing() as again:
+        engine.update(made, program)
+
+    assert len(member_names(made)) == 3
+    said = "3 instances were created, but not ready within 1 second: web-001 (RUNNING), web-002 (RUNNING), web-003"
+    assert said in kept.reasons[0]
+    assert "not ready within 1 second: web-001 (RUNNING)" in again[0].message
+    for name in member_names(made):
+        cloud.change(instance_path(name), lambda body: body.update(_guestAttributes={ATTRIBUTE: "ready"}))
+    assert member_names(engine.update(made, program)) == member_names(made)

@@ -242,7 +242,9 @@ def test_a_stock_out_in_the_middle_stops_with_the_reason_and_a_running_fleet(eng
 def test_a_batch_waits_for_the_guest_attribute_and_fails_without_it(engine, cloud):
     ready = {"ready": {"guestAttribute": "app/state=ready", "within": 1}}
     metadata = {"metadata": {"items": [{"key": "enable-guest-attributes", "value": "TRUE"}]}}
+    cloud.emulator.store.put("guest-attributes/all", {"onBoot": {"app/state": "ready"}})
     created = engine.create(FLEET, "workers", rolling(3, ready, **metadata))
+    cloud.emulator.store.put("guest-attributes/all", {"onBoot": {"app/state": "broken"}})
     changed = rolling(3, ready, **metadata, **BIGGER_DISK)
     with failing() as failed:
         engine.update(created, changed)
@@ -263,10 +265,12 @@ def test_after_a_refused_replacement_the_state_keeps_the_outputs_of_the_last_cre
         assert kept[name] == created.outputs[name]
 
 
-def test_if_the_time_of_the_call_is_over_before_members_are_ready_the_error_says_so(clocked_engine):
+def test_if_the_time_of_the_call_is_over_before_members_are_ready_the_error_says_so(clocked_engine, cloud):
+    cloud.emulator.store.put("guest-attributes/all", {"onBoot": {"app/state": "ready"}})
     ready = {"ready": {"guestAttribute": "app/state=ready", "within": 300}}
     metadata = {"metadata": {"items": [{"key": "enable-guest-attributes", "value": "TRUE"}]}}
     created = clocked_engine.create(FLEET, "workers", rolling(2, ready, **metadata))
+    cloud.emulator.store.put("guest-attributes/all", {"onBoot": {"app/state": "broken"}})
     clocked_engine.timeout = 60
     with failing() as failed:
         clocked_engine.update(created, rolling(2, ready, **metadata, **BIGGER_DISK))

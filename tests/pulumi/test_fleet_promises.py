@@ -1,0 +1,198 @@
+"""Under the real CLI, an update of a fleet does what its preview has said, seen from outside at every request."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import attrs
+import pytest
+from emulated import Emulated
+from fleets import instance_path
+from programs import FLEET, fleet
+from rollouts import ATTRIBUTES, BIGGER_DISK, BROKEN, rolling
+from yaml_program import Stack
+
+pytestmark = pytest.mark.pulumi
+DELETE, STOP, START = (f"compute.instances.{name}" for name in ("delete", "stop", "start"))
+MEDIUM = {"machineType": "e2-medium"}
+
+
+@attrs.frozen
+class Watched:
+    """A stack with one fleet, and the emulator's own view of its instances."""
+
+    stack: Stack
+    cloud: Emulated
+
+    def up(self, inputs, *, fails=False, **others):
+        """Run `pulumi up` with its preview; return what it prints, and the fewest members that ran and were ready."""
+        self.stack.write(workers={"type": FLEET, "properties": inputs}, **others)
+        fewest = []
+        self.cloud.emulator.requests.kept.clear()
+        with self.cloud.interceptor.observed(lambda _number, _request: fewest.append(self.ready())):
+            done = self.stack.workspace.run("up", "--yes", check=not fails)
+        assert not fails or done.returncode
+        return done.stdout + done.stderr, min(fewest)
+
+    def instances(self):
+        self.cloud.emulator.operations.settle()
+        return {body["name"]: body for _, body in self.cloud.emulator.store.of_kind("instances")}
+
+    def ready(self):
+        """Count the instances that run and, if instances report that they are ready, have done so."""
+        found = [body for _, body in self.cloud.emulator.store.of_kind("instances")]
+        reports = self.cloud.get("guest-attributes/all") is not None
+        return sum(
+            body["status"] == "RUNNING"
+            and (not reports or body.get("_guestAttributes", {}).get("app/state") == "ready")
+            for body in found
+        )
+
+    def boot(self, state):
+        """Say what instances report when they have booted."""
+        self.cloud.emulator.store.put("guest-attributes/all", {"onBoot": {"app/state": state}})
+
+    def ids(self):
+        return {name: body["id"] for name, body in self.instances().items()}
+
+    def touched(self, method):
+        """Return the IDs of the members to which requests of a method were sent, in their order."""
+        return [request["path"].split("/instances/")[1].split("/")[0] for request in self.cloud.requests(method)]
+
+
+@pytest.fixture
+def watched(stack, cloud):
+    return Watched(stack, cloud)
+
+
+def test_a_member_that_cannot_be_stopped_keeps_no_other_member_stopped(watched, cloud):
+    policy = {"maxUnavailable": 4}
+    watched.up(rolling(4, policy))
+    cloud.fail(STOP, operation=BROKEN)
+    said, _ = watched.up(rolling(4, policy, **MEDIUM), fails=True)
+    changed = [name for name, body in watched.instances().items() if body["machineType"].endswith("/e2-medium")]
+    assert len(changed) == 3
+    assert {body["status"] for body in watched.instances().values()} == {"RUNNING"}
+    assert "stop" in said
+
+    watched.up(rolling(4, policy, **MEDIUM))
+    assert all(body["machineType"].endswith("/e2-medium") for body in watched.instances().values())
+    assert len(watched.touched(STOP)) == 1, "the others are left alone"
+
+
+def test_a_protected_member_keeps_no_other_member_from_being_replaced(watched, cloud):
+    policy = {"maxUnavailable": 2}
+    watched.up(rolling(4, policy))
+    before = watched.ids()
+    cloud.change(instance_path("web-002"), lambda body: body.update(deletionProtection=True))
+    said, fewest = watched.up(rolling(4, policy, **BIGGER_DISK), fails=True)
+    assert "web-002" in said
+    assert set(watched.ids().values()) & set(before.values()) == {before["web-002"]}
+    assert len(watched.ids()) == 4
+    assert fewest >= 2
+
+    cloud.change(instance_path("web-002"), lambda body: body.update(deletionProtection=False))
+    watched.up(rolling(4, policy, **BIGGER_DISK))
+    assert before["web-002"] not in watched.ids().values()
+
+
+def test_the_member_that_is_not_ready_is_changed_first_when_a_bad_version_is_mended(watched, cloud):
+    policy = {"maxUnavailable": 1, "ready": {"guestAttribute": "app/state=ready", "within": 1}}
+    watched.boot("ready")
+    watched.up(rolling(5, policy, **ATTRIBUTES))
+    watched.boot("broken")
+    said, fewest = watched.up(rolling(5, policy, **MEDIUM, **ATTRIBUTES), fails=True)
+    assert "not ready within 1 second" in said
+    assert len(watched.touched(STOP)) == 1
+    assert fewest == 4
+
+    watched.boot("ready")
+    cloud.change(instance_path("web-001"), lambda body: body.update(_guestAttributes={"app/state": "ready"}))
+    cloud.change(instance_path("web-003"), lambda body: body.update(_guestAttributes={"app/state": "broken"}))
+    said, fewest = watched.up(rolling(5, policy, machineType="e2-standard-2", **ATTRIBUTES))
+    assert "at least 4 of 5 members run at any time" in said
+    assert watched.touched(STOP)[0] == watched.ids()["web-003"]
+    assert fewest == 4
+
+
+def test_instances_of_others_with_the_same_labels_are_named_and_left_alone(watched, cloud):
+    watched.up(rolling(2))
+    labels = cloud.get(instance_path("web-001"))["labels"]
+    copied = cloud.make_instance("a-copy")
+    cloud.change(copied, lambda body: body.update(labels=labels))
+    before = cloud.get(copied)
+    said, _ = watched.up(rolling(2, labels={"tier": "web"}))
+    assert "a-copy" in said
+    assert cloud.get(copied) == before
+    assert len(watched.ids()) == 3
+
+    watched.stack.workspace.run("destroy", "--yes")
+    assert list(watched.ids()) == ["a-copy"]
+    assert cloud.get(copied) == before
+
+
+def test_of_two_fleets_whose_labels_overlap_each_deletes_its_own_members(watched):
+    first = fleet(2, labels={"role": "worker"}, fleetId="labels/role=worker")
+    second = {"type": FLEET, "properties": fleet(3, labels={"role": "worker"}, namePattern="second-###")}
+    watched.up(first)
+    said, _ = watched.up(first, second={**second, "options": {"dependsOn": ["${workers}"]}})
+    assert "match labels/role=worker, the ID of the fleet workers of this stack" in said
+
+    watched.stack.write(second=second)
+    watched.stack.workspace.run("up", "--yes")
+    assert sorted(watched.ids()) == ["second-001", "second-002", "second-003"]
+
+
+@pytest.mark.parametrize("labels", [{}, {"gcpx-bulk": "another"}, {"gcpx-bulk": "another", "gcpx-generation": "x"}])
+def test_a_scale_in_deletes_nobody_whom_the_preview_has_not_named(watched, cloud, labels):
+    watched.up(rolling(5))
+    before = watched.ids()
+    cloud.change(instance_path("web-005"), lambda body: body.update(labels=labels))
+    said, _ = watched.up(rolling(4))
+    named = re.search(r"1 member is deleted: (\S+)", said)
+    assert named is not None
+    assert before.keys() - watched.ids().keys() <= {named[1]}
+
+
+@pytest.mark.parametrize("failures", [1, 2])
+def test_as_many_members_run_as_the_preview_has_said_although_the_fleet_keeps_stopped_ones(watched, cloud, failures):
+    policy = {"maxUnavailable": 2}
+    watched.up(rolling(6, policy, onStopped="KEEP"))
+    cloud.fail(START, operation=BROKEN, times=failures)
+    watched.up(rolling(6, policy, onStopped="KEEP", **MEDIUM), fails=True)
+    cloud.emulator.faults.queue.clear()
+
+    said, fewest = watched.up(rolling(6, policy, onStopped="KEEP", **MEDIUM))
+    promised = re.search(r"at least (\d) of 6 members run at any time", said)
+    assert promised is None or fewest >= int(promised[1])
+    assert fewest >= 4
+    assert watched.ready() == 6
+
+
+def test_a_balanced_fleet_stays_balanced_when_it_is_replaced_and_when_it_shrinks(watched):
+    balanced = {"locationPolicy": {"targetShape": "BALANCED"}}
+
+    def zones():
+        return sorted(Counter(body["zone"].rpartition("/")[2] for body in watched.instances().values()).values())
+
+    watched.up(rolling(9, **balanced))
+    assert zones() == [3, 3, 3]
+    watched.up(rolling(9, {"maxUnavailable": 3}, **balanced, **BIGGER_DISK))
+    assert zones() == [3, 3, 3]
+    watched.up(rolling(5, **balanced, **BIGGER_DISK))
+    assert zones() == [1, 2, 2]
+    watched.up(rolling(3, **balanced, **BIGGER_DISK))
+    assert zones() == [1, 1, 1]
+
+
+def test_chosen_members_are_restarted_and_others_are_not(watched):
+    watched.up(rolling(4))
+    ids = watched.ids()
+    action = {"action": "RESTART", "members": [ids["web-002"], ids["web-004"]], "trigger": "first"}
+    said, fewest = watched.up(rolling(4, rollingAction=action))
+    assert "2 members are restarted: web-002, web-004" in said
+    assert watched.touched(STOP) == action["members"]
+    assert fewest == 3
+    watched.stack.workspace.run("preview", "--expect-no-changes")
+    watched.stack.workspace.run("up", "--yes", "--refresh", "--expect-no-changes")
