@@ -185,6 +185,16 @@ CASES = {
     "BulkInstances: fallbacks_fit_the_instance_properties": ({"fallbacks": [{"provisioningModel": "SPOT"}]}, {"fallbacks": [{"provisioningModel": "SPOT"}], "instanceProperties": {"scheduling": {"onHostMaintenance": "MIGRATE"}}}, "fallbacks[0]"),
     "BulkInstances: fallbacks_differ": ({"fallbacks": [{"machineType": "n2-standard-2"}, {"machineType": "e2-medium"}]}, {"fallbacks": [{"machineType": "n2-standard-2"}, {"machineType": "n2-standard-2"}]}, "fallbacks[1]"),
     "BulkInstances: fallback_zones_are_in_the_region": ({"fallbacks": [{"zones": ["zones/us-east1-c"]}]}, {"fallbacks": [{"zones": ["us-east1-c", "us-west1-b"]}]}, "fallbacks[0].zones[1]"),
+    "BulkInstances: zones_are_in_the_region": (
+        {"locationPolicy": {"zones": [{"zone": "zones/us-east1-b"}]}},
+        {"locationPolicy": {"zones": [{"zone": "zones/us-west1-b"}]}},
+        "locationPolicy.zones[0].zone",
+    ),
+    "BulkInstances: network_interface_is_required": (
+        {"instanceProperties": {"networkInterfaces": [{}]}},
+        {"instanceProperties": {"networkInterfaces": []}},
+        "instanceProperties.networkInterfaces",
+    ),
     "BulkInstances: fallback_labels_can_be_set": ({"sourceInstanceTemplate": "t", "fleetId": "namePattern/web-###", "instanceProperties": {"labels": {"a": None}}, "fallbacks": [{"zones": ["us-east1-c"]}]}, {"sourceInstanceTemplate": "t", "fleetId": "namePattern/web-###", "instanceProperties": {"labels": None}, "fallbacks": [{"zones": ["us-east1-c"]}]}, "instanceProperties.labels"),
     "BulkInstances: placement_has_room_for_all": ({"placement": {"policies": ["a", "b"], "size": 2}}, {"placement": {"policies": ["a"], "size": 2}}, "placement.policies"),
     "BulkInstances: placement_groups_stay_in_one_zone": ({"placement": {"policies": ["a"]}, "fallbacks": [{"machineType": "n2-standard-2"}]}, {"placement": {"policies": ["a"]}, "locationPolicy": {"targetShape": "BALANCED"}}, "locationPolicy.targetShape"),

@@ -9,6 +9,7 @@ from generate.rule_rows import rows
 from import_commands import ImportCommand, import_commands
 from programs import (
     ATTACHMENT,
+    BUCKET,
     FLEET,
     IMAGE,
     NOTIFICATION,
@@ -189,3 +190,44 @@ def test_an_invalid_list_query_is_refused_by_path(engine):
 
 def test_no_rule_quotes_a_value():
     assert not [row.key for row in rows() if "{" in row.words]
+
+
+def test_a_refusal_to_publish_says_what_to_grant_to_the_service_agent_and_nothing_about_the_caller(engine, cloud):
+    cloud.make_bucket()
+    with failing() as failed:
+        engine.create(NOTIFICATION, "n", {"bucket": BUCKET, "topic": "missing"})
+    assert "gcloud pubsub topics add-iam-policy-binding projects/demo-project/topics/missing" in failed[0].message
+    assert "to the caller" not in failed[0].message
+
+
+def test_a_region_with_two_letters_exchanged_suggests_the_right_one(engine):
+    with failing() as failed:
+        engine.create(FLEET, "w", fleet(1, region="us-esat1"))
+    assert "did you mean us-east1?" in failed[0].message
+
+
+def test_the_refusal_of_a_fleet_is_told_once(engine):
+    with failing() as failed:
+        engine.create(FLEET, "w", fleet(1, machineType="e2-smal"))
+    assert failed[0].message.count("Invalid value for field 'resource.instanceProperties.machineType'") == 1
+
+
+@pytest.mark.parametrize(
+    "given", ["global/instanceTemplates/web", "projects/demo-project/global/instanceTemplates/web"]
+)
+def test_a_template_is_imported_by_its_path_with_or_without_the_project(engine, given):
+    made = engine.create(TEMPLATE, "t", {"name": "web", **template()})
+    assert engine.import_(TEMPLATE, "t", given).id == made.id
+
+
+def test_a_regional_template_is_imported_by_its_path_without_the_project(engine):
+    made = engine.create(TEMPLATE, "t", {"name": "web", "region": "us-east1", **template()})
+    assert engine.import_(TEMPLATE, "t", "regions/us-east1/instanceTemplates/web").id == made.id
+
+
+@pytest.mark.parametrize("policy", [{"zones": [{"zone": "zones/us-west1-b"}]}, {"locations": {"zones/us-west1-b": {}}}])
+def test_zones_of_another_region_than_the_provider_s_are_refused(engine, cloud, policy):
+    engine.configure(project="demo-project", region="us-east1", emulatorHost=cloud.host)
+    inputs = {name: value for name, value in fleet(1, locationPolicy=policy).items() if name != "region"}
+    failures = engine.check(FLEET, "w", inputs).failures
+    assert "must be a zone of us-east1, the fleet's region" in failures[0].reason

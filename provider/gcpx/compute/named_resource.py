@@ -168,12 +168,12 @@ class NamedResource(InProject):
         return Address(self._project(inputs) or "", f"{scope}/{self.collection}", inputs.get("name", ""))
 
     def _parse(self, resource_id: str) -> Address:
-        """Read `projects/P/SCOPE/COLLECTION/NAME`, `P[/REGION]/NAME`, or a name alone."""
-        path = path_of(resource_id)
-        full = re.fullmatch(rf"projects/([^/]+)/((?:global|regions/[^/]+)/{self.collection})/([^/]+)", path)
-        if full and (self.is_regional or full[2].startswith("global/")):
-            return Address(full[1], full[2], full[3])
-        short, project = path.split("/"), self._google.settings.project
+        """Read `[projects/P/]SCOPE/COLLECTION/NAME`, `P[/REGION]/NAME`, or a name alone."""
+        path, project = path_of(resource_id), self._google.settings.project
+        full = re.fullmatch(rf"(?:projects/([^/]+)/)?((?:global|regions/[^/]+)/{self.collection})/([^/]+)", path)
+        if full and (self.is_regional or full[2].startswith("global/")) and (full[1] or project):
+            return Address(full[1] or project or "", full[2], full[3])
+        short = path.split("/")
         if len(short) == 1 and project and NAME[0].fullmatch(path):
             return Address(project, f"global/{self.collection}", path)
         if all(short) and len(short) in ({2, 3} if self.is_regional else {2}):

@@ -49,7 +49,9 @@ def explain_not_found(
 def suggest(name: str, response: dict[str, Any]) -> str:
     """Ask "did you mean" for the name in a list response that is most similar to another; empty if none is."""
     names = [str(item.get("name")) for item in response.get("items", ())]
-    return next((f"did you mean {close}?" for close in difflib.get_close_matches(name, names, n=1)), "")
+    close = difflib.get_close_matches(name, names)
+    swapped = [found for found in close if sorted(found) == sorted(name)]  # most likely two letters changed places
+    return next((f"did you mean {found}?" for found in (*swapped, *close)), "")
 
 
 def _did_you_mean(google: GoogleClient, context: Context, link: str) -> str:

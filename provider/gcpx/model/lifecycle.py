@@ -22,7 +22,7 @@ from gcpx.model.naming import CreationMark, without_hidden
 from gcpx.model.resource import Context, PartialError, Resource, State
 from gcpx.model.secrecy import is_secret_at, mark_secrets, open_path
 from gcpx.model.state import merged_outputs, minimal_inputs, predicted_outputs, refreshed_inputs
-from gcpx.model.values import UNKNOWN, Path, is_below, reveal
+from gcpx.model.values import UNKNOWN, Path, Secret, has_secret, is_below, reveal
 
 _MOVED = (
     "the replacement is created with {name}: {there}, because the provider's project, region or zone has changed; to "
@@ -120,6 +120,29 @@ def shown_changes(plan: Plan, old: dict[str, Any], new: dict[str, Any]) -> list[
         kind = change.kind if path == change.path else "update"
         shown[path] = attrs.evolve(change, path=path, kind=kind, replaces=replaces)
     return list(shown.values())
+
+
+def newly_secret(resource: Resource, outputs: dict[str, Any], new: dict[str, Any]) -> list[Change]:
+    """Return an update of what new inputs call secret and the outputs in the state show, so that it is marked there.
+
+    Outputs and inputs hold secrets as the engine marks them.
+    """
+    if not has_secret(new):
+        return []
+    plain = {name: value for name, value in reveal(outputs).items() if name in resource.type.properties}
+    marked = mark_secrets(resource.type, plain, new)
+    return [Change((name,), "update") for name, value in marked.items() if _gains_secret(outputs[name], value)]
+
+
+def _gains_secret(before: Any, marked: Any) -> bool:
+    """Return whether a value, or a part of it, is marked as secret now and was not before."""
+    if isinstance(before, Secret):
+        return False
+    if isinstance(marked, dict) and isinstance(before, dict):
+        return any(_gains_secret(before.get(key), item) for key, item in marked.items())
+    if isinstance(marked, list) and isinstance(before, list):
+        return any(map(_gains_secret, before, marked))
+    return isinstance(marked, Secret)
 
 
 def _names_same_place(resource: Resource, path: Path, location: Location, new: dict[str, Any]) -> bool:

@@ -76,12 +76,12 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
 
     @guarded
     def CheckConfig(self, request: Any, _: grpc.ServicerContext) -> Any:
-        """Check the provider's configuration; the inputs are returned as the user wrote them."""
+        """Check the provider's configuration; the inputs are returned as the user wrote them, what is secret marked."""
         self._log.require_cli()
         news = decode(request.news)
         result, kind = self.plugin.check_config(news), self.plugin.config_type
         failures = self._reported(request.urn, result, lambda: self._writer(kind, news, marked=False))
-        return proto.provider.CheckResponse(inputs=request.news, failures=failures)
+        return proto.provider.CheckResponse(inputs=encode(mark_secrets(kind, news)), failures=failures)
 
     @guarded
     def DiffConfig(self, request: Any, _: grpc.ServicerContext) -> Any:
@@ -165,7 +165,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         for change in plan.changes:
             if change.moves:
                 self._call(request, outputs).warn(change.moves)
-        return wire.diff_response(lifecycle.shown_changes(plan, old, new), plan.delete_first)
+        shown = lifecycle.shown_changes(plan, old, new) or lifecycle.newly_secret(resource, outputs, new)
+        return wire.diff_response(shown, plan.delete_first)
 
     @guarded
     def Create(self, request: Any, _: grpc.ServicerContext) -> Any:

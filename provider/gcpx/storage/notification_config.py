@@ -269,6 +269,12 @@ _FULL_TOPIC: Final = "__topic"
 _PUBLISHER: Final = "roles/pubsub.publisher"
 
 
+class _CannotPublish(PermissionDenied):
+    """Cloud Storage, and not the caller, has no permission; what to do is in the message."""
+
+    next_step = ""
+
+
 class NotificationConfig(Resource):
     """Notification configurations by Google's ID in `b/BUCKET/notificationConfigs`."""
 
@@ -511,7 +517,9 @@ class NotificationConfig(Resource):
         agent, project = self._service_agent(context), self._google.settings.project or "PROJECT"
         how_to_read = "" if agent else f" `gcloud storage service-agent --project={project}` prints SERVICE_AGENT."
         member = f"serviceAccount:{agent or 'SERVICE_AGENT'}"
-        return error.with_hint(
+        kind = _CannotPublish if isinstance(error, PermissionDenied) else type(error)
+        refused = kind(error.message, status=error.status, reason=error.reason, details=error.details)
+        return refused.with_hint(
             "If the error is about the topic, create the topic, or allow Cloud Storage to publish to it. Either run "
             f"`gcloud pubsub topics add-iam-policy-binding {topic} --member={member} --role={_PUBLISHER}`, or add "
             f'`gcp.pubsub.TopicIAMMember("publisher", topic="{topic}", role="{_PUBLISHER}", member="{member}")` to the '

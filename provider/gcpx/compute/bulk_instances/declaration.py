@@ -338,6 +338,8 @@ class BulkInstancesModel(Record):
         rules.fallbacks_fit_the_instance_properties,
         rules.fallbacks_differ,
         rules.fallback_zones_are_in_the_region,
+        rules.zones_are_in_the_region,
+        rules.network_interface_is_required,
         rules.fallback_labels_can_be_set,
         placement_has_room_for_all,
         placement_groups_stay_in_one_zone,

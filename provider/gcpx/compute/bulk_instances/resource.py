@@ -59,7 +59,11 @@ from gcpx.compute.bulk_instances.preview import (
 )
 from gcpx.compute.bulk_instances.rolling_action import RollingAction
 from gcpx.compute.bulk_instances.rollout import FleetUpdate, Readiness, kept_outputs, unfinished_rollout
-from gcpx.compute.bulk_instances.rules import fallback_zones_are_in_the_region, regional_template_is_in_the_region
+from gcpx.compute.bulk_instances.rules import (
+    fallback_zones_are_in_the_region,
+    regional_template_is_in_the_region,
+    zones_are_in_the_region,
+)
 from gcpx.compute.insertion import EarlierInsertions, taken_over, wait_for_insertions
 from gcpx.compute.instance_properties.properties import InstanceProperties
 from gcpx.compute.listing import ImportableResources
@@ -446,7 +450,8 @@ class BulkInstances(InProject):
         if inputs.get("region") or not places["region"]:
             return failures
         placed: BulkInstancesValues = {**fleet_values(inputs), "region": places["region"]}
-        return failures + regional_template_is_in_the_region(placed) + fallback_zones_are_in_the_region(placed)
+        of_region = (regional_template_is_in_the_region, fallback_zones_are_in_the_region, zones_are_in_the_region)
+        return failures + [failure for find in of_region for failure in find(placed)]
 
     def provider_defaults(self) -> dict[str, Any]:
         """Return the provider's project and region, which an import leaves out."""

@@ -457,6 +457,9 @@ def _has_unknown(value: Any) -> bool:
     return any(map(_has_unknown, value)) if isinstance(value, list) else value is UNKNOWN
 
 
+_METHOD_OF_ZONES: Final = rest("regionInstances.bulkInsert", "locationPolicy.locations")
+
+
 @rule("zones of fallbacks must be in the fleet's region", FALLBACKS, about="fallbacks")
 def fallback_zones_are_in_the_region(values: BulkInstancesValues) -> list[Failure]:
     """Refuse zones of another region, if the region is known."""
@@ -467,6 +470,36 @@ def fallback_zones_are_in_the_region(values: BulkInstancesValues) -> list[Failur
         for place, zone in enumerate(_zones(fallback))
         if region and isinstance(zone, str) and not name_of(zone).startswith(f"{region}-")
     ]
+
+
+@rule("zones of locationPolicy must be in the fleet's region", _METHOD_OF_ZONES, about="locationPolicy")
+def zones_are_in_the_region(values: BulkInstancesValues) -> list[Failure]:
+    """Refuse zones of another region, in both forms of a location policy, if the region is known."""
+    region, policy = name_of(text(values, "region")), nested(values, "locationPolicy")
+    named: list[tuple[Path, str]] = [
+        *((("locationPolicy", "locations", name), name) for name in nested(policy, "locations")),
+        *(
+            (("locationPolicy", "zones", index, "zone"), text(item, "zone"))
+            for index, item in elements(policy, "zones")
+        ),
+    ]
+    return [
+        Failure(path, f"must be a zone of {region}, the fleet's region")
+        for path, zone in named
+        if region and zone and not name_of(zone).startswith(f"{region}-")
+    ]
+
+
+@rule("a fleet must have a network interface, unless sourceInstanceTemplate has one", _PROPERTIES)
+def network_interface_is_required(values: BulkInstancesValues) -> list[Failure]:
+    """Require a network interface, if there is no template that can have one."""
+    properties = values.get("instanceProperties")
+    if values.get("sourceInstanceTemplate") is not None or not isinstance(properties, dict):
+        return []
+    if properties.get("networkInterfaces"):
+        return []
+    words = "must have at least one element, such as {network: global/networks/default}"
+    return [Failure(("instanceProperties", "networkInterfaces"), words)]
 
 
 @rule(
