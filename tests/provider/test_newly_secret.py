@@ -31,7 +31,7 @@ def shows(outputs):
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize(
-    ("token", "program"), [(TEMPLATE, template), (FLEET, lambda **more: fleet(2, **more))], ids=str
+    ("token", "program"), [(TEMPLATE, template), (FLEET, lambda **more: fleet(2, **more))], ids=["template", "fleet"]
 )
 def test_a_value_that_becomes_secret_is_marked_by_the_next_update(engine, cloud, token, program, place):
     made = engine.create(token, "web", program(**PLACES[place]))
