@@ -86,13 +86,17 @@ def test_secret_members_of_credentials_are_secrets_of_their_own():
     assert "authorized_user" not in found.secrets
 
 
+SECRETS = {"accessToken", "credentials"}
+
+
 def test_configuration_is_checked_with_its_json_texts(engine):
     def check(**config):
         news = driver.struct(config)
         answer = engine.stub.CheckConfig(
             driver.rpc.CheckRequest(urn="urn:pulumi:dev::t::pulumi:providers:gcpx::p", news=news)
         )
-        assert answer.inputs == news, "the inputs are returned as the user wrote them"
+        marked = {name: driver.secret(value) if name in SECRETS else value for name, value in config.items()}
+        assert answer.inputs == driver.struct(marked), "the inputs are returned as the user wrote them, secrets marked"
         return driver.reasons(answer.failures)
 
     assert check(version="0.1.0", project="p", scopes='["a"]', userProjectOverride="true", __internal={}) == {}

@@ -206,12 +206,6 @@ def test_a_region_with_two_letters_exchanged_suggests_the_right_one(engine):
     assert "did you mean us-east1?" in failed[0].message
 
 
-def test_the_refusal_of_a_fleet_is_told_once(engine):
-    with failing() as failed:
-        engine.create(FLEET, "w", fleet(1, machineType="e2-smal"))
-    assert failed[0].message.count("Invalid value for field 'resource.instanceProperties.machineType'") == 1
-
-
 @pytest.mark.parametrize(
     "given", ["global/instanceTemplates/web", "projects/demo-project/global/instanceTemplates/web"]
 )

@@ -517,7 +517,7 @@ class NotificationConfig(Resource):
         agent, project = self._service_agent(context), self._google.settings.project or "PROJECT"
         how_to_read = "" if agent else f" `gcloud storage service-agent --project={project}` prints SERVICE_AGENT."
         member = f"serviceAccount:{agent or 'SERVICE_AGENT'}"
-        kind = _CannotPublish if isinstance(error, PermissionDenied) else type(error)
+        kind = _CannotPublish if "@gs-project-accounts." in error.message else type(error)
         refused = kind(error.message, status=error.status, reason=error.reason, details=error.details)
         return refused.with_hint(
             "If the error is about the topic, create the topic, or allow Cloud Storage to publish to it. Either run "

@@ -469,7 +469,7 @@ class Creation:
     @property
     def explained_error(self) -> ApiError | None:
         """The error with a line for each cause; None if there was no error."""
-        if self.error is None or not self.explanation or self.error.message.strip() in self.explanation:
+        if self.error is None or not self.explanation:
             return self.error
         return self.error.with_hint(f"\n{self.explanation}")
 
