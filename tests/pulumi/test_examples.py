@@ -86,6 +86,7 @@ def test_an_example_is_created_shows_no_change_and_is_destroyed(name, cloud, tmp
     _make_capacity(cloud)
     made = {"name": "made-by-hand", **template()}
     cloud.post(f"/compute/v1/projects/{PROJECT}/global/instanceTemplates", made)
+    cloud.emulator.store.put("guest-attributes/all", {"onBoot": {"worker/state": "ready"}})
     before = cloud.emulator.store.counts()
     workspace = Workspace.make(ROOT / "examples" / name, tmp_path, cloud.host, pulumi_home)
     for setting, value in CONFIG.get(name.partition("/")[0], {}).items():
