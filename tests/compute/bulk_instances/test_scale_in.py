@@ -10,6 +10,7 @@ from programs import fleet
 from rollouts import BIGGER_DISK, rolling
 
 GENERATION = "gcpx-generation"
+OTHER = "00000000-00000000-00000000"
 
 
 def _said(stack):
@@ -25,7 +26,7 @@ def _relabel(cloud, name, **labels):
     cloud.change(instance_path(name), lambda body: body["labels"].update(labels))
 
 
-@pytest.mark.parametrize("label", ["by-hand", ""])
+@pytest.mark.parametrize("label", ["by-hand", "", OTHER])
 def test_the_member_that_the_preview_names_leaves_although_the_label_of_another_one_was_changed(stack, cloud, label):
     stack.run("up", rolling(5))
     _relabel(cloud, "web-001", **{GENERATION: label})
@@ -54,6 +55,29 @@ def test_a_generation_that_gcpx_did_not_write_is_set_again_and_no_reason_to_touc
     after = _instances(cloud)
     assert {name: body["id"] for name, body in after.items()} == {name: body["id"] for name, body in before.items()}
     assert {body["labels"][GENERATION] for body in after.values()} == {stack.state.outputs["generation"]}
+
+
+@pytest.mark.parametrize("label", [OTHER, "{replace}-00000000-{refresh}"])
+def test_a_member_whose_label_asks_for_more_than_the_preview_has_said_is_left_until_it_is_named(stack, cloud, label):
+    stack.run("up", rolling(3))
+    before = _instances(cloud)
+    replace, _, refresh = stack.state.outputs["generation"].split("-")
+    label = label.format(replace=replace, refresh=refresh)
+    _relabel(cloud, "web-001", **{GENERATION: label})
+    stack.run("up", rolling(3, labels={"tier": "web"}))
+
+    left = cloud.get(instance_path("web-001"))
+    assert left == {**before["web-001"], "labels": {**before["web-001"]["labels"], GENERATION: label}}
+    assert "web-001: the label gcpx-generation shows other properties" in _said(stack)
+    assert {body["labels"].get("tier") for body in _instances(cloud).values()} == {"web", None}
+
+    stack.refresh()
+    stack.end_plugin()
+    stack.preview(rolling(3, labels={"tier": "web"}))
+    assert ("replaced" if label == OTHER else "restarted") in _said(stack)
+    assert "web-001" in _said(stack)
+    stack.run("up", rolling(3, labels={"tier": "web"}))
+    assert {body["labels"][GENERATION] for body in _instances(cloud).values()} == {stack.state.outputs["generation"]}
 
 
 def test_a_member_that_is_lost_after_the_preview_spares_one_that_it_named(stack, cloud):

@@ -317,6 +317,7 @@ class Goal:
             because the preview has not named it.
         sets_all: in a fleet that is not rolling, whether the update changes properties, and so sets what differs.
         action: the members that the program asks to restart or to replace.
+        said: what the members need by the state, by ID, as the preview has said it; empty if the state does not tell.
     """
 
     inputs: BulkInstancesValues
@@ -332,6 +333,7 @@ class Goal:
     drifted: Mapping[str, list[str]] = attrs.Factory(dict)
     sets_all: bool = False
     action: RollingAction = attrs.Factory(RollingAction)
+    said: Mapping[str, Level] = attrs.Factory(dict)
 
     @classmethod
     def of(cls, context: Context, fleet: Fleet, old: BulkInstancesValues, new: BulkInstancesValues) -> Goal:
@@ -347,10 +349,12 @@ class Goal:
         generation = generation_of(after, base, levels) if policy.rolling else ""
         action = RollingAction.of(new, prior)
 
-        def in_state(known: MemberValues) -> PlannedMember:
-            is_behind = known["id"] in action.pending or need_of(known.get("generation") or base, generation)
-            return attrs.evolve(known_member(new, policy, known), current=not is_behind)
-
+        in_state = {item["id"]: item for item in prior.get("members") or ()}
+        needs = {member: need_of(item.get("generation") or base, generation) for member, item in in_state.items()}
+        planned = [
+            attrs.evolve(known_member(new, policy, item), current=not needs[member] and member not in action.pending)
+            for member, item in in_state.items()
+        ]
         labels = {**membership_labels(fleet.id), **({GENERATION_LABEL: generation} if generation else {})}
         removed = prior.get("removedKeys") or {}  # what an unfinished update was removing
         target = Target.after(before, after, labels, {name: frozenset(keys) for name, keys in removed.items()})
@@ -364,10 +368,11 @@ class Goal:
             unreadable=unreadable,
             known=last_generations(prior),
             rehosted=frozenset(_hostnames(old).keys() - _hostnames(new).keys()),
-            leaving=leaving(map(in_state, prior.get("members") or ()), policy),
-            drifted={item["id"]: item["differs"] for item in prior.get("members") or () if item.get("differs")},
+            leaving=leaving(planned, policy),
+            drifted={member: item["differs"] for member, item in in_state.items() if item.get("differs")},
             sets_all=bool(levels) or bool(context.prior.get(UNREAD)),
             action=action,
+            said={} if context.prior.get(UNREAD) else needs,
         )
 
     @classmethod
@@ -419,6 +424,7 @@ class Goal:
             leaving={},
             drifted={},
             action=RollingAction(),
+            said={},
         )
 
     def target_of(self, instance: Instance) -> Target:
@@ -485,8 +491,21 @@ class Goal:
             raise TooDisruptiveError(need, self.policy.most)
         return need
 
+    def is_left(self, instance: Instance) -> bool:
+        """Return whether a member stays as it is, because its label asks for more than the preview has said.
+
+        Somebody has changed the label, or a rollout that was killed has changed the member. An interrupted restart has
+        to end anyway.
+        """
+        label, said = self.generation_of(instance), self.said.get(str(instance["id"]))
+        if not self.policy.rolling or said is None or is_changing(label):
+            return False
+        return need_of(label, self.generation) > max(said, Level.REFRESH)
+
     def _behind(self, instance: Instance) -> Level:
         """Return what a member of a rolling fleet needs, by its label and by what is set on it."""
+        if self.is_left(instance):
+            return Level.NONE
         need = need_of(self.generation_of(instance), self.generation)
         if need is Level.NONE:  # someone may have removed a label of gcpx
             has_labels = self.target.labels.items() <= (instance.get("labels") or {}).items()

@@ -784,6 +784,13 @@ class FleetUpdate:
         planned = [goal.member(member, ready=True) for member in members]
         deleted = len(deleted_by(step for step, _ in steps(planned, goal.policy.wanted, goal.policy)))
         goal.policy.require_few_deletions(deleted, members_before(self.context, members))
+        left = [member["name"] for member in members if goal.is_left(member)]
+        if left:
+            self.context.warn(
+                f"{names_in_words(left)}: the label {GENERATION_LABEL} shows other properties than the state, so this update "
+                f"leaves {'it as it is' if len(left) == 1 else 'them as they are'}; run `pulumi up --refresh` to change "
+                f"{'it' if len(left) == 1 else 'them'}, too"
+            )
         unlabelled = [member for member in members if goal.generation and not recorded_generation(member)]
         if not unlabelled or goal.base == goal.generation:
             return Rollout.of(self.context, self.fleet, goal, members)
