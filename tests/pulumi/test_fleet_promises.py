@@ -144,13 +144,23 @@ def test_of_two_fleets_whose_labels_overlap_each_deletes_its_own_members(watched
     assert sorted(watched.ids()) == ["second-001", "second-002", "second-003"]
 
 
-def test_a_scale_in_deletes_whom_the_preview_has_named_although_a_label_was_removed(watched, cloud):
+@pytest.mark.parametrize("label", [{}, {"gcpx-generation": "00000000-00000000-00000000"}], ids=["removed", "changed"])
+def test_a_scale_in_deletes_whom_the_preview_has_named_although_a_label_was_edited(watched, cloud, label):
     watched.up(rolling(5))
     before = watched.ids()
-    cloud.change(instance_path("web-001"), lambda body: body["labels"].pop("gcpx-generation"))
+    labels = {
+        name: text for name, text in cloud.get(instance_path("web-001"))["labels"].items() if name != "gcpx-generation"
+    }
+    cloud.change(instance_path("web-001"), lambda body: body.update(labels={**labels, **label}))
     said, _ = watched.up(rolling(4))
     assert "1 member is deleted: web-005" in said
-    assert before.keys() - watched.ids().keys() == {"web-005"}
+    assert watched.ids() == {name: number for name, number in before.items() if name != "web-005"}
+    assert ("web-001: the label gcpx-generation shows other properties" in said) == bool(label)
+
+    said, _ = watched.up(rolling(4, labels={"tier": "web"}))
+    assert ("1 member is replaced: web-001" in said) == bool(label)
+    assert (before["web-001"] in watched.ids().values()) == (not label)
+    assert len(watched.ids()) == 4
 
 
 def test_a_scale_in_deletes_nobody_else_if_the_named_member_is_no_longer_found(watched, cloud):
