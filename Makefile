@@ -8,15 +8,24 @@ READY := .venv/.ready
 # All distributions except the plugin, whose pyproject.toml is in the root.
 DISTRIBUTIONS := $(patsubst %/pyproject.toml,%,$(wildcard provider/*/pyproject.toml)) sdk/python
 PORT ?= 8095
+QUIETLY := --quiet --disable-pip-version-check
 # gRPC logs a line for each connection that a stopped plugin closes, which buries the failures of tests.
 export GRPC_VERBOSITY = NONE
 # Compiled modules are kept, also where the environment forbids it: tests start Python several hundred times.
 export PYTHONDONTWRITEBYTECODE =
 # One more than the cores of a small machine: tests with the CLI wait for its processes.
 WORKERS ?= 3
-RANDOM_ORDER = -p randomly --randomly-seed=$(or $(SEED),$(shell echo $$RANDOM))
+PARALLEL = -n $(call quoted,WORKERS)
+# What a variable is set to, as one word of a command, or as one for each of its words; without any, a default. Neither
+# make nor the shell interprets anything in it. So make must not hand it on in the environment, either.
+quoted = '$(or $(subst ','\'',$(value $(1))),$(2))'
+quoted_words = $(foreach one,$(value $(1)),'$(subst ','\'',$(one))')
+unexport DOWNLOAD_URL ID_TOKEN LANGUAGE LOCK MINUTES OSLOGIN_USER PORT PROGRAMS PROJECT PYTHON SEED SHARD TAG WORKERS ZONE
+RANDOM_ORDER = -p randomly --randomly-seed=$(call quoted,SEED,$(shell echo $$RANDOM))
+# LANGUAGE may also be in the environment, where it names the languages of messages.
+LANGUAGE_WORDS = $(if $(filter command,$(origin LANGUAGE)),$(call quoted_words,LANGUAGE))
 
-.PHONY: help demo emulator-record picture test test-backends test-languages coverage search matrix soak ownership verify-google planted-faults shuffle repeat check lint types check-generated format permissions schema sdk setup env emulator bench docs docs-links build dist release-check clean
+.PHONY: help budgets demo emulator-record picture test test-backends test-languages coverage search lock matrix soak ownership verify-google planted-faults shuffle repeat check lint types check-generated format permissions schema sdk setup env emulator bench docs docs-links build dist release-check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { gsub(/[$$][$$]/, "$$", $$2); printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,42 +37,42 @@ ifdef COVERAGE
 test: coverage
 else
 test: setup ## Run the tests, also with the real Pulumi CLI, but not those of test-languages and test-backends; COVERAGE=1: as `make coverage`
-	$(BIN)/python -m pytest -n $(WORKERS) --maxschedchunk 4 -m "not languages and not backends"
+	$(BIN)/python -m pytest $(PARALLEL) --maxschedchunk 4 -m "not languages and not backends"
 endif
 
 coverage: setup ## Run the tests of `make test` in random order, and measure code coverage; SEED=... repeats an order
 	@$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n $(WORKERS) --maxschedchunk 4 -m "not languages and not backends" $(RANDOM_ORDER)
+	$(BIN)/coverage run -m pytest $(PARALLEL) --maxschedchunk 4 -m "not languages and not backends" $(RANDOM_ORDER)
 	@$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
 test-languages: setup ## Build a release, install it, and run the guides, the examples, and programs in every language
-	$(BIN)/python -m pytest -m languages -n $(WORKERS)
+	$(BIN)/python -m pytest -m languages $(PARALLEL)
 
 test-backends: setup ## Run stacks in PostgreSQL, which is installed if possible, and in a bucket; many stacks side by side
 	@$(BIN)/python tools/postgresql.py
-	$(BIN)/python -m pytest tests/backends -m backends -n $(WORKERS)
+	$(BIN)/python -m pytest tests/backends -m backends $(PARALLEL)
 
 search: $(READY) ## Try many new examples in the property-based tests, at most a minute each
-	GCPX_SEARCH=60 $(BIN)/python -m pytest -n $(WORKERS) -m search
+	GCPX_SEARCH=60 $(BIN)/python -m pytest $(PARALLEL) -m search
 
 matrix: $(READY) ## Run all cases of the generated matrices: faults, crashes, cancellation, secrets, wrong values and assumptions; SHARD=1/40 runs a part
-	GCPX_MATRIX=$(or $(SHARD),1/1) $(BIN)/python -m pytest tests/reliability tests/reality -q -n $(WORKERS)
+	GCPX_MATRIX=$(call quoted,SHARD,1/1) $(BIN)/python -m pytest tests/reliability tests/reality -q $(PARALLEL)
 
 soak: $(READY) ## Run random programs, faults, cancellations and crashes for half an hour, or for MINUTES=...
-	MINUTES=$(or $(MINUTES),30) PYTHONPATH=tests/support:tools $(BIN)/python tools/soak.py
+	MINUTES=$(call quoted,MINUTES,30) PYTHONPATH=tests/support:tools $(BIN)/python tools/soak.py
 
 ownership: $(READY) ## Run 2,000 random programs of two stacks, or PROGRAMS=..., and judge whose everything is; SEED=...
-	PYTHONPATH=tests/support:tools $(BIN)/python -m ownership_search --programs $(or $(PROGRAMS),2000) --seed $(or $(SEED),0)
+	PYTHONPATH=tests/support:tools $(BIN)/python -m ownership_search --programs $(call quoted,PROGRAMS,2000) --seed $(call quoted,SEED,0)
 
 verify-google: $(READY) ## Compare Google with what gcpx assumes, in PROJECT=..., for a few cents; asks first; ZONE=..., OSLOGIN_USER=..., ID_TOKEN=...
-	@OSLOGIN_USER='$(OSLOGIN_USER)' ID_TOKEN='$(value ID_TOKEN)' PYTHONPATH=tests/support:tools $(BIN)/python -m verify_google --project '$(PROJECT)' --zone $(or $(ZONE),us-east1-b)
+	@OSLOGIN_USER=$(call quoted,OSLOGIN_USER) ID_TOKEN=$(call quoted,ID_TOKEN) PYTHONPATH=tests/support:tools $(BIN)/python -m verify_google --project $(call quoted,PROJECT) --zone $(call quoted,ZONE,us-east1-b)
 
 planted-faults: $(READY) ## Invert each cell of the table of ownership, for its tests and for random programs, and tell what finds it; PROGRAMS=...
-	PYTHONPATH=tests/support:tools $(BIN)/python tools/planted_faults.py --programs $(or $(PROGRAMS),600)
+	PYTHONPATH=tests/support:tools $(BIN)/python tools/planted_faults.py --programs $(call quoted,PROGRAMS,600)
 
 shuffle: setup ## Run the tests of `make test` in random order; SEED=... repeats an order
-	$(BIN)/python -m pytest -n $(WORKERS) --maxschedchunk 4 -m "not languages and not backends" $(RANDOM_ORDER)
+	$(BIN)/python -m pytest $(PARALLEL) --maxschedchunk 4 -m "not languages and not backends" $(RANDOM_ORDER)
 
 repeat: setup ## Run the new and changed tests several times, in random order
 	$(BIN)/python tools/repeat.py
@@ -86,6 +95,9 @@ permissions: $(READY) ## Run every verb against the emulator, record which permi
 	PYTHONPATH=tests/support:tools $(BIN)/python -m verb_record
 	PYTHONPATH=tools $(BIN)/python -m generate documents
 
+budgets: $(READY) ## Count what a start, a Check and each verb take, and write that into tests/budgets.json
+	GRPC_VERBOSITY=NONE PYTHONPATH=tests/support:tools $(BIN)/python -m budgets
+
 emulator-record: $(READY) ## Observe what the emulator does with every field, and whose requests it answers, and write docs/emulator-coverage.md
 	PYTHONPATH=tests/support:tools $(BIN)/python -m field_record
 	@mkdir -p build && rm -f build/libraries
@@ -97,7 +109,10 @@ schema: $(READY) ## Write schema.json, value_types.pyi of each service, docs/ref
 	PYTHONPATH=tools $(BIN)/python -m generate documents
 
 sdk: setup ## Write the examples in every language, what `make schema` writes, and sdk/python with Pulumi's own generator; LANGUAGE=nodejs, go, dotnet or java: that SDK
-	PYTHONPATH=tools $(BIN)/python -m generate sdk $(or $(LANGUAGES),$(LANGUAGE))
+	PYTHONPATH=tools $(BIN)/python -m generate sdk $(LANGUAGE_WORDS)
+
+lock: setup ## Lock the packages that the set-up, CI and a release install, with their hashes; LOCK=--upgrade: their newest versions
+	PYTHONPATH=tools $(BIN)/python tools/lock.py $(call quoted_words,LOCK)
 
 check-generated: setup ## Fail if a generated file is out of date
 	PYTHONPATH=tools $(BIN)/python -m generate check
@@ -106,10 +121,10 @@ setup: $(READY) ## Create .venv, and find or build the Pulumi CLI
 	@$(BIN)/python tools/pulumi/setup.py > /dev/null
 
 env: setup ## Print exports for `eval "$$(make -s env)"`, to run pulumi by hand; LANGUAGE=go, java or nodejs: also its programs
-	@$(BIN)/python tools/environment.py $(or $(LANGUAGES),$(LANGUAGE))
+	@$(BIN)/python tools/environment.py $(LANGUAGE_WORDS)
 
 emulator: $(READY) ## Run the emulator in the foreground, on port 8095 or PORT=...
-	@$(BIN)/gcpx-emulator --port $(PORT)
+	@$(BIN)/gcpx-emulator --port $(call quoted,PORT)
 
 picture: setup ## Record the README's picture of `pulumi up` again: docs/images/up.svg
 	@PYTHONPATH=tools $(BIN)/python -m picture docs/images/up.svg
@@ -127,18 +142,19 @@ build: $(READY) ## Build every wheel into dist
 	@PYTHONPATH=tools $(BIN)/python -m release.build dist
 
 dist: setup ## Build a release into dist: wheels, the plugin's archive for this machine, checksums; DOWNLOAD_URL=...
-	@PYTHONPATH=tools $(BIN)/python -m release.dist dist '$(value DOWNLOAD_URL)'
+	@PYTHONPATH=tools $(BIN)/python -m release.dist dist $(call quoted,DOWNLOAD_URL)
 
 release-check: setup ## Build a release into dist, and list everything that keeps it from being published; DOWNLOAD_URL=... TAG=...
-	@PYTHONPATH=tools $(BIN)/python -m release.check dist '$(value DOWNLOAD_URL)' '$(TAG)'
+	@PYTHONPATH=tools $(BIN)/python -m release.check dist $(call quoted,DOWNLOAD_URL) $(call quoted,TAG)
 
 clean: ## Remove what was built here; the CLI stays in its cache
 	rm -rf .venv build dist .work .coverage .mypy_cache .pytest_cache .ruff_cache
 
 $(READY): constraints.txt pyproject.toml $(DISTRIBUTIONS:%=%/pyproject.toml)
-	@command -v $(PYTHON) > /dev/null || { echo "make: $(PYTHON) is missing; install Python 3.11 or later, or name one: make PYTHON=..." >&2; exit 1; }
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: $(PYTHON) is $$($(PYTHON) -V); Python 3.11 or later is needed: make PYTHON=..." >&2; exit 1; }
+	@command -v $(call quoted,PYTHON) > /dev/null || { echo "make: "$(call quoted,PYTHON)" is missing; install Python 3.11 or later, or name one: make PYTHON=..." >&2; exit 1; }
+	@$(call quoted,PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: "$(call quoted,PYTHON)" is $$($(call quoted,PYTHON) -V); Python 3.11 or later is needed: make PYTHON=..." >&2; exit 1; }
 	@echo "Setting up .venv with the packages of constraints.txt, which takes a minute or two ..." >&2
-	@$(PYTHON) -m venv --clear .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]' $(DISTRIBUTIONS:%=-e %) >&2
+	@$(call quoted,PYTHON) -m venv --clear .venv
+	@$(BIN)/python -m pip install $(QUIETLY) --require-hashes --only-binary :all: -r constraints.txt >&2
+	@$(BIN)/python -m pip install $(QUIETLY) --no-index --no-deps --no-build-isolation -e . $(DISTRIBUTIONS:%=-e %) >&2
 	@touch $@

@@ -1,67 +1,38 @@
-"""Compare gcpx with a provider that does nothing; `make bench` runs this.
+"""Measure gcpx beside other ways to do the same; `make bench` runs this.
 
-Machines are shared, so only ratios within one run are meaningful. The providers take turns, and medians are compared.
+Machines are shared, so only ratios within one run are meaningful. The contenders take turns, and medians are compared.
+Each row has the figure of gcpx, another one, their ratio and, if there is one, the goal of the ratio. The results are
+kept in build/bench.json, and written into docs/benchmarks.md and its charts. `bench.py PART ...` measures some parts
+again, and keeps the others.
 """
 
 from __future__ import annotations
 
-import shutil
+import signal
 import statistics
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import attrs
 import checks
 import fleets
 import lookups
+import many
+import report
+import stacks
 from generate import package_schema
-from plugin_process import Process
-from workspace import ROOT, SCRIPTS, Workspace, emulator
+from measurement import Row, pages_and_one
+from plugin_process import NOTHING, OURS, Process
+from workspace import emulator
 
-from gcpx import __version__
 from gcpx.protocol import proto
 from gcpx.protocol.wire import encode
 from release import archive_check, plugin_archive
 
-_SCRIPT: Final = SCRIPTS / "pulumi-resource-gcpx"
 _TEMPLATE: Final = "gcpx:compute:InstanceTemplate"
-_PROGRAM: Final = """
-import pulumi
-import pulumi_gcpx as gcpx
-
-for number in range(pulumi.Config().require_int("count")):
-    gcpx.compute.InstanceTemplate(
-        f"template-{number}",
-        properties={
-            "machine_type": "e2-small",
-            "disks": [{"boot": True, "initialize_params": {"source_image": "family/debian-12"}}],
-            "network_interfaces": [{"network": "default"}],
-            "labels": {"number": str(number)},
-        },
-    )
-"""
-
-
-@attrs.frozen
-class Row:
-    """A measurement of both providers, and the limit of their ratio."""
-
-    name: str
-    ours: float
-    nothing: float
-    limit: float
-    unit: str
-
-    def __str__(self) -> str:
-        """Format the measurement with its verdict."""
-        ratio = self.ours / self.nothing
-        verdict = "ok" if ratio <= self.limit else "OVER"
-        values = f"{self.ours:9.1f} {self.unit:<3} {self.nothing:9.1f} {self.unit:<3}"
-        return f"{self.name:<38}{values} {ratio:6.2f}x   at most {self.limit:.2f}x  {verdict}"
 
 
 def _preview_one_template(process: Process) -> None:
@@ -77,37 +48,35 @@ def _preview_one_template(process: Process) -> None:
     process.stub.Create(message.CreateRequest(urn=urn, properties=news, type=_TEMPLATE, preview=True))
 
 
-def processes(rounds: int) -> tuple[Row, Row]:
-    """Compare the start time and the memory."""
-    ours, nothing = _measured(rounds, [str(_SCRIPT)], [sys.executable, str(_here("noop.py"))])
-    return (
-        Row("plugin start to Handshake", ours.start, nothing.start, 1.5, "ms"),
-        Row("plugin memory after a preview's calls", ours.memory, nothing.memory, 1.3, "MiB"),
-    )
+def processes(rounds: int) -> Iterator[Row]:
+    """Compare the start time and the memory with those of the provider that does nothing."""
+    ours, nothing = _measured(rounds, [str(OURS)], [sys.executable, str(NOTHING)])
+    yield Row("plugin: start to Handshake", ours.start, nothing.start, "ms", "nothing", 0.6)
+    yield Row("plugin: memory after a preview", ours.memory, nothing.memory, "MiB", "nothing", 1.3)
 
 
-def archive(root: Path, rounds: int) -> Iterator[object]:
+def archive(rounds: int) -> Iterator[Row]:
     """Build the archive, compare the start of its plugin with that of the wheel's script, and tell its size."""
-    root.mkdir()
-    packed = plugin_archive.write(root, package_schema.text())
-    archive_check.unpack(packed, root / "unpacked")
-    frozen, wheel = _measured(rounds, [str(root / "unpacked" / plugin_archive.NAME)], [str(_SCRIPT)])
-    yield "The plugin of the archive beside the script of the wheel:"
-    yield Row("plugin start to Handshake", frozen.start, wheel.start, 1.2, "ms")
-    yield Row("plugin memory after a preview's calls", frozen.memory, wheel.memory, 1.3, "MiB")
-    size = sum(path.stat().st_size for path in (root / "unpacked").rglob("*") if path.is_file())
-    yield f"{'archive':<38}{packed.stat().st_size / 1e6:9.1f} MB  {size / 1e6:9.1f} MB unpacked"
+    with tempfile.TemporaryDirectory(prefix="gcpx-bench-") as folder:
+        root = Path(folder)
+        packed = plugin_archive.write(root, package_schema.text())
+        archive_check.unpack(packed, root / "unpacked")
+        frozen, wheel = _measured(rounds, [str(root / "unpacked" / plugin_archive.NAME)], [str(OURS)])
+        yield Row("archive: start to Handshake", frozen.start, wheel.start, "ms", "script of the wheel", 1.2)
+        yield Row("archive: memory after a preview", frozen.memory, wheel.memory, "MiB", "script of the wheel", 1.3)
+        size = sum(path.stat().st_size for path in (root / "unpacked").rglob("*") if path.is_file())
+        yield Row("archive: size", packed.stat().st_size / 1e6, size / 1e6, "MB", "unpacked")
 
 
 @attrs.frozen
-class Measured:
+class Plugin:
     """The medians of a plugin's measurements: milliseconds, and MiB."""
 
     start: float
     memory: float
 
 
-def _measured(rounds: int, *commands: list[str]) -> list[Measured]:
+def _measured(rounds: int, *commands: list[str]) -> list[Plugin]:
     """Start plugins in turn, and make the calls of a preview."""
     found: list[list[tuple[float, float]]] = [[] for _ in commands]
     for _ in range(rounds):
@@ -116,72 +85,139 @@ def _measured(rounds: int, *commands: list[str]) -> list[Measured]:
             _preview_one_template(process)
             measurements.append((process.start, process.memory()))
             process.close()
-    return [Measured(*map(statistics.median, zip(*measurements, strict=True))) for measurements in found]
+    return [Plugin(*map(statistics.median, zip(*measurements, strict=True))) for measurements in found]
 
 
-def previews(root: Path, count: int, rounds: int) -> Row:
-    """Compare previews of `count` new templates under the real CLI."""
-    ours, nothing = _workspace(root / "ours", count, _ours), _workspace(root / "nothing", count, nothing_plugin)
-    times: dict[str, list[float]] = {"ours": [], "nothing": []}
-    for _ in range(rounds):
-        for name, workspace in (("ours", ours), ("nothing", nothing)):
-            begun = time.perf_counter()
-            workspace.run("preview")
-            times[name].append(time.perf_counter() - begun)
-    middle = statistics.median
-    plural = "s" if count > 1 else ""
-    return Row(f"preview of {count:,} template{plural}", middle(times["ours"]), middle(times["nothing"]), 1.15, "s")
+def stack_rows(costs: stacks.Costs, size: int) -> Iterator[Row]:
+    """Compare the time of each verb with that of the other contenders, and count calls."""
+    templates = f"{size:,} template{'s' if size > 1 else ''}"
+    for verb in (verb for verb in (*stacks.VERBS, stacks.BUSY) if ("gcpx", size, verb) in costs):
+        ours = costs["gcpx", size, verb]
+        for other in ("nothing", "dynamic", "script"):
+            if (other, size, verb) in costs:
+                goal = 1.0 if other == "nothing" and verb in ("preview", stacks.BUSY) else None
+                theirs = costs[other, size, verb]
+                yield Row(f"{verb}, {templates}", ours.seconds, theirs.seconds, "s", other, goal)
+    if ("gcpx", size, stacks.ALL_AT_ONCE) not in costs:
+        return
+    for verb in stacks.VERBS[1:]:
+        ours, dynamic = costs["gcpx", size, verb], costs["dynamic", size, verb]
+        yield Row(f"{verb}, {templates}: calls", ours.calls, dynamic.calls, "calls", "dynamic")
+    ours, pages = costs["gcpx", size, stacks.ALL_AT_ONCE], pages_and_one(size)
+    yield Row(f"{stacks.ALL_AT_ONCE}, {templates}: calls", ours.calls, pages, "calls", "first read and pages", 1.0)
 
 
-def _workspace(root: Path, count: int, plugin: Callable[[Path], None]) -> Workspace:
-    program = root / "source"
-    program.mkdir(parents=True)
-    (program / "Pulumi.yaml").write_text("name: bench\nruntime: python\n")
-    (program / "__main__.py").write_text(_PROGRAM)
-    (root / "plugin").mkdir()
-    plugin(root / "plugin" / "pulumi-resource-gcpx")
-    workspace = Workspace.make(program, root, "127.0.0.1:1", root / "home")
-    workspace.run("plugin", "install", "resource", "gcpx", __version__, "--file", str(root / "plugin"))
-    workspace.run("config", "set", "count", str(count))
-    return workspace
+def _plugin() -> Part:
+    return Part(processes(15))
 
 
-def _ours(path: Path) -> None:
-    shutil.copy(_SCRIPT, path)
+def _stacks() -> Part:
+    costs: stacks.Costs = {}
+
+    def rows() -> Iterator[Row]:
+        with tempfile.TemporaryDirectory(prefix="gcpx-bench-") as folder:
+            for size in stacks.SIZES:
+                costs.update(stacks.costs(Path(folder), size))
+                yield from stack_rows(costs, size)
+
+    def data() -> list[Any]:
+        return [
+            {"contender": contender, "size": size, "verb": verb, **attrs.asdict(cost)}
+            for (contender, size, verb), cost in costs.items()
+        ]
+
+    return Part(rows(), data)
 
 
-def nothing_plugin(path: Path) -> None:
-    """Write a plugin that does nothing."""
-    path.write_text(f'#!/bin/sh\nexec {sys.executable} {_here("noop.py")} "$@"\n')
-    path.chmod(0o755)
+def _many() -> Part:
+    found: list[many.Many] = []
+
+    def rows() -> Iterator[Row]:
+        for parallel in many.PARALLEL:
+            these = list(many.costs(parallel))
+            found.extend(these)
+            yield from many.rows(these)
+        yield from many.previews()
+
+    return Part(rows(), lambda: [attrs.asdict(one) for one in found])
 
 
-def _here(name: str) -> Path:
-    return ROOT / "benchmarks" / name
+def _fleets() -> Part:
+    changes: list[fleets.Change] = []
+
+    def rows() -> Iterator[Row]:
+        yield fleets.creation()
+        for change in fleets.changes():
+            changes.append(change)
+            print("\n".join(change.lines()), flush=True)
+
+    return Part(rows(), lambda: [change.as_json() for change in changes])
 
 
-def look_ups() -> Iterator[str]:
+def _lists() -> Part:
+    listed = look_ups()
+    return Part(lookups.growth(listed), lambda: [attrs.asdict(one) for one in listed])
+
+
+def _tokens() -> Part:
+    verified = list(lookups.tokens())
+    return Part(lookups.verification(verified), lambda: [attrs.asdict(one) for one in verified])
+
+
+def _checks() -> Part:
+    return Part([checks.checks()])
+
+
+def _archive() -> Part:
+    return Part(archive(15))
+
+
+@attrs.frozen
+class Part:
+    """A part of the benchmarks: its rows, each measured when it is asked for, and then what its charts show."""
+
+    rows: Iterable[Row]
+    data: Callable[[], list[Any]] = list
+
+
+PARTS: Final = {
+    "plugin": _plugin,
+    "checks": _checks,
+    "stacks": _stacks,
+    "many": _many,
+    "fleets": _fleets,
+    "lists": _lists,
+    "tokens": _tokens,
+    "archive": _archive,
+}
+
+
+def main(words: list[str]) -> None:
+    """Measure all parts, or those that are named; print the results, and write them into the documentation."""
+    unknown = [word for word in words if word not in PARTS]
+    if unknown:
+        sys.exit(f"bench: {unknown[0]} is not a part of the benchmarks; choose from {', '.join(PARTS)}")
+    # A shell may start this with SIGINT ignored, and commands inherit that: the CLI ends language hosts by this signal,
+    # and would wait five seconds for each.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for name in words or PARTS:
+        part, rows = PARTS[name](), []
+        for row in part.rows:
+            rows.append(row.as_json())
+            print(row, flush=True)
+        report.keep(name, {"rows": rows, "data": part.data()})
+    report.write(PARTS)
+
+
+def look_ups() -> list[lookups.Timed]:
     """Time lists against a separate emulator."""
     with emulator() as host:
-        process = Process(str(_SCRIPT))
-        yield from lookups.lists(process.stub, host)
-        process.close()
-
-
-def main() -> None:
-    """Run the benchmarks and print their results."""
-    print(f"{'':<38}{'gcpx':>9} {'':<3} {'nothing':>9} {'':<3} {'ratio':>7}")
-    with tempfile.TemporaryDirectory(prefix="gcpx-bench-") as folder:
-        for row in processes(15):
-            print(row, flush=True)
-        print(previews(Path(folder) / "one", 1, 7), flush=True)
-        print(previews(Path(folder) / "many", 1000, 3), flush=True)
-    for line in (*fleets.fleets(), *look_ups(), *lookups.tokens(), *checks.checks()):
-        print(line, flush=True)
-    with tempfile.TemporaryDirectory(prefix="gcpx-bench-") as folder:
-        for row in archive(Path(folder) / "archive", 15):
-            print(row, flush=True)
+        process = Process(str(OURS))
+        try:
+            return list(lookups.lists(process.stub, host))
+        finally:
+            process.close()
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -23,7 +23,7 @@ from typing import Final
 
 import attrs
 import postgres
-from bench import nothing_plugin
+from plugin_process import nothing_plugin
 from workspace import Workspace, environment, pulumi_folder
 
 from gcpx import __version__

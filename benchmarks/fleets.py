@@ -1,4 +1,4 @@
-"""Fleets of 1,000 instances: the calls and bytes of each change, its time, and the plugin's memory."""
+"""Fleets of up to 20,000 instances: what each change costs, and the plugin's CPU time and memory."""
 
 from __future__ import annotations
 
@@ -8,127 +8,161 @@ from typing import Any, Final
 
 import attrs
 import httpx
-from counting_proxy import CountingProxy, Traffic, counting_proxy
 from google.protobuf.struct_pb2 import Struct
-from plugin_process import Process
-from workspace import SCRIPTS, emulator
+from measurement import SUBNETWORK, Measured, Row, make_subnetwork, measured
+from plugin_process import OURS, Process
+from workspace import emulator
 
 from gcpx.protocol import proto
 from gcpx.protocol.wire import encode
 
+SIZES: Final = (1_000, 5_000, 20_000)
 _FLEET: Final = "gcpx:compute:BulkInstances"
 _URN: Final = f"urn:pulumi:dev::bench::{_FLEET}::many"
 _LATENCY: Final = 3.0
 """The seconds that each operation takes."""
-_MOST_BESIDE: Final = 0.5
-"""The seconds that a creation may take beside the operation."""
+_BESIDE: Final = 0.5
+"""The seconds that a creation of 1,000 instances may take beside the operation."""
+_ONE_BY_ONE: Final = 5
+"""How many members are changed one after the other; each further one costs as much."""
+_MOST_ROLLED: Final = 1_000
+"""The largest fleet for which every change is measured; a restart of larger ones takes many minutes here."""
+_OF_LARGE_FLEETS: Final = (
+    "create",
+    "refresh",
+    "change a label",
+    "replace 5 one by one",
+    "replace the others, 25 % at a time",
+    "delete",
+)
 
 
-def fleets() -> Iterator[str]:
-    """Measure every change of a fleet; yield lines to print."""
-    yield from _creation_time()
-    with emulator("--latency", str(_LATENCY)) as host, counting_proxy(host) as proxy:
-        yield from _Fleet(_configured(host, proxy.host), proxy).life()
-    with emulator("--latency", str(_LATENCY)) as host, counting_proxy(host) as proxy:
-        yield from _Fleet(_configured(host, proxy.host), proxy).life_with_the_default_policy()
+@attrs.frozen
+class Change:
+    """A change of a fleet: its cost, the plugin's seconds of CPU, and the plugin's highest memory until then in MiB."""
+
+    name: str
+    size: int
+    measured: Measured
+    cpu: float
+    memory: float
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all figures."""
+        cost = attrs.asdict(self.measured.cost)
+        return {"name": self.name, "size": self.size, **cost, "cpu": self.cpu, "memory": self.memory}
+
+    def lines(self) -> Iterator[str]:
+        """Describe the change, and the calls by method."""
+        cost = self.measured.cost
+        name = f"{self.name}, {self.size:,} members"
+        traffic = f"{cost.calls:7,} calls {cost.sent / 1000:9,.0f} kB sent {cost.received / 1000:11,.0f} kB received"
+        yield f"{name:<44}{traffic}   {cost.seconds:7.1f} s, plugin {self.cpu:6.1f} s of CPU, {self.memory:4.0f} MiB"
+        for method, total in sorted(self.measured.methods.items(), key=lambda item: -item[1]["calls"]):
+            short = method.removeprefix("compute.")
+            yield (
+                f"    {short:<40}{total['calls']:7,} calls {total['sent'] / 1000:9,.0f} kB sent "
+                f"{total['received'] / 1000:11,.0f} kB received"
+            )
 
 
-def _configured(emulator_host: str, host: str) -> Process:
-    """Start a plugin that sends its requests to a host."""
-    process = Process(str(SCRIPTS / "pulumi-resource-gcpx"))
-    # On its first request the emulator loads Google's API descriptions, which must not be measured.
-    httpx.get(f"http://{emulator_host}/compute/beta/projects/p/regions", trust_env=False)
-    httpx.delete(f"http://{emulator_host}/_emulator/requests", trust_env=False)
+def changes(sizes: tuple[int, ...] = SIZES) -> Iterator[Change]:
+    """Measure every change of fleets of these sizes, each in a plugin and an emulator of its own."""
+    for size in sizes:
+        with emulator("--latency", str(_LATENCY)) as host:
+            fleet = _Fleet(_configured(host), host, size)
+            yield from fleet.life()
+            fleet.process.close()
+
+
+def creation() -> Row:
+    """Compare the time of a creation, without its operation, with the limit.
+
+    That is the best of three, because other work on the machine only adds time.
+    """
+    return Row("create, 1,000 members, without operation", min(_beside() for _ in range(3)), _BESIDE, "s", "limit", 1.0)
+
+
+def _configured(host: str) -> Process:
+    """Start a plugin for an emulator, and create a subnetwork with room for all members."""
+    process = Process(str(OURS))
+    make_subnetwork(host)
     process.stub.Configure(proto.provider.ConfigureRequest(args=encode({"project": "p", "emulatorHost": host})))
     return process
 
 
-def _creation_time() -> Iterator[str]:
-    """Compare the best of three creations with the limit, because other work on the machine only adds time."""
-    beside = min(_seconds_beside_the_operation() for _ in range(3))
-    verdict = "ok" if beside <= _MOST_BESIDE else "OVER"
-    yield f"{'create 1,000 VMs':<38}{beside:9.2f} s   beside the operation, at most {_MOST_BESIDE:.2f}  {verdict}"
-
-
-def _seconds_beside_the_operation() -> float:
+def _beside() -> float:
     """Time a creation until its request arrives, and again from the first list of the members.
 
     That includes the emulator's responses to lists. What the emulator needs to start and end the operation is left out.
     """
     with emulator("--latency", str(_LATENCY)) as host:
-        process = _configured(host, host)
-        process.stub.Check(proto.provider.CheckRequest(urn=_URN, news=_inputs(), type=_FLEET))  # as the engine does
-        begun = time.time()
-        process.stub.Create(proto.provider.CreateRequest(urn=_URN, properties=_inputs(), type=_FLEET))
+        process = _configured(host)
+        inputs = _inputs(1000)
+        process.stub.Check(proto.provider.CheckRequest(urn=_URN, news=inputs, type=_FLEET))  # as the engine does
+        began = time.time()
+        process.stub.Create(proto.provider.CreateRequest(urn=_URN, properties=inputs, type=_FLEET))
         finished = time.time()
         requests = httpx.get(f"http://{host}/_emulator/requests", trust_env=False).json()
         process.close()
     first = {entry["method"].removeprefix("compute."): entry["time"] for entry in reversed(requests)}
-    return float(first["regionInstances.bulkInsert"] - begun + finished - first["instances.list"])
+    return float(first["regionInstances.bulkInsert"] - began + finished - first["instances.list"])
 
 
-def _inputs(count: int = 1000, policy: dict[str, Any] | None = None, **properties: Any) -> Struct:
+def _inputs(count: int, policy: dict[str, Any] | None = None, **properties: Any) -> Struct:
     disk = {"boot": True, "initializeParams": {"sourceImage": "family/debian-12"}}
-    made = {"machineType": "e2-small", "disks": [disk], "networkInterfaces": [{}], **properties}
-    place = {"region": "us-east1", "fleetId": "many", "namePattern": "m-####"}
-    rolling = {"updatePolicy": policy or {"strategy": "ROLLING", "maxUnavailable": "25%"}}
+    network = {"subnetwork": SUBNETWORK}
+    made = {"machineType": "e2-small", "disks": [disk], "networkInterfaces": [network], **properties}
+    place = {"region": "us-east1", "fleetId": "many", "namePattern": "m-#####"}
+    rolling = {"updatePolicy": {"strategy": "ROLLING", **(policy or {"maxUnavailable": "25%"})}}
     spread = {"locationPolicy": {"targetShape": "BALANCED"}}
     return encode({"count": count, "instanceProperties": made, **place, **spread, **rolling})
 
 
 @attrs.define
 class _Fleet:
-    """A fleet of a plugin whose requests go through a proxy.
+    """A fleet of a plugin.
 
     Attributes:
         inputs: those of the last creation or update.
     """
 
     process: Process
-    proxy: CountingProxy
+    host: str
+    size: int
     id: str = ""
-    inputs: Struct = attrs.Factory(_inputs)
+    inputs: Struct = attrs.Factory(Struct)
     outputs: Struct = attrs.Factory(Struct)
 
-    def life(self) -> Iterator[str]:
-        """Create, change and delete the fleet; yield lines to print."""
-        labels = {"labels": {"team": "web"}}
-        steps = {
-            "create 1,000 VMs": self._create,
-            "refresh 1,000 VMs": self._refresh,
-            "labels of 1,000 VMs": lambda: self._update(_inputs(**labels)),
-            "scale 1,000 to 1,100 VMs": lambda: self._update(_inputs(1100, **labels)),
-            "scale 1,100 to 1,000 VMs": lambda: self._update(_inputs(**labels)),
-            "restart 1,000 VMs in 4 batches": lambda: self._update(_inputs(**labels, minCpuPlatform="Intel Ice Lake")),
-            "replace 1,000 VMs in 4 batches": lambda: self._update(_inputs(**labels, canIpForward=True)),
-            "delete 1,000 VMs": self._delete,
+    def life(self) -> Iterator[Change]:
+        """Create, change and delete the fleet."""
+        labels, size = {"labels": {"team": "web"}}, self.size
+        one_by_one = {"pauseAfter": _ONE_BY_ONE}
+        restarted = {**labels, "minCpuPlatform": "Intel Ice Lake"}
+        replaced = {**restarted, "canIpForward": True}
+        steps: dict[str, Callable[[], None]] = {
+            "create": lambda: self._create(_inputs(size)),
+            "refresh": self._refresh,
+            "change a label": lambda: self._update(_inputs(size, **labels)),
+            "add 10 %": lambda: self._update(_inputs(size * 11 // 10, **labels)),
+            "remove them": lambda: self._update(_inputs(size, **labels)),
+            "restart 5 one by one": lambda: self._update(_inputs(size, one_by_one, **restarted)),
+            "restart the others, 25 % at a time": lambda: self._update(_inputs(size, **restarted)),
+            "replace 5 one by one": lambda: self._update(_inputs(size, one_by_one, **replaced)),
+            "replace the others, 25 % at a time": lambda: self._update(_inputs(size, **replaced)),
+            "delete": self._delete,
         }
-        yield from self._measured(steps)
-        self.process.close()
-
-    def life_with_the_default_policy(self) -> Iterator[str]:
-        """Change a small fleet one member after the other, as a rolling fleet does by default; yield lines to print."""
-        size, rolling = 5, {"strategy": "ROLLING"}
-        self.inputs = _inputs(size, rolling)
-        steps = {
-            "create 5 VMs": self._create,
-            "restart 5 VMs one by one": lambda: self._update(_inputs(size, rolling, minCpuPlatform="Intel Ice Lake")),
-            "replace 5 VMs one by one": lambda: self._update(_inputs(size, rolling, canIpForward=True)),
-        }
-        yield from self._measured(steps)
-        self.process.close()
-
-    def _measured(self, steps: dict[str, Callable[[], None]]) -> Iterator[str]:
+        if size > _MOST_ROLLED:
+            steps = {name: step for name, step in steps.items() if name in _OF_LARGE_FLEETS}
         for name, step in steps.items():
-            begun = time.perf_counter()
-            step()
-            taken = time.perf_counter() - begun
-            yield from _lines(name, self.proxy.take(), f"{taken:.1f} s, plugin memory {self.process.memory():.0f} MiB")
+            before = self.process.cpu()
+            found = measured(self.host, step)
+            yield Change(name, size, found, self.process.cpu() - before, self.process.highest_memory())
 
-    def _create(self) -> None:
-        request = proto.provider.CreateRequest(urn=_URN, properties=self.inputs, type=_FLEET)
+    def _create(self, news: Struct) -> None:
+        request = proto.provider.CreateRequest(urn=_URN, properties=news, type=_FLEET)
         made = self.process.stub.Create(request)
-        self.id, self.outputs = made.id, made.properties
+        self.id, self.inputs, self.outputs = made.id, news, made.properties
 
     def _refresh(self) -> None:
         request = proto.provider.ReadRequest(
@@ -147,14 +181,3 @@ class _Fleet:
             id=self.id, urn=_URN, properties=self.outputs, old_inputs=self.inputs, type=_FLEET
         )
         self.process.stub.Delete(request)
-
-
-def _lines(name: str, traffic: dict[str, Traffic], words: str) -> Iterator[str]:
-    total = Traffic(*(sum(column) for column in zip(*map(attrs.astuple, traffic.values()), strict=True)))
-    yield f"{name:<38}{_shown(total)}; {words}"
-    for method, kind in sorted(traffic.items(), key=lambda item: -item[1].calls):
-        yield f"    {method:<34}{_shown(kind)}"
-
-
-def _shown(traffic: Traffic) -> str:
-    return f"{traffic.calls:6,} calls {traffic.sent / 1000:9,.0f} kB sent {traffic.received / 1000:9,.0f} kB received"

@@ -1,6 +1,6 @@
 """The baseline: a provider that does nothing, and loads the SDK's messages in the usual way.
 
-It has the name and schema of gcpx, so that the same programs run on it. Check and Create return their inputs.
+It has the name and schema of gcpx, so that the same programs run on it. Check, Create and Read return what they get.
 """
 
 from __future__ import annotations
@@ -54,6 +54,14 @@ class Nothing(provider_pb2_grpc.ResourceProviderServicer):
     def Create(self, request: Any, _: Any) -> Any:
         """Return the inputs as outputs."""
         return provider_pb2.CreateResponse(id="nothing", properties=request.properties)
+
+    def Read(self, request: Any, _: Any) -> Any:
+        """Return the state."""
+        return provider_pb2.ReadResponse(id=request.id, properties=request.properties, inputs=request.inputs)
+
+    def Delete(self, _: Any, __: Any) -> Any:
+        """Do nothing."""
+        return empty_pb2.Empty()
 
     def Cancel(self, _: Any, __: Any) -> Any:
         """Do nothing."""

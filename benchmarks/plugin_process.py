@@ -1,14 +1,33 @@
-"""A plugin process, started as the engine starts it."""
+"""The plugins that are compared, and a process of one, started as the engine starts it."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
+from typing import Final
 
 import grpc
+from workspace import ROOT, SCRIPTS
 
 from gcpx.protocol import proto
+
+OURS: Final = SCRIPTS / "pulumi-resource-gcpx"
+NOTHING: Final = ROOT / "benchmarks" / "noop.py"
+
+
+def our_plugin(path: Path) -> None:
+    """Write the plugin of this checkout to a path."""
+    shutil.copy(OURS, path)
+
+
+def nothing_plugin(path: Path) -> None:
+    """Write a plugin that does nothing to a path."""
+    path.write_text(f'#!/bin/sh\nexec {sys.executable} {NOTHING} "$@"\n')
+    path.chmod(0o755)
 
 
 class Process:
@@ -34,6 +53,16 @@ class Process:
         """Return the resident memory in MiB."""
         status = Path(f"/proc/{self._process.pid}/status").read_text()
         return int(status.split("VmRSS:")[1].split()[0]) / 1024
+
+    def highest_memory(self) -> float:
+        """Return the highest resident memory until now in MiB."""
+        status = Path(f"/proc/{self._process.pid}/status").read_text()
+        return int(status.split("VmHWM:")[1].split()[0]) / 1024
+
+    def cpu(self) -> float:
+        """Return the seconds of CPU until now."""
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def close(self) -> None:
         """Stop the process."""

@@ -11,6 +11,7 @@ import emulated
 import forked_plugin
 import pytest
 import search
+import tls_proxy
 from clocked import ClockedProvider
 from hypothesis import settings
 from programs import PROJECT
@@ -65,6 +66,17 @@ def pulumi_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (plugin,) = home.glob("plugins/*/pulumi-resource-gcpx")
     with forked_plugin.forking(plugin):
         yield home
+
+
+@pytest.fixture
+def proxy(cloud: emulated.Emulated, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tls_proxy.TlsProxy]:
+    """A proxy that HTTPS_PROXY names, and that answers for every host of Google; no variable names its certificates."""
+    for name in tls_proxy.VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    with tls_proxy.running(tmp_path, cloud.host) as found:
+        monkeypatch.setenv("HTTPS_PROXY", found.url)
+        yield found
 
 
 @pytest.fixture

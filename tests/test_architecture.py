@@ -19,8 +19,8 @@ SOURCE = ROOT / "provider"
 SERVICES = ("compute", "oauth2", "oslogin", "pubsub", "storage")
 ALLOWED = {
     "gcpx.model": {"gcpx.model", "gcpx.errors"},
-    "gcpx.protocol": {"gcpx.protocol", "gcpx.model", "gcpx.errors"},
-    "gcpx.gcp": {"gcpx.gcp", "gcpx.model", "gcpx.errors"},
+    "gcpx.protocol": {"gcpx.protocol", "gcpx.model", "gcpx.errors", "gcpx.threads"},
+    "gcpx.gcp": {"gcpx.gcp", "gcpx.model", "gcpx.errors", "gcpx.threads", "gcpx_http"},
     **{
         f"gcpx.{service}": {f"gcpx.{service}", "gcpx.gcp", "gcpx.model", "gcpx.errors", "gcpx_filter"}
         for service in SERVICES
@@ -30,13 +30,14 @@ ALLOWED = {
     "gcpx_emulator.core": {"gcpx_emulator.core", "gcpx_filter"},
     **{f"gcpx_emulator.{service}": {f"gcpx_emulator.{service}", "gcpx_emulator.core"} for service in SERVICES},
     "gcpx_filter": {"gcpx_filter"},
-    "gcpx_push": {"gcpx_push"},
+    "gcpx_http": {"gcpx_http"},
+    "gcpx_push": {"gcpx_push", "gcpx_http"},
 }
 """Which of our packages each package may import; all may import `gcpx` itself, for the version."""
 ONLY = {
     "grpc": {"gcpx.protocol"},
     "google.protobuf": {"gcpx.protocol"},
-    "httpx": {"gcpx.gcp", "gcpx_push"},
+    "httpx": {"gcpx.gcp", "gcpx_http"},
     "google.auth": {"gcpx.gcp"},
     "jwt": {"gcpx_push"},
     "lark": {"gcpx_filter"},

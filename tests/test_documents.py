@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
+import json
 import re
+from importlib import resources
 from urllib.parse import urlsplit
 
 import pytest
 from documentation import navigation
 from documentation.markdown import anchors, links
+from documented import section
 from generate import document_tables, examples, registry_pages
 from workspace import ROOT
 
@@ -25,7 +28,7 @@ from gcpx.protocol.engine import OLDEST_CLI
 from gcpx.provider import FUNCTIONS, RESOURCES
 from gcpx_emulator.compute.locations import REGIONS
 
-LIBRARIES = ["provider/gcpx_emulator", "provider/gcpx_filter", "provider/gcpx_push"]
+LIBRARIES = ["provider/gcpx_emulator", "provider/gcpx_filter", "provider/gcpx_http", "provider/gcpx_push"]
 DOCUMENTS = sorted(
     str(path.relative_to(ROOT))
     for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *(ROOT / name / "README.md" for name in LIBRARIES))
@@ -208,14 +211,15 @@ def test_the_changelog_begins_with_what_is_unreleased_or_with_this_version():
 
 
 def test_the_guide_of_fleets_says_what_each_property_needs():
-    table = (ROOT / "docs" / "fleets.md").read_text().split("<!-- table: levels -->")[1].split("<!-- end")[0]
-    said = dict(re.findall(r"^\| `([\w.]+)` \| (\w+) \|$", table, re.MULTILINE))
+    table = section("docs/fleets.md", "What each property needs")
+    rows = re.findall(r"^\| (\w+) \| (.*?) \| .* \|$", table, re.MULTILINE)
+    said = {name: level for level, listed in rows for name in re.findall(r"`([\w.]+)`", listed)}
     scheduling = [f"scheduling.{name}" for name in object_type(Scheduling).properties]
     names = [name for name in object_type(InstanceProperties).properties if name != "scheduling"] + scheduling
     levels = {name: level_of(*name.split(".")) for name in names}
 
     assert said == {name: level.name.lower() for name, level in levels.items() if level is not Level.REPLACE}
-    assert "| every other property | replace |" in table
+    assert "| replace | every other property |" in table
 
 
 @pytest.mark.parametrize("declared", [UpdatePolicy, Readiness])
@@ -223,6 +227,37 @@ def test_the_guide_of_fleets_names_every_property_of_the_update_policy(declared)
     text = (ROOT / "docs" / "fleets.md").read_text()
 
     assert [name for name in object_type(declared).properties if f"`{name}`" not in text] == []
+
+
+def _rows_about_groups():
+    """Return the cells of the table that compares managed instance groups with fleets, row by row."""
+    table = section("docs/comparison.md", "When to prefer a managed instance group")
+    return [line.strip("| ").split(" | ") for line in re.findall(r"^\| .* \|$", table, re.MULTILINE)][2:]
+
+
+def test_what_the_comparison_names_of_managed_groups_is_in_googles_api_description():
+    documents = resources.files("googleapiclient") / "discovery_cache" / "documents"
+    api = json.loads((documents / "compute.beta.json").read_text())
+    known = {name for schema in api["schemas"].values() for name in schema.get("properties", ())}
+    known |= {method for resource in api["resources"].values() for method in resource["methods"]}
+    named = {code.partition(":")[0] for _, group, _ in _rows_about_groups() for code in re.findall(r"`(\w+)", group)}
+
+    assert len(named) > 15
+    assert named - known == {"wait_for_instances"}, "which is an input of pulumi-gcp"
+
+
+def test_the_comparison_of_calls_has_the_numbers_of_the_benchmarks():
+    (calls,) = [fleet for need, _, fleet in _rows_about_groups() if need.startswith("few calls")]
+    measured = section("docs/benchmarks.md", "Calls for a fleet of 1,000 instances")
+
+    for change, row in [
+        ("create", "create 1,000"),
+        ("relabel", "change a label of all"),
+        ("replace", "replace 1,000, in 4 batches"),
+        ("restart", "restart 1,000 with other properties, in 4 batches"),
+    ]:
+        (number,) = re.findall(rf"{change} ([\d,]*\d)", calls)
+        assert re.search(rf"^\| {row} \| {number} ", measured, re.MULTILINE), change
 
 
 def test_no_address_of_a_registry_is_written_down():

@@ -101,7 +101,7 @@ PROMISES = {
         "test_a_lost_response_leads_to_one_configuration",
     ],
     "A key must also expire": ["test_a_key_that_expires_otherwise_than_the_lost_request_said_is_somebody_elses"],
-    "Nothing tells a key": ["test_the_same_key_that_somebody_adds_again_counts_as_ours"],
+    "If somebody adds the same key again": ["test_the_same_key_that_somebody_adds_again_counts_as_ours"],
     "Each member of a fleet": [
         "test_what_a_killed_run_created_stays_in_the_fleet_beside_a_stranger",
         "test_a_stranger_is_not_changed_in_place",
@@ -140,6 +140,10 @@ PROMISES = {
         "test_what_was_deleted_is_created_again_within_the_hour",
         "test_what_was_deleted_is_created_again_by_a_later_run_if_operations_may_not_be_listed",
     ],
+    "If somebody else detaches a disk within 20 seconds": [
+        "test_a_disk_that_others_detached_is_attached_again_as_soon_as_reads_no_longer_lag",
+        "test_an_attachment_is_looked_for_although_another_disk_is_detached_meanwhile",
+    ],
     "A notification whose ID could not": [
         "test_a_provisional_number_names_what_existed_before",
         "test_if_the_bucket_cannot_be_listed_after_a_lost_response_the_next_run_finds_the_configuration",
@@ -162,6 +166,30 @@ PROMISES = {
         "test_a_body_is_read_up_to_a_limit_only",
         "test_deep_json_is_refused",
         "test_a_response_that_drips_ends_at_the_request_timeout",
+    ],
+    "A refresh or an import of more than three": [
+        "test_ten_reads_side_by_side_need_one_request_and_one_list",
+        "test_a_couple_of_reads_beside_another_one_are_requests_of_their_own",
+    ],
+    "Only a request for the resource itself": [
+        "test_what_is_gone_is_shown_as_gone_by_its_own_read_only",
+        "test_drift_is_shown",
+    ],
+    "If a list does not show a resource": [
+        "test_what_a_list_does_not_show_is_read_alone_and_stays",
+        "test_what_a_list_shows_otherwise_than_the_state_is_read_alone",
+        "test_a_namesake_is_not_ours_also_in_a_list",
+    ],
+    "What a list has shown": ["test_an_answer_of_a_list_is_given_for_ten_seconds"],
+    "It is never older than the last change": [
+        "test_a_change_by_this_process_ends_what_is_kept",
+        "test_a_list_that_was_asked_for_before_a_change_ended_answers_nothing",
+        "test_a_list_that_was_asked_for_during_a_change_answers_nothing_after_its_end",
+        "test_a_list_that_was_asked_for_during_an_operation_answers_nothing_after_its_end",
+    ],
+    "If the account may not list": [
+        "test_a_caller_who_may_not_list_reads_each_resource_and_is_not_refused_again",
+        "test_an_error_of_the_list_is_no_error_of_the_reads",
     ],
     "A plugin whose CLI was killed": ["test_the_process_ends_when_its_engine_was_killed"],
     "What the killed run was creating": [CRASHES],

@@ -1,8 +1,9 @@
-"""The demo: the quickstart example, step by step, with the real Pulumi CLI against the emulator."""
+"""The demo: two of the examples, step by step, with the real Pulumi CLI against the emulator."""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tempfile
 import time
@@ -39,6 +40,8 @@ _NOISE: Final = (
 
 
 _QUIET: Final = ("--yes", "--skip-preview", "--suppress-progress")
+_PROGRESS: Final = re.compile(r" updating .*; batch \d+ of \d+: (\d+/\d+ instances|waiting) ")
+"""Lines that show how a batch of an update advances."""
 
 
 def styled(text: str, code: str) -> str:
@@ -56,6 +59,7 @@ def show(workspace: Workspace, *arguments: str, flags: Iterable[str] = ()) -> No
     print(styled(f"   $ pulumi {' '.join(arguments)}", "36"), flush=True)
     done = workspace.run(*arguments, *flags)
     lines = [line for line in done.stdout.splitlines() if line.strip() and not line.strip().startswith(_NOISE)]
+    lines = [line for line in lines if not _PROGRESS.search(line)]
     print("\n".join(f"     {line}" for line in lines), flush=True)
 
 
@@ -103,30 +107,72 @@ def scale(workspace: Workspace) -> None:
 
 
 def import_and_destroy(host: str, workspace: Workspace) -> None:
-    """Show an import and the end: destroy everything, and count what is left."""
+    """Show an import, and destroy everything."""
     step(6, "Import a template that was created by hand")
     imported = ("gcpx:compute:InstanceTemplate", "legacy", "made-by-hand")
     show(workspace, "import", *imported, flags=("--yes", "--skip-preview", "--generate-code=false", "--protect=false"))
 
     step(7, "Destroy everything")
     show(workspace, "destroy", flags=_QUIET)
-    for kind in ("global/instanceTemplates", "global/machineImages", "zones/us-east1-c/instances"):
+    count_what_is_left(host, "global/instanceTemplates", "global/machineImages", "zones/us-east1-c/instances")
+
+
+def count_what_is_left(host: str, *kinds: str) -> None:
+    """Ask the emulator how many resources there are after the end."""
+    for kind in kinds:
         left = call(host, "GET", f"/compute/v1/projects/{PROJECT}/{kind}").get("items", [])
-        print(f"     {kind}: {len(left)} left")
+        ours = [item for item in left if item["name"] != _VM["name"]]
+        print(f"     {kind}: {len(ours)} left")
+
+
+def roll(host: str, workspace: Workspace) -> None:
+    """Show how a fleet of Spot instances is created, and how a release is rolled out."""
+    step(8, "Another program: a fleet of 10 Spot workers, each of which says when it is ready")
+    call(host, "POST", "/_emulator/guest-attributes", {"onBoot": {"worker/state": "ready"}})
+    show(workspace, "up", flags=_QUIET)
+
+    step(9, "Roll out a release: the preview says which workers restart, and how many run at any time")
+    workspace.run("config", "set", "release", "two")
+    show(workspace, "preview", flags=("--suppress-progress",))
+    show(workspace, "up", flags=_QUIET)
+
+
+def fall_short_and_heal(host: str, workspace: Workspace) -> None:
+    """Show a shortage, a preemption, and the end."""
+    step(10, "Scale to 20, while zone b has room for no more, and zone c for 3: what is missing where, and why")
+    call(host, "POST", "/_emulator/limits", {"zones": {"us-east1-b": 10, "us-east1-c": 3}})
+    workspace.run("config", "set", "count", "20")
+    show(workspace, "up", flags=_QUIET)
+
+    step(11, "Google preempts two workers, and has room again: the next `up --refresh` heals the fleet")
+    call(host, "POST", "/_emulator/limits", {})
+    call(host, "POST", "/_emulator/preempt", {"names": "worker-000[23]", "project": PROJECT})
+    show(workspace, "up", "--refresh", flags=("--yes", "--suppress-progress"))
+
+    step(12, "Destroy the fleet")
+    show(workspace, "destroy", flags=_QUIET)
+    count_what_is_left(host, "zones/us-east1-b/instances", "zones/us-east1-c/instances")
 
 
 def main() -> None:
     """Run the demo."""
     begun = time.monotonic()
-    print(styled("gcpx quickstart, on an emulator of Google Cloud: no account, no credentials, no network", "1"))
-    with tempfile.TemporaryDirectory(prefix="gcpx-demo-") as folder, emulator("--latency", "0.5") as host:
+    print(styled("gcpx, on an emulator of Google Cloud: no account, no credentials, no network", "1"))
+    with tempfile.TemporaryDirectory(prefix="gcpx-demo-") as folder, emulator("--latency", "0.2") as host:
         prepare(host)
         workspace = Workspace.make(ROOT / "examples" / "quickstart", Path(folder), host)
         create_and_preview(workspace)
         scale(workspace)
         import_and_destroy(host, workspace)
-    print(f"\n{styled('Done', '1;32')} in {time.monotonic() - begun:.0f} s. The program is in examples/quickstart.")
-    print("It needs a bucket, a topic, an instance and a disk, which the demo has created with the emulator's APIs.")
+        home = Path(workspace.variables["PULUMI_HOME"])
+        workers = Workspace.make(ROOT / "examples" / "fleet", Path(folder) / "workers", host, home)
+        roll(host, workers)
+        fall_short_and_heal(host, workers)
+    print(f"\n{styled('Done', '1;32')} in {time.monotonic() - begun:.0f} s.")
+    print(
+        "The programs are in examples/quickstart and examples/fleet. The first one needs a bucket, a topic, an instance"
+    )
+    print("and a disk, which the demo has created with the emulator's APIs.")
     print('For programs of your own: make emulator, then in another shell: eval "$(make -s env)"')
 
 

@@ -6,6 +6,7 @@ Usage: `environment.py [LANGUAGE ...]`. Programs in Python and YAML can always b
 from __future__ import annotations
 
 import shlex
+import subprocess
 import sys
 
 from workspace import ROOT, Workspace, environment, pulumi_folder
@@ -15,7 +16,11 @@ def main() -> None:
     """Prepare the folder `.work`, and print the exports."""
     folder = ROOT / ".work"
     (folder / "state").mkdir(parents=True, exist_ok=True)
-    variables = environment(pulumi_folder(*sys.argv[1:]), folder / "home", folder / "state")
+    try:
+        programs = pulumi_folder(*sys.argv[1:])
+    except subprocess.CalledProcessError as error:
+        sys.exit(error.returncode)  # its message is above
+    variables = environment(programs, folder / "home", folder / "state")
     if not list((folder / "home" / "plugins").glob("resource-gcpx-*")):
         Workspace(ROOT, variables).install_plugin(folder)
     path = variables.pop("PATH").split(":")[:2]

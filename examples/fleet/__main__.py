@@ -4,6 +4,19 @@ import pulumi
 import pulumi_gcpx as gcpx
 
 config = pulumi.Config()
+STATE = "http://metadata.google.internal/computeMetadata/v1/instance/guest-attributes/worker/state"
+METADATA = {
+    "release": config.get("release", "one"),
+    "enable-guest-attributes": "TRUE",
+    "startup-script": f"""#!/bin/sh
+# Install and start the release that the metadata `release` names here. Then say that the worker is ready:
+curl -X PUT --data ready -H "Metadata-Flavor: Google" {STATE}
+""",
+    # A guest attribute survives a restart, so the worker takes it back when it stops.
+    "shutdown-script": f"""#!/bin/sh
+curl -X DELETE -H "Metadata-Flavor: Google" {STATE}
+""",
+}
 
 workers = gcpx.compute.BulkInstances(
     "workers",
@@ -26,12 +39,7 @@ workers = gcpx.compute.BulkInstances(
         ],
         "network_interfaces": [{"network": "global/networks/default"}],
         "scheduling": {"provisioning_model": "SPOT", "instance_termination_action": "STOP"},
-        "metadata": {
-            "items": [
-                {"key": "release", "value": config.get("release", "one")},  # the startup script installs it
-                {"key": "enable-guest-attributes", "value": "TRUE"},
-            ]
-        },
+        "metadata": {"items": [{"key": key, "value": value} for key, value in METADATA.items()]},
     },
     update_policy={
         "strategy": "ROLLING",

@@ -8,7 +8,6 @@ import urllib.request
 
 def main() -> None:
     """Create, scale and roll the fleet; let it fall short, fall back and heal; park it overnight."""
-    emulate("guest-attributes", {"onBoot": {"worker/state": "ready"}})  # what the startup scripts of workers report
     act("create 10 workers", count=10)
     act("scale to 15", count=15)
     act("roll out the next release to one worker", release="two", pauseAfter=1)

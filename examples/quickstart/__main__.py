@@ -1,4 +1,8 @@
-"""All six resources. `make demo` runs this program on the emulator, with an instance and a disk that already exist."""
+"""All six resources. `make demo` runs this program on the emulator, with an instance and a disk that already exist.
+
+In a project of your own, `pulumi config set gcpx:validateOnline true` lets the preview ask Google whether the bucket,
+the topic, the instance and the disk exist, and whether the quotas suffice.
+"""
 
 import pulumi
 import pulumi_gcpx as gcpx

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from typing import Final
 
 from gcpx import __version__
-from gcpx.protocol.server import serve
 from gcpx.protocol.standard_error import hide_values
-from gcpx.provider import Provider
 
 _VERSION: Final = f"pulumi-resource-gcpx {__version__}\n"
 _ABOUT: Final = f"""\
@@ -36,6 +35,10 @@ def main() -> None:
     addresses = [argument for argument in arguments if not argument.startswith("-")]
     if not addresses and sys.stderr.isatty():
         sys.stderr.write(_BY_HAND)
+    gc.disable()  # nothing that is loaded is garbage, and looking for some takes time; `serve` enables it again
+    from gcpx.protocol.server import serve  # noqa: PLC0415 - loads gRPC, which no option needs
+    from gcpx.provider import Provider  # noqa: PLC0415 - as above
+
     serve(Provider(), addresses[-1] if addresses else None)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import ClassVar, Final, Self
 
 
 class ProviderError(Exception):
@@ -28,7 +28,25 @@ class MalformedResponse(ProviderError):  # noqa: N818 - it names the outcome
     code = "ABORTED"
 
 
-class CancelledError(ProviderError):
+RUN_AGAIN: Final = "Run the command again to go on"
+"""The next step after something that has not ended."""
+
+
+class Interrupted(ProviderError):  # noqa: N818 - it names the outcome
+    """Something has not ended, or its result is not known. Its text is the message followed by the next step.
+
+    Attributes:
+        message: what happened, without the next step.
+        next_step: which command goes on or finds out the result; empty if the message says what to do.
+    """
+
+    def __init__(self, message: str, next_step: str = RUN_AGAIN) -> None:
+        super().__init__(sentences(message, next_step))
+        self.message = message
+        self.next_step = next_step
+
+
+class CancelledError(Interrupted):
     """The user cancelled before anything was changed: before a request was sent, or while something was read."""
 
     code = "CANCELLED"
@@ -50,12 +68,40 @@ class OutOfTimeError(ProviderError):
         )
 
 
-def safe_message(error: Exception, what: str = "") -> str:
-    """Return the message of an error, without secrets.
+def without_stop(text: str) -> str:
+    """Return a text without the full stop at its end, to go on with its sentence.
 
-    A `ProviderError` gives its own text. The text of any other exception may quote a secret, so the message only names
-    its type, and says that Google's response to `what` could not be parsed.
+    An ellipsis stays: it says that the text was cut, and only so the beginning of a secret before it is recognized.
+
+    >>> without_stop("It failed. "), without_stop("Invalid value: hunt...")
+    ('It failed', 'Invalid value: hunt...')
+    """
+    stem = text.rstrip(". ")
+    spaces, ellipsis, _ = text[len(stem) :].partition("...")
+    return f"{stem}{spaces}{ellipsis}" if ellipsis else stem
+
+
+def sentences(*texts: str) -> str:
+    """Write texts after each other, so that each ends as a sentence before the next one begins.
+
+    >>> sentences("GET x: no (HTTP 403)", "", "See https://example.com.")
+    'GET x: no (HTTP 403). See https://example.com.'
+    """
+    written = ""
+    for text in filter(None, texts):
+        before = without_stop(written)
+        stop = "" if not before or before.endswith("...") else "."
+        space = "" if not before or text.startswith("\n") else " "
+        written = f"{before}{stop}{space}{text}"
+    return written
+
+
+def safe_message(error: Exception, what: str = "") -> str:
+    """Return the message of an error, without secrets, for a text that says itself whether to run a command again.
+
+    A `ProviderError` gives its own text, without the next step if it is `Interrupted`. The text of any other exception
+    may quote a secret: the message names its type, and says that Google's response to `what` could not be parsed.
     """
     if isinstance(error, ProviderError):
-        return str(error)
+        return error.message if isinstance(error, Interrupted) else str(error)
     return f"{what}: Google's response could not be parsed ({type(error).__name__})".removeprefix(": ")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
-import importlib.resources
 import threading
 import time
 from collections.abc import Callable
@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gcpx import __version__
 from gcpx.errors import UserError
-from gcpx.model.check import CheckResult
-from gcpx.model.diff import Change
-from gcpx.model.fields import ObjectType
-from gcpx.model.resource import PARALLEL, Function, Resource
 
 if TYPE_CHECKING:
     from gcpx.gcp.client import GoogleClient
     from gcpx.gcp.in_project import Lookups
     from gcpx.gcp.settings import Settings
+    from gcpx.model.check import CheckResult
+    from gcpx.model.diff import Change
+    from gcpx.model.fields import ObjectType
+    from gcpx.model.resource import Function, Resource
 
 RESOURCES: Final = {
     "gcpx:compute:BulkInstances": "gcpx.compute.bulk_instances.resource",
@@ -66,7 +66,6 @@ class Provider:
     """The provider that the plugin serves; implements `protocol.plugin.Plugin`."""
 
     version = __version__
-    parallel = PARALLEL
 
     def __init__(self) -> None:
         self._args: dict[str, Any] | None = None
@@ -81,6 +80,13 @@ class Provider:
         self.cancelled = threading.Event()
         self.clock: Callable[[], float] = time.monotonic
 
+    @functools.cached_property
+    def parallel(self) -> int:
+        """How many requests a call may have under way at the same time."""
+        from gcpx.model.resource import PARALLEL  # noqa: PLC0415 - not before the process serves
+
+        return PARALLEL
+
     @property
     def secrets(self) -> frozenset[str]:
         """Strings in the configuration that no message may contain."""
@@ -93,7 +99,9 @@ class Provider:
 
     def schema(self) -> str:
         """Return the schema: the packaged file or, in a checkout, the generated one."""
-        packaged = importlib.resources.files("gcpx") / "schema.json"
+        from importlib import resources  # noqa: PLC0415 - few processes give their schema
+
+        packaged = resources.files("gcpx") / "schema.json"
         if packaged.is_file():
             return packaged.read_text()
         return (Path(__file__).parents[2] / "schema.json").read_text()
@@ -124,7 +132,8 @@ class Provider:
         self.cancelled = threading.Event()
         with self._lock:
             if args == self._args:
-                if self._lookups is not None:
+                if self._client is not None and self._lookups is not None:
+                    self._client.reads.forget()
                     self._lookups.forget()
                 return
             settings = config.settings(args)

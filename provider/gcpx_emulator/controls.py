@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from typing import Any, Final
 
 import attrs
@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from gcpx_emulator.compute.instance_lifecycle import record_deletion
+from gcpx_emulator.core.call import HANDLERS
 from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.controls import (
     ACTIONS,
@@ -23,12 +24,14 @@ from gcpx_emulator.core.controls import (
     Field,
     Setting,
     check_object,
+    did_you_mean,
     is_duration,
     is_object,
     read_body,
 )
+from gcpx_emulator.core.discovery import kinds
 from gcpx_emulator.core.errors import ApiError
-from gcpx_emulator.core.faults import Fault
+from gcpx_emulator.core.faults import Fault, check_method
 from gcpx_emulator.core.json_data import merge
 from gcpx_emulator.core.signing import id_token_claims
 from gcpx_emulator.emulator import Emulator
@@ -51,7 +54,44 @@ _CLOCK: Final = ControlBody(
     },
 )
 _RESET: Final = ControlBody("reset")
+_OPERATIONS: Final = "operations"
+"""The kind of what no method creates by itself."""
+_OBJECTS: Final = "/o/"
+"""What is between the bucket and the name in the path of an object."""
+_QUERIES: Final = {"deliveries": ("atLeast",), "faults": ("name",), "requests": ("method",), "resources": ("kind",)}
+"""The query parameters of the endpoints that have some."""
+_METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 _Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def _checked(path: str, endpoint: _Endpoint, allowed: Collection[str]) -> _Endpoint:
+    """Refuse query parameters that an endpoint does not have."""
+
+    async def checked(request: Request) -> Response:
+        unknown = sorted(request.query_params.keys() - set(allowed))
+        if unknown:
+            may = f"it may have {', '.join(allowed)}" if allowed else "it has none"
+            raise ApiError(400, f"/_emulator/{path} has unknown query parameters: {', '.join(unknown)}; {may}")
+        return await endpoint(request)
+
+    return checked
+
+
+def _refusal(endpoints: Mapping[str, list[str]]) -> _Endpoint:
+    """Refuse a request to a path that is not that of an endpoint, or with a method that it does not have."""
+
+    async def refuse(request: Request) -> Response:
+        path = request.path_params["path"]
+        if path in endpoints:
+            methods = " or ".join(endpoints[path])
+            raise ApiError(405, f"{request.method} is not allowed on /_emulator/{path}; {methods} is")
+        raise ApiError(
+            404,
+            f"/_emulator/{path} is not a control request"
+            f"{did_you_mean(path, [name for name in endpoints if '{' not in name])}",
+        )
+
+    return refuse
 
 
 @attrs.frozen
@@ -62,9 +102,22 @@ class Controls:
 
     def routes(self) -> list[Route]:
         """Return the route of every endpoint."""
-        endpoints: list[tuple[str, _Endpoint, list[str]]] = [
+        endpoints = list(self._endpoints())
+        allowed = {path: methods for path, _, methods in endpoints}
+        return [
+            *(
+                Route(f"/_emulator/{path}", _checked(path, endpoint, _QUERIES.get(path, ())), methods=methods)
+                for path, endpoint, methods in endpoints
+            ),
+            Route("/_emulator/{path:path}", _refusal(allowed), methods=_METHODS),
+        ]
+
+    def _endpoints(self) -> Iterator[tuple[str, _Endpoint, list[str]]]:
+        """Yield the path of every endpoint below `/_emulator`, and its HTTP methods."""
+        yield from [
             ("faults", self._faults, ["GET", "POST", "DELETE"]),
             ("requests", self._requests, ["GET", "DELETE"]),
+            ("traffic", self._traffic, ["GET"]),
             ("rates", self._rates, ["GET", "POST"]),
             ("deliveries", self._deliveries, ["GET"]),
             ("tokens", self._sign_token, ["POST"]),
@@ -77,7 +130,6 @@ class Controls:
             *((action.body.name, self._action(action), ["POST"]) for action in ACTIONS),
             *((setting.name, self._setting(setting), ["GET", "POST"]) for setting in SETTINGS),
         ]
-        return [Route(f"/_emulator/{path}", endpoint, methods=methods) for path, endpoint, methods in endpoints]
 
     async def _faults(self, request: Request) -> Response:
         """Inject a fault, list the faults that have not been used up, or remove all of them or those of one name."""
@@ -89,11 +141,17 @@ class Controls:
         return JSONResponse([attrs.asdict(fault) for fault in faults.queue])
 
     async def _requests(self, request: Request) -> Response:
-        """List the latest requests, or remove them."""
-        kept = self.emulator.requests.kept
+        """List the latest requests, or those of a method such as `compute.instances.insert`; or remove all."""
+        log, method = self.emulator.requests, request.query_params.get("method")
+        if method is not None:
+            check_method("requests", method)
         if request.method == "DELETE":
-            kept.clear()
-        return JSONResponse(list(kept))
+            log.clear()
+        return JSONResponse([entry for entry in log.kept if method in {None, entry["method"]}])
+
+    async def _traffic(self, _: Request) -> Response:
+        """Add up the requests of each method since they were last removed."""
+        return JSONResponse({name: attrs.asdict(total) for name, total in self.emulator.requests.traffic.items()})
 
     async def _rates(self, request: Request) -> Response:
         """Set the rate quotas, or read them with the numbers of requests."""
@@ -162,7 +220,17 @@ class Controls:
         self.emulator.operations.settle()
         kind = request.query_params.get("kind")
         store = self.emulator.store
-        return JSONResponse(store.counts() if kind is None else dict(store.of_kind(kind)))
+        if kind is None:
+            return JSONResponse(store.counts())
+        self._check_kind(kind)
+        return JSONResponse(dict(store.of_kind(kind)))
+
+    def _check_kind(self, kind: str) -> None:
+        """Refuse a kind of which no resource can exist."""
+        known = {*kinds(HANDLERS), _OPERATIONS, *self.emulator.store.counts()}
+        if kind not in known:
+            hint = did_you_mean(kind, known, "a kind is the last part of a collection's path, such as instances")
+            raise ApiError(400, f"/_emulator/resources: {kind} is not a kind of resources{hint}")
 
     async def _resource(self, request: Request) -> Response:
         """Read, patch (RFC 7396) or delete a resource without using its API, which causes drift."""
@@ -170,6 +238,8 @@ class Controls:
         self.emulator.operations.settle()
         resource: Any = store.get(path)
         if resource is None:
+            if _OBJECTS not in path:  # whose names may have slashes
+                self._check_kind("/".join(path.split("/")[-2:-1]))
             raise ApiError(404, f"{path} does not exist")
         if request.method == "DELETE":
             store.delete(path)

@@ -71,5 +71,5 @@ class Emulator:
         self.store.reset()
         self.faults.queue.clear()
         self.rates.set(b"")
-        self.requests.kept.clear()
+        self.requests.clear()
         self.pusher.reset()

@@ -1,4 +1,4 @@
-"""The check of every request before anything reads it: a web page can neither send one nor make it large.
+"""The check of every request before anything reads it: a web page can neither send one nor make it large or slow.
 
 Whoever reaches the emulator controls it, and a browser on this machine reaches it for any page that it shows. So the
 emulator answers only for names that no page can give to this machine, refuses requests that a page of another site
@@ -7,6 +7,7 @@ sent, and takes commands only in a form that pages cannot send to other sites wi
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 from collections.abc import Collection
 from typing import Final
@@ -19,23 +20,29 @@ from gcpx_emulator.core.uploads import MOST_BYTES
 
 _CONTROLS: Final = "/_emulator/"
 _JSON: Final = "application/json"
+_LONGEST: Final = 120.0
+"""Seconds that the body of a request may take, counted from the end of its head."""
 _OWN_DOMAINS: Final = (".localhost", ".internal")
 """Domains that nobody can register, so that no page comes from them."""
 
 
 class Front:
-    """Refuses what a web page can send, and bodies that are too large.
+    """Refuses what a web page can send, and bodies that are too large or take too long.
 
     Args:
         app: gets all other requests.
         hosts: more names by which clients may call the emulator.
         most: the largest body in bytes.
+        longest: the seconds that a body may take.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Collection[str] = (), most: int = MOST_BYTES) -> None:
+    def __init__(
+        self, app: ASGIApp, hosts: Collection[str] = (), most: int = MOST_BYTES, longest: float = _LONGEST
+    ) -> None:
         self._app = app
         self._hosts = frozenset(host.lower() for host in hosts)
         self._most = most
+        self._longest = longest
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check a request, and pass it on; raises ApiError for one that is refused."""
@@ -59,14 +66,22 @@ class Front:
             )
 
     def _limited(self, headers: Headers, receive: Receive) -> Receive:
-        """Read a body only as far as it is not too large."""
-        length, received = headers.get("content-length", ""), 0
+        """Read a body only as far as it is not too large, and only as long as it does not take too long."""
+        length, received, is_complete = headers.get("content-length", ""), 0, False
+        end = asyncio.get_running_loop().time() + self._longest
         if length.isdecimal() and (len(length) > len(str(self._most)) or int(length) > self._most):
             raise _too_large(self._most)
 
         async def limited() -> Message:
-            nonlocal received
-            message = await receive()
+            nonlocal received, is_complete
+            try:
+                # After the body, only a disconnection is waited for.
+                async with asyncio.timeout_at(None if is_complete else end):
+                    message = await receive()
+            except TimeoutError:
+                words = f"The emulator waits at most {self._longest:g} seconds for the body of a request."
+                raise ApiError(408, words, "invalid") from None
+            is_complete = not message.get("more_body")
             received += len(message.get("body", b""))
             if received > self._most:
                 raise _too_large(self._most)

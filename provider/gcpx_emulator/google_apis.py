@@ -42,7 +42,7 @@ class GoogleApis:
             form = error_form(_api(entry))
             response = error_response(error, entry["method"] or f"{request.method} {request.url.path}", form)
         _add_headers(response, _api(entry), request.method)
-        entry["status"] = response.status_code
+        self.emulator.requests.answered(entry, response.status_code, len(response.body))
         return response
 
     async def _routed(self, request: Request, entry: Json) -> Response:
@@ -50,6 +50,7 @@ class GoogleApis:
         method, path = route(request.method, request.scope["raw_path"].decode("latin-1"))
         entry["method"] = method.id
         raw, query = await request.body(), request.query_params
+        entry["sent"] = len(raw)
         if "/upload/" in request.url.path:
             upload = self.emulator.uploads.receive(query, request.headers, raw, str(request.url))
             if isinstance(upload, Response):  # the upload goes on

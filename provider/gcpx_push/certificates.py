@@ -6,6 +6,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Mapping
+from http import HTTPStatus
 from typing import Any, Final
 
 import attrs
@@ -14,18 +15,31 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from jwt import PyJWK, PyJWTError
 
+from gcpx_http.connections import Received, UnreadableBodyError, UnusableEnvironmentError, page
 from gcpx_push import strict_json
-from gcpx_push.download import download
 from gcpx_push.errors import CertificatesError
 
 _DEFAULT_LIFETIME: Final = 3600.0
 """Seconds to cache keys if the response does not say how long."""
+_LONGEST_LIFETIME: Final = 86_400.0
+"""Seconds after which keys are fetched again, whatever the response says: a revoked key must not stay in use."""
 _PAUSE: Final = 30.0
 """Seconds between fetches: after a failure, for unknown key IDs, and the shortest time that keys stay fresh. So forged
 tokens do not cause many fetches."""
-_MAX_AGE: Final = re.compile(r"(?:^|[,\s])max-age=(\d+)")
+_MOST_BYTES: Final = 1 << 20
+"""The largest document with keys."""
+_MAX_AGE: Final = re.compile(r"(?:^|[,\s])max-age=([0-9]+)", re.IGNORECASE)
+_OUR_WORDS: Final = (CertificatesError, UnreadableBodyError, UnusableEnvironmentError)
 _KEY_ERRORS: Final = (AttributeError, KeyError, PyJWTError, TypeError, UnsupportedAlgorithm, ValueError)
 """What the parsers of keys raise for different malformed keys."""
+
+
+def download(url: str, timeout: float) -> Received:
+    """Return an issuer's page; raises what `page` raises, and CertificatesError for another status than 200."""
+    found = page(url, timeout, _MOST_BYTES)
+    if found.status != HTTPStatus.OK:
+        raise CertificatesError(f"the issuer answered with HTTP {found.status}")
+    return found
 
 
 @attrs.define(eq=False)
@@ -43,10 +57,8 @@ class Certificates:
     url: str | None
     timeout: float = 10.0
     _now: Callable[[], float] = attrs.field(default=time.monotonic, alias="now")
-    _download: Callable[[str, float], tuple[Mapping[str, str], bytes]] = attrs.field(
-        default=download, alias="download", repr=False
-    )
-    """Returns the headers and the body of a page within some seconds; whatever it raises is a failed fetch."""
+    _download: Callable[[str, float], Received] = attrs.field(default=download, alias="download", repr=False)
+    """Returns a page within some seconds; whatever it raises is a failed fetch."""
     _keys: dict[str, Any] = attrs.field(factory=dict, init=False, repr=False)
     _fresh_until: float = attrs.field(default=float("-inf"), init=False)
     _next_fetch: float = attrs.field(default=float("-inf"), init=False)
@@ -127,8 +139,8 @@ class Certificates:
     def _carry_out(self, fetch: _Fetch) -> None:
         keys, lifetime = dict[str, Any](), 0.0
         try:
-            headers, body = self._download(str(self.url), self.timeout)
-            keys, lifetime = _parse_keys(strict_json.parse(body)), _lifetime(headers)
+            found = self._download(str(self.url), self.timeout)
+            keys, lifetime = _parse_keys(strict_json.parse(found.body)), _lifetime(found.headers)
         except Exception as error:  # noqa: BLE001 - however a fetch fails, the keys are as they were
             fetch.error = error
         with self._lock:
@@ -159,8 +171,10 @@ class _Fetch:
 
     @property
     def problem(self) -> str:
-        """Why there are no keys, by the type of the error; its text could quote what the server sent."""
-        return type(self.error).__name__ if self.error else "no complete answer in time"
+        """Why there are no keys, by the type of the error if its text could quote what the server sent."""
+        if self.error is None:
+            return "no complete answer in time"
+        return str(self.error) if isinstance(self.error, _OUR_WORDS) else type(self.error).__name__
 
 
 def _lifetime(headers: Mapping[str, str]) -> float:
@@ -172,7 +186,7 @@ def _lifetime(headers: Mapping[str, str]) -> float:
     if max_age is None:
         return _DEFAULT_LIFETIME
     age = headers.get("age", "0")
-    return max(0.0, float(max_age[1]) - (float(age) if age.isdecimal() else 0.0))
+    return min(_LONGEST_LIFETIME, max(0.0, float(max_age[1]) - (float(age) if age.isdecimal() else 0.0)))
 
 
 def _parse_keys(document: Any) -> dict[str, Any]:

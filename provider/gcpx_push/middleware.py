@@ -82,13 +82,13 @@ class PushMiddleware:
 
 async def _read_body(receive: Receive) -> bytes:
     """Read the body, and stop as soon as it cannot become that of a push."""
-    body = bytearray()
+    body, white_space = bytearray(), 0
     while True:
         event = await receive()
         if event["type"] == "http.disconnect":
             raise _DisconnectedError
         body += event.get("body", b"")
-        check_body_start(body)
+        white_space = check_body_start(body, white_space)
         if not event.get("more_body"):
             return bytes(body)
 

@@ -20,8 +20,9 @@ from gcpx_push.verifier import PushVerifier
 _LOG: Final = logging.getLogger("gcpx_push")
 _MAX_BODY: Final = 16 << 20
 """Bytes. A message has at most 10 MB, which are about 14 MB in base64 and JSON."""
-_BODY_START: Final = re.compile(rb"[ \t\r\n]{0,65535}(\{|\Z)")
-"""A body starts with an object, after at most 64 KiB of white space."""
+_BODY_START: Final = re.compile(rb"[ \t\r\n]*(\{|\Z)")
+_MOST_WHITE_SPACE: Final = (64 << 10) - 1
+"""Bytes before the object that a body is."""
 
 
 @attrs.frozen
@@ -104,16 +105,25 @@ def check_head(
     return claims
 
 
-def check_body_start(body: bytes | bytearray) -> None:
+def check_body_start(body: bytes | bytearray, white_space: int = 0) -> int:
     """Check a body, or the part of it that has been received so far.
+
+    Args:
+        body: the body, or the part of it.
+        white_space: with how many bytes of white space it begins at least: what the last call for a shorter part gave.
+
+    Returns:
+        With how many bytes of white space it begins.
 
     Raises:
         BodyTooLong: if it is longer than that of any push.
         MalformedRequest: if it cannot become a JSON object.
     """
     _check_length(len(body))
-    if not _BODY_START.match(body):
+    found = _BODY_START.match(body, white_space)
+    if found is None or found.start(1) > _MOST_WHITE_SPACE:
         raise MalformedRequest("the body must be a JSON object in UTF-8")
+    return found.start(1)
 
 
 def read_message(verifier: PushVerifier, query_string: str, body: bytes) -> PushMessage:

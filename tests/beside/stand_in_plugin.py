@@ -21,6 +21,7 @@ COLLECTIONS = {
     "Instance": "zones/us-east1-b/instances",
     "InstanceGroup": "zones/us-east1-b/instanceGroups",
     "Network": "global/networks",
+    "RegionInstanceGroupManager": "regions/us-east1/instanceGroupManagers",
     "Subnetwork": "regions/us-east1/subnetworks",
 }
 """Where the resources of each type are, for those that have a self link."""
@@ -41,7 +42,12 @@ class StandIn(provider_pb2_grpc.ResourceProviderServicer):
     def DiffConfig(self, _: Any, __: Any) -> Any:  # noqa: N802
         return provider_pb2.DiffResponse(changes=provider_pb2.DiffResponse.DIFF_NONE)
 
-    Diff = DiffConfig
+    def Diff(self, request: Any, _: Any) -> Any:  # noqa: N802
+        """Say that a resource changes in place if its inputs have changed."""
+        changes = provider_pb2.DiffResponse.DIFF_NONE
+        if request.old_inputs != request.news:
+            changes = provider_pb2.DiffResponse.DIFF_SOME
+        return provider_pb2.DiffResponse(changes=changes)
 
     def Configure(self, _: Any, __: Any) -> Any:  # noqa: N802
         return provider_pb2.ConfigureResponse(acceptSecrets=True, supportsPreview=True)
@@ -67,6 +73,13 @@ class StandIn(provider_pb2_grpc.ResourceProviderServicer):
             outputs.update({"selfLink": f"{COMPUTE}/{COLLECTIONS[kind]}/{name}"})
             path = f"projects/{PROJECT}/{COLLECTIONS[kind]}/{name}"
         return provider_pb2.CreateResponse(id=path, properties=outputs)
+
+    def Update(self, request: Any, _: Any) -> Any:  # noqa: N802
+        """Return the new inputs beside the outputs that the resource has."""
+        outputs = struct_pb2.Struct()
+        outputs.CopyFrom(request.olds)
+        outputs.MergeFrom(request.news)
+        return provider_pb2.UpdateResponse(properties=outputs)
 
     def Invoke(self, request: Any, _: Any) -> Any:  # noqa: N802
         """Return Cloud Storage's service account, which is the only thing that the program asks for."""

@@ -87,6 +87,25 @@ def test_an_update_leaves_another_disk_under_our_device_name_alone(engine, cloud
     assert cloud.calls("compute.instances.setDiskAutoDelete") == []
 
 
+@pytest.mark.parametrize("recognized", [True, False], ids=["answered", "only listed"])
+def test_a_change_that_somebody_sent_with_the_id_of_our_request_gives_us_nothing(clocked_engine, cloud, vm, recognized):
+    engine = clocked_engine
+    engine.delete(engine.create(ATTACHMENT, "a", attachment(deviceName="d1")))
+    ours = cloud.requests("compute.instances.attachDisk")[0]["query"]["requestId"]
+    cloud.emulator.store.run("delete from operations")  # weeks later
+    fingerprint = cloud.get(VM)["labelFingerprint"]
+    cloud.post(f"/compute/v1/{VM}/setLabels?requestId={ours}", {"labels": {}, "labelFingerprint": fingerprint})
+    cloud.post(f"/compute/v1/{VM}/attachDisk", {"source": f"{SOURCE}/example-data", "deviceName": "d1"})
+    if not recognized:
+        cloud.emulator.operations.forget_requests()
+    with failing() as failed:
+        engine.create(ATTACHMENT, "a", attachment(deviceName="d1"))
+
+    assert "pulumi import" in failed[0].message
+    assert ("setLabels" in failed[0].message) is recognized
+    assert failed[0].partial is None
+
+
 def test_a_refused_detachment_is_an_error_only_while_the_disk_is_attached(engine, cloud, vm):
     ours = engine.create(ATTACHMENT, "a", attachment())
     cloud.fail("compute.instances.detachDisk", status=400, message="No attached disk found", times=2)
@@ -117,7 +136,9 @@ def test_a_disk_is_found_however_the_input_is_written(engine, cloud, vm, disk):
 def test_an_import_by_device_name_does_not_match_names_of_disks(engine, cloud, vm):
     engine.create(ATTACHMENT, "a", attachment(deviceName="d1"))
 
-    assert engine.import_(ATTACHMENT, "a", f"{VM}/example-data") is None
+    with failing() as failed:
+        engine.import_(ATTACHMENT, "a", f"{VM}/example-data")
+    assert "does not exist" in failed[0].message
     assert engine.import_(ATTACHMENT, "a", f"{PROJECT}/{ZONE}/example-vm/d1").id == f"{VM}/d1"
 
 

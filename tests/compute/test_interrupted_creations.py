@@ -132,7 +132,7 @@ def test_a_destroy_that_is_cancelled_too_keeps_the_resource_in_the_state(cloud, 
     with _cancel_at_wait(stack):
         stack.destroy()
 
-    assert "cancelled while Google was still working on it; run the command again to go on" in stack.failed.message
+    assert "cancelled while Google was still working on it. Run the command again to go on" in stack.failed.message
     cloud.clock.release()
     stack.run("destroy", {})
     _assert_only(cloud, before)
@@ -142,7 +142,7 @@ def test_a_refresh_that_is_cancelled_too_keeps_the_resource_in_the_state(cloud, 
     with _cancel_at_wait(stack):
         stack.refresh()
 
-    assert "cancelled while Google was still working on it; run the command again to go on" in stack.failed.message
+    assert "cancelled while Google was still working on it. Run the command again to go on" in stack.failed.message
     cloud.clock.release()
     stack.run("destroy", {})
     _assert_only(cloud, before)

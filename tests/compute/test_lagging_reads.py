@@ -10,7 +10,7 @@ import plain_http
 import pytest
 from google.protobuf import empty_pb2
 from inventory import Inventory
-from programs import VM
+from programs import PROJECT, VM, ZONE
 from scenarios import CREATIONS
 from stack import Stack
 from surroundings import prepare
@@ -279,6 +279,26 @@ def test_an_attachment_that_is_not_seen_and_is_refused_again_stays_in_the_state(
     case.assert_settled()
 
 
+def test_an_attachment_of_a_crashed_run_is_kept_although_reads_lag_after_a_later_detachment_of_another_disk(
+    cloud, beside
+):
+    case, other = beside
+    case.stack.crash("up", case.inputs, None, "after")
+    cloud.clock.advance(60.0)
+    cloud.detach(VM, other)
+    case.lag()
+    case.up()
+    assert "The disk is already attached" in case.stack.failed.message
+    assert case.stack.failed.partial is not None
+    assert case.stack.provider.clock() < 1.0
+    cloud.emulator.faults.queue.clear()
+    case.up()
+
+    assert case.stack.failed is None
+    assert case.insertions == 1
+    case.assert_settled()
+
+
 @pytest.mark.parametrize("case", ["attachment"], indirect=True)
 def test_a_disk_that_this_resource_detached_is_attached_again_without_a_wait(cloud, case):
     case.up()
@@ -289,6 +309,56 @@ def test_a_disk_that_this_resource_detached_is_attached_again_without_a_wait(clo
 
     assert case.stack.failed is None
     assert case.stack.provider.clock() < 1.0
+    case.assert_settled()
+
+
+@pytest.mark.parametrize("case", ["attachment"], indirect=True)
+@pytest.mark.parametrize(("since", "waits"), [(1.0, 20.0), (20.0, 0.0), (60.0, 0.0)])
+def test_a_disk_that_others_detached_is_attached_again_as_soon_as_reads_no_longer_lag(cloud, case, since, waits):
+    case.up()
+    for number in range(3):
+        cloud.clock.advance(since)
+        cloud.detach(VM, f"projects/{PROJECT}/zones/{ZONE}/disks/example-data")
+        cloud.clock.advance(20.0)
+        case.up(refresh=True)
+        assert (case.stack.failed, case.insertions) == (None, 2 + number)
+        assert case.stack.provider.clock() == waits, "only what was detached at once is looked for, not all before it"
+    case.assert_settled()
+
+
+def _crash_at_attachment(case, number):
+    """Run `up` with a new plugin, which is killed when it has sent so many requests that attach a disk."""
+    stack, interceptor, sent = case.stack, case.stack.cloud.interceptor, []
+
+    def kill(_, request):
+        if request.endswith("/attachDisk"):
+            sent.append(request)
+            if len(sent) == number:
+                interceptor.lose("after")
+                stack.kill()
+
+    stack.end_plugin()
+    with interceptor.observed(kill):
+        stack.up(case.inputs, crashes=True)
+    assert len(sent) == number
+    stack.failed = None
+    stack.end_plugin()
+    interceptor.drain()
+
+
+@pytest.mark.parametrize("case", ["attachment"], indirect=True)
+def test_an_attachment_of_a_crashed_run_is_taken_over_however_often_others_detached_the_disk_before(cloud, case):
+    for _ in range(5):
+        case.up(refresh=True)
+        cloud.clock.advance(60.0)
+        cloud.detach(VM, f"projects/{PROJECT}/zones/{ZONE}/disks/example-data")
+        cloud.clock.advance(60.0)
+    case.stack.refresh()
+    _crash_at_attachment(case, 6)
+    case.up()
+
+    assert case.stack.failed is None
+    assert case.insertions == 6
     case.assert_settled()
 
 

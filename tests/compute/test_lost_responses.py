@@ -184,7 +184,7 @@ def test_what_exists_without_an_operation_is_refused_and_taken_over_when_google_
     cloud.emulator.faults.queue.clear()
 
     assert stack.state is None
-    assert "Google has listed no operation of this request; if its list is later" in stack.failed.message
+    assert "Google has listed no operation of this request; if it lists one later" in stack.failed.message
     assert "may have carried" not in stack.failed.message
     assert "created by another" not in stack.failed.message
     stack.up(CREATIONS[name].inputs)

@@ -59,6 +59,18 @@ def test_labels_change_in_place_and_labels_of_other_tools_stay(engine, cloud, vm
     assert cloud.get(PATH)["labels"] == {"a": "2", "goog-terraform-provisioned": "true"}
 
 
+def test_a_label_that_is_null_is_left_out_of_the_creation_and_of_updates(engine, cloud, vm):
+    created = engine.create(IMAGE, "golden", image(name="golden", labels={"a": "1", "b": None}))
+    updated = engine.update(created, image(name="golden", labels={"a": "2", "b": None}))
+    (sent,) = cloud.requests("compute.machineImages.setLabels")
+    emptied = engine.update(updated, image(name="golden", labels={"a": None}))
+    engine.update(emptied, image(name="golden", labels={}))
+
+    assert cloud.requests("compute.machineImages.insert")[0]["body"]["labels"] == {"a": "1"}
+    assert sent["body"]["labels"] == {"a": "2"}
+    assert [request["body"]["labels"] for request in cloud.requests("compute.machineImages.setLabels")[1:]] == [{}]
+
+
 @pytest.mark.parametrize(
     "stale",
     [

@@ -89,7 +89,7 @@ def test_make_emulator_takes_a_port(given, port):
         check=True,
     )
 
-    assert f"gcpx-emulator --port {port}\n" in done.stdout
+    assert f"gcpx-emulator --port '{port}'\n" in done.stdout
 
 
 @pytest.mark.parametrize("address", ["192.0.2.1", "no such host"])

@@ -197,6 +197,22 @@ def test_requests_are_logged_and_can_be_removed(http):
     assert http.get("/_emulator/requests").json() == []
 
 
+def test_calls_and_bytes_are_added_up_by_method(http):
+    topic = {"labels": {"team": "web"}}
+    made = http.put(f"/v1/projects/{PROJECT}/topics/counted", json=topic)
+    regions = [http.get(f"/compute/v1/projects/{PROJECT}/regions") for _ in range(2)]
+    traffic = http.get("/_emulator/traffic").json()
+
+    assert traffic["pubsub.projects.topics.create"] == {
+        "calls": 1,
+        "sent": len(made.request.content),
+        "received": len(made.content),
+    }
+    assert traffic["compute.regions.list"] == {"calls": 2, "sent": 0, "received": 2 * len(regions[0].content)}
+    http.delete("/_emulator/requests")
+    assert http.get("/_emulator/traffic").json() == {}
+
+
 def test_requests_are_logged_without_keys(http):
     hidden = "mQ7xV9tZ3Lp0Wd2K"
     pem = f"-----BEGIN RSA PRIVATE KEY-----\n{hidden}\n-----END RSA PRIVATE KEY-----"
@@ -249,7 +265,6 @@ def test_resources_of_a_kind_are_listed_and_all_are_counted(http, vm):
 
     assert list(http.get("/_emulator/resources?kind=instances").json()) == [vm]
     assert list(http.get("/_emulator/resources?kind=b").json()) == [f"b/{BUCKET}"]
-    assert http.get("/_emulator/resources?kind=nothing").json() == {}
     assert http.get("/_emulator/resources").json()["disks"] == 2
 
 
@@ -271,3 +286,31 @@ def test_the_clock_stops_before_the_last_year_that_a_date_can_show(http):
     assert refused.status_code == 400
     assert "after the year 9000" in refused.text
     assert http.get("/_emulator/clock").status_code == 200
+
+
+@pytest.mark.parametrize(("method", "path", "status", "words"), [
+    ("GET", "resources?kind=instnces", 400, "instnces is not a kind of resources; did you mean instances"),
+    ("GET", "resources?kind=setLabels", 400, "setLabels is not a kind of resources"),
+    ("GET", "resources/projects/p/zones/us-east1-b/instnces/web", 400, "instnces is not a kind of resources; did you mean instances"),
+    ("GET", "resources/web", 400, "is not a kind of resources; a kind is the last part of a collection's path, such as instances"),
+    ("DELETE", "resources/projects/p/zones/us-east1-b/instances/web", 404, "does not exist"),
+    ("GET", "resources/b/uploads/o/a/b/c", 404, "does not exist"),
+    ("GET", "requests?method=compute.instance.insert", 400, "is not a method that is emulated; did you mean compute.instances.insert"),
+    ("GET", "requests?methd=compute.instances.insert", 400, "/_emulator/requests has unknown query parameters: methd; it may have method"),
+    ("POST", "clock?advance=5", 400, "/_emulator/clock has unknown query parameters: advance; it has none"),
+    ("GET", "faultz", 404, "/_emulator/faultz is not a control request; did you mean faults?"),
+    ("GET", "zzz", 404, "/_emulator/zzz is not a control request; advice, "),
+    ("PUT", "clock", 405, "PUT is not allowed on /_emulator/clock; GET or POST is"),
+])  # fmt: skip
+def test_unknown_kinds_methods_and_controls_are_refused(http, method, path, status, words):
+    answer = http.request(method, f"/_emulator/{path}", json={} if method == "POST" else None)
+
+    assert answer.status_code == status
+    assert words in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    "kind", ["instances", "disks", "instanceTemplates", "machineImages", "topics", "subscriptions", "b", "notificationConfigs", "sshPublicKeys", "o", "networks", "operations"]
+)  # fmt: skip
+def test_every_kind_that_the_emulator_creates_is_accepted(http, kind):
+    assert http.get(f"/_emulator/resources?kind={kind}").status_code == 200

@@ -13,7 +13,7 @@ from gcpx_emulator.emulator import Emulator
 TEXT = (ROOT / "docs" / "emulator.md").read_text()
 SECTIONS = dict(re.findall(r"^### (\S+)\n(.*?)(?=^##|\Z)", TEXT, re.MULTILINE | re.DOTALL))
 REQUESTS = re.findall(r"^```http\n([A-Z]+) (\S+)\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
-ROUTES = Controls(Emulator()).routes()
+*ROUTES, _ELSE = Controls(Emulator()).routes()
 
 
 def _name(route):

@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
+import socket
 
 import pytest
 from clock import HANGS
 from programs import PROJECT
 
 from gcpx_emulator.app import application
-from gcpx_emulator.core.errors import ApiError
+from gcpx_emulator.core.errors import ApiError, ErrorMiddleware
 from gcpx_emulator.core.uploads import MOST_BYTES
 from gcpx_emulator.front import Front
+from gcpx_emulator.server import listen
+from gcpx_emulator.testing.background import serving
 
 BUCKETS = f"/storage/v1/b?project={PROJECT}"
 JSON = {"Content-Type": "application/json"}
@@ -124,6 +127,15 @@ def test_a_body_that_is_declared_too_large_is_refused_before_it_is_read(cloud):
         assert (status, "at most" in message) == (413, True)
 
 
+@pytest.mark.parametrize("path", [BUCKETS, "/_emulator/faults"])
+def test_a_body_with_too_many_values_is_refused_before_anything_is_made_of_it(cloud, path):
+    body = b'{"labels": [' + b"[]," * 1_100_000 + b"[]]}"
+    status, message = _send(cloud, "POST", path, body, Content_Type="application/json")
+
+    assert (status, "at most 2,000,000 values" in message) == (413, True)
+    assert _send(cloud, "POST", BUCKETS, b'{"name": "uploads"}') == (200, "")
+
+
 def test_a_body_without_a_length_is_read_only_up_to_the_limit():
     given, sent = [], []
 
@@ -141,6 +153,71 @@ def test_a_body_without_a_length_is_read_only_up_to_the_limit():
 
     assert refused.value.status == 413
     assert (len(given), len(sent)) == (3, 4)
+
+
+class _HastyLoop(asyncio.SelectorEventLoop):
+    """An event loop whose clock also moves when it is told to."""
+
+    moved = 0.0
+
+    def time(self) -> float:
+        return super().time() + self.moved
+
+
+def test_a_body_that_comes_byte_by_byte_is_read_only_for_a_time():
+    loop, given = _HastyLoop(), []
+
+    async def read_all(_scope, receive, _send):
+        while (message := await receive()).get("more_body"):
+            given.append(message["body"])
+
+    async def receive():
+        await asyncio.sleep(0)
+        loop.moved += 10_000.0
+        return {"type": "http.request", "body": b"x", "more_body": True}
+
+    scope = {"type": "http", "method": "POST", "path": "/", "headers": []}
+    with asyncio.Runner(loop_factory=lambda: loop) as runner, pytest.raises(ApiError) as refused:
+        runner.run(Front(read_all, longest=35_000.0)(scope, receive, None))
+
+    assert refused.value.status == 408
+    assert len(given) == 4
+
+
+def test_a_disconnection_after_the_body_is_waited_for_without_a_limit():
+    loop, seen = _HastyLoop(), []
+    sent = iter([{"type": "http.request", "body": b"", "more_body": False}, {"type": "http.disconnect"}])
+
+    async def watch(_scope, receive, _send):
+        seen.append((await receive())["type"])
+        loop.moved += 10_000.0
+        seen.append((await receive())["type"])
+
+    async def receive():
+        await asyncio.sleep(0)
+        return next(sent)
+
+    scope = {"type": "http", "method": "POST", "path": "/", "headers": []}
+    with asyncio.Runner(loop_factory=lambda: loop) as runner:
+        runner.run(Front(watch, longest=5_000.0)(scope, receive, None))
+
+    assert seen == ["http.request", "http.disconnect"]
+
+
+def test_a_client_that_does_not_send_its_whole_body_loses_its_connection():
+    async def read_all(_scope, receive, _send):
+        while (await receive()).get("more_body"):
+            pass
+
+    with serving(ErrorMiddleware(Front(read_all, longest=0.0)), listen()) as host:
+        connection = socket.create_connection(host.split(":"), timeout=HANGS)
+        with connection, connection.makefile("rb") as answer:
+            connection.sendall(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nx")
+            received = answer.read()
+
+    assert received.startswith(b"HTTP/1.1 408 ")
+    assert b"\r\nconnection: close\r\n" in received.lower(), "what comes later would keep it open"
+    assert b"at most 0 seconds for the body" in received
 
 
 def test_more_names_can_be_allowed(cloud):

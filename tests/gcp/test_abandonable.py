@@ -10,10 +10,11 @@ from clock import HANGS, FakeClock
 from clocked import context
 
 from gcpx.errors import CancelledError
+from gcpx.gcp.attempt import Attempt, Response
 from gcpx.gcp.errors import TimedOut, Unfinished
 from gcpx.gcp.request import COMPUTE, Request
 from gcpx.gcp.retries import RetryableError
-from gcpx.gcp.transport import Attempt, Response
+from gcpx.threads import Threads
 
 READ = Request(api=COMPUTE, method="GET", path="v1/projects/p")
 CHANGE = Request(api=COMPUTE, method="DELETE", path="v1/projects/p/zones/z/instances/i")
@@ -66,9 +67,9 @@ def sending():
     """Return a function that prepares the sending of a request; whatever is blocked is released at the end."""
     made = []
 
-    def prepare(request, *, limit=HANGS, grace=0.0, reaches_google=True):
+    def prepare(request, *, limit=HANGS, grace=0.0, reaches_google=True, **more):
         call = attrs.evolve(context(FakeClock()), cancelled=threading.Event())
-        made.append(Sending(Attempt(request, call, limit, limit, grace), reaches_google))
+        made.append(Sending(Attempt(request, call, limit, limit, grace, **more), reaches_google))
         return made[-1]
 
     yield prepare
@@ -136,8 +137,57 @@ def test_an_attempt_that_is_abandoned_before_it_is_sent_never_sends(sending):
 @pytest.mark.parametrize("reaches_google", [True, False])
 def test_an_attempt_ends_when_its_time_is_up_even_if_the_response_trickles(sending, reaches_google):
     blocked = sending(CHANGE, limit=0.0, reaches_google=reaches_google)
+
+    class OnceBegun(threading.Event):
+        """An event that is not looked at before the sender has begun."""
+
+        def is_set(self):
+            assert blocked.begun.wait(HANGS)
+            return super().is_set()
+
+    blocked.attempt.context = attrs.evolve(blocked.attempt.context, cancelled=OnceBegun())
     with pytest.raises(RetryableError) as raised:
         blocked.attempt.response(blocked)
 
     assert isinstance(raised.value.error, TimedOut)
     assert raised.value.unsent is not reaches_google
+
+
+@pytest.fixture
+def no_thread(monkeypatch):
+    """Refuse new threads as an operating system does; return a switch that allows them."""
+    allowed, start = threading.Event(), threading.Thread.start
+
+    def refuse(thread: threading.Thread) -> None:
+        if not allowed.is_set():
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    return allowed
+
+
+@pytest.mark.parametrize("is_cancelled", [True, False])
+def test_an_attempt_without_a_thread_ends_with_a_cancellation_or_when_its_time_is_up(sending, no_thread, is_cancelled):
+    stuck = sending(CHANGE, limit=0.0, threads=Threads())
+    stuck.ended.set()  # it never begins
+    if is_cancelled:
+        stuck.attempt.context.cancelled.set()
+    with pytest.raises(CancelledError if is_cancelled else RetryableError):
+        stuck.attempt.response(stuck)
+    assert not stuck.begun.is_set()
+
+
+def test_an_attempt_begins_when_the_operating_system_allows_threads_again(sending, no_thread):
+    later = sending(READ, threads=Threads())
+    later.released.set()
+
+    class Allowing(threading.Event):
+        """An event whose notice lets threads start."""
+
+        def is_set(self):
+            no_thread.set()
+            return super().is_set()
+
+    later.attempt.context = attrs.evolve(later.attempt.context, cancelled=Allowing())
+    assert later.attempt.response(later) is ANSWER

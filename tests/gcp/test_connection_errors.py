@@ -135,8 +135,10 @@ def test_an_emulator_that_stops_during_an_operation_is_reported_and_the_id_is_ke
     """A server accepts the creation and stops before it is asked for the operation."""
     operation = b'{"name": "operation-1", "status": "PENDING", "targetId": "7"}'
     answer = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s"
-    with socket.create_server(("127.0.0.1", 0)) as server:
+    with socket.create_server(("127.0.0.1", 0), reuse_port=True) as server, socket.socket() as holding:
         port = server.getsockname()[1]
+        holding.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        holding.bind(("127.0.0.1", port))  # so that nobody else gets the port when the server has stopped
 
         def serve_once():
             connection, _ = server.accept()

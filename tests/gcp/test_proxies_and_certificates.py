@@ -5,33 +5,16 @@ from __future__ import annotations
 import json
 
 import driver
+import httpx
 import pytest
-import tls_proxy
 from clocked import ClockedProvider
 from driver import failing
 from programs import PROJECT, TEMPLATE, template
 from token_server import ROBOT, Answer
 
-VARIABLES = (
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "NO_PROXY",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "REQUESTS_CA_BUNDLE",
-)
+from gcpx_http.connections import Connections
+
 USER = {"type": "authorized_user", "client_id": "c", "client_secret": "hunter2", "refresh_token": "hunter2"}
-
-
-@pytest.fixture
-def proxy(cloud, tmp_path, monkeypatch):
-    for name in VARIABLES:
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.lower(), raising=False)
-    with tls_proxy.running(tmp_path, cloud.host) as found:
-        monkeypatch.setenv("HTTPS_PROXY", found.url)
-        yield found
 
 
 def _engine(**config):
@@ -46,6 +29,22 @@ def test_calls_go_through_the_proxy_and_trust_the_certificates_of_the_environmen
 
     assert set(proxy.connected) == {"compute.googleapis.com"}
     assert {entry["authorized"] for entry in cloud.emulator.requests.kept} == {True}
+
+
+def test_a_response_through_a_proxy_is_left_when_its_time_is_over(cloud, proxy, monkeypatch):
+    monkeypatch.setenv("SSL_CERT_FILE", str(proxy.certificates))
+    cloud.fail("compute.instanceTemplates.list", body=json.dumps({"comment": "x" * (1 << 20)}))
+    now = 0.0
+
+    def pass_time(*_):
+        nonlocal now
+        now += 31.0
+
+    connections = Connections(lambda: now)
+    url = f"https://compute.googleapis.com/compute/v1/projects/{PROJECT}/global/instanceTemplates"
+    with cloud.interceptor.observed(pass_time), pytest.raises(httpx.ReadTimeout):
+        connections.exchange("GET", url, timeout=httpx.Timeout(30.0))
+    connections.close()
 
 
 def test_an_authorized_user_gets_its_token_through_the_proxy(cloud, proxy, monkeypatch):

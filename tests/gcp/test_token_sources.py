@@ -289,9 +289,9 @@ def test_a_token_server_that_does_not_answer_is_named(cloud, tokens, pem):
 
 
 INVALID = [
-    ("{", "must be the path of a readable file, or valid JSON"),
-    ("/no/such/file-hunter2", "must be the path of a readable file"),
-    ("[1]", "must be the path of a readable file"),
+    ("{", "must be a JSON object, or the path of a readable file"),
+    ("/no/such/file-hunter2", "must be a JSON object, or the path of a readable file"),
+    ("[1]", "must be a JSON object, or the path of a readable file"),
     ('{"type": "hunter2"}', "must have one of the types authorized_user"),
     ('{"type": ["hunter2"]}', "must have one of the types authorized_user"),
     ('{"type": "service_account", "client_email": "hunter2"}', "must have every field of their type"),

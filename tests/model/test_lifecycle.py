@@ -46,7 +46,7 @@ class Shelf(Resource):
     model = ShelfModel
     query = ShelfModel
     id_forms = ("NAME",)
-    autoname = Autoname(property="name", pattern=REGION[0], max_length=20)
+    autoname = Autoname(property="name", max_length=20)
     in_place = frozenset({("boards",), ("light", "color")})
     left_out_of_imports = frozenset({"wood"})
 

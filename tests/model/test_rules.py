@@ -34,6 +34,7 @@ RESERVED = {
 }
 FLEXIBLE = {"instanceSelections": {"small": {"machineTypes": ["e2-small"]}}}
 RESTARTED = {"action": "RESTART", "trigger": "a"}
+ONLY_B = {"zones": [{"zone": "zones/us-east1-b"}]}
 ROLLING = {"updatePolicy": {"strategy": "ROLLING"}}
 ASKING = {"updatePolicy": {"strategy": "ROLLING", "ready": {"guestAttribute": "app/state=ready"}}}
 NAMED = {"namePattern": None, "count": None, "perInstanceProperties": {"a": {}}}
@@ -71,6 +72,7 @@ CASES = {
     "InstanceTemplate: properties_include_network_interface": ({"properties": {"networkInterfaces": [{}]}}, {"properties": {"networkInterfaces": []}}, "properties.networkInterfaces"),
     "DiskInstantiationConfig: customImage form": ({"instantiateFrom": "CUSTOM_IMAGE", "customImage": "mine"}, {"instantiateFrom": "CUSTOM_IMAGE", "customImage": "disks/mine"}, "customImage"),
     "InstanceTemplate: types_and_policies_are_names": ({"properties": {"machineType": "e2-small"}}, {"properties": {"machineType": "zones/z/machineTypes/e2-small"}}, "properties.machineType"),
+    "InstanceTemplate: zonal_disks_are_names": ({"properties": {"disks": [BOOT, {"source": "data"}, {"source": "regions/us-east1/disks/d"}]}}, {"properties": {"disks": [BOOT, {"source": "zones/us-east1-b/disks/data"}]}}, "properties.disks[1].source"),
     "InstanceTemplate: customer_supplied_keys_are_absent": ({"properties": {"disks": [{**BOOT, "diskEncryptionKey": {"kmsKeyName": "k"}}]}}, {"properties": {"disks": [{**BOOT, "diskEncryptionKey": {"rawKey": RAW}}]}}, "properties.disks[0].diskEncryptionKey.rawKey"),
     "DiskInstantiationConfig: custom_image_and_instantiate_from_require_each_other": ({"instantiateFrom": "CUSTOM_IMAGE", "customImage": "i"}, {"instantiateFrom": "BLANK", "customImage": "i"}, "customImage"),
     # disks
@@ -78,6 +80,7 @@ CASES = {
     "AttachedDisk.diskSizeGb least": ({"diskSizeGb": 1}, {"diskSizeGb": 0}),
     "AttachedDisk: only one of source, initializeParams": ({}, {"source": "d"}, "initializeParams"),
     "AttachedDisk: boot_disks_have_a_source": (BOOT, {"boot": True, "initializeParams": {"diskSizeGb": 20, "sourceImage": None}}, "initializeParams.sourceImage"),
+    "AttachedDisk: force_attach_requires_regional_disk": ({"source": "regions/us-east1/disks/d", "forceAttach": True}, {"source": "data", "forceAttach": True}, "forceAttach"),
     "AttachedDisk: scratch_disks_are_local_ssds": (SSD | {"initializeParams": {"diskType": "local-ssd", "sourceImage": None}}, {**SSD, "initializeParams": {"diskType": "pd-ssd", "sourceImage": None}}, "initializeParams.diskType"),
     "AttachedDisk: local_ssds_are_blank": (ssd(sourceImage=None), ssd(sourceImage="family/x"), "initializeParams.sourceImage"),
     "AttachedDisk: large_local_ssds_require_nvme": (ssd(sourceImage=None, diskSizeGb=3000), {**ssd(sourceImage=None, diskSizeGb=3000), "interface": "SCSI"}, "interface"),
@@ -139,6 +142,8 @@ CASES = {
     "AccessConfig.externalIpv6PrefixLength least": ({"externalIpv6PrefixLength": 0}, {"externalIpv6PrefixLength": -1}),
     "AccessConfig.externalIpv6PrefixLength most": ({"externalIpv6PrefixLength": 128}, {"externalIpv6PrefixLength": 129}),
     "NetworkInterface: ptr_domain_name_requires_set_public_ptr": ({"accessConfigs": [{"publicPtrDomainName": "a.example.com", "setPublicPtr": True}], "ipv6AccessConfigs": [{"publicPtrDomainName": "a.example.com"}]}, {"accessConfigs": [{"publicPtrDomainName": "a.example.com"}]}, "accessConfigs[0].publicPtrDomainName"),
+    "NetworkInterface: attachment_settings_require_an_attachment": ({"networkAttachment": "projects/1/regions/us-east1/networkAttachments/a", "serviceClassId": "x", "enableVpcScopedDns": True}, {"enableVpcScopedDns": True}, "enableVpcScopedDns"),
+    "AliasIpRange: only one of subnetworkRangeName, candidateSubnetworkRangeNames": ({"candidateSubnetworkRangeNames": ["a"]}, {"subnetworkRangeName": "a", "candidateSubnetworkRangeNames": ["a"]}, "candidateSubnetworkRangeNames"),
     "AliasIpRange: alias_ranges_are_valid": ({"ipCidrRange": "10.1.2.0/24"}, {"ipCidrRange": "10.1.2.0/33"}, "ipCidrRange"),
     # scheduling
     "Scheduling.availabilityDomain least": ({"availabilityDomain": 1}, {"availabilityDomain": 0}),
@@ -190,6 +195,22 @@ CASES = {
         {"locationPolicy": {"zones": [{"zone": "zones/us-west1-b"}]}},
         "locationPolicy.zones[0].zone",
     ),
+    "BulkInstances: links_are_in_the_region": (
+        {"instanceProperties": {"networkInterfaces": [{"subnetwork": "projects/host/regions/us-east1/subnetworks/s"}], "disks": [BOOT, {"source": "zones/us-east1-c/disks/d"}]}},
+        {"instanceProperties": {"networkInterfaces": [{}, {"subnetwork": "https://www.googleapis.com/compute/v1/projects/host/regions/us-west1/subnetworks/s"}]}},
+        "instanceProperties.networkInterfaces[1].subnetwork",
+    ),
+    "BulkInstances: disks_are_in_allowed_zones": (
+        {"locationPolicy": ONLY_B, "fallbacks": [{"zones": ["us-east1-c"]}], "instanceProperties": {"disks": [BOOT, {"source": "zones/us-east1-c/disks/d"}, disk(replicaZones=["zones/us-east1-b", "zones/us-east1-d"])]}},
+        {"locationPolicy": ONLY_B, "instanceProperties": {"disks": [BOOT, {"source": "zones/us-east1-c/disks/d"}]}},
+        "instanceProperties.disks[1].source",
+    ),
+    "BulkInstances: addresses_are_for_one_instance": (
+        {"minCount": 1, "instanceProperties": {"networkInterfaces": [{"networkIP": "10.0.0.2", "accessConfigs": [{"natIP": "203.0.113.7"}]}]}},
+        {"instanceProperties": {"networkInterfaces": [{"accessConfigs": [{"natIP": "203.0.113.7"}]}]}},
+        "instanceProperties.networkInterfaces[0].accessConfigs[0].natIP",
+    ),
+    "InstanceFlexibilityPolicy: selections_have_names": (FLEXIBLE, {"instanceSelections": {"Small": {"machineTypes": ["e2-small"]}}}, "instanceSelections.Small"),
     "BulkInstances: network_interface_is_required": (
         {"instanceProperties": {"networkInterfaces": [{}]}},
         {"instanceProperties": {"networkInterfaces": []}},
@@ -250,12 +271,12 @@ CASES = {
     # attachments, images, notifications, keys
     "DiskAttachment.deviceName length": ({"deviceName": NAME63}, {"deviceName": NAME64}),
     "DiskAttachment.diskSizeGb least": ({"diskSizeGb": 1}, {"diskSizeGb": 0}),
-    "DiskAttachment.disk form": ({"disk": "regions/r/disks/d"}, {"disk": "a/b/c"}),
+    "DiskAttachment.disk form": ({"disk": "regions/us-east1/disks/d"}, {"disk": "a/b/c"}),
     "DiskAttachment.zone form": ({"zone": "zones/us-east1-b"}, {"zone": "us-east1"}),
     "DiskAttachment.instance form": ({"instance": "projects/p/zones/z/instances/i"}, {"instance": "regions/r/i/x"}),
     "DiskAttachment: instance_is_in_project_and_zone": ({"instance": "zones/us-east1-b/instances/vm", "zone": "us-east1-b"}, {"instance": "zones/us-east1-b/instances/vm", "zone": "us-east1-c"}, "zone"),
     "DiskAttachment: disk_is_in_the_zone": ({"instance": "vm", "disk": "zones/us-east1-b/disks/d", "zone": "us-east1-b"}, {"instance": "vm", "disk": "zones/us-east1-b/disks/d", "zone": "us-east1-c"}, "disk"),
-    "DiskAttachment: force_attach_requires_regional_disk": ({"disk": "regions/r/disks/d", "forceAttach": True}, {"forceAttach": True}, "forceAttach"),
+    "DiskAttachment: force_attach_requires_regional_disk": ({"disk": "regions/us-east1/disks/d", "forceAttach": True}, {"forceAttach": True}, "forceAttach"),
     "MachineImage.description length": ({"description": "d" * 2048}, {"description": "d" * 2049}),
     "MachineImage.sourceInstance form": ({"sourceInstance": "zones/z/instances/i"}, {"sourceInstance": "i"}),
     "MachineImageParams: only one of excludedDisks, includedDisks": ({"includedDisks": ["a"]}, {"includedDisks": ["a"], "excludedDisks": ["b"]}, "includedDisks"),
@@ -307,6 +328,7 @@ PLACES = {
     **{
         f"AttachedDisk: {name}": ("properties", "disks", 1)
         for name in (
+            "force_attach_requires_regional_disk",
             "scratch_disks_are_local_ssds",
             "local_ssds_are_blank",
             "large_local_ssds_require_nvme",
@@ -429,3 +451,26 @@ def test_every_rule_has_a_case():
     assert {key for key, case in CASES.items() if case is None} == set(UNREACHABLE)
     by_hand = {key for key, row in ROWS.items() if row.kind not in {"values", "new values", "required"}}
     assert by_hand <= set(CASES)
+
+
+MORE = {
+    "region of a policy": (FLEET, {"instanceProperties": {"resourcePolicies": ["regions/us-west1/resourcePolicies/p"]}}, "instanceProperties.resourcePolicies[0]"),
+    "region of a placement": (FLEET, {"placement": {"policies": ["regions/us-west1/resourcePolicies/p"]}}, "placement.policies[0]"),
+    "zone of a disk": (FLEET, {"instanceProperties": {"disks": [BOOT, {"source": "zones/us-west1-b/disks/d"}]}}, "instanceProperties.disks[1].source"),
+    "region of an address": (FLEET, {"count": 1, "instanceProperties": {"networkInterfaces": [{"networkIP": "regions/us-west1/addresses/a"}]}}, "instanceProperties.networkInterfaces[0].networkIP"),
+    "zone of a disk of a selection": (FLEET, {"instanceFlexibilityPolicy": {"instanceSelections": {"a": {"machineTypes": ["e2-small"], "disks": [BOOT, {"source": "zones/us-west1-b/disks/d"}]}}}}, "instanceFlexibilityPolicy.instanceSelections.a.disks[1].source"),
+    "denied zone": (FLEET, {"locationPolicy": {"locations": {"zones/us-east1-b": {"preference": "DENY"}}}, "instanceProperties": {"disks": [BOOT, {"source": "zones/us-east1-b/disks/d"}]}}, "instanceProperties.disks[1].source"),
+    "replica zones": (FLEET, {"locationPolicy": ONLY_B, "instanceProperties": {"disks": [BOOT, disk(replicaZones=["zones/us-east1-c", "zones/us-east1-d"])]}}, "instanceProperties.disks[1].initializeParams.replicaZones"),
+    "service class": ("gcpx:compute:InstanceTemplate", {"properties": {"networkInterfaces": [{"serviceClassId": "x"}]}}, "properties.networkInterfaces[0].serviceClassId"),
+    "region of an attached disk": ("gcpx:compute:DiskAttachment", {"instance": "zones/us-east1-b/instances/vm", "disk": "regions/us-west1/disks/d"}, "disk"),
+    "expiration that is too late": ("gcpx:oslogin:SshKey", {"expirationTimeUsec": str(1 << 63)}, "expirationTimeUsec"),
+}  # fmt: skip
+"""More inputs that rules refuse: the resource, what differs from valid inputs, and the path of the failure."""
+
+
+@pytest.mark.parametrize(("token", "changed", "path"), MORE.values(), ids=MORE)
+def test_what_google_always_refuses_is_refused_before(emulated_engine, token, changed, path):
+    inputs = copy.deepcopy(BASE[token])
+    _merge(inputs, changed)
+
+    assert list(emulated_engine.failures(token, inputs)) == [path]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+from clock import HANGS
+
 _PROGRAM = """
 import queue, resource, socket, sys, threading
 from gcpx.protocol.engine import when_ended
@@ -35,6 +37,6 @@ print(next(word for word in iter(seen.get, None) if word == "ended"))
 
 
 def test_too_many_open_files_are_not_the_end_of_the_engine():
-    done = subprocess.run([sys.executable, "-c", _PROGRAM], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([sys.executable, "-c", _PROGRAM], capture_output=True, text=True, timeout=HANGS, check=False)
 
     assert done.stdout.splitlines() == ["attempt", "ended"], done.stderr

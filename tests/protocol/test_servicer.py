@@ -10,7 +10,7 @@ import driver
 import grpc
 import pytest
 from clocked import ClockedProvider
-from driver import UNKNOWN, failing, plain, rpc, secret, struct
+from driver import UNKNOWN, failing, plain, reasons, rpc, secret, struct
 from google.protobuf import empty_pb2
 from programs import (
     ATTACHMENT,
@@ -195,7 +195,9 @@ def test_a_created_resource_can_be_refreshed_imported_and_deleted(engine, vm, to
     engine.next_run()
     engine.delete(created)
     assert engine.refresh(created) is None
-    assert engine.import_(token, "x", created.id) is None
+    with failing() as failed:
+        engine.import_(token, "x", created.id)
+    assert failed[0].code == grpc.StatusCode.NOT_FOUND
     engine.delete(created)
 
 
@@ -388,13 +390,32 @@ def test_a_read_with_partial_state_returns_all_outputs(engine):
     assert found.outputs["fingerprint"] == created.outputs["fingerprint"]
 
 
-def test_an_asset_is_refused_with_a_reason(engine):
-    asset = {driver.SIGNATURE: "c44067f5952c0a294b673a41bacd8c17", "text": "x"}
-    with failing() as failed:
-        engine.check(TEMPLATE, "web", template(description=asset))
+ASSET = {driver.SIGNATURE: "c44067f5952c0a294b673a41bacd8c17", "path": "startup.sh"}
+ARCHIVE = {driver.SIGNATURE: "0def7320c3a5731c473e5ecbe6d01bc7", "path": "."}
+READ_IT = "let the program read the file, and write its text here"
 
-    assert failed[0].code == grpc.StatusCode.INVALID_ARGUMENT
-    assert "only plain values, not an asset" in failed[0].message
+
+@pytest.mark.parametrize(("properties", "path", "reason"), [
+    ({"metadata": {"items": [{"key": "startup-script", "value": ASSET}]}}, "metadata.items[0].value", f"must be a string, not an asset: {READ_IT}"),
+    ({"labels": {"a": ARCHIVE}}, "labels.a", "must be a string, not an archive"),
+    ({"tags": ASSET}, "tags", f'must be written `tags: {{items: ["http"]}}`, not an asset: {READ_IT}'),
+    ({"partnerMetadata": {"a": {"entries": {"b": [ASSET]}}}}, "partnerMetadata.a.entries.b", f"must be JSON, not an asset: {READ_IT}"),
+    ({"description": driver.secret(ASSET)}, "description", f"must be a string, not an asset: {READ_IT}"),
+    ({"description": {driver.SIGNATURE: "what"}}, "description", "must be a string, not a special value of Pulumi"),
+])  # fmt: skip
+def test_an_asset_is_refused_at_its_path(engine, properties, path, reason):
+    assert engine.failures(TEMPLATE, template(**properties)) == {f"properties.{path}": reason}
+
+
+def test_an_asset_in_the_configuration_and_in_arguments_is_refused_at_its_path(engine):
+    configured = engine.stub.CheckConfig(
+        rpc.CheckRequest(urn="urn:pulumi:dev::p::pulumi:providers:gcpx::p", news=struct({"project": ASSET}))
+    )
+
+    assert reasons(configured.failures) == {"project": f"must be a string, not an asset: {READ_IT}"}
+    assert engine.refusals("gcpx:oauth2:getTokenInfo", idToken=ASSET) == {
+        "idToken": f"must be a string, not an asset: {READ_IT}"
+    }
 
 
 @pytest.mark.parametrize(("token", "inputs"), [(TEMPLATE, template()), (IMAGE, image()), (FLEET, fleet())])

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gcpx.compute.instance_template import InstanceTemplateModel
-from gcpx.errors import UserError
 from gcpx.model.fields import object_type
 from gcpx.model.redaction import redact
 from gcpx.model.secrecy import mark_secrets, secret_texts
@@ -69,14 +68,6 @@ def test_resource_references_and_outputs_are_decoded_to_their_values():
     assert wire.decode(_struct(reference)) == {"x": "the-id"}
     assert wire.decode(_struct(output)) == {"x": Secret(1)}
     assert wire.decode(_struct({wire.SIGNATURE: wire.OUTPUT})) == {"x": UNKNOWN}
-
-
-@pytest.mark.parametrize(
-    ("signature", "words"), [("c44067f5952c0a294b673a41bacd8c17", "an asset"), ("what", "special value")]
-)
-def test_assets_and_unknown_signatures_are_refused(signature, words):
-    with pytest.raises(UserError, match=words):
-        wire.decode(_struct({wire.SIGNATURE: signature}))
 
 
 KIND = object_type(InstanceTemplateModel)

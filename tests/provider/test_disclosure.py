@@ -9,12 +9,14 @@ import driver
 import httpx
 import pytest
 from driver import failing, rpc, secret, struct
-from programs import KEY, NOTIFICATION, PROJECT, TEMPLATE, key, notification, template
+from fleets import set_limits
+from programs import FLEET, KEY, NOTIFICATION, PROJECT, TEMPLATE, fleet, key, notification, template
 from samples import INPUTS
 
 from gcpx.config import KIND
 from gcpx.model.fields import ListOf, MapOf, ObjectType, object_type
 from gcpx.provider import resource_class
+from gcpx_emulator.compute import bulk_insert
 
 HIDDEN = "hunter2-hunter2"
 BODY = base64.b64encode(b"openssh-key-v1\0" + b"hunter2" * 20).decode()
@@ -216,3 +218,63 @@ def test_a_secret_in_an_error_is_masked_in_every_encoding(engine, cloud):
 
 def test_the_secret_settings_are_the_credentials():
     assert {name for name, prop in KIND.inputs.items() if prop.traits.secret} == {"accessToken", "credentials"}
+
+
+CUTS = {
+    "one error": {"operation": {"errors": [{"code": "INVALID", "message": f"Invalid value: {HIDDEN[:9]}..."}]}},
+    "a named field": {
+        "operation": {"errors": [{"code": "INVALID", "location": "metadata", "message": f"No {HIDDEN[:9]}..."}]}
+    },
+    "the last of several": {
+        "operation": {"errors": [{"code": "A", "message": "No."}, {"code": "B", "message": f"No {HIDDEN[:9]}... "}]}
+    },
+    "a quota": {"operation": {"errors": [{"code": "QUOTA_EXCEEDED", "message": f"Limit of {HIDDEN[:9]}...."}]}},
+}
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_a_secret_that_a_failed_operation_cuts_at_its_end_is_masked(engine, cloud, cut):
+    cloud.fail("compute.instanceTemplates.insert", **CUTS[cut])
+    with failing() as failed:
+        engine.create(TEMPLATE, "web", template(metadata={"items": [{"key": "k", "value": secret(HIDDEN)}]}))
+
+    assert "[secret]..." in failed[0].message
+    assert HIDDEN[:7] not in failed[0].message
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_a_secret_that_a_shortfall_of_a_fleet_cuts_at_its_end_is_masked(engine, cloud, cut):
+    cloud.fail("compute.regionInstances.bulkInsert", **CUTS[cut])
+    with failing() as failed:
+        engine.create(FLEET, "web", fleet(2, metadata={"items": [{"key": "k", "value": secret(HIDDEN)}]}))
+
+    said = "\n".join([failed[0].message, *(text for *_, text in engine.log.messages)])
+    assert "[secret]..." in said
+    assert HIDDEN[:7] not in said
+
+
+QUOTATIONS = {
+    "as it is": HIDDEN,
+    "base64": base64.b64encode(HIDDEN.encode()).decode(),
+    "URL": HIDDEN.replace("-", "%2D"),
+    "cut": f"{HIDDEN[:9]}...",
+}
+
+
+@pytest.mark.parametrize("quotation", QUOTATIONS)
+def test_the_shortfalls_of_a_fleet_show_no_secret_that_an_error_quotes(engine, cloud, monkeypatch, quotation):
+    set_limits(cloud, zones={"us-east1-b": 1})
+    error = {"code": "INVALID", "message": f"Invalid value: {QUOTATIONS[quotation]}"}
+    monkeypatch.setattr(bulk_insert, "_errors", lambda *_: [error, error])
+    inputs = fleet(
+        3,
+        minCount=0,
+        locationPolicy={"zones": [{"zone": "zones/us-east1-b"}]},
+        metadata={"items": [{"key": "k", "value": secret(HIDDEN)}]},
+    )
+    made = engine.create(FLEET, "web", inputs)
+
+    for state in (made, engine.refresh(made)):
+        assert [shortfall["message"].rstrip(".") for shortfall in state.outputs["shortfalls"]] == [
+            "Invalid value: [secret]"
+        ]

@@ -310,4 +310,6 @@ def test_what_another_resource_has_under_another_form_of_the_id_is_kept(
     clocked_engine.delete(first)
 
     assert clocked_engine.refresh(second) is not None
-    assert [said for _, _, said in clocked_engine.log.messages if "the resource second of this stack has it" in said]
+    assert [
+        said for _, _, said in clocked_engine.log.messages if "the resource second of this stack manages it" in said
+    ]

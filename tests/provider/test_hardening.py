@@ -7,6 +7,7 @@ import random
 import driver
 import grpc
 import pytest
+from clock import HANGS
 from driver import rpc, secret, struct
 from programs import FLEET, KEY, NOTIFICATION, PROJECT, TEMPLATE, fleet, key, notification, template
 
@@ -30,7 +31,7 @@ def _errors_with(engine, config):
 
     def call(method, request):
         try:
-            return getattr(engine.stub, method)(request, timeout=20)
+            return getattr(engine.stub, method)(request, timeout=HANGS)
         except grpc.RpcError as error:
             found.append((error.code(), error.details()))
             return None

@@ -79,6 +79,7 @@ JUNK = [
     {},
     {"a": "b"},
     {"a": None},
+    {driver.SIGNATURE: "c44067f5952c0a294b673a41bacd8c17", "text": "x"},
 ]
 
 

@@ -113,6 +113,22 @@ def test_notifications_are_listed_for_one_bucket_or_all(engine, cloud):
     assert (first, engine.list(NOTIFICATION, size=1, after=after)[0]) == ([one.id], [two.id])
 
 
+def test_a_bucket_that_vanishes_while_notifications_are_listed_has_none(engine, cloud):
+    bucket = {"kind": "storage#bucket", "name": "a-bucket", "id": "a-bucket", "_project": PROJECT}
+    cloud.emulator.store.put("b/a-bucket", bucket)
+    one = engine.create(NOTIFICATION, "one", notification())
+
+    def vanish(_: int, request: str) -> None:
+        if request.endswith("/b/a-bucket/notificationConfigs"):
+            cloud.emulator.store.delete("b/a-bucket")
+
+    with cloud.interceptor.observed(vanish):
+        assert engine.list(NOTIFICATION)[0] == [one.id]
+    with failing() as failed:
+        engine.list(NOTIFICATION, {"bucket": "a-bucket"})
+    assert "a-bucket" in failed[0].message
+
+
 @pytest.mark.parametrize(("token", "query", "words"), [
     (TEMPLATE, {"filter": "name ~ x"}, "filter: is malformed at character 6"),
     (TEMPLATE, {"regoin": "x"}, "did you mean region?"),

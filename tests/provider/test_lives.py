@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 
 import driver
+import grpc
 import pytest
 import search
 from clocked import ClockedProvider
-from driver import SIGNATURE, UNKNOWN, rpc, struct
+from driver import SIGNATURE, UNKNOWN, failing, rpc, struct
 from hypothesis import given
 from hypothesis import strategies as st
 from programs import BUCKET, FULL_IMAGE_NAMES, PROJECT
@@ -131,10 +132,12 @@ def _assert_invariants(engine, token, first, preview, made):
 
 
 def _assert_imported(engine, token, made):
-    found = engine.import_(token, "life", made.id)
-    if found is None:
-        assert made.outputs["createdCount"] == 0, "only a parked fleet, which is in the state alone, cannot be imported"
+    if made.outputs.get("createdCount") == 0:  # a parked fleet is in the state alone
+        with failing() as failed:
+            engine.import_(token, "life", made.id)
+        assert failed[0].code == grpc.StatusCode.NOT_FOUND
         return
+    found = engine.import_(token, "life", made.id)
     # Imported values are not searched for the secret, because nothing marks it as one.
     assert engine.checked(token, "life", found.inputs, found.inputs) == found.inputs, "imported inputs are valid"
     assert engine.diff_checked(found, found.inputs).changes == rpc.DiffResponse.DIFF_NONE, (

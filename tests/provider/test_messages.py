@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import driver
 import pytest
+from clocked import ClockedProvider
 from driver import failing, rpc, struct
 from generate.rule_rows import rows
 from import_commands import ImportCommand, import_commands
@@ -12,15 +13,18 @@ from programs import (
     BUCKET,
     FLEET,
     IMAGE,
+    KEY,
     NOTIFICATION,
     PROJECT,
     TEMPLATE,
     attachment,
     fleet,
     image,
+    key,
     notification,
     template,
 )
+from raw_server import answering, response
 
 
 def _disk(**parameters):
@@ -66,7 +70,7 @@ def test_a_refusal_names_the_malformed_part(engine, token, inputs, path, words):
 
 
 @pytest.mark.parametrize(("more", "path", "words"), [
-    ({"tags": ["web"]}, "properties.tags", "must be written `{items: [TAG, ...]}`, not a list"),
+    ({"tags": ["web"]}, "properties.tags", 'must be written `tags: {items: ["http"]}`, not a list'),
     ({"metadata": {"startup-script": "#!/bin/sh"}}, "properties.metadata.startup-script", "must be written as an element of items here: `metadata: {items: [{key: KEY, value: VALUE}]}`"),
     ({"metadata": {"serial-port-enable": True}}, "properties.metadata.serial-port-enable", "must be written as an element of items"),
     ({"metadata": [{"key": "a", "value": "b"}]}, "properties.metadata", "must be written `{items: [{key: KEY, value: VALUE}]}`, not a list"),
@@ -89,8 +93,8 @@ def test_properties_of_other_providers_are_refused_with_the_right_form(engine, m
     (TEMPLATE, {**template(), "region": "us-eas1"}, "region: must be a region of demo-project; did you mean us-east1? ("),
     (FLEET, fleet(2, region="us-eas1"), "region: must be a region of demo-project; did you mean us-east1? ("),
     (FLEET, {"region": "us-east1", "count": 2, "namePattern": "a-##", "sourceInstanceTemplate": "global/instanceTemplates/none"},
-     "sourceInstanceTemplate: must name something that exists: create it first, correct sourceInstanceTemplate, or run `pulumi refresh` if it is gone"),
-    (NOTIFICATION, notification(bucket="no-such-bucket"), "bucket: must exist: create the bucket no-such-bucket first, or correct bucket ("),
+     "sourceInstanceTemplate: must name something that exists: create it first, correct sourceInstanceTemplate, or run `pulumi refresh` if it was deleted"),
+    (NOTIFICATION, notification(bucket="no-such-bucket"), "bucket: must exist: create the bucket no-such-bucket first, or correct the name ("),
     (IMAGE, image(), "sourceInstance: must name something that exists"),
     (ATTACHMENT, attachment(), "instance: must name something that exists"),
 ])  # fmt: skip
@@ -225,3 +229,140 @@ def test_zones_of_another_region_than_the_provider_s_are_refused(engine, cloud, 
     inputs = {name: value for name, value in fleet(1, locationPolicy=policy).items() if name != "region"}
     failures = engine.check(FLEET, "w", inputs).failures
     assert "must be a zone of us-east1, the fleet's region" in failures[0].reason
+
+
+@pytest.fixture
+def without_credentials(monkeypatch, tmp_path):
+    """Leave this machine without Application Default Credentials."""
+    monkeypatch.setenv("CLOUDSDK_CONFIG", str(tmp_path))
+    monkeypatch.setenv("NO_GCE_CHECK", "true")
+
+
+def _refused_call():
+    with driver.engine(project=PROJECT, computeCustomEndpoint="http://127.0.0.1:1") as engine, failing() as failed:
+        engine.create(TEMPLATE, "web", template())
+    return failed[0].message
+
+
+@pytest.mark.usefixtures("without_credentials")
+def test_without_credentials_a_call_names_the_emulator_besides_the_ways_to_log_in():
+    said = _refused_call()
+
+    assert "gcloud auth application-default login" in said
+    assert "GCPX_EMULATOR_HOST=127.0.0.1:8095" in said
+    assert "Google did not issue" not in said, "Google was not asked"
+
+
+@pytest.mark.parametrize(
+    ("content", "words"), [(None, "there is no file key.json in"), ("{", "the file is key.json in")]
+)
+@pytest.mark.usefixtures("without_credentials")
+def test_a_missing_or_broken_key_file_is_named(monkeypatch, tmp_path, engine, content, words):
+    file = tmp_path / "key.json"
+    if content is not None:
+        file.write_text(content)
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(file))
+    assert f"{words} {tmp_path}" in _refused_call()
+
+    monkeypatch.delenv("GOOGLE_APPLICATION_CREDENTIALS")
+    monkeypatch.setenv("GOOGLE_CREDENTIALS", str(file))
+    urn = "urn:pulumi:dev::t::pulumi:providers:gcpx::p"
+    (failure,) = engine.stub.CheckConfig(rpc.CheckRequest(urn=urn, news=struct({}))).failures
+    assert f"{words} {tmp_path}" in failure.reason
+
+
+@pytest.mark.usefixtures("without_credentials")
+def test_a_key_that_was_pasted_in_place_of_a_path_is_not_shown(monkeypatch):
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", "aHVudGVyMi1odW50ZXIy/aHVudGVyMg==")
+
+    assert "aHVudGVyM" not in _refused_call()
+
+
+@pytest.mark.parametrize("status", ["501 Unsupported method", "502 Bad Gateway", "405 Not Allowed"])
+def test_a_page_of_another_server_is_named_by_its_title_with_the_settings_to_check(status):
+    page = f"<!DOCTYPE HTML>\n<html><head>\n<title>{status}</title></head>\n<body>a\nb</body></html>".encode()
+    with (
+        answering(lambda _: [response(page, status, "Connection: close")]) as server,
+        driver.engine(ClockedProvider(), project=PROJECT, emulatorHost=server.host) as engine,
+        failing() as failed,
+    ):
+        engine.create(TEMPLATE, "web", template())
+
+    assert f'a page with the title "{status}"' in failed[0].message
+    assert "Check the endpoint settings of gcpx (emulatorHost" in failed[0].message
+    assert "Google's side" not in failed[0].message
+    assert "\n" not in failed[0].message
+
+
+@pytest.mark.parametrize(("more", "path"), [
+    ({"machineType": "e9-small"}, "instanceProperties.machineType"),
+    ({"disks": [{"boot": True, "initializeParams": {"sourceImage": "nobody"}}]}, "instanceProperties.disks[0].initializeParams.sourceImage"),
+])  # fmt: skip
+def test_an_invalid_value_is_reported_once_and_by_its_path(engine, more, path):
+    with failing() as failed:
+        engine.create(FLEET, "w", fleet(3, **more))
+
+    assert failed[0].message.startswith(f"{path}: ")
+    assert failed[0].message.count("Invalid value for field") == 1
+
+
+@pytest.mark.parametrize("at_request", [False, True])
+def test_a_quota_comes_with_one_piece_of_advice(engine, cloud, at_request):
+    cloud.post("/_emulator/limits", {"instances": {"us-east1": 1}, "quotaAtRequest": at_request})
+    with failing() as failed:
+        engine.create(FLEET, "w", fleet(3))
+
+    assert failed[0].message.count("request a higher quota") == 1
+    assert failed[0].message.count("Quota 'INSTANCES' exceeded") == 1
+    assert ".;" not in failed[0].message
+
+
+def test_a_regional_template_that_is_imported_by_its_name_alone_is_told_where_gcpx_has_looked(engine):
+    engine.create(TEMPLATE, "t", {"name": "web", "region": "us-east1", **template()})
+    with failing() as failed:
+        engine.import_(TEMPLATE, "t", "web")
+
+    assert f"gcpx looked for projects/{PROJECT}/global/instanceTemplates/web. The forms" in failed[0].message
+    assert "projects/PROJECT/regions/REGION/instanceTemplates/NAME" in failed[0].message
+
+
+def test_a_rule_about_a_secret_value_does_not_repeat_the_property(engine):
+    failures = engine.failures(KEY, {"user": "me@example.com", "key": driver.secret("ssh-rsa AAAA")})
+    size = _disk(diskSizeGb=driver.secret(9))
+
+    assert failures == {"key": "must be an SSH public key, TYPE BASE64 [COMMENT], whose data has that type"}
+    assert list(engine.failures(TEMPLATE, size).values()) == ["must be at least 10 for a disk of type pd-*"]
+
+
+def test_a_refusal_that_names_no_permission_does_not_ask_for_the_named_one(engine, cloud):
+    cloud.fail("oslogin.users.sshPublicKeys.get", status=403)
+    cloud.fail("oslogin.users.importSshPublicKey", status=403)
+    with failing() as failed:
+        engine.create(KEY, "k", key())
+
+    assert "named permission" not in failed[0].message
+    assert failed[0].message.count("gcpx:impersonateServiceAccount") == 1
+
+
+def test_the_sentences_of_a_message_end_before_the_next_one_begins(engine, cloud):
+    error = {
+        "code": "QUOTA_EXCEEDED",
+        "message": "Too many.",
+        "errorDetails": [{"help": {"links": [{"url": "https://e.x"}]}}],
+    }
+    cloud.fail("compute.instanceTemplates.insert", operation={"errors": [error, {"code": "OTHER", "message": "No."}]})
+    with failing() as failed:
+        engine.create(TEMPLATE, "t", template())
+
+    assert "Too many. See https://e.x (help); No (QUOTA_EXCEEDED, OTHER). Delete" in failed[0].message
+
+
+def test_the_first_line_about_an_update_says_what_happens(engine):
+    rolling = {"updatePolicy": {"strategy": "ROLLING", "maxUnavailable": 1, "maxSurge": 0}}
+    made = engine.create(FLEET, "w", fleet(2, **rolling))
+    engine.preview_update(made, fleet(2, machineType="e2-medium", **rolling))
+    (first, *others) = engine.log.lasting[-1].splitlines()
+
+    assert first.startswith("what this update does: 2 members are restarted: ")
+    assert others
+    assert all(line.startswith("- ") for line in others)

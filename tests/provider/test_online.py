@@ -37,6 +37,11 @@ def _disk(image):
     return {"disks": [{"boot": True, "initializeParams": {"sourceImage": image}}]}
 
 
+def _source(disk):
+    """Attach an existing disk besides the boot disk."""
+    return {"disks": [*_disk(IMAGE)["disks"], {"source": disk, "mode": "READ_ONLY"}]}
+
+
 @pytest.mark.parametrize(("token", "inputs"), [
     (TEMPLATE, template()), (TEMPLATE, {**template(), "region": "us-east1"}),
     (TEMPLATE, template(machineType="custom-4-8192")), (TEMPLATE, template(machineType=UNKNOWN)),
@@ -47,9 +52,21 @@ def _disk(image):
     (TEMPLATE, {"sourceInstance": "zones/us-east1-b/instances/example-vm"}),
     (FLEET, fleet(5, disks=_disk(IMAGE)["disks"])), (ATTACHMENT, attachment()),
     (NOTIFICATION, notification()), (NOTIFICATION, notification(topic="uploads")), (NOTIFICATION, notification(topic=UNKNOWN)),
+    (NOTIFICATION, notification(bucket=UNKNOWN)), (NOTIFICATION, notification(userProject=PROJECT)),
+    (ATTACHMENT, attachment(instance=UNKNOWN, zone="us-east1-b")), (ATTACHMENT, attachment(disk=UNKNOWN)),
+    (TEMPLATE, template(**_source("example-data"))), (TEMPLATE, {**template(**_source("example-data")), "region": "us-east1"}),
+    (TEMPLATE, template(**_source(UNKNOWN))), (FLEET, fleet(1, **_source("zones/us-east1-b/disks/example-data"))),
+    (IMAGE_, image(sourceInstance=UNKNOWN)),
 ])  # fmt: skip
 def test_existing_resources_are_accepted(online, vm, token, inputs):
     assert online.failures(token, inputs) == {}
+
+
+def test_a_topic_whose_name_contains_a_percent_sign_is_found(online, cloud):
+    name = f"projects/{PROJECT}/topics/up%41loads"
+    cloud.emulator.store.put(name, {"name": name})
+
+    assert not online.failures(NOTIFICATION, notification(topic="up%41loads"))
 
 
 @pytest.mark.parametrize(("token", "inputs", "path", "words"), [
@@ -71,6 +88,17 @@ def test_existing_resources_are_accepted(online, vm, token, inputs):
     (ATTACHMENT, attachment(instance="x", zone="us-eas1-b"), "zone", "did you mean us-east1-b?"),
     (ATTACHMENT, attachment(instance="zones/mars-b/instances/x"), "instance", "must be a zone of demo-project"),
     (NOTIFICATION, notification(topic="none"), "topic", "projects/demo-project/topics/none"),
+    (NOTIFICATION, notification(bucket="no-such-bucket"), "bucket", "the bucket no-such-bucket does not exist: correct it"),
+    (ATTACHMENT, attachment(instance="zones/us-east1-b/instances/none"), "instance", "projects/demo-project/zones/us-east1-b/instances/none does not exist"),
+    (ATTACHMENT, attachment(instance="none", zone="us-east1-b"), "instance", "projects/demo-project/zones/us-east1-b/instances/none does not exist"),
+    (ATTACHMENT, attachment(disk="none"), "disk", "projects/demo-project/zones/us-east1-b/disks/none does not exist"),
+    (ATTACHMENT, attachment(disk="regions/us-east1/disks/none"), "disk", "projects/demo-project/regions/us-east1/disks/none does not exist"),
+    (IMAGE_, image(sourceInstance="zones/us-east1-b/instances/none"), "sourceInstance", "projects/demo-project/zones/us-east1-b/instances/none does not exist"),
+    (TEMPLATE, {"sourceInstance": "zones/us-east1-b/instances/none"}, "sourceInstance", "projects/demo-project/zones/us-east1-b/instances/none does not exist"),
+    (TEMPLATE, template(**_source("none")), "properties.disks[1].source", "a disk none in any zone of demo-project does not exist"),
+    (TEMPLATE, {**template(**_source("example-data")), "region": "us-central1"}, "properties.disks[1].source", "a disk example-data in us-central1 of demo-project does not exist"),
+    (FLEET, fleet(1, **_source("zones/us-east1-b/disks/none")), "instanceProperties.disks[1].source", "zones/us-east1-b/disks/none does not exist"),
+    (TEMPLATE, template(disks=[{"boot": True, "initializeParams": {"sourceSnapshot": "none"}}]), "properties.disks[0].initializeParams.sourceSnapshot", "global/snapshots/none does not exist"),
 ])  # fmt: skip
 def test_missing_resources_are_refused_by_path(online, vm, token, inputs, path, words):
     refused = online.failures(token, inputs)
@@ -125,7 +153,7 @@ def test_a_fleet_that_exceeds_a_quota_is_refused(online, cloud):
     assert online.failures(FLEET, _fleet(10)) == {}
     assert (
         online.failures(FLEET, _fleet(11))["count"]
-        == "needs 11 of quota INSTANCES in us-east1, where 10 are left: request more quota"
+        == "needs 11 of quota INSTANCES in us-east1, where 10 are left: request a higher quota"
     )
     assert "CPUS" in online.failures(FLEET, _fleet(600))["count"]
 
@@ -174,8 +202,57 @@ def test_a_missing_project_is_reported_and_nothing_in_it_is_looked_up(online, cl
 
     (reason,) = online.failures(token, inputs).items()
     assert reason[0] == path
-    assert reason[1].startswith("must be a project that exists; ")
+    assert reason[1].startswith("must name a project that exists; ")
     assert cloud.calls() == ["compute.projects.get"]
+
+
+OTHER = "other-project"
+
+
+@pytest.mark.parametrize(("token", "inputs", "path", "end"), [
+    (IMAGE_, image(project=OTHER, sourceInstance=f"projects/{PROJECT}/zones/us-east1-b/instances/example-vm"), "project", "correct it here or in gcpx:project"),
+    (TEMPLATE, {"project": OTHER, "sourceInstance": f"projects/{PROJECT}/zones/us-east1-b/instances/example-vm"}, "project", "correct it here or in gcpx:project"),
+    (FLEET, {**fleet(1), "project": OTHER}, "project", "correct it here or in gcpx:project"),
+    (ATTACHMENT, attachment(project=OTHER), "project", "correct it here or in gcpx:project"),
+    (ATTACHMENT, attachment(instance=f"projects/{OTHER}/zones/us-east1-b/instances/x"), "instance", "correct it"),
+    (KEY, key(projectId=OTHER), "projectId", "correct it"),
+])  # fmt: skip
+def test_a_missing_project_is_reported_where_the_inputs_name_it(online, cloud, token, inputs, path, end):
+    cloud.fail("compute.projects.get", status=404, message="The resource was not found")
+
+    assert online.failures(token, inputs) == {path: f"must name a project that exists; {OTHER} does not exist: {end}"}
+
+
+@pytest.mark.parametrize(("token", "inputs", "path", "kind"), [
+    (IMAGE_, image(sourceInstance=f"projects/{OTHER}/zones/us-east1-b/instances/x"), "sourceInstance", "zones"),
+    (TEMPLATE, template(networkInterfaces=[{"subnetwork": f"projects/{OTHER}/regions/us-east1/subnetworks/x"}]), "properties.networkInterfaces[0].subnetwork", "regions"),
+])  # fmt: skip
+def test_a_link_into_a_missing_project_is_not_said_to_name_a_missing_place(online, cloud, token, inputs, path, kind):
+    for method in ("get", "list"):
+        cloud.fail(f"compute.{kind}.{method}", status=404, message="The resource was not found")
+
+    assert online.failures(token, inputs) == {
+        path: f"must name a project that exists; {OTHER} does not exist: correct it"
+    }
+
+
+@pytest.mark.parametrize(("token", "inputs", "path", "kind", "place"), [
+    (IMAGE_, image(sourceInstance=f"projects/{OTHER}/zones/us-eas1-b/instances/x"), "sourceInstance", "zone", "us-eas1-b"),
+    (TEMPLATE, {"sourceInstance": f"projects/{OTHER}/zones/us-eas1-b/instances/x"}, "sourceInstance", "zone", "us-eas1-b"),
+    (TEMPLATE, template(networkInterfaces=[{"subnetwork": f"projects/{OTHER}/regions/us-eas1/subnetworks/x"}]), "properties.networkInterfaces[0].subnetwork", "region", "us-eas1"),
+    (ATTACHMENT, attachment(instance=f"projects/{OTHER}/zones/us-eas1-b/instances/x"), "instance", "zone", "us-eas1-b"),
+])  # fmt: skip
+def test_a_missing_place_of_another_project_is_reported_where_a_link_names_it(online, token, inputs, path, kind, place):
+    suggestion = place.replace("eas1", "east1")
+
+    assert online.failures(token, inputs) == {
+        path: f"must be a {kind} of {OTHER}; {place} does not exist: did you mean {suggestion}?"
+    }
+
+
+def test_a_missing_zone_of_the_provider_is_not_blamed_on_an_instance_without_zone(cloud):
+    with driver.engine(project=PROJECT, zone="us-eas1-b", emulatorHost=cloud.host, validateOnline="true") as engine:
+        assert list(engine.failures(ATTACHMENT, attachment(instance="example-vm"))) == ["zone"]
 
 
 @pytest.mark.parametrize(("token", "inputs", "name"), [
@@ -239,3 +316,23 @@ def test_a_response_of_an_unknown_form_is_not_an_internal_error(online, cloud, c
 
     assert failed[0].code == grpc.StatusCode.FAILED_PRECONDITION
     assert "could not process a response from Google" in failed[0].message
+
+
+@pytest.mark.parametrize(("token", "inputs", "in_place", "gone"), [
+    (IMAGE_, image(), {"labels": {"a": "b"}}, f"projects/{PROJECT}/zones/us-east1-b/instances/example-vm"),
+    (TEMPLATE, template(**_source("example-data")), {}, f"projects/{PROJECT}/zones/us-east1-b/disks/example-data"),
+])  # fmt: skip
+def test_what_something_was_created_from_may_be_gone(online, cloud, vm, token, inputs, in_place, gone):
+    made = online.create(token, "x", inputs)
+    cloud.emulator.store.delete(gone)
+    online.configure(project=PROJECT, emulatorHost=cloud.host, validateOnline="true")
+
+    assert not online.check(token, "x", {**inputs, **in_place}, made.inputs).failures
+    assert online.check(token, "x", {**inputs, "description": "new"}, made.inputs).failures, "this replaces it"
+    assert online.check(token, "x", inputs).failures
+
+
+def test_a_resource_that_the_same_program_creates_is_given_by_an_output_that_is_not_known(online):
+    (said,) = online.failures(NOTIFICATION, notification(bucket="not-yet")).values()
+
+    assert "if this program creates it, refer to the output `id` of that resource" in said

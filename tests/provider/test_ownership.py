@@ -460,7 +460,7 @@ def test_what_another_entry_has_is_kept_for_it(cloud, before, stack, name):
     assert stack.import_(first.id, "second", CREATIONS[name].token)
     stack.succeed(program_of(name, "second"))
 
-    assert _warned_of(stack, "the resource second of this stack has it, too")
+    assert _warned_of(stack, "the resource second of this stack manages it, too")
     assert [entry.name for entry in stack.entries] == ["second"]
     assert Inventory.of(cloud) == made
     stack.destroy()

@@ -179,8 +179,8 @@ def test_a_failed_operation_names_the_field_that_caused_it(engine, cloud, vm, to
     with failing() as failed:
         engine.create(token, "a", inputs)
 
-    assert "Too small. (caused by the field `properties.disks[0].diskSizeGb`)" in failed[0].message
-    assert "Not with this machine type. (INVALID" in failed[0].message
+    assert "Too small (caused by the field `properties.disks[0].diskSizeGb`)" in failed[0].message
+    assert "Not with this machine type (INVALID" in failed[0].message
 
 
 @pytest.mark.parametrize("status", [401, 403, 500])
@@ -230,6 +230,7 @@ def test_another_template_of_the_same_name_is_neither_read_nor_deleted(engine, c
         ({"scheduling": {"hostErrorTimeoutSeconds": 90}}, "beta"),
         ({"partnerMetadata": {"a.example": {"entries": {"k": [1, {"x": None}]}}}}, "beta"),
         ({"displayDevice": {"enableDisplay": True}}, "beta"),
+        ({"displayDevice": {"enableDisplay": False}}, "beta"),
         (
             {"disks": [{"boot": True, "userLicenses": ["l"], "initializeParams": {"sourceImage": "family/debian-12"}}]},
             "beta",
@@ -264,7 +265,9 @@ def test_a_unique_link_imports_only_that_template(engine, cloud):
     assert imported is not None
     assert imported.id == PATH
     cloud.change(PATH, lambda body: body.update(id="42"))
-    assert engine.import_(TEMPLATE, "web", unique) is None
+    with failing() as failed:
+        engine.import_(TEMPLATE, "web", unique)
+    assert failed[0].code == grpc.StatusCode.NOT_FOUND
 
 
 @pytest.mark.parametrize(("token", "inputs"), [(TEMPLATE, template()), (FLEET, fleet(2))])
@@ -309,7 +312,7 @@ def test_what_another_resource_of_the_program_has_is_not_deleted_under_its_forme
 
     ((urn, warning),) = [(urn, text) for severity, urn, text in engine.log.messages if severity == "WARNING"]
     assert urn == old.urn
-    assert warning.startswith(f"{PATH} was not deleted, because the resource new of this stack has it, too")
+    assert warning.startswith(f"{PATH} was not deleted, because the resource new of this stack manages it, too")
     assert cloud.get(PATH) is not None
     engine.delete(new)
     assert cloud.get(PATH) is None

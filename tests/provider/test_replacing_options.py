@@ -122,9 +122,9 @@ def _assert_refused(stack, name, program):
     said = stack.failed.message
     if name == "notification":  # it may be another one with the same content
         assert import_commands(said)[0].id == old.id
-        assert "if this is a replacement, set the resource option deleteBeforeReplace" in said
+        assert "If this is a replacement, set the resource option deleteBeforeReplace" in said
     else:
-        assert "This run replaces it, and did not delete it first: set the resource option deleteBeforeReplace" in said
+        assert "This run replaces it, but did not delete it first: set the resource option deleteBeforeReplace" in said
         assert "or the option retainOnDelete keeps it: " in said
     assert _web(stack) == old
     assert Inventory.of(stack.cloud).changed_since(made) == []

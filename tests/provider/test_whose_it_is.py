@@ -161,7 +161,7 @@ def test_what_another_stack_has_made_meanwhile_is_imported_only_after_a_refresh(
     stack.up(program_of(name))
     (failure,) = stack.failures
     assert (
-        "`pulumi refresh`, before which an import does nothing, and then import it with `pulumi import"
+        "`pulumi refresh`, without which an import does nothing, and then import it with `pulumi import"
         in failure.message
     )
     stack.refresh()

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import os
-import subprocess
 import threading
 
 import driver
 import pytest
 from clock import HANGS
 from import_commands import import_commands
-from killed_cli import kill_cli
+from killed_cli import killed_up
 from programs import FLEET, KEY, PROJECT, TEMPLATE, fleet, key, template
 
 pytestmark = pytest.mark.pulumi
@@ -31,19 +28,6 @@ def _insertions(requests):
     return sum(entry["method"].endswith((".insert", ".bulkInsert")) for entry in requests)
 
 
-@contextlib.contextmanager
-def _running(stack):
-    """Run `up` in the background; kill the CLI at the end, and wait until its plugins have ended by themselves."""
-    workspace = stack.workspace
-    command = ["pulumi", "up", "--yes", "--skip-preview", "--non-interactive", "--color", "never"]
-    environment = {**os.environ, **workspace.variables}
-    with subprocess.Popen(command, cwd=workspace.program, env=environment, stdout=subprocess.DEVNULL) as process:
-        try:
-            yield
-        finally:
-            kill_cli(process)
-
-
 @pytest.mark.parametrize("case", CASES)
 def test_a_killed_up_is_finished_by_the_next_one(stack, cloud, case):
     token, inputs, collections, count = CASES[case]
@@ -55,7 +39,7 @@ def test_a_killed_up_is_finished_by_the_next_one(stack, cloud, case):
         if request.endswith("/wait"):  # so the insertion was accepted
             begun.set()
 
-    with cloud.interceptor.observed(observe), _running(stack):
+    with cloud.interceptor.observed(observe), killed_up(stack, "--skip-preview"):
         assert begun.wait(HANGS)
     cloud.finish_operations()
     stack.workspace.run("cancel", "--yes")  # the killed CLI has left its lock
@@ -110,7 +94,7 @@ def test_the_command_in_the_error_about_a_lost_creation_can_be_copied(stack, clo
     stack.write(explicit=explicit, renamed=web)
     _run_command_in(stack, stack.up_fails())
 
-    assert "the resource renamed of this stack has it, too" in stack.up()
+    assert "the resource renamed of this stack manages it, too" in stack.up()
     stack.assert_no_changes()
     assert stack.resource("renamed")["id"] in cloud.emulator.store.run("select path from resources")[-1]["path"]
 

@@ -7,13 +7,13 @@ import os
 import re
 import signal
 import subprocess
-import sys
 from typing import Any
 
 import attrs
 import httpx
 import pytest
 from clock import HANGS
+from documented import program, run_commands, section
 from fleets import instance_path, set_limits
 from programs import FLEET, PROJECT
 from rollouts import fail_after
@@ -49,8 +49,8 @@ class Fleet:
         return done.stdout + done.stderr
 
     @staticmethod
-    def _inputs(*, count, release="one", image="debian-12", pauseAfter=None):  # noqa: N803 - as in the program
-        policy = {"strategy": "ROLLING", "maxUnavailable": "20%", "keepNames": True, "minimalAction": "RESTART"}
+    def _inputs(*, count, release="one", image="debian-12", pauseAfter=None, policy=None):  # noqa: N803 - as in the program
+        rolling = {"strategy": "ROLLING", "maxUnavailable": "20%", "keepNames": True, "minimalAction": "RESTART"}
         ready = {"guestAttribute": "worker/state=ready", "within": 300}
         boot = {"boot": True, "autoDelete": True, "initializeParams": {"sourceImage": f"family/{image}"}}
         items = {"release": release, "enable-guest-attributes": "TRUE"}
@@ -69,7 +69,12 @@ class Fleet:
                 "scheduling": {"provisioningModel": "SPOT", "instanceTerminationAction": "STOP"},
                 "metadata": {"items": [{"key": key, "value": value} for key, value in items.items()]},
             },
-            "updatePolicy": {**policy, "ready": ready, **({"pauseAfter": pauseAfter} if pauseAfter else {})},
+            "updatePolicy": {
+                **rolling,
+                "ready": ready,
+                **({"pauseAfter": pauseAfter} if pauseAfter else {}),
+                **(policy or {}),
+            },
         }
 
 
@@ -119,9 +124,9 @@ def preempt(cloud, names):
 
 
 def batches(said):
-    """Return what each batch did, in the order of the lines of progress."""
+    """Return what each batch did, in the order of the batches: lines of progress may overtake each other."""
     found = re.findall(r"batch (\d+) of (\d+): ((?:replacing|restarting|creating|deleting) .*)", said)
-    return [f"{number}/{of} {does}" for number, of, does in found]
+    return [f"{number}/{of} {does}" for number, of, does in sorted(found, key=lambda line: int(line[0]))]
 
 
 def counts(workspace):
@@ -131,21 +136,51 @@ def counts(workspace):
     return [next(item["outputs"]["count"] for item in items if item["type"] == STACK) for items in found]
 
 
+GUIDE = "docs/fleets.md"
+QUOTED_FROM_THE_STORY = ["Why a fleet fell short", "Change a running fleet", "Canary"]
+QUOTED = [
+    *[
+        "Stopped and lost members",
+        "Members that somebody has changed",
+        "Instances that are not members",
+        "A limit for deletions",
+        "Readiness",
+    ],
+    *["When a batch fails", "Capacity"],
+]
+"""The parts of the guide that quote messages: first those of the script, then those of the test below."""
+
+
+def _own_messages(heading):
+    """Return the lines of the messages that the guide quotes below a heading, without those below its subheadings."""
+    own = section(GUIDE, heading).partition("\n### ")[0]
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", own, re.DOTALL | re.MULTILINE)
+    return [line.strip() for language, text in blocks if not language for line in text.splitlines() if line.strip()]
+
+
+def _unquoted(headings, said):
+    """Return the lines that the guide quotes and nothing has printed, whatever the fleet's generated ID."""
+    printed = re.sub(r"workers-[0-9a-f]{7}", "workers-0a1b2c3", said)
+    return [line for heading in headings for line in _own_messages(heading) if line not in printed]
+
+
+def test_every_message_in_the_guide_is_compared_with_one_that_is_printed():
+    headings = re.findall(r"^##+ (.*)$", (ROOT / GUIDE).read_text(), re.MULTILINE)
+
+    assert sorted(QUOTED_FROM_THE_STORY + QUOTED) == sorted(heading for heading in headings if _own_messages(heading))
+
+
 @pytest.mark.languages
-def test_the_script_plays_the_life_of_the_fleet(cloud, tmp_path, pulumi_home):
+def test_the_first_commands_of_the_guide_play_the_life_of_the_fleet(cloud, tmp_path, pulumi_home):
     workspace = Workspace.make(ROOT / "examples" / "fleet", tmp_path, cloud.host, pulumi_home)
-    said = subprocess.run(
-        [sys.executable, "story.py"],
-        cwd=workspace.program,
-        env={**os.environ, **workspace.variables},
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    ).stdout
+    begin, _, steps = program(GUIDE, "sh").partition("pulumi stack init dev\n")
+    assert "cp -r examples/fleet" in begin
+    said = run_commands(workspace, steps)
     acts = dict(act.split("\n", 1) for act in said.split("\n=== ")[1:])
 
+    assert _unquoted(QUOTED_FROM_THE_STORY, said) == []
     short = next(text for title, text in acts.items() if title.startswith("scale to 20"))
-    assert counts(workspace) == [10, 15, 15, 15, 18, 20, 20, 20, 0, 20], said
+    assert counts(workspace) == [10, 10, 15, 15, 15, 18, 20, 20, 20, 0, 20], said
     assert "the rollout has paused: 1 of 15 members has" in acts["roll out the next release to one worker"]
     assert len(batches(acts["roll it out to the others"])) == 5
     assert "- 2 instances in us-east1-c: no capacity for e2-small" in short
@@ -155,17 +190,47 @@ def test_the_script_plays_the_life_of_the_fleet(cloud, tmp_path, pulumi_home):
     workspace.run("preview", "--expect-no-changes")
 
 
+def test_the_messages_that_the_guide_quotes_are_printed(fleet, cloud):
+    preempt(cloud, "worker-000[23]")
+    said = fleet.up("--refresh")
+    path = instance_path("worker-0002")
+    resized = cloud.get(path)["machineType"].replace("e2-small", "e2-medium")
+    cloud.change(path, lambda body: body.update(machineType=resized))
+    refreshed = fleet.run("refresh", "--yes")
+    said += refreshed.stdout + refreshed.stderr + fleet.up()
+    labels = workers(cloud)["worker-0001"]["labels"]
+    copy = cloud.make_instance("worker-copy")
+    cloud.change(copy, lambda body: body.update(labels=labels))
+    refreshed = fleet.run("refresh", "--yes")
+    said += refreshed.stdout + refreshed.stderr
+    cloud.emulator.store.delete(copy)
+
+    said += fleet.up(check=False, count=3, policy={"maxDeleted": "20%"})
+    set_limits(cloud, zones={"us-east1-b": 5})
+    said += fleet.up(check=False, count=6, image="debian-13", policy={})
+    set_limits(cloud)
+    fleet.up()
+    broken = {"ready": {"guestAttribute": "worker/state=working", "within": 1}}
+    said += fleet.up(check=False, release="two", policy=broken)
+
+    cloud.emulator.store.put("advice/all", {"obtainability": 0.25, "estimatedUptime": "21600s"})
+    fleet.run("config", "set", "gcpx:validateOnline", "true")
+    fleet.configure(count=10, policy={})
+    previewed = fleet.run("preview")
+    assert _unquoted(QUOTED, said + previewed.stdout + previewed.stderr) == []
+
+
 def test_a_release_is_rolled_to_a_canary_and_then_to_the_others_in_batches(fleet, cloud):
     before = ids(cloud)
     said = fleet.up(release="two", pauseAfter=1)
-    assert "- 1 member is restarted: worker-0001" in said
+    assert ": 1 member is restarted: worker-0001" in said
     assert "- the rollout pauses when 1 of 6 members has the new properties" in said
     assert [name for name, release in releases(cloud).items() if release == "two"] == ["worker-0001"]
     assert cloud.calls(STOP, START) == [STOP, START]
     fleet.run("preview", "--expect-no-changes")
 
     said = fleet.up(pauseAfter=None)
-    assert "- 5 members are restarted: worker-0002, worker-0003, worker-0004 and 2 more" in said
+    assert ": 5 members are restarted: worker-0002, worker-0003, worker-0004 and 2 more" in said
     assert "- 5 batches; at least 5 of 6 members run at any time" in said
     assert batches(said) == [f"{number}/5 restarting worker-000{number + 1}" for number in range(1, 6)]
     assert set(releases(cloud).values()) == {"two"}
@@ -179,7 +244,7 @@ def test_an_image_is_rolled_by_replacing_workers_under_their_names(fleet, cloud)
     cloud.emulator.requests.kept.clear()
     said = fleet.up(image="debian-13")
 
-    assert "- 10 members are replaced: worker-0001, worker-0002, worker-0003 and 7 more" in said
+    assert ": 10 members are replaced: worker-0001, worker-0002, worker-0003 and 7 more" in said
     assert "- 5 batches; at least 8 of 10 members run at any time" in said
     assert batches(said)[0] == "1/5 replacing worker-0001, worker-0002"
     assert [request["body"]["count"] for request in cloud.requests(BULK)] == ["2"] * 5
@@ -200,10 +265,10 @@ def test_a_stock_out_is_filled_by_fallbacks_and_what_is_short_is_explained(fleet
     said = fleet.up(count=12)
     warning = said[said.index("warning: 9 of 12 instances exist; to create the others, run `pulumi up --refresh`") :]
     assert (
-        "- 4 instances in us-east1-b: no capacity for e2-small, but Google has room in us-east1-c, us-east1-d"
+        "- 4 instances in us-east1-b: no capacity for e2-small, but Google reported room in us-east1-c, us-east1-d"
         in warning
     )
-    assert "- 3 instances in us-east1-c: no capacity for e2-small, but Google has room in us-east1-d" in warning
+    assert "- 3 instances in us-east1-c: no capacity for e2-small, but Google reported room in us-east1-d" in warning
     fleet.run("preview", "--expect-no-changes")
 
     set_limits(cloud)
@@ -235,7 +300,7 @@ def test_a_worker_that_somebody_has_resized_is_seen_with_refresh_and_set_back(fl
     assert "1 of 6 members differs from the program: worker-0002 (machineType)" in refreshed.stdout + refreshed.stderr
 
     preview = fleet.run("preview")
-    assert "- 1 member is restarted: worker-0002" in preview.stdout
+    assert ": 1 member is restarted: worker-0002" in preview.stdout
     assert "- 1 member is set back: worker-0002 (machineType)" in preview.stdout
     fleet.up()
     assert (cloud.get(path)["machineType"], ids(cloud)) == (wanted, before)
@@ -292,7 +357,7 @@ def test_a_failed_batch_tells_why_and_the_next_up_goes_on(fleet, cloud):
 
     set_limits(cloud)
     said = fleet.up()
-    assert "- 5 members are replaced" in said
+    assert ": 5 members are replaced" in said
     assert "- 1 instance is created" in said
     assert sorted(ids(cloud)) == sorted(before)
     assert not set(ids(cloud).values()) & set(before.values())
@@ -333,7 +398,7 @@ def test_a_failed_rollout_is_taken_back_by_setting_the_properties_back(fleet, cl
     fleet.up(check=False, image="debian-13")
     said = fleet.up(image="debian-12")
 
-    assert "- 1 member is replaced: worker-0001" in said
+    assert ": 1 member is replaced: worker-0001" in said
     assert "- 1 instance is created" in said
     kept = {name: before[name] for name in before if name not in {"worker-0001", "worker-0002"}}
     assert kept.items() <= ids(cloud).items()

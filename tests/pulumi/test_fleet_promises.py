@@ -9,31 +9,71 @@ import attrs
 import pytest
 from emulated import Emulated
 from fleets import instance_path
+from killed_cli import killed_up
 from programs import FLEET, fleet
 from rollouts import ATTRIBUTES, BIGGER_DISK, BROKEN, rolling
 from yaml_program import Stack
 
 pytestmark = pytest.mark.pulumi
 DELETE, STOP, START = (f"compute.instances.{name}" for name in ("delete", "stop", "start"))
+CREATE = "/instances/bulkInsert"
 MEDIUM = {"machineType": "e2-medium"}
 
 
-@attrs.frozen
+@attrs.define
 class Watched:
-    """A stack with one fleet, and the emulator's own view of its instances."""
+    """A stack with one fleet, and the emulator's own view of its instances.
+
+    Attributes:
+        unbalanced: by how much the numbers of instances in the zones differed most between batches of the last run;
+            the deletions of a batch reach Google in any order.
+    """
 
     stack: Stack
     cloud: Emulated
+    unbalanced: int = 0
 
     def up(self, inputs, *, fails=False, **others):
         """Run `pulumi up` with its preview; return what it prints, and the fewest members that ran and were ready."""
         self.stack.write(workers={"type": FLEET, "properties": inputs}, **others)
-        fewest = []
+        fewest, self.unbalanced = [], 0
         self.cloud.emulator.requests.kept.clear()
-        with self.cloud.interceptor.observed(lambda _number, _request: fewest.append(self.ready())):
+
+        def observe(_number, request):
+            fewest.append(self.ready())
+            if request.endswith(CREATE):
+                self.unbalanced = max(self.unbalanced, self.unbalance())
+
+        with self.cloud.interceptor.observed(observe):
             done = self.stack.workspace.run("up", "--yes", check=not fails)
+        self.instances()
+        self.unbalanced = max(self.unbalanced, self.unbalance())
         assert not fails or done.returncode
         return done.stdout + done.stderr, min(fewest)
+
+    def kill(self, inputs, end):
+        """Run `pulumi up` with its preview, and kill it at the first request whose path has this end."""
+        self.stack.write(workers={"type": FLEET, "properties": inputs})
+        interceptor = self.cloud.interceptor
+
+        def observe(_number, request):
+            if request.endswith(end):
+                interceptor.hold(how="without the work")
+
+        with interceptor.observed(observe), killed_up(self.stack):
+            interceptor.wait_until_held()
+        interceptor.drain()
+        self.stack.workspace.run("cancel", "--yes")  # the killed CLI has left its lock
+
+    def zones(self):
+        """Count the instances in each of the three zones."""
+        found = Counter(body["zone"][-1] for _, body in self.cloud.emulator.store.of_kind("instances"))
+        return sorted(found[letter] for letter in "bcd")
+
+    def unbalance(self):
+        """Return by how much the numbers of instances in the zones differ."""
+        fewest, _, most = self.zones()
+        return most - fewest
 
     def instances(self):
         self.cloud.emulator.operations.settle()
@@ -172,35 +212,80 @@ def test_a_scale_in_deletes_nobody_else_if_the_named_member_is_no_longer_found(w
     assert before == watched.ids()
 
 
+def test_a_paused_fleet_deletes_whom_the_preview_has_named_although_another_member_has_stopped(watched, cloud):
+    watched.up(rolling(5, {"pauseAfter": 1}))
+    before = watched.ids()
+    cloud.change(instance_path("web-002"), lambda body: body.update(status="TERMINATED"))
+    said, _ = watched.up(rolling(4, {"pauseAfter": 1}))
+    assert "1 member is deleted: web-005" in said
+    assert before.keys() - watched.ids().keys() == {"web-005"}
+
+
+def promised(said):
+    """Return how many members a preview says to run at any time; 0 if it says nothing."""
+    found = re.search(r"at least (\d) of 6 members run at any time", said)
+    return int(found[1]) if found else 0
+
+
 @pytest.mark.parametrize("failures", [1, 2])
 def test_as_many_members_run_as_the_preview_has_said_although_the_fleet_keeps_stopped_ones(watched, cloud, failures):
     policy = {"maxUnavailable": 2}
     watched.up(rolling(6, policy, onStopped="KEEP"))
     cloud.fail(START, operation=BROKEN, times=failures)
-    watched.up(rolling(6, policy, onStopped="KEEP", **MEDIUM), fails=True)
+    said, fewest = watched.up(rolling(6, policy, onStopped="KEEP", **MEDIUM), fails=True)
+    assert fewest >= promised(said) == 4
     cloud.emulator.faults.queue.clear()
 
     said, fewest = watched.up(rolling(6, policy, onStopped="KEEP", **MEDIUM))
-    promised = re.search(r"at least (\d) of 6 members run at any time", said)
-    assert promised is None or fewest >= int(promised[1])
-    assert fewest >= 4
+    assert fewest >= max(4, promised(said))
     assert watched.ready() == 6
+
+
+@pytest.mark.parametrize("end", ["/stop", "/setMachineType", "/start"])
+def test_as_many_members_run_as_the_preview_has_said_after_a_kill_of_a_fleet_that_keeps_stopped_ones(watched, end):
+    inputs = rolling(6, {"maxUnavailable": 2}, onStopped="KEEP")
+    watched.up(inputs)
+    before = watched.ids()
+    changed = rolling(6, {"maxUnavailable": 2}, onStopped="KEEP", **MEDIUM)
+    watched.kill(changed, end)
+    said, fewest = watched.up(changed)
+    assert fewest >= promised(said) == 4
+    assert watched.ready() == 6
+    assert watched.ids() == before
+    assert all(body["machineType"].endswith("/e2-medium") for body in watched.instances().values())
+
+
+@pytest.mark.parametrize("failures", [1, 2])
+def test_as_many_members_run_as_the_preview_has_said_in_a_rollback_of_a_fleet_that_keeps_stopped_ones(
+    watched, cloud, failures
+):
+    policy = {"maxUnavailable": 2, "onFailure": "ROLL_BACK"}
+    watched.up(rolling(6, policy, onStopped="KEEP"))
+    before = watched.ids()
+    cloud.fail(START, operation=BROKEN, times=failures)
+    said, fewest = watched.up(rolling(6, policy, onStopped="KEEP", **MEDIUM), fails=True)
+    assert "was rolled back" in said
+    assert fewest >= promised(said) == 4
+    assert watched.ready() == 6
+    assert watched.ids() == before
+    assert all(body["machineType"].endswith("/e2-small") for body in watched.instances().values())
 
 
 def test_a_balanced_fleet_stays_balanced_when_it_is_replaced_and_when_it_shrinks(watched):
     balanced = {"locationPolicy": {"targetShape": "BALANCED"}}
-
-    def zones():
-        return sorted(Counter(body["zone"].rpartition("/")[2] for body in watched.instances().values()).values())
-
     watched.up(rolling(9, **balanced))
-    assert zones() == [3, 3, 3]
+    assert watched.zones() == [3, 3, 3]
     watched.up(rolling(9, {"maxUnavailable": 3}, **balanced, **BIGGER_DISK))
-    assert zones() == [3, 3, 3]
+    assert watched.zones() == [3, 3, 3]
+    assert watched.unbalanced <= 1
     watched.up(rolling(5, **balanced, **BIGGER_DISK))
-    assert zones() == [1, 2, 2]
+    assert watched.zones() == [1, 2, 2]
     watched.up(rolling(3, **balanced, **BIGGER_DISK))
-    assert zones() == [1, 1, 1]
+    assert watched.zones() == [1, 1, 1]
+    assert watched.unbalanced <= 1
+    watched.up(rolling(5, {"maxSurge": 2}, **balanced))
+    assert watched.zones() == [1, 2, 2]
+    assert watched.unbalanced <= 1
 
 
 def test_chosen_members_are_restarted_and_others_are_not(watched):

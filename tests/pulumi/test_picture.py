@@ -19,7 +19,7 @@ def test_a_new_recording_has_the_lines_of_the_picture():
     lines = [text_of(line) for line in record().lines]
 
     assert text_lines(PICTURE.read_text()) == [line for line in lines if line], "renew the picture: make picture"
-    assert "    - 20 members are replaced: web-0001, web-0002, web-0003 and 17 more" in lines
+    assert "    what this update does: 20 members are replaced: web-0001, web-0002, web-0003 and 17 more" in lines
     assert "    ~ 1 updated" in lines
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import runpy
 import shutil
 import signal
 import socket
@@ -91,8 +93,10 @@ class StepError(Exception):
 def _runner(deployed, folder):
     """Run steps as a runner of GitHub Actions does: with its variables and files, and in processes that it ends."""
     workflow = yaml.safe_load((CI / ".github" / "workflows" / "preview.yml").read_text())
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        host = f"127.0.0.1:{free.getsockname()[1]}"
+    holding = socket.socket()  # so that nobody else gets the port before the emulator, which may listen beside it
+    holding.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    holding.bind(("127.0.0.1", 0))
+    host = f"127.0.0.1:{holding.getsockname()[1]}"
     files = {"GITHUB_ENV": folder / "env", "GITHUB_STEP_SUMMARY": folder / "summary.md", "RUNNER_TEMP": folder}
     variables = {name: value for name, value in deployed.variables.items() if name.startswith(("PATH", "PULUMI_"))}
     del variables["PULUMI_BACKEND_URL"]
@@ -123,6 +127,7 @@ def _runner(deployed, folder):
         for group in groups:
             with suppress(ProcessLookupError):
                 os.killpg(group, signal.SIGKILL)
+        holding.close()
 
 
 def _preview(deployed, folder):
@@ -135,12 +140,19 @@ def _preview(deployed, folder):
 def test_the_workflow_previews_a_pull_request_without_credentials(deployed, tmp_path):
     kept = _keep_state(deployed)
     deployed.run("config", "set", "size", "5")  # the pull request
+    with (deployed.program / "__main__.py").open("a") as program:
+        program.write('pulumi.log.warn("5 < 10 are few", web)\n')
     assert "hunter2" not in kept
     assert "ciphertext" not in kept
     _preview(deployed, tmp_path)
     summary = (tmp_path / "summary.md").read_text()
 
-    assert summary.startswith("## Preview of prod\n```diff\n")
+    warned = "<pre>\n<b>example:web:WebTier web</b>\nwarning: 5 &lt; 10 are few\n</pre>\n"
+    announced = "<pre>\n<b>gcpx:compute:BulkInstances web</b>\nwhat this update does: 2 instances are created\n</pre>\n"
+    assert summary.startswith("## Preview of prod\n<pre>\n")
+    assert warned in summary
+    assert announced in summary
+    assert summary.index(announced) < summary.index("\n```diff\n")
     assert re.search(r"^!.* gcpx:compute:BulkInstances: \(update\)", summary, re.MULTILINE), summary
     assert re.search(r"^! +count *: 3 => 5", summary, re.MULTILINE), summary
     assert re.search(r"^! +1 to update$", summary, re.MULTILINE), summary
@@ -151,14 +163,18 @@ def test_the_workflow_previews_a_pull_request_without_credentials(deployed, tmp_
 def test_a_preview_that_fails_fails_the_step_and_has_its_error_in_the_summary(deployed, tmp_path):
     _keep_state(deployed)
     with (deployed.program / "__main__.py").open("a") as program:
-        program.write('raise SystemExit("no such bucket")\n')  # the pull request
+        program.write(
+            'raise SystemExit("no such bucket\\n```\\n# not a heading" + 2_000_000 * "!")\n'
+        )  # the pull request
     with pytest.raises(StepError, match="no such bucket"):
         _preview(deployed, tmp_path)
     summary = (tmp_path / "summary.md").read_text()
 
     assert re.match(r"## Preview of prod\nThe preview failed, with exit status \d+\.\n```diff\n", summary), summary
     assert "no such bucket" in summary
-    assert summary.endswith("\n```\n")
+    assert "\n    ```\n" in summary
+    assert "\n```\n" not in summary, "the program's output ends the block"
+    assert len(summary) == 1_000_000, "GitHub shows no summary of more than 1 MiB"
 
 
 def test_a_preview_that_cannot_start_has_its_error_in_the_summary(deployed, tmp_path):
@@ -173,3 +189,33 @@ def test_a_preview_that_cannot_start_has_its_error_in_the_summary(deployed, tmp_
             run(preview["run"])
 
     assert "error: no Pulumi.yaml project file found" in (tmp_path / "summary.md").read_text()
+
+
+def test_messages_without_a_resource_or_for_debugging_are_told_apart():
+    markdown = runpy.run_path(str(CI / "messages.py"))["markdown"]
+    events = [
+        {"preludeEvent": {}},
+        {"diagnosticEvent": {"message": "registering", "severity": "debug"}},
+        {"diagnosticEvent": {"message": "2/3", "severity": "info", "urn": "u", "ephemeral": True}},
+        {"diagnosticEvent": {"prefix": "warning: ", "message": "old\n", "severity": "warning"}},
+        {"diagnosticEvent": {"message": "one\n", "severity": "info", "urn": "urn:pulumi:dev::p::a:b:C$d:e:F::g::h"}},
+        {"diagnosticEvent": {"message": "two\n", "severity": "info", "urn": "urn:pulumi:dev::p::a:b:C$d:e:F::g::h"}},
+    ]
+
+    assert markdown([]) == ""
+    assert markdown(map(json.dumps, events)) == (
+        "<pre>\n<b>the program</b>\nwarning: old\n</pre>\n\n<pre>\n<b>d:e:F g::h</b>\none\ntwo\n</pre>\n\n"
+    )
+
+
+def test_no_text_of_a_program_becomes_markup_or_ends_the_summary(tmp_path):
+    log = tmp_path / "events.jsonl"
+    urn = "urn:pulumi:dev::p::a:b:C::x\n# y </pre>![z](https://evil.example)"
+    event = {"diagnosticEvent": {"message": "one\x85two\u2028</pre><img src=x>\n", "severity": "warning", "urn": urn}}
+    log.write_text(json.dumps(event, ensure_ascii=False) + "\n", encoding="utf-8")
+    done = subprocess.run([sys.executable, CI / "messages.py", log], capture_output=True, check=True, timeout=HANGS)
+    text = done.stdout.decode()
+
+    assert text.startswith("<pre>\n")
+    assert text.count("<") == text.count(">") == len(("<pre>", "<b>", "</b>", "</pre>"))
+    assert text.endswith("\none\x85two\u2028&lt;/pre&gt;&lt;img src=x&gt;\n</pre>\n\n")

@@ -68,7 +68,7 @@ def test_a_refresh_in_the_middle_of_a_rollout_keeps_it_unfinished_until_the_next
     assert "initErrors" in stack.resource("workers")
     refreshed = stack.workspace.run("refresh", "--yes", "--skip-preview").stdout
 
-    assert "the last update has not ended for 1 of 3 members: web-" in refreshed
+    assert "the last update did not finish: 1 of 3 members differs from the state: web-" in refreshed
     assert "initErrors" in stack.resource("workers")
     assert stack.preview()["workers"].op == "update"
     stack.up()

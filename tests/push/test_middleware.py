@@ -12,6 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Mount, Route
 
 from gcpx_push import Certificates, PushMiddleware, PushVerifier, receive
+from gcpx_push.receiver import check_body_start
 
 CHUNK = b" " * 1024
 BAD = headers("Bearer a.b.c")
@@ -23,10 +24,10 @@ class Connection:
     def __init__(self, *events, sent=GOOD, method="POST", query=b"", kind="http"):
         encoded = [(name.lower().encode(), value.encode()) for name, value in sent.items()]
         self.scope = {"type": kind, "method": method, "path": "/push", "query_string": query, "headers": encoded}
-        self.events, self.read, self.sent = list(events), 0, []
+        self.events, self.read, self.sent = iter(events), 0, []
 
     async def receive(self):
-        event = self.events.pop(0) if self.events else {"type": "http.disconnect"}
+        event = next(self.events, {"type": "http.disconnect"})
         self.read += len(event.get("body", b""))
         return event
 
@@ -157,6 +158,24 @@ def test_a_body_that_never_ends_is_too_long():
 
     assert connection.status == 413
     assert connection.read <= (16 << 20) + len(CHUNK)
+
+
+def test_white_space_before_an_object_is_looked_at_once():
+    looked_at, rest = b"what was white space", b" \n {"
+
+    assert check_body_start(b" \t" + rest) == len(b" \t") + 3
+    assert check_body_start(looked_at + rest, len(looked_at)) == len(looked_at) + 3
+
+
+@pytest.mark.parametrize("pieces", [[b" \t", b"\r\n", BODY], [b"", BODY[:1], b"", BODY[1:]]])
+def test_white_space_and_empty_parts_before_an_object_are_accepted(pieces):
+    seen = []
+
+    async def app(_scope, receive, _send):
+        seen.append((await receive())["body"])
+
+    Connection(*(_part(piece, more=piece is not pieces[-1]) for piece in pieces)).through(app)
+    assert seen == [b"".join(pieces)]
 
 
 def test_a_disconnected_client_gets_no_answer():

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -7,6 +8,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import attrs
+import lock
 import pytest
 from bare_cli import BareCli
 from emulated import Emulated
@@ -58,6 +60,14 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Release]:
         yield Release(folder, url, asked)
         server.shutdown()
         thread.join()
+
+
+@pytest.fixture(scope="session")
+def constraints(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The locked versions without their hashes: with hashes, pip refuses wheels that were just built."""
+    path = tmp_path_factory.mktemp("constraints") / "constraints.txt"
+    path.write_text(re.sub(r" \\\n +--hash=\S+", "", lock.PACKAGES.read_text()))
+    return path
 
 
 @pytest.fixture(scope="session")

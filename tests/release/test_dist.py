@@ -26,7 +26,7 @@ def test_the_checksums_of_a_release_are_those_of_its_files(release):
         for path in release.folder.iterdir()
         if path.name != "SHA256SUMS"
     }
-    assert len(sums) == 6
+    assert len(sums) == 7
 
 
 @pytest.mark.languages

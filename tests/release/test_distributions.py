@@ -30,6 +30,7 @@ pytestmark = pytest.mark.languages
 PACKAGES = {
     "gcpx-emulator": "gcpx_emulator",
     "gcpx-filter": "gcpx_filter",
+    "gcpx-http": "gcpx_http",
     "gcpx-push": "gcpx_push",
     "pulumi-gcpx": "pulumi_gcpx",
     "pulumi-gcpx-provider": "gcpx",
@@ -145,14 +146,13 @@ def test_a_distribution_requires_exactly_what_its_package_imports(wheels, owners
 class Installed:
     """A virtual environment with one distribution and what it requires."""
 
-    def __init__(self, folder, wheel):
+    def __init__(self, folder, wheel, constraints):
         self.folder = folder
         venv.create(folder)
         name = Path(wheel.filename).name.partition("-")[0]
         command = [sys.executable, "-m", "pip", "--python", self.program("python"), "install", name, "--quiet"]
         options = ["--no-compile", "--disable-pip-version-check", "--find-links", Path(wheel.filename).parent]
-        constraints = ["--constraint", ROOT / "constraints.txt"]
-        subprocess.run([*command, *options, *constraints], check=True, env=ENVIRONMENT)
+        subprocess.run([*command, *options, "--constraint", constraints], check=True, env=ENVIRONMENT)
 
     def program(self, name):
         return self.folder / "bin" / name
@@ -180,8 +180,8 @@ class Installed:
 
 
 @pytest.fixture
-def installed(request, tmp_path, wheels):
-    return Installed(tmp_path / "environment", wheels[request.param])
+def installed(request, tmp_path, wheels, constraints):
+    return Installed(tmp_path / "environment", wheels[request.param], constraints)
 
 
 def alone(distribution):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from programs import PROJECT
-from workspace import ROOT, Workspace
+from workspace import Workspace
 
 from gcpx import __version__
 from release import plugin_archive
@@ -52,14 +52,14 @@ def test_the_plugin_is_installed_from_a_server(release, cli, asked, tmp_path):
 
 
 @pytest.fixture
-def python(release, tmp_path):
+def python(release, constraints, tmp_path):
     """The programs of a virtual environment that has the SDK of the release, and no plugin."""
     environment = tmp_path / "environment"
     venv.create(environment)
     options = ["--quiet", "--disable-pip-version-check", "--no-compile", "--find-links", str(release.folder)]
     command = [sys.executable, "-m", "pip", "--python", str(environment / "bin" / "python"), "install", *options]
     requirements = ["pip", f"pulumi-gcpx=={__version__}"]  # Pulumi's Python host lists the packages with pip
-    subprocess.run([*command, *requirements, "--constraint", str(ROOT / "constraints.txt")], check=True)
+    subprocess.run([*command, *requirements, "--constraint", str(constraints)], check=True)
     return environment / "bin"
 
 

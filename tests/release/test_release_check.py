@@ -58,7 +58,7 @@ def test_missing_files_are_found(built, release):
 
     assert "SHA256SUMS is missing" in found
     assert f"{plugin_archive.path_in(built).name} is missing" in found
-    assert len(re.findall(r"-py3-none-any\.whl is missing", found)) == 5
+    assert len(re.findall(r"-py3-none-any\.whl is missing", found)) == 6
 
 
 def _replace_archive(built, script):

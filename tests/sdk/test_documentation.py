@@ -39,7 +39,9 @@ def test_the_sdk_has_no_examples_in_other_languages():
     texts = [path.read_text() for path in Path(pulumi_gcpx.__file__).parent.rglob("*.py")]
 
     assert sum(text.count("```python") for text in texts) >= len(RESOURCES) + len(FUNCTIONS)
-    assert [fence for text in texts for fence in re.findall(r"```\w+", text) if fence not in {"```python", "```sh"}] == []
+    assert [
+        fence for text in texts for fence in re.findall(r"```\w+", text) if fence not in {"```python", "```sh"}
+    ] == []
 
 
 def test_help_lists_the_inputs_of_a_resource():

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import driver
 import pytest
+from clock import HANGS
 from clocked import ClockedProvider
 from driver import failing
 from programs import BUCKET, NOTIFICATION, PROJECT, notification
@@ -18,7 +19,7 @@ from gcpx.storage.notification_config import NotificationConfig, known_before, p
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
 INSERT = "storage.notifications.insert"
 TAKEN_OVER = (
-    "the response to the request that creates it was lost, it was not there before, and it is as requested. "
+    "the response to the request that creates it was lost, it did not exist before the request, and it is as requested. "
     "Google does not show who created it"
 )
 NUMBERS = ["7", "abc-7", "0b5e.XY_z", "two words", "50%", "what?x=1#y", "Gr\u00fc\u00dfe", "a%2Fb"]
@@ -87,7 +88,7 @@ class _LateProvider(ClockedProvider):
                 state = super().create(context, inputs)
                 if context.name == "first":
                     late.made.set()
-                    assert late.ended.wait(60)
+                    assert late.ended.wait(HANGS)
                 return state
 
         with self._lock:
@@ -99,7 +100,7 @@ def test_a_configuration_is_told_from_somebody_elses_before_the_call_that_create
     with driver.engine(provider, project=PROJECT, emulatorHost=cloud.host) as engine, ThreadPoolExecutor() as pool:
         first = pool.submit(engine.create, NOTIFICATION, "first", notification())
         try:
-            assert provider.made.wait(60)
+            assert provider.made.wait(HANGS)
             second = engine.create(NOTIFICATION, "second", notification())
         finally:
             provider.ended.set()

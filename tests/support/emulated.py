@@ -211,6 +211,8 @@ class Emulated:
 
     def reset(self) -> None:
         """Restore the initial state."""
+        self.clock.release()
+        self.clock.advance(HOUR)  # for requests that still wait for it
         self.interceptor.reset()
         self.emulator.reset()
         self.emulator.clock = Clock()

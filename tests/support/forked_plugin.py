@@ -23,7 +23,9 @@ from pathlib import Path
 
 from clocked import ClockedProvider
 
-import gcpx.config  # noqa: F401 - the plugin loads this and the classes below when they are first used
+import gcpx.config  # the plugin loads these modules and the classes below when they are first used
+import gcpx.gcp.transport
+import gcpx.protocol.servicer  # noqa: F401
 from gcpx.__main__ import main
 from gcpx.protocol.server import serve
 from gcpx.protocol.standard_error import hide_values

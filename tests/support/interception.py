@@ -106,9 +106,9 @@ class Interceptor:
         self._loses = None
 
     def reset(self) -> None:
-        """Interfere with nothing any more."""
-        self.release()
-        self._loses = self.rewrite = None
+        """Interfere with nothing any more, and wait until no request is under way."""
+        self.drain()
+        self.rewrite = None
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Pass a request on."""
@@ -124,6 +124,8 @@ class Interceptor:
 
     async def _pass(self, scope: Any, receive: Any, send: Any) -> None:
         request = f"{scope['method']} {scope['path']}"
+        if self._observers:  # one of them may kill the plugin, which may still be sending the body
+            receive = _again(await _read(receive))
         self._arrived += 1
         how = self._how if self._hold_from is not None and self._arrived >= self._hold_from else None
         was_lost = self.is_lost
@@ -138,10 +140,7 @@ class Interceptor:
 
     async def _answered(self, request: str, scope: Any, receive: Any, how: Hold | None, lost: Loss | None) -> _Messages:
         """Return the response to a request with which something interferes."""
-        received, messages = await _read(receive), _Messages()
-
-        async def receive_again() -> Any:
-            return received
+        receive_again, messages = _again(await _read(receive)), _Messages()
 
         async def keep(message: Any) -> None:
             messages.append(message)
@@ -171,6 +170,15 @@ class Interceptor:
         with self._changed:
             self._under_way += number
             self._changed.notify_all()
+
+
+def _again(received: Any) -> Callable[[], Awaitable[Any]]:
+    """Return what receives a request that was read before."""
+
+    async def receive() -> Any:
+        return received
+
+    return receive
 
 
 async def _read(receive: Any) -> Any:

@@ -7,9 +7,24 @@ import os
 import select
 import signal
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 from clock import HANGS
+from yaml_program import Stack
+
+
+@contextlib.contextmanager
+def killed_up(stack: Stack, *arguments: str) -> Iterator[None]:
+    """Run `up` in the background; kill the CLI at the end, and wait until its plugins have ended by themselves."""
+    workspace = stack.workspace
+    command = ["pulumi", "up", "--yes", *arguments, "--non-interactive", "--color", "never"]
+    environment = {**os.environ, **workspace.variables}
+    with subprocess.Popen(command, cwd=workspace.program, env=environment, stdout=subprocess.DEVNULL) as process:
+        try:
+            yield
+        finally:
+            kill_cli(process)
 
 
 def kill_cli(process: subprocess.Popen[bytes]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import resource
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +15,9 @@ import attrs
 import driver
 import grpc
 from driver import Engine, EngineLog
+
+_STACK = 1 << 20
+"""Kilobytes of the address space that the stack of each thread may take."""
 
 
 @attrs.define
@@ -34,16 +39,34 @@ class PluginProcess:
 
     def sample(self) -> None:
         """Record how much resident memory the process uses (Linux)."""
+        self.samples.append(self._kilobytes("VmRSS") / 1024)
+
+    def peak(self) -> float:
+        """Return the most resident memory in MiB that the process has used so far (Linux)."""
+        return self._kilobytes("VmHWM") / 1024
+
+    @contextmanager
+    def without_new_threads(self) -> Iterator[None]:
+        """Let the operating system refuse the process every further thread during the block, for its stack (Linux)."""
+        limits = resource.prlimit(self.process.pid, resource.RLIMIT_AS)
+        most = (self._kilobytes("VmSize") + _STACK // 2) << 10
+        resource.prlimit(self.process.pid, resource.RLIMIT_AS, (most, limits[1]))
+        try:
+            yield
+        finally:
+            resource.prlimit(self.process.pid, resource.RLIMIT_AS, limits)
+
+    def _kilobytes(self, name: str) -> int:
         status = Path(f"/proc/{self.process.pid}/status").read_text()
-        found = re.search(r"VmRSS:\s+(\d+) kB", status)
+        found = re.search(rf"{name}:\s+(\d+) kB", status)
         assert found is not None, status
-        self.samples.append(int(found[1]) / 1024)
+        return int(found[1])
 
 
 @contextmanager
 def plugin_process(**config: str) -> Iterator[PluginProcess]:
     """Start the plugin as a process, configure it, and end it after the block."""
-    command = [sys.executable, "-m", "gcpx"]
+    command = ["sh", "-c", f"ulimit -Ss {_STACK}; exec {shlex.quote(sys.executable)} -m gcpx"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:
             assert process.stdout is not None
@@ -53,4 +76,4 @@ def plugin_process(**config: str) -> Iterator[PluginProcess]:
                 engine.configure(**config)
                 yield PluginProcess(process, engine)
         finally:
-            process.terminate()
+            process.kill()

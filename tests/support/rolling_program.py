@@ -11,8 +11,17 @@ from hypothesis import strategies as st
 from programs import DEBIAN, fleet
 
 FLEET_ID: Final = "crew"
-NAMES: Final = ("alpha", "beta", "gamma", "delta", "epsilon")
+ROLE: Final = {"role": "crew"}
+"""The label of all members, which may be the fleet's ID, and which instances of others have, too."""
+READY: Final = ("app/state", "ready")
+"""What a member reports when it is ready."""
+NAMES: Final = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta")
 """The names of the members of a named fleet; a smaller one has the first of them."""
+FALLBACKS: Final[dict[str, dict[str, Any]]] = {
+    "elsewhere": {"zones": ["us-east1-c", "us-east1-d"]},
+    "larger": {"zones": ["us-east1-d"], "machineType": "e2-standard-2"},
+}
+"""What may be tried if a zone has no room, by name."""
 _SCHEDULING: Final = {"preemptible": True, "automaticRestart": False, "onHostMaintenance": "TERMINATE"}
 
 
@@ -28,6 +37,9 @@ class Program:
         disk: the size of the boot disks in GB.
         metadata: the value of the only metadata key; empty for none.
         action: what is done to all members for a trigger, and the trigger; None for no action.
+        by_role: whether the fleet's ID is the label of its members that others have, too.
+        asks: whether members are ready only when they report it.
+        fallbacks: what is tried if a zone has no room.
     """
 
     count: int
@@ -41,6 +53,9 @@ class Program:
     metadata: str = ""
     minimum: int = 1
     action: tuple[str, str] | None = None
+    by_role: bool = False
+    asks: bool = False
+    fallbacks: tuple[str, ...] = ()
 
     @property
     def inputs(self) -> dict[str, Any]:
@@ -48,13 +63,14 @@ class Program:
         boot = {"boot": True, "initializeParams": {"diskSizeGb": self.disk, "sourceImage": DEBIAN}}
         made = fleet(
             self.count,
-            fleetId=FLEET_ID,
-            updatePolicy={"strategy": "ROLLING", **self.policy},
+            fleetId="labels/role=crew" if self.by_role else FLEET_ID,
+            updatePolicy={"strategy": "ROLLING", **self.policy, **self._readiness()},
             onStopped=self.on_stopped,
             locationPolicy={"targetShape": self.shape},
             machineType=self.machine,
             disks=[boot],
             scheduling=_SCHEDULING,
+            labels={**ROLE, **self.labels},
             **self._optional_inputs(),
         )
         if self.named:
@@ -64,11 +80,14 @@ class Program:
 
     def _optional_inputs(self) -> dict[str, Any]:
         return {
-            **({"labels": self.labels} if self.labels else {}),
             **({"metadata": {"items": [{"key": "a", "value": self.metadata}]}} if self.metadata else {}),
             **({"minCount": self.minimum} if self.minimum < self.count else {}),
             **({"rollingAction": {"action": self.action[0], "trigger": self.action[1]}} if self.action else {}),
+            **({"fallbacks": [FALLBACKS[name] for name in self.fallbacks]} if self.fallbacks else {}),
         }
+
+    def _readiness(self) -> dict[str, Any]:
+        return {"ready": {"guestAttribute": "=".join(READY), "within": 1}} if self.asks else {}
 
     @property
     def keeps_stopped(self) -> bool:
@@ -91,6 +110,11 @@ class Program:
         """How many members have the properties of the program at the end, at least."""
         pause = self._share("pauseAfter", math.ceil)
         return self.count if pause is None else min(self.count, pause)
+
+    def most_deleted(self, existing: int) -> int:
+        """Return how many of the members that exist one run may delete."""
+        given = self.policy.get("maxDeleted", existing)
+        return int(given[:-1]) * existing // 100 if isinstance(given, str) else int(given)
 
     def most(self, existing: int) -> int:
         """Return how many members may exist during a run that begins with some, to which a rollback returns."""
@@ -119,18 +143,21 @@ POLICIES: Final = _merged(
         _merged(_some("maxUnavailable", 2, "50%"), _some("keepNames", True)),
         _merged(_some("maxUnavailable", 0, 1, 2), _some("maxSurge", 1, 2, "50%")),
     ),
-    _some("pauseAfter", 1, 2, "50%"),
+    st.just({}) | _some("pauseAfter", 1, 2, "50%"),
     _some("minimalAction", "RESTART", "REPLACE"),
     _some("onFailure", "ROLL_BACK"),
+    _some("maxDeleted", 2, "50%"),
 )
 ON_STOPPED: Final = st.sampled_from(["START", "REPLACE", "KEEP"])
 FIRST: Final = st.builds(
     Program,
-    count=st.integers(1, 4),
-    named=st.booleans(),
+    count=st.integers(2, 5),
+    named=st.sampled_from([False, False, True]),
     shape=st.sampled_from(["ANY_SINGLE_ZONE", "BALANCED"]),
     policy=POLICIES,
     on_stopped=ON_STOPPED,
+    by_role=st.booleans(),
+    asks=st.booleans(),
 )
 """The first program of a fleet."""
 CHANGES: Final = st.fixed_dictionaries(
@@ -144,6 +171,7 @@ CHANGES: Final = st.fixed_dictionaries(
         "metadata": st.sampled_from(["", "1", "2"]),
         "on_stopped": ON_STOPPED,
         "minimum": st.integers(1, 5),
+        "fallbacks": st.sampled_from([(), ("elsewhere",), ("larger",), ("larger", "elsewhere")]),
         "action": st.none() | st.tuples(st.sampled_from(["RESTART", "REPLACE"]), st.sampled_from(["a", "b"])),
     },
 )
@@ -157,11 +185,12 @@ ROLLED: Final[dict[str, tuple[Any, Any]]] = {
 """Two values each of properties whose change reaches every member."""
 INTERFERENCES: Final = (
     *("preempt", "shut down", "suspend", "delete"),
-    *("add label", "change label", "remove generation", "change generation"),
+    *("add label", "change label", "remove generation", "change generation", "garble generation"),
+    *("resize", "break"),
 )
 """What others do to a member."""
 INTERRUPTIONS: Final = st.tuples(
-    st.sampled_from(["crash", "crash after", "cancel", "preempt", "suspend", "delete"]), st.integers(1, 30)
+    st.sampled_from(["crash", "crash after", "cancel", "preempt", "suspend", "delete", "break"]), st.integers(1, 30)
 )
 """What happens in the middle of a run, and at which request."""
 _MUTATIONS: Final = [

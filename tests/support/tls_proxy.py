@@ -21,6 +21,16 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from token_server import Answer, Asked, TokenServer
 
+VARIABLES = (
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "REQUESTS_CA_BUNDLE",
+)
+"""The environment variables that name proxies and certificates; the first four also count in lower case."""
 _PASSED_ON = ("authorization", "content-type", "user-agent")
 
 
@@ -87,8 +97,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.rfile, self.wfile = self.connection.makefile("rb"), self.connection.makefile("wb")
 
     def finish(self) -> None:
-        super().finish()
-        self.connection.close()
+        try:
+            super().finish()  # fails if the client has closed the connection before the end of a response
+        finally:
+            self.connection.close()
 
     def do_GET(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))

@@ -100,6 +100,12 @@ def _stops(cloud: Emulated) -> None:
     stop(cloud, "web-902")
 
 
+def _with_disk(source: str) -> Inputs:
+    """Attach an existing disk besides a boot disk."""
+    boot = {"boot": True, "autoDelete": True, "initializeParams": {"sourceImage": _PUBLIC_IMAGE}}
+    return {"disks": [boot, {"source": source, "mode": "READ_ONLY"}]}
+
+
 def _suspends(cloud: Emulated) -> None:
     stop(cloud, "web-902", "suspend", status="SUSPENDED")
 
@@ -256,6 +262,19 @@ RUNS: Final = [
     VerbRun(TEMPLATE, ONLINE, template(**_disk(_PUBLIC_IMAGE)), name="image"),
     VerbRun(TEMPLATE, ONLINE, {"region": "us-est1", **template()}, name="misspelt"),
     VerbRun(TEMPLATE, ONLINE, {"sourceInstance": VM}, name="from_instance"),
+    VerbRun(TEMPLATE, ONLINE, {"sourceInstance": "zones/us-est1-b/instances/x"}, name="misspelt_zone"),
+    *(VerbRun(token, ONLINE, inputs, name=name) for token, inputs, name in (
+        (TEMPLATE, template(**_with_disk("example-data")), "disk_name"),
+        (TEMPLATE, template(**_with_disk("zones/us-east1-b/disks/example-data")), "zonal_disk"),
+        (TEMPLATE, template(**_with_disk("regions/us-east1/disks/none")), "regional_disk"),
+        (TEMPLATE, template(disks=[{"boot": True, "initializeParams": {"sourceSnapshot": "none"}}]), "snapshot"),
+        (FLEET, fleet(1, **_with_disk("example-data")), "disk_name"),
+        (FLEET, fleet(1, **_with_disk("zones/us-east1-b/disks/example-data")), "zonal_disk"),
+        (FLEET, fleet(1, **_with_disk("regions/us-east1/disks/none")), "regional_disk"),
+        (FLEET, fleet(1, disks=[{"boot": True, "autoDelete": True, "initializeParams": {"sourceImage": "none"}}, {"autoDelete": True, "initializeParams": {"sourceSnapshot": "none"}}]), "snapshot"),
+        (ATTACHMENT, attachment(disk="regions/us-east1/disks/none"), "regional_disk"),
+        (NOTIFICATION, notification(userProject="payer"), "user_project"),
+    )),
     VerbRun(FLEET, ONLINE, fleet(5, **_SPOT, placement={"policies": [_POLICY]}, locationPolicy={"zones": [{"zone": "zones/us-east1-b"}]}), world=_has_policy, name="all"),
     VerbRun(FLEET, ONLINE, fleet(5, region="us-est1"), name="misspelt_region"),
     VerbRun(FLEET, ONLINE, fleet(5, **_disk(_PUBLIC_IMAGE)), name="image"),

@@ -28,6 +28,7 @@ GROUPS: Final = {
         "docs/importing.md",
         "provider/gcpx_emulator/README.md",
         "provider/gcpx_filter/README.md",
+        "provider/gcpx_http/README.md",
         "provider/gcpx_push/README.md",
     ),
     "Operations": (

@@ -2,23 +2,31 @@
 
 Too loose: the constructors of resources and the functions accept calls without required inputs. Too strict: an input
 class accepts no dict in it, and a dict no class, although both work. Wrong: the stub of the settings has the names of
-the schema, such as `accessToken`, although the module has `access_token`.
+the schema, such as `accessToken`, although the module has `access_token`. Without a type checker, a list in place of an
+object ends the program with a traceback of Pulumi's SDK; `python_forms` says what is wrong instead.
 """
 
 from __future__ import annotations
 
 import ast
+import pprint
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from generate import python_forms
 from generate.schema_types import Json
 
 Required = dict[str, set[str]]
 """The Python names of required inputs, by module and class or function, such as `compute.get_operation`."""
 _FORM: Final = re.compile(r"'(\w+Args)(?:Dict)?'")
 """The name of an input class, or of the TypedDict with the same keys."""
+_CREATION: Final = re.compile(
+    r"(            __props__\.__dict__\[[^\n]*)"
+    r"((?:\n        (?! |super)[^\n]*)*\n        super\(\w+, __self__\)\.__init__\(\n            )('gcpx:\w+:\w+')"
+)
+"""The end of what a constructor does with the inputs of a new resource, with the resource's token."""
 
 
 def correct_input_types(folder: Path, package: Json) -> None:
@@ -31,6 +39,49 @@ def correct_input_types(folder: Path, package: Json) -> None:
             path.write_text(corrected)
     for stub in folder.rglob("config/__init__.pyi"):
         stub.write_text(_with_python_names(stub.read_text()))
+
+
+def require_forms(folder: Path, package: Json) -> None:
+    """Let the constructors of resources refuse lists that stand where objects belong, which the SDK cannot send."""
+    forms: dict[str, dict[str, python_forms.Form]] = {}
+    for token, described in package["resources"].items():
+        forms[token] = _forms_of(described["inputProperties"], package, forms)
+    filled = pprint.pformat(forms, width=120, sort_dicts=True)
+    source, empty = Path(python_forms.__file__).read_text(), "FORMS: dict[str, dict[str, Form]] = {}"
+    (root,) = (path.parent for path in folder.rglob("_utilities.py"))
+    (root / "_forms.py").write_text(source.replace(empty, empty.replace("{}", filled)))
+    for path in sorted(folder.rglob("*.py")):
+        source = path.read_text()
+        checked = _CREATION.sub(
+            r"\1\n            _forms.require_forms(\3, resource_name, __props__.__dict__)\2\3", source
+        )
+        if checked != source:
+            path.write_text(
+                checked.replace("from .. import _utilities\n", "from .. import _forms\nfrom .. import _utilities\n")
+            )
+
+
+def _forms_of(
+    properties: Json, package: Json, forms: dict[str, dict[str, python_forms.Form]]
+) -> dict[str, python_forms.Form]:
+    """Return the forms of properties, and add those of the objects in them to `forms`."""
+    return {_snake_case(name): _form_of(spec, package, forms) for name, spec in properties.items()}
+
+
+def _form_of(spec: Json, package: Json, forms: dict[str, dict[str, python_forms.Form]]) -> python_forms.Form:
+    if spec.get("type") == "array":
+        return [_form_of(spec["items"], package, forms)]
+    if "additionalProperties" in spec:
+        return {"": _form_of(spec["additionalProperties"], package, forms)}
+    token = spec.get("$ref", "").removeprefix("#/types/")
+    described = package["types"].get(token, {})
+    if "properties" not in described:
+        return None
+    name = token.rpartition(":")[2]
+    if name not in forms:
+        forms[name] = {}
+        forms[name].update(_forms_of(described["properties"], package, forms))
+    return str(name)
 
 
 def _required(package: Json) -> Required:

@@ -37,6 +37,10 @@ Each table has the permissions for each verb, which is something that gcpx does 
 replacement needs the permissions for `create` and for `delete`. A preview needs none, unless it refreshes first
 (`pulumi preview --refresh`), or the [setting](settings.md) `validateOnline` is set.
 
+With the permission to list a kind of resources, such as `compute.instanceTemplates.list`, a refresh of many resources
+needs fewer requests. With the permission to list operations, such as `compute.globalOperations.list`, many creations at
+once need fewer requests. Both also work without these permissions.
+
 **Nothing on this page has been tried with the real Google Cloud.** The permissions are those in Google's documentation
 (see [Sources](#sources)). The tests run every verb against the emulator with exactly these permissions, and again
 without each of them.

@@ -160,7 +160,7 @@ def _limits(traits: Traits) -> Iterator[_Limit]:
     if traits.enum and not traits.closed:
         yield _Limit("new values", "another value of the same form", warns=True)
     if traits.pattern:
-        yield _Limit("form", traits.pattern[1])
+        yield _Limit("form", traits.pattern.words)
     yield from _number_limits(traits)
     yield from _length_limits(traits)
 

@@ -15,7 +15,7 @@ from typing import Final
 from workspace import ROOT, pulumi_setup
 
 from generate.class_docs import add_docstrings
-from generate.input_types import correct_input_types
+from generate.input_types import correct_input_types, require_forms
 
 LANGUAGES: Final = ("dotnet", "go", "java", "nodejs", "python")
 FOLDERS: Final = ROOT / "sdk"
@@ -36,6 +36,7 @@ def write(folder: Path, schema: Path = ROOT / "schema.json", language: str = "py
         _generate(fresh, schema, language)
         if language == "python":
             correct_input_types(fresh, json.loads(schema.read_text()))
+            require_forms(fresh, json.loads(schema.read_text()))
             add_docstrings(fresh)
         for path in _files(folder) - _files(fresh):
             (folder / path).unlink()

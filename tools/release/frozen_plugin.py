@@ -21,7 +21,7 @@ from workspace import ROOT
 from release.build import REPRODUCIBLE
 
 NAME: Final = "pulumi-resource-gcpx"
-PACKAGES: Final = ("gcpx", "gcpx_filter", "gcpx_push")
+PACKAGES: Final = ("gcpx", "gcpx_filter", "gcpx_http", "gcpx_push")
 """Our packages that the plugin consists of."""
 _START: Final = """
 import os

@@ -12,7 +12,7 @@ from gcpx import __version__
 
 _PLUGIN: Final = "pulumi_gcpx_provider"
 _SDK: Final = "pulumi_gcpx"
-_WHEELS: Final = ("gcpx_emulator", "gcpx_filter", "gcpx_push", _SDK, _PLUGIN)
+_WHEELS: Final = ("gcpx_emulator", "gcpx_filter", "gcpx_http", "gcpx_push", _SDK, _PLUGIN)
 
 
 def problems(folder: Path, schema: str) -> Iterator[str]:

@@ -19,13 +19,14 @@ import httpx
 import gcpx_emulator.services  # noqa: F401 - registers the APIs, by which requests are named
 from gcpx.compute.operations import Operation, Operations, Wait
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.connections import Connections, Received
+from gcpx.gcp.connections import Connections
 from gcpx.gcp.request import COMPUTE, Api, Request
 from gcpx.gcp.settings import Settings
 from gcpx.model.resource import Context
 from gcpx.provider import Provider
 from gcpx_emulator.core.discovery import route
 from gcpx_emulator.core.errors import ApiError as NoSuchMethod
+from gcpx_http.connections import Received
 
 _SECRET: Final = re.compile(r"(key|token|password|secret)$", re.IGNORECASE)
 """Names of fields whose values are not recorded."""

@@ -13,8 +13,9 @@ from gcpx.compute.operations import Operation, Operations, Outcome, Wait
 from gcpx.errors import MalformedResponse
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import ApiError, NotFound, PermissionDenied, PreconditionFailed, Rejected
-from gcpx.gcp.list_method import is_id
-from gcpx.gcp.request import COMPUTE, Request, segment
+from gcpx.gcp.list_method import ListMethod, is_id, items_of, no_scope
+from gcpx.gcp.request import COMPUTE, SHORT_PATIENCE, Request, segment
+from gcpx.gcp.shared_reads import Scope
 from gcpx.model.links import name_of
 from gcpx.model.resource import Context
 
@@ -88,10 +89,8 @@ class Collection:
 
     def get(self, context: Context, name: str) -> dict[str, Any] | None:
         """Read a resource; None if it does not exist."""
-        query = {"view": self.view} if self.view else {}
-        try:
-            live = self.google.send(Request(api=COMPUTE, method="GET", path=self.url_of(name), query=query), context)
-        except NotFound:
+        live = self.google.reads.read(context, self._shared(context), name)
+        if live is None:
             return None
         # An empty response, or one about something else, does not mean that the resource is gone.
         if not is_id(live.get("id")) or name not in {live.get("name"), str(live["id"])}:
@@ -99,6 +98,27 @@ class Collection:
                 f"Google's response for {self.path}/{name} is not about it: it holds no such id or name"
             )
         return live
+
+    def _shared(self, context: Context) -> Scope:
+        """Say how a call reads resources of the collection, alone or by a page of the list."""
+        query = {"view": self.view} if self.view else {}
+        # Whatever a page lacks is read alone, so nothing on it must have been reached.
+        pages = ListMethod(google=self.google, path=self.url, query=query, patience=SHORT_PATIENCE, needs=no_scope)
+
+        def alone(name: str) -> dict[str, Any] | None:
+            try:
+                return self.google.send(
+                    Request(api=COMPUTE, method="GET", path=self.url_of(name), query=query), context
+                )
+            except NotFound:
+                return None
+
+        def page(token: str) -> tuple[dict[str, dict[str, Any]], str]:
+            found = pages.page(context, token)
+            return {str(item.get("name")): item for item in items_of(found)}, found.get("nextPageToken", "")
+
+        place = f"{self.url}?view={self.view}" if self.view else self.url
+        return Scope(place=place, kind=self.path.rpartition("/")[2], alone=alone, page=page)
 
     def get_own(self, context: Context, name: str) -> dict[str, Any] | None:
         """Read the resource of the call; None if it is gone, or if what has its name is, or may be, another one.

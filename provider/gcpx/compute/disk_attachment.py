@@ -9,6 +9,7 @@ import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import unquote
@@ -16,8 +17,13 @@ from urllib.parse import unquote
 import attrs
 
 from gcpx.compute.collection import Collection
-from gcpx.compute.insertion import InsertionOfOne, is_own, wait_for_insertions
-from gcpx.compute.instance_properties.disks import AttachedDisk
+from gcpx.compute.insertion import LAG, InsertionOfOne, is_own, wait_for_insertions
+from gcpx.compute.instance_properties.disks import (
+    REGIONAL_DISK,
+    ZONAL_DISK,
+    AttachedDisk,
+    force_attach_requires_regional_disk,
+)
 from gcpx.compute.listing import ImportableResources, ListQuery
 from gcpx.compute.operations import Operation, Outcome, Wait
 from gcpx.compute.reference import rest
@@ -39,6 +45,7 @@ from gcpx.model.numbers import as_integer
 from gcpx.model.ownership import Known, Maker, Owner, Shown, owner
 from gcpx.model.patterns import LINK_PARTS, PROJECT, SEGMENT, ZONE, Form
 from gcpx.model.resource import Context, InvalidId, ListedResource, Page, Resource, State, gone
+from gcpx.model.times import moment
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import (
@@ -50,14 +57,14 @@ if TYPE_CHECKING:
 
 _PREFIX: Final = r"(?:(?:https?:)?//[^/]+/(?:compute/)?(?:v1|beta)/)?(?:projects/(" + SEGMENT + r")/)?"
 INSTANCE: Final = Form(
-    re.compile(_PREFIX + rf"(?:zones/({SEGMENT})/)?(?:instances/)?({SEGMENT})"),
+    _PREFIX + rf"(?:zones/({SEGMENT})/)?(?:instances/)?({SEGMENT})",
     "NAME, zones/ZONE/instances/NAME, projects/PROJECT/zones/ZONE/instances/NAME or the instance's URL",
     ("projects/PROJECT/zones/ZONE/instances/NAME", "zones/ZONE/instances/NAME", "NAME"),
     LINK_PARTS,
 )
 """An instance; the groups of the pattern are project, zone and name."""
 DISK: Final = Form(
-    re.compile(_PREFIX + rf"(?:(?:zones|regions)/{SEGMENT}/disks/)?{SEGMENT}"),
+    _PREFIX + rf"(?:(?:zones|regions)/{SEGMENT}/disks/)?{SEGMENT}",
     "NAME, zones/ZONE/disks/NAME, regions/REGION/disks/NAME, with projects/PROJECT/ before it, or the disk's URL",
     tuple(
         f"{project}{shape}"
@@ -141,21 +148,8 @@ def parsed(resource_id: str, settings: Settings) -> Address | None:
     return Address(project, parts[2], parts[3], unquote(parts[4])) if parts and project else None
 
 
-_REGIONAL_DISK: Final = re.compile(r"(?:.*/)?regions/[^/]+/disks/[^/]+")
-_ZONAL_DISK: Final = re.compile(r"(?:.*/)?zones/([^/]+)/disks/[^/]+")
 _OF_THE_INSTANCE: Final = ("interface", "project", "zone")
 _OF_THE_DISK: Final = ("diskEncryptionKey", "diskSizeGb", "guestOsFeatures", "userLicenses")
-
-
-@rule("forceAttach requires a regional disk", rest("instances.attachDisk", "forceAttach"))
-def force_attach_requires_regional_disk(values: DiskAttachmentValues) -> list[Failure]:
-    """Refuse to force a zonal disk, which Google refuses too."""
-    disk = values.get("disk")
-    if values.get("forceAttach") is True and isinstance(disk, str) and not _REGIONAL_DISK.fullmatch(disk):
-        return [
-            Failure("forceAttach", "must be left out unless disk is a regional disk, written regions/REGION/disks/NAME")
-        ]
-    return []
 
 
 @rule("instance must be in project and zone, if they are given too", rest("instances.attachDisk", "zone"))
@@ -173,15 +167,22 @@ def instance_is_in_project_and_zone(values: DiskAttachmentValues) -> list[Failur
     ]
 
 
-@rule("a zonal disk must be in the zone of the instance", rest("instances.attachDisk", "source"))
+@rule(
+    "a zonal disk must be in the zone of the instance, and a regional disk in its region",
+    rest("instances.attachDisk", "source"),
+)
 def disk_is_in_the_zone(values: DiskAttachmentValues) -> list[Failure]:
-    """Refuse a disk of another zone, which Google refuses too."""
+    """Refuse a disk of another zone or region, which Google refuses too."""
     instance, disk, zone = values.get("instance"), values.get("disk"), values.get("zone")
     parts = INSTANCE.pattern.fullmatch(instance) if isinstance(instance, str) else None
     known = parts[2] if parts and parts[2] else name_of(zone) if isinstance(zone, str) else ""
-    own = _ZONAL_DISK.fullmatch(disk) if isinstance(disk, str) and DISK.pattern.fullmatch(disk) else None
-    if known and own and own[1] != known:
+    if not known or not isinstance(disk, str) or not DISK.pattern.fullmatch(disk):
+        return []
+    zonal, regional = ZONAL_DISK.fullmatch(disk), REGIONAL_DISK.fullmatch(disk)
+    if zonal and zonal[1] != known:
         return [Failure("disk", "must be in the zone of the instance, unless it is a regional disk")]
+    if regional and regional[1] != known.rpartition("-")[0]:
+        return [Failure("disk", "must be in the region of the instance")]
     return []
 
 
@@ -204,7 +205,11 @@ class DiskAttachmentModel(AttachedDisk):
 
     OMIT = frozenset({"initializeParams", "source"})
     ALWAYS = frozenset({"deviceName", "index", "kind", "mode", "type"})
-    RULES = (force_attach_requires_regional_disk, instance_is_in_project_and_zone, disk_is_in_the_zone)
+    RULES = (
+        force_attach_requires_regional_disk("disk", rest("instances.attachDisk", "forceAttach")),
+        instance_is_in_project_and_zone,
+        disk_is_in_the_zone,
+    )
 
     @staticmethod
     def implied(values: dict[str, Any]) -> dict[str, Any]:
@@ -305,12 +310,19 @@ class DiskAttachment(Resource):
         return [missing_place(name, "name the instance by its URL") for name in missing]
 
     def check_online(self, context: Context, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
-        """Check that project and zone exist."""
+        """Check that project and zone exist, and then the instance and the disk."""
         del olds
         location, values = self.location(inputs, {}), _values(inputs)
-        checks = OnlineChecks(self._lookups, context, location.project)
-        zone_property = "zone" if values.get("zone") or not values.get("instance") else "instance"
-        return checks.run(inputs, [partial(checks.check_zone, location.zone or "", (zone_property,))])
+        named = INSTANCE.pattern.fullmatch(text(values, "instance"))
+        project_path = ("instance" if named and named[1] else "project",)
+        zone_path = ("instance" if named and named[2] else "zone",)
+        checks = OnlineChecks(self._lookups, context, location.project, project_path=project_path)
+        in_zone = checks.run(inputs, [partial(checks.check_zone, location.zone or "", zone_path)])
+        place = f"zones/{location.zone}" if location.zone else ""
+        links = [(name, f"{place}/{name}s" if place else "") for name in ("instance", "disk")]
+        return in_zone or checks.run(
+            {}, [partial(checks.check_link, text(values, name), collection, (name,)) for name, collection in links]
+        )
 
     def location(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Location:
         """Return the instance's project and zone, which complete short names."""
@@ -597,6 +609,16 @@ class _Creation(InsertionOfOne):
     def was_known(self, operation: Operation) -> bool:
         """Return whether the state has it as unread, or a disk was detached from the instance since then."""
         return bool(self.prior.get(UNREAD)) or self._may_be_detached(operation)
+
+    def may_lag(self, operation: Operation) -> bool:
+        """Return false if a disk was detached from the instance when reads no longer lagged behind the call.
+
+        Earlier, it may have been another disk, which the operation does not say, while a read does not show ours yet.
+        """
+        ended = moment(operation.get("endTime"))
+        if ended is None:
+            return True
+        return not self._may_be_detached({**operation, "insertTime": (ended + timedelta(seconds=LAG)).isoformat()})
 
     def thing(self, operation: Operation) -> str:
         """Name the call."""

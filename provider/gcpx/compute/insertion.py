@@ -19,9 +19,9 @@ from typing import Any, ClassVar, Final
 
 import attrs
 
-from gcpx.compute.operations import Operation, Operations, Outcome, Wait, begun_at, left_nothing
+from gcpx.compute.operations import Operation, Operations, Outcome, Wait, begun_at, is_insertion, kind_of, left_nothing
 from gcpx.compute.reference import NAME
-from gcpx.errors import CancelledError, OutOfTimeError, ProviderError, safe_message
+from gcpx.errors import CancelledError, OutOfTimeError, ProviderError, safe_message, without_stop
 from gcpx.gcp.creation import Creation, Made
 from gcpx.gcp.errors import ApiError, Conflict, NotFound, PermissionDenied, PreconditionFailed, Rejected, Unfinished
 from gcpx.gcp.request import Request
@@ -34,7 +34,7 @@ from gcpx.model.resource import Context
 LAG: Final = 20.0
 """Seconds in which Google's answers may lag behind what it has done."""
 MOST_FAILURES: Final = 3
-"""After so many operations that failed at once, or whose results are not seen, the last request ID is used."""
+"""After so many operations that failed at once, or whose results are not seen yet, the last request ID is used."""
 _RECOGNIZED: Final = 3600.0
 """Seconds for which Google recognizes a request ID."""
 _CLOCK_SKEW: Final = 60.0
@@ -145,6 +145,11 @@ class Insertion(abc.ABC):
         This means that an earlier run has already waited for it to become visible.
         """
 
+    def may_lag(self, operation: Operation) -> bool:
+        """Return whether a read may not show yet what a finished operation has created."""
+        del operation
+        return True
+
     def is_other(self, operation: Operation) -> bool:
         """Return whether an operation creates something under another name, so that an earlier run has begun it."""
         del operation
@@ -174,7 +179,7 @@ class Insertion(abc.ABC):
             if whose is Owner.OURS or is_last:
                 break
             unseen = ended if whose is Owner.UNKNOWN else unseen
-            failures += whose is Owner.UNKNOWN or outcome.error is not None
+            failures += outcome.error is not None or (whose is Owner.UNKNOWN and self.may_lag(ended))
         if may_be_earlier and whose is Owner.OURS and outcome.error is None and self.is_certainly_earlier(ended):
             self.context.inform(taken_over(self.thing(ended), ended))
         return Inserted(outcome, may_be_earlier)
@@ -208,7 +213,7 @@ class Insertion(abc.ABC):
         if earlier is not None:
             return earlier
         try:
-            return self.operations.send(self.request(request_id), self.context)
+            return self._begun(request_id)
         except Unfinished as lost:
             refusal: ApiError = self.refusal_of_lost(lost, request_id)
         except (Conflict, Rejected, PreconditionFailed) as error:
@@ -220,6 +225,18 @@ class Insertion(abc.ABC):
         if unseen is not None and not isinstance(refusal, PreconditionFailed):
             raise Unfinished(f"{_UNSEEN}. Google refused to create it again: {explained}", unseen) from refusal
         raise explained from (refusal if explained is not refusal else refusal.__cause__)
+
+    def _begun(self, request_id: str) -> Operation:
+        """Send the request; return its operation, which may be that of an earlier request with the ID.
+
+        Whoever may change something in the project can use the ID for another request, such as one that sets labels.
+        """
+        operation = self.operations.send(self.request(request_id), self.context)
+        if operation.get("operationType") and not is_insertion(operation):
+            raise Unfinished(
+                f"another request ({kind_of(operation)}) has used the ID of this one; run `pulumi up` again in an hour"
+            )
+        return operation
 
     def refusal_of_lost(self, lost: Unfinished, request_id: str) -> ApiError:
         """Return a conflict if another request created what exists; raise Unfinished if a lost request may have.
@@ -233,12 +250,12 @@ class Insertion(abc.ABC):
             except ProviderError as error:
                 raise with_reason(lost, error) from lost
             if not is_others:
-                raise Unfinished(str(lost), operation) from lost
+                raise lost.with_operation(operation) from lost
         if self.context.is_over:
             raise lost
         return Conflict(
-            f"{str(lost.__cause__ or lost).rstrip('.')}. For {LAG:.0f} seconds, Google has listed no operation of this "
-            "request; if its list is later than that, the next `pulumi up` takes over what the request created"
+            f"{without_stop(str(lost.__cause__ or lost))}. For {LAG:.0f} seconds, Google has listed no operation of this "
+            "request; if it lists one later, the next `pulumi up` takes over what the request created"
         )
 
     def _owner_once_seen(self, outcome: Outcome) -> Owner:
@@ -249,10 +266,12 @@ class Insertion(abc.ABC):
                 whose = self.owner(outcome)
                 if whose is not Owner.UNKNOWN:
                     return whose
+                if not self.may_lag(outcome.operation):
+                    break
         except Exception as error:  # after any error, keep what was created
             words = (
                 "the resource was created, perhaps by an earlier run, but it could not be read: "
-                f"{safe_message(error)}; run `pulumi up` again to continue"
+                f"{without_stop(safe_message(error))}; run `pulumi up` again to continue"
             )
             raise Unfinished(words, outcome.operation) from error
         if self.context.cancelled.is_set() or not self.was_known(outcome.operation):
@@ -275,7 +294,7 @@ class InsertionOfOne(Insertion, Creation):
 
 def with_reason(lost: Unfinished, error: ProviderError) -> Unfinished:
     """Return the error of a lost request with the error for which nothing tells what became of the request."""
-    words = f"{str(lost).rstrip('.')}. What became of the request could not be found out: {safe_message(error)}"
+    words = f"{without_stop(str(lost))}. gcpx could not find out what became of the request: {safe_message(error)}"
     return Unfinished(words, lost.operation)
 
 
@@ -288,7 +307,7 @@ def inserted_name(operation: Mapping[str, Any], name: str) -> str:
     """Return the name of what an operation of `insert` creates; `name` if its link does not end in a valid one."""
     target = operation.get("targetLink")
     found = name_of(target) if isinstance(target, str) else ""
-    return found if NAME[0].fullmatch(found) else name
+    return found if NAME.pattern.fullmatch(found) else name
 
 
 def is_own(
@@ -341,7 +360,7 @@ def _maker(
     try:
         begun = operations.begun_by_requests(context, scope, context.request_mark, patience=0.0)
     except PermissionDenied as error:
-        why = f"the operations could not be listed: {error.message.rstrip('.')}"
+        why = f"the operations could not be listed: {without_stop(error.message)}"
         return (Maker.OURS if context.prior.get(UNREAD) == number else Maker.UNTOLD), why
     ours = [item for item in begun if str(item.get("targetId")) == number]
     if not ours:

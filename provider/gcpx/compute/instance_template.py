@@ -7,10 +7,13 @@ A template never changes, so every change replaces it. Source: REST reference, `
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+import attrs
+
 from gcpx.compute import image_names
-from gcpx.compute.instance_properties.disks import no_customer_keys
+from gcpx.compute.instance_properties.disks import ZONAL_DISK, no_customer_keys
 from gcpx.compute.instance_properties.properties import InstanceProperties, boot_disk_is_missing
 from gcpx.compute.listing import ListQuery
 from gcpx.compute.named_resource import Address, NamedResource
@@ -29,6 +32,7 @@ from gcpx.model.fields import (
     output_field,
     record,
     rule,
+    text,
 )
 from gcpx.model.links import name_of
 from gcpx.model.patterns import PROJECT, REGION
@@ -101,6 +105,21 @@ def types_and_policies_are_names(values: InstanceTemplateValues) -> list[Failure
     return [Failure(("properties", *path), reason) for path, value in places if isinstance(value, str) and "/" in value]
 
 
+@rule(
+    "an existing zonal disk must be named, not given as a URL", rest("instanceTemplates", "properties.disks[].source")
+)
+def zonal_disks_are_names(values: InstanceTemplateValues) -> list[Failure]:
+    """Refuse URLs of zonal disks, because a template has no zone; a regional disk is given as a URL."""
+    reason = (
+        "must be the bare name of a zonal disk, not its URL, in a template: write only the part after the last slash"
+    )
+    return [
+        Failure(("properties", "disks", index, "source"), reason)
+        for index, disk in elements(nested(values, "properties"), "disks")
+        if ZONAL_DISK.fullmatch(text(disk, "source"))
+    ]
+
+
 def _types_and_policies(properties: InstancePropertiesValues) -> Iterator[tuple[Path, Any]]:
     """Find every type and policy in instance properties, with its path in them."""
     yield ("machineType",), properties.get("machineType")
@@ -133,7 +152,9 @@ class DiskInstantiationConfig(Record):
 
     RULES = (custom_image_and_instantiate_from_require_each_other, image_names.image_name_form("customImage"))
 
-    auto_delete: bool = field("Delete the disk when its instance is deleted.")
+    auto_delete: bool = field(
+        "Delete the disk when its instance is deleted. Default: as on the source instance.", computed=True
+    )
     custom_image: str = field(
         "The image to create the disk from, such as `debian-12`, in any form that `sourceImage` accepts. Requires `instantiateFrom: CUSTOM_IMAGE`.",
         url="global/images",
@@ -183,6 +204,7 @@ class InstanceTemplateModel(Record):
         properties_include_boot_disk,
         properties_include_network_interface,
         types_and_policies_are_names,
+        zonal_disks_are_names,
         customer_supplied_keys_are_absent,
     )
 
@@ -213,10 +235,11 @@ class InstanceTemplateModel(Record):
         pattern=REGION,
         normalize=name_of,
     )
-    self_link: str = output_field("The template's URL.", always=True)
+    self_link: str = output_field("The template's URL.", always=True, url="global/instanceTemplates")
     self_link_unique: str = output_field(
         "The template's URL with its numeric ID. Unlike `selfLink`, it never refers to a later template with the same name.",
         always=True,
+        url="global/instanceTemplates",
     )
     source_instance: str = field(
         "The instance to create the template from, such as `projects/my-project/zones/us-east1-b/instances/web`, or its URL. Conflicts with `properties`.",
@@ -254,23 +277,29 @@ class InstanceTemplate(NamedResource):
         "PROJECT/REGION/NAME",
         "PROJECT/NAME",
         "NAME",
-        "a self link, also with ?uniqueId=",
+        "a self link, with or without ?uniqueId=",
     )
     operation_timeout = 240.0
 
     def check_online(self, context: Context, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
-        """Check that what the properties name exists."""
-        del olds
+        """Check the place and, unless the template exists already, that what it is created from exists."""
         location = self.location(inputs, {})
         checks = OnlineChecks(self._lookups, context, location.project, location.region)
-        return checks.run(inputs, instance_checks(checks, nested(inputs, "properties"), ("properties",)))
+        if not self.creates(olds, inputs):
+            return checks.run(inputs, [])
+        source = partial(checks.check_link, text(inputs, "sourceInstance"), "", ("sourceInstance",))
+        return checks.run(inputs, [source, *instance_checks(checks, nested(inputs, "properties"), ("properties",))])
 
-    def beta(self, context: Context, address: Address, inputs: dict[str, Any] | None) -> bool:
-        """Return whether a template has beta properties, which only the beta path accepts and returns."""
-        if inputs is None:
-            found = self._collection(address, beta=True).get(context, address.name)
-            inputs = {} if found is None else minimal_inputs(self.type, codec.from_body(self.type, found))
-        return codec.uses_beta(self.type, inputs)
+    def beta(self, inputs: dict[str, Any] | None) -> bool:
+        """Return whether a template may have beta properties, which only the beta path accepts and returns."""
+        return inputs is None or codec.uses_beta(self.type, inputs)
+
+    def read(self, context: Context, resource_id: str, inputs: dict[str, Any] | None) -> State | None:
+        """Read as other resources; an imported template without beta properties gets the links of its later reads."""
+        state = super().read(context, resource_id, inputs)
+        if state is None or inputs is not None or self.beta(minimal_inputs(self.type, state.properties)):
+            return state
+        return attrs.evolve(state, properties=codec.with_links_of(self.version, self.type, state.properties))
 
     def state(self, address: Address, found: dict[str, Any]) -> State:
         """Describe a template, with its unique link."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Any, ClassVar, Final
 
@@ -18,6 +17,7 @@ from gcpx.gcp.list_method import ListMethod, any_scope, no_scope, unreached
 from gcpx.model import codec
 from gcpx.model.fields import Record, exclusive, field, object_type, output_field, record
 from gcpx.model.numbers import as_integer
+from gcpx.model.patterns import Form
 from gcpx.model.resource import Context
 
 _QUERY: Final = ("filter", "orderBy", "returnPartialSuccess", "includeAllScopes", "serviceProjectNumber", "view")
@@ -335,7 +335,7 @@ class ListParameters(ListQuery):
 
     item_fields: list[str] = field(
         "The fields of each item to read, such as `[status, disks/source]`; fewer fields take less time. `name` and `selfLink` are always read. Default: all fields.",
-        pattern=(re.compile(r"[\w*/.-]+(\([\w*/.,()-]+\))?"), "a field's name, with / before a nested one"),
+        pattern=Form(r"[\w*/.-]+(\([\w*/.,()-]+\))?", "a field's name, with / before a nested one"),
     )
     max_results: int = field(
         "Read a single page of at most this many items, such as `100`: 1 to 500. `nextPageToken` then leads to the next page. Default: `0`, which reads all pages.",
@@ -359,7 +359,7 @@ class AggregatedListParameters(ListParameters):
     )
     service_project_number: str = field(
         "The number of the service project whose items to list, such as `123456789012`, if `project` is a Shared VPC host project.",
-        pattern=(re.compile(r"\d{1,19}"), "a project's number"),
+        pattern=Form(r"\d{1,19}", "a project's number"),
         source=rest("instances.aggregatedList", "serviceProjectNumber"),
     )
 

@@ -5,7 +5,6 @@ Source: REST reference, `machineImages`.
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from typing import Any, Final
 
@@ -23,8 +22,8 @@ from gcpx.compute.listing import ListQuery
 from gcpx.compute.named_resource import NamedResource
 from gcpx.compute.reference import NAME, rest
 from gcpx.gcp.online_checks import OnlineChecks
+from gcpx.model import codec
 from gcpx.model.fields import Failure, Record, exclusive, field, output_field, record, text
-from gcpx.model.links import path_of
 from gcpx.model.patterns import LINK_PARTS, PROJECT, form
 from gcpx.model.resource import Context, State
 
@@ -210,9 +209,6 @@ class MachineImageQuery(ListQuery):
     """Which images to list."""
 
 
-_INSTANCE_PATH: Final = re.compile(r"(?:projects/([^/]+)/)?zones/([^/]+)/.*")
-
-
 class MachineImage(NamedResource):
     """Machine images, identified by name in `global/machineImages`."""
 
@@ -226,12 +222,10 @@ class MachineImage(NamedResource):
     operation_timeout = 1200.0
 
     def check_online(self, context: Context, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
-        """Check the project and the source instance's zone; the instance may be created in the same run."""
-        del olds
-        source = _INSTANCE_PATH.fullmatch(path_of(text(inputs, "sourceInstance")))
-        project = (source and source[1]) or self.location(inputs, {}).project
-        checks = OnlineChecks(self._lookups, context, project)
-        return checks.run(inputs, [partial(checks.check_zone, source[2], ("sourceInstance",))] if source else [])
+        """Check the project and, unless the image exists already, the source instance."""
+        checks = OnlineChecks(self._lookups, context, self.location(inputs, {}).project)
+        source = partial(checks.check_link, text(inputs, "sourceInstance"), "", ("sourceInstance",))
+        return checks.run(inputs, [source] if self.creates(olds, inputs) else [])
 
     def parameters(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Name the source instance, which Google takes from the query."""
@@ -239,13 +233,14 @@ class MachineImage(NamedResource):
 
     def update(self, context: Context, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> State:
         """Set the labels, and keep those that other tools add."""
-        if old.get("labels") != new.get("labels"):
+        before, wanted = (codec.to_body(self.type, inputs).get("labels", {}) for inputs in (old, new))
+        if before != wanted:
             address = self._parse(resource_id)
             added_by_tools = self.type.properties["labels"].traits.merge_keys
 
             def body_from(image: dict[str, Any]) -> dict[str, Any]:
                 kept = {key: value for key, value in image.get("labels", {}).items() if key in added_by_tools}
-                return {"labels": kept | (new.get("labels") or {}), "labelFingerprint": image.get("labelFingerprint")}
+                return {"labels": kept | wanted, "labelFingerprint": image.get("labelFingerprint")}
 
             self._collection(address).read_modify_write(context, address.name, "setLabels", body_from)
         return super().update(context, resource_id, old, new)

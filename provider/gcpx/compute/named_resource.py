@@ -14,13 +14,13 @@ from gcpx.compute.insertion import EarlierInsertions, InsertionOfOne, deletion_c
 from gcpx.compute.listing import ImportableResources
 from gcpx.compute.operations import Operation, Outcome, Wait, begun_at
 from gcpx.compute.reference import NAME
-from gcpx.errors import ProviderError, safe_message
+from gcpx.errors import RUN_AGAIN, ProviderError, UserError, safe_message
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import ApiError, Conflict, NotFound, Rejected, Unfinished
 from gcpx.gcp.in_project import InProject, Lookups
 from gcpx.gcp.list_method import link_of
 from gcpx.gcp.request import COMPUTE, Request
-from gcpx.model import codec
+from gcpx.model import codec, lifecycle
 from gcpx.model.import_command import not_ours
 from gcpx.model.links import name_of, path_of
 from gcpx.model.naming import AUTONAMED, Autoname
@@ -65,7 +65,7 @@ class NamedResource(InProject):
     collection: ClassVar[str]
     version: ClassVar[str]
     operation_timeout: ClassVar[float]
-    autoname = Autoname(property="name", pattern=NAME[0], max_length=63)
+    autoname = Autoname(property="name", max_length=63)
 
     def __init__(self, google: GoogleClient, lookups: Lookups) -> None:
         super().__init__(google, lookups)
@@ -89,15 +89,15 @@ class NamedResource(InProject):
         del inputs
         return {}
 
-    def beta(self, context: Context, address: Address, inputs: dict[str, Any] | None) -> bool:
+    def beta(self, inputs: dict[str, Any] | None) -> bool:
         """Return whether requests need the beta version; `inputs` are None in an import."""
-        del context, address, inputs
+        del inputs
         return False
 
     def create(self, context: Context, inputs: dict[str, Any]) -> State:
         """Insert the resource, then read it by the numeric ID that the operation returns."""
         address = self._address(inputs)
-        collection = self._collection(address, beta=self.beta(context, address, inputs))
+        collection = self._collection(address, beta=self.beta(inputs))
         state = _Creation(
             context=context,
             operations=collection.operations,
@@ -120,12 +120,24 @@ class NamedResource(InProject):
     def read(self, context: Context, resource_id: str, inputs: dict[str, Any] | None) -> State | None:
         """Read by name; a resource with another numeric ID is not this one."""
         address = self._parse(resource_id)
-        collection = self._collection(address, beta=self.beta(context, address, inputs))
+        collection = self._collection(address, beta=self.beta(inputs))
         found = collection.get_own(context, address.name)
         unique_id = resource_id.partition("?uniqueId=")[2]
         if found is None or (unique_id and str(found.get("id")) != unique_id):
             return None
         return self.state(address, found)
+
+    def creates(self, olds: dict[str, Any], inputs: dict[str, Any]) -> bool:
+        """Return whether inputs create the resource, at first or as a replacement; `olds` are the last ones, or empty."""
+        return not olds or any(change.replaces for change in lifecycle.plan(self, olds, inputs, {}).changes)
+
+    def identity(self, resource_id: str, outputs: dict[str, Any]) -> str:
+        """Return the whole path, for which an import may give a name alone."""
+        del outputs
+        try:
+            return self._parse(resource_id).id
+        except UserError:
+            return resource_id
 
     def delete(self, context: Context, resource_id: str) -> None:
         """Delete by numeric ID, so that another resource of this name stays."""
@@ -174,7 +186,7 @@ class NamedResource(InProject):
         if full and (self.is_regional or full[2].startswith("global/")) and (full[1] or project):
             return Address(full[1] or project or "", full[2], full[3])
         short = path.split("/")
-        if len(short) == 1 and project and NAME[0].fullmatch(path):
+        if len(short) == 1 and project and NAME.pattern.fullmatch(path):
             return Address(project, f"global/{self.collection}", path)
         if all(short) and len(short) in ({2, 3} if self.is_regional else {2}):
             scope = f"regions/{short[1]}" if short[2:] else "global"
@@ -249,8 +261,7 @@ class _Creation(InsertionOfOne):
         """Say of a conflict what to do about the resource that has the name."""
         if not isinstance(error, Conflict):
             return error
-        words = f"{error}. {not_ours(self.context, self.address.id, 'choose another name')}"
-        return Conflict(words, status=error.status, reason=error.reason)
+        return error.with_hint(not_ours(self.context, self.address.id, "choose another name"))
 
     def wait(self, operation: Operation) -> Outcome:
         """Wait for the insertion."""
@@ -260,7 +271,7 @@ class _Creation(InsertionOfOne):
         try:
             return attrs.evolve(outcome, operation=self.collection.named(self.context, outcome.operation))
         except ProviderError as error:
-            raise Unfinished(safe_message(error, wait.what), outcome.operation) from error
+            raise Unfinished(safe_message(error, wait.what), outcome.operation, RUN_AGAIN) from error
 
     def is_other(self, operation: Operation) -> bool:
         """Return whether an operation inserts a resource of another name."""

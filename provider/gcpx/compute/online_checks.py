@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from gcpx.gcp.online_checks import OnlineCheck, OnlineChecks
+from gcpx.gcp.online_checks import OnlineCheck, OnlineChecks, missing
 from gcpx.model.fields import Failure, elements, nested, text
 from gcpx.model.links import name_of
 from gcpx.model.values import Path
 
 
 def instance_checks(checks: OnlineChecks, properties: Mapping[str, Any], path: Path) -> Iterator[OnlineCheck]:
-    """Yield the checks of machine type, images, networks and subnetworks.
+    """Yield the checks of machine type, disks, images, snapshots, networks and subnetworks.
 
     Args:
         checks: the checks of the resource, which know its project and region.
@@ -22,9 +22,11 @@ def instance_checks(checks: OnlineChecks, properties: Mapping[str, Any], path: P
     """
     yield partial(check_machine_type, checks, text(properties, "machineType"), (*path, "machineType"))
     for index, disk in elements(properties, "disks"):
-        image_path = (*path, "disks", index, "initializeParams", "sourceImage")
-        image = text(nested(disk, "initializeParams"), "sourceImage")
-        yield partial(checks.check_link, image, "global/images", image_path)
+        disk_path, made_from = (*path, "disks", index), nested(disk, "initializeParams")
+        yield partial(check_disk, checks, text(disk, "source"), (*disk_path, "source"))
+        for name, collection in (("sourceImage", "global/images"), ("sourceSnapshot", "global/snapshots")):
+            link = text(made_from, name)
+            yield partial(checks.check_link, link, collection, (*disk_path, "initializeParams", name))
     subnetworks = f"regions/{checks.region}/subnetworks" if checks.region else ""
     for index, interface in elements(properties, "networkInterfaces"):
         interface_path = (*path, "networkInterfaces", index)
@@ -33,14 +35,29 @@ def instance_checks(checks: OnlineChecks, properties: Mapping[str, Any], path: P
         yield partial(checks.check_link, subnetwork, subnetworks, (*interface_path, "subnetwork"))
 
 
+def check_disk(checks: OnlineChecks, source: str, path: Path) -> list[Failure]:
+    """Check that a disk exists; a bare name stands for a zonal disk in a zone of the region, or in any zone."""
+    if not source or "/" in source or not checks.project:
+        return checks.check_link(source, "", path)
+    every = f"beta/projects/{checks.project}/aggregated/disks"
+    listed = checks.get(every, filter=f'name = "{source}"', fields="items/*(disks(name))") or {}
+    if not listed or _is_in(listed, "disks", f"zones/{checks.region}-" if checks.region else "zones/"):
+        return []
+    return [missing(f"a disk {source} in {checks.region or 'any zone'} of {checks.project}", path)]
+
+
+def _is_in(listed: Mapping[str, Any], collection: str, place: str) -> bool:
+    """Return whether an aggregated list has items in scopes that begin with a place, such as `zones/us-east1-`."""
+    return any(group.get(collection) and scope.startswith(place) for scope, group in listed.get("items", {}).items())
+
+
 def check_machine_type(checks: OnlineChecks, machine_type: str, path: Path) -> list[Failure]:
     """Check that a zone of the region, or any zone, has a machine type. Custom types are skipped: no list has them."""
     name, region = name_of(machine_type), checks.region
     if not name or "custom-" in name or not checks.project:
         return []
     listed = _machine_types(checks, name)
-    zones = [scope for scope, group in listed.get("items", {}).items() if group.get("machineTypes")]
-    if not listed or [zone for zone in zones if region is None or f"/{region}-" in zone]:
+    if not listed or _is_in(listed, "machineTypes", f"zones/{region}-" if region else "zones/"):
         return []
     return [
         Failure(
@@ -59,9 +76,7 @@ def check_quotas(checks: OnlineChecks, machine_type: str, count: int, minimum: i
         left = available.get(name)
         if left is None or count * each <= left:
             continue
-        words = (
-            f"needs {count * each:,} of quota {name} in {checks.region}, where {left:,.0f} are left: request more quota"
-        )
+        words = f"needs {count * each:,} of quota {name} in {checks.region}, where {left:,.0f} are left: request a higher quota"
         if minimum * each > left:
             failures.append(Failure("count", words))
         else:

@@ -10,7 +10,7 @@ from typing import Final, Self
 
 import attrs
 
-from gcpx.compute.operations import Operation, Operations, scope_of, warn_of
+from gcpx.compute.operations import FIELDS_OF_PROGRESS, Operation, Operations, scope_of, warn_of
 from gcpx.errors import CancelledError, ProviderError, safe_message
 from gcpx.gcp.errors import Unfinished, from_operation
 from gcpx.gcp.list_method import PAGE, ListMethod
@@ -20,7 +20,6 @@ from gcpx.model.resource import Context
 
 _FIRST_PAUSE: Final = 1.0
 _LONGEST_PAUSE: Final = 15.0
-_FIELDS: Final = "name,status,error,httpErrorStatusCode,httpErrorMessage,warnings"
 
 
 @attrs.define
@@ -63,7 +62,7 @@ class Started:
 
     def give_up(self, reason: str) -> None:
         """Record that the result will not be known."""
-        self.error = Unfinished(f"{self.what}: {reason}; run `pulumi refresh` to find out the result", self.operation)
+        self.error = Unfinished(f"{self.what}: {reason}", self.operation, "Run `pulumi refresh` to find out the result")
 
 
 @attrs.define
@@ -141,7 +140,7 @@ class OperationsWatch:
         query = {"orderBy": "creationTimestamp desc"}
         path = f"{self.operations.path}/{zone}/operations"
         google = self.operations.google
-        method = ListMethod(google=google, path=path, query=query, fields=_FIELDS, patience=SHORT_PATIENCE)
+        method = ListMethod(google=google, path=path, query=query, fields=FIELDS_OF_PROGRESS, patience=SHORT_PATIENCE)
         for page in islice(method.pages(self.context), len(unseen) // PAGE + 2):
             for operation in page.get("items", ()):
                 item = unseen.pop(operation.get("name"), None)
@@ -153,7 +152,9 @@ class OperationsWatch:
     def _read_one(self, item: Started) -> None:
         try:
             path = self.operations.path_of(item.operation)
-            request = Request(api=COMPUTE, method="GET", path=path, query={"fields": _FIELDS}, patience=SHORT_PATIENCE)
+            request = Request(
+                api=COMPUTE, method="GET", path=path, query={"fields": FIELDS_OF_PROGRESS}, patience=SHORT_PATIENCE
+            )
             self._update(item, self.operations.send(request, self.context))
         except Exception as error:  # noqa: BLE001 - whatever went wrong, Google accepted the request
             if not self._may_pass(error):
@@ -168,6 +169,7 @@ class OperationsWatch:
     def _update(self, item: Started, operation: Operation) -> None:
         item.update(operation)
         if item.is_settled:
+            self.operations.ended(item.operation)
             warn_of(self.context, item.what, operation)
 
 

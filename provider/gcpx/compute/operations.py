@@ -6,20 +6,21 @@ import contextlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, cast
 
 import attrs
 
-from gcpx.errors import CancelledError, MalformedResponse, OutOfTimeError, safe_message
+from gcpx.errors import RUN_AGAIN, CancelledError, MalformedResponse, OutOfTimeError, safe_message
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import ApiError, PermissionDenied, Rejected, TimedOut, Unfinished, from_operation
-from gcpx.gcp.list_method import ListMethod, items_of
-from gcpx.gcp.request import COMPUTE, PATIENCE, Request, segment
+from gcpx.gcp.list_method import PAGE, ListMethod, items_of
+from gcpx.gcp.request import COMPUTE, PATIENCE, SHORT_PATIENCE, Request, segment
 from gcpx.gcp.retries import may_pass
+from gcpx.gcp.shared_reads import Scope
 from gcpx.model import codec
 from gcpx.model.fields import Record, object_type, output_field, record
-from gcpx.model.links import name_of
-from gcpx.model.resource import Context
+from gcpx.model.links import name_of, path_of
+from gcpx.model.resource import Context, Sharing
 from gcpx.model.times import moment
 
 if TYPE_CHECKING:
@@ -44,6 +45,11 @@ def kind_of(operation: Operation) -> str:
     template `compute.instanceTemplates.insert`, and its deletion `delete`.
     """
     return str(operation.get("operationType", "")).rpartition(".")[2]
+
+
+def is_insertion(operation: Operation) -> bool:
+    """Return whether an operation (REST JSON) creates or attaches something."""
+    return kind_of(operation) in _INSERTIONS
 
 
 def scope_of(operation: Operation) -> str:
@@ -143,6 +149,12 @@ _LONGEST_PAUSE: Final = 2.0
 _INSERTIONS: Final = frozenset({"attachDisk", "bulkInsert", "insert"})
 _DELETIONS: Final = frozenset({"deferredDelete", "delete", "preempted"})
 """The kinds of operations after which their target may be gone."""
+_A_FEW: Final = 16
+"""So many operations are waited for by a request for each of them; if there are more, lists show them."""
+_ROUND: Final = 0.1
+"""Seconds between two looks at the lists that show many operations, and between two of these lists."""
+FIELDS_OF_PROGRESS: Final = "name,status,error,httpErrorStatusCode,httpErrorMessage,warnings,progress,endTime,instancesBulkInsertOperationMetadata"
+"""The fields of an operation that change."""
 _NO_LONG_POLL: Final = (404, 501)
 """HTTP statuses by which a server says that it has no `wait` method."""
 
@@ -186,10 +198,23 @@ class Operations:
             ended = operation if operation.get("status") == "DONE" else self._until_done(context, operation, wait)
             warn_of(context, wait.what, ended)
             return Outcome.of(wait.what, ended)
+        except Unfinished as error:
+            raise error.with_operation(operation) from error
         except Exception as error:  # whatever went wrong, Google accepted the request
-            raise Unfinished(safe_message(error, wait.what), operation) from error
+            raise Unfinished(safe_message(error, wait.what), operation, RUN_AGAIN) from error
+        finally:
+            self.ended(operation)
+
+    def ended(self, operation: Operation) -> None:
+        """Note that an operation has ended: what was read of its target before that may be out of date."""
+        self.google.reads.changed(path_of(str(operation.get("targetLink", ""))))
 
     def _until_done(self, context: Context, operation: Operation, wait: Wait) -> Operation:
+        with self.google.reads.crowd(self._path_of_operations(operation)) as others:
+            return self._once_done(context, operation, wait, others)
+
+    def _once_done(self, context: Context, operation: Operation, wait: Wait, others: Callable[[], int]) -> Operation:
+        """Wait until an operation has ended, by lists while many others are waited for."""
         end, has_wait, shown = context.end(wait.timeout), True, ""
         for _ in context.tries(end - context.clock(), pause=_FIRST_PAUSE, longest=_LONGEST_PAUSE):
             left = end - context.clock()
@@ -198,7 +223,10 @@ class Operations:
             path = self.path_of(operation)
             long_poll = max(_FIRST_PAUSE, min(_LONG_POLL, left)) if has_wait else 0.0
             try:
-                operation = self._read(context, path, long_poll)
+                if others() > _A_FEW:
+                    operation = self._read_with_others(context, operation, left, others)
+                if operation.get("status") != "DONE":
+                    operation = self._read(context, path, long_poll)
             except ApiError as error:
                 if has_wait and error.status in _NO_LONG_POLL:
                     has_wait = False
@@ -216,17 +244,58 @@ class Operations:
                 shown = progress
                 context.progress(f"{wait.what}: {progress}")
         if context.cancelled.is_set():
-            words = "cancelled while Google was still working on it; run the command again to go on"
-        else:
-            words = "did not finish in time; raise customTimeouts, or run the command again to go on"
+            raise Unfinished(f"{wait.what}: cancelled while Google was still working on it", next_step=RUN_AGAIN)
+        words = "did not finish in time; raise customTimeouts, or run the command again to go on"
         raise Unfinished(f"{wait.what}: {words}")
+
+    def _read_with_others(
+        self, context: Context, operation: Operation, seconds: float, others: Callable[[], int]
+    ) -> Operation:
+        """Read an operation again and again, by lists that many calls share, until it is done or a list lacks it.
+
+        Returns it as it was last read, also if the time is up, the user cancels, or only a few calls still wait.
+        """
+        place, call = self._path_of_operations(operation), attrs.evolve(context, sharing=Sharing())
+        query = {"orderBy": "creationTimestamp desc"}
+        method = ListMethod(
+            google=self.google, path=place, query=query, fields=FIELDS_OF_PROGRESS, patience=SHORT_PATIENCE
+        )
+
+        def page(token: str) -> tuple[dict[str, dict[str, Any]], str]:
+            found = method.page(context, token)
+            return {str(item.get("name")): item for item in items_of(found)}, found.get("nextPageToken", "")
+
+        scope = Scope(
+            place=place,
+            kind="operations",
+            alone=lambda _: None,  # the caller reads it
+            page=page,
+            longest_age=_ROUND,
+            most_pages=others() // PAGE + 2,  # one more for the operations of others
+        )
+        rounds = context.tries(seconds, pause=_ROUND, longest=_ROUND)
+        next(rounds)  # it has just begun, or was just read
+        for _ in rounds:
+            if context.cancelled.is_set() or others() <= _A_FEW:
+                break
+            found = self.google.reads.read(call, scope, str(operation["name"]))
+            if found is None:
+                break
+            operation = cast("Operation", {**operation, **found})
+            if operation.get("status") == "DONE":
+                break
+        return operation
 
     def path_of(self, operation: Operation) -> str:
         """Return the path of requests for an operation; raise MalformedResponse if its name is no text."""
         name: object = operation.get("name")
         if not isinstance(name, str) or not name:
             raise MalformedResponse("Google's response has an operation without a name")
-        return f"{self.path}/{scope_of(operation)}/operations/{segment(name)}"
+        return f"{self._path_of_operations(operation)}/{segment(name)}"
+
+    def _path_of_operations(self, operation: Operation) -> str:
+        """Return the path of the list that has an operation."""
+        return f"{self.path}/{scope_of(operation)}/operations"
 
     def _read(self, context: Context, path: str, long_poll: float) -> Operation:
         """Read an operation once: for some seconds until it is done or, with 0 or after a timeout, as it is."""
@@ -239,7 +308,9 @@ class Operations:
         return self.send(Request(api=COMPUTE, method="GET", path=path, patience=0.0), context)
 
     def requested(self, context: Context, scope: str, request_id: str) -> Operation | None:
-        """Find the operation that a request ID started, unless it failed.
+        """Find the insertion that a request ID started, unless it failed.
+
+        Whoever may change something in the project can give any request the ID of another one.
 
         Args:
             context: the engine's call.
@@ -247,7 +318,7 @@ class Operations:
             request_id: the `requestId` of the request.
         """
         items = self._listed(context, scope, f'clientOperationId = "{request_id}"')
-        started = (item for item in items if item.get("clientOperationId") == request_id)
+        started = (item for item in items if item.get("clientOperationId") == request_id and is_insertion(item))
         return next((item for item in started if not item.get("error")), None)
 
     def requested_if_known(self, context: Context, scope: str, request_id: str) -> Operation | None:
@@ -284,7 +355,7 @@ class Operations:
         """
         items = self._listed(context, scope, f"clientOperationId eq {beginning}.*", patience)
         begun = (item for item in items if str(item.get("clientOperationId", "")).startswith(beginning))
-        return [item for item in begun if kind_of(item) in _INSERTIONS and not left_nothing(item)]
+        return [item for item in begun if is_insertion(item) and not left_nothing(item)]
 
     def were_begun_in_turn(
         self, context: Context, scope: str, operation: Operation, kinds: Iterable[str], beginning: str = ""

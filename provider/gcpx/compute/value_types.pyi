@@ -145,7 +145,7 @@ class BulkInstancesValues(TypedDict, total=False):
     placement: PlacementValues
     project: str
     region: str
-    removedKeys: dict[str, list[str]]
+    removedKeys: RemovedKeysValues
     rollingAction: RollingActionValues
     runningCount: int
     shortfalls: list[ShortfallValues]
@@ -503,6 +503,7 @@ class MemberValues(TypedDict, total=False):
     externalAddress: str
     fallback: int
     generation: str
+    hostname: str
     id: str
     internalAddress: str
     name: str
@@ -660,6 +661,16 @@ class RegionsValues(TypedDict, total=False):
     nextPageToken: str
     selfLink: str
     warnings: list[ApiWarningValues]
+
+class RemovedKeysValues(TypedDict, total=False):
+    guestAccelerators: list[str]
+    labels: list[str]
+    machineType: list[str]
+    metadata: list[str]
+    minCpuPlatform: list[str]
+    scheduling: list[str]
+    serviceAccounts: list[str]
+    tags: list[str]
 
 class ReservationAffinityValues(TypedDict, total=False):
     consumeReservationType: str

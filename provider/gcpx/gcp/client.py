@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from gcpx.errors import ProviderError, safe_message
-from gcpx.gcp.connections import Connections
+from gcpx.errors import RUN_AGAIN, ProviderError, safe_message, without_stop
+from gcpx.gcp.attempt import GRACE, Attempt
 from gcpx.gcp.errors import (
     ApiError,
     Conflict,
@@ -22,12 +22,16 @@ from gcpx.gcp.errors import (
     Unfinished,
     from_response,
 )
-from gcpx.gcp.permissions import explain_denial
 from gcpx.gcp.request import MOST_AT_ONCE, Api, Request
 from gcpx.gcp.retries import RateBudget, Retries, RetryableError, is_transient, may_pass, retry_after
 from gcpx.gcp.settings import Settings
-from gcpx.gcp.transport import GRACE, Attempt, Response, Transport
+from gcpx.gcp.shared_reads import SharedReads
 from gcpx.model.resource import Context
+
+if TYPE_CHECKING:
+    from gcpx.gcp.attempt import Response
+    from gcpx.gcp.connections import Connections
+    from gcpx.gcp.transport import Transport
 
 _OK: Final = range(200, 300)
 
@@ -38,24 +42,35 @@ class GoogleClient:
 
     Attributes:
         backoff: seconds before the first retry; see `gcpx.gcp.retries`.
-        grace: seconds that a request under way gets after a cancellation; see `gcpx.gcp.transport`.
+        grace: seconds that a request under way gets after a cancellation; see `gcpx.gcp.attempt`.
         clock: gives the time in seconds, from any starting point.
-        connections: what sends the requests, those for tokens included.
+        reads: the reads that may be answered together.
     """
 
     settings: Settings
     backoff: float = 0.5
     grace: float = GRACE
     clock: Callable[[], float] = time.monotonic
-    connections: Connections = attrs.field(
-        default=attrs.Factory(lambda self: Connections(self.clock), takes_self=True), repr=False
+    _connections: Connections | None = attrs.field(default=None, repr=False)
+    """What sends the requests, those for tokens included; without it, gcpx's own connections."""
+    reads: SharedReads = attrs.field(
+        default=attrs.Factory(lambda self: SharedReads(self.clock), takes_self=True), init=False, repr=False
     )
     _budgets: dict[Api, RateBudget] = attrs.field(factory=dict, init=False)
     _slots: threading.Semaphore = attrs.field(factory=lambda: threading.Semaphore(MOST_AT_ONCE), init=False, repr=False)
-    _transport: Transport = attrs.field(
-        default=attrs.Factory(lambda self: Transport(self.settings, self.connections), takes_self=True), init=False
-    )
+    _transport: Transport | None = attrs.field(default=None, init=False)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
+
+    @property
+    def transport(self) -> Transport:
+        """What carries the requests; the first one makes it, because a preview sends none and needs no HTTP."""
+        from gcpx.gcp.connections import Connections  # noqa: PLC0415 - loads the HTTP library
+        from gcpx.gcp.transport import Transport  # noqa: PLC0415 - as above
+
+        with self._lock:
+            if self._transport is None:
+                self._transport = Transport(self.settings, self._connections or Connections(self.clock))
+            return self._transport
 
     def send(self, request: Request, context: Context) -> dict[str, Any]:
         """Send a request, with retries where they are safe, and return the JSON object of the response.
@@ -73,17 +88,22 @@ class GoogleClient:
         with self._lock:
             budget = self._budgets.setdefault(request.api, RateBudget(self.clock))
         retries = Retries(request, context, budget, self._slots, self.backoff)
+        if request.only_reads:
+            return self._send_until_answered(request, context, retries)
+        self.reads.changed(request.path)
         try:
             return self._send_until_answered(request, context, retries)
         except (NotFound, Conflict, PreconditionFailed) as error:
             error.is_repeated = retries.lost is not None
             raise  # these show what an earlier attempt has done
         except ApiError as error:
-            if request.only_reads or retries.lost is None:
+            if retries.lost is None:
                 raise
             raise Unfinished(
-                f"{str(error).rstrip('.')}. Google may have carried the request out. Run the command again to go on"
+                f"{without_stop(str(error))}. Google may have carried the request out", next_step=RUN_AGAIN
             ) from error
+        finally:
+            self.reads.changed(request.path)
 
     def _send_until_answered(self, request: Request, context: Context, retries: Retries) -> dict[str, Any]:
         renew_token = False
@@ -112,7 +132,7 @@ class GoogleClient:
         except ProviderError as error:
             if isinstance(error, ApiError) and may_pass(error):
                 raise RetryableError(error, unsent=True) from error
-            hint = f"What became of the request could not be found out: {safe_message(error)}"
+            hint = f"gcpx could not find out what became of the request: {safe_message(error)}"
             raise lost.with_hint(hint) from error
         return None if done is None else dict(done)
 
@@ -126,7 +146,7 @@ class GoogleClient:
         given, left = self.settings.timeout_seconds, max(0.001, context.seconds_left(reading=request.only_reads))
         read = min(request.read_timeout or given, left)
         attempt = Attempt(request, context, min(given, left), read, self.grace, renew_token)
-        response = attempt.response(self._transport)
+        response = attempt.response(self.transport)
         error = None if response.status in _OK else self._refusal(request, response)
         if isinstance(error, RateLimited):
             budget.refused(sent, retry_after(response.headers))
@@ -141,9 +161,13 @@ class GoogleClient:
 
     def _refusal(self, request: Request, response: Response) -> ApiError:
         """Return the error of a response; for a missing permission, name it, the resource and the caller."""
+        from gcpx.gcp.permissions import explain_denial  # noqa: PLC0415 - a table that only refusals need
+
         error = from_response(request.description, response.status, response.body)
-        return explain_denial(error, request, self._transport.principal)
+        return explain_denial(error, request, self.transport.principal)
 
     def close(self) -> None:
         """Close the connections."""
-        self._transport.close()
+        with self._lock:
+            if self._transport is not None:
+                self._transport.close()

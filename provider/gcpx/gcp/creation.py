@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx.errors import safe_message
+from gcpx.errors import safe_message, without_stop
 from gcpx.gcp.errors import Conflict, Unfinished
 from gcpx.model.import_command import not_ours
 from gcpx.model.ownership import Known, Maker, Owner, Shown, owner
@@ -73,8 +73,8 @@ class Creation(abc.ABC):
 def taken_over(resource_id: str) -> str:
     """Return the message that what exists after a lost response is taken over, as Google does not show its creator."""
     return (
-        f"{resource_id} is taken over: the response to the request that creates it was lost, it was not there before, "
-        "and it is as requested. Google does not show who created it"
+        f"{resource_id} is taken over: the response to the request that creates it was lost, it did not exist before "
+        "the request, and it is as requested. Google does not show who created it"
     )
 
 
@@ -138,8 +138,8 @@ class CreationProgress:
         """Return what is kept in state after an error; None if nothing was created."""
         if self._response is not None:
             state = self.describe(self._response)
-            words = f"{state.id}: {self._outcome}, but it could not be read: {safe_message(error)}"
-            return PartialError(state, f"{words.rstrip('.')}. Run `pulumi up` again to finish it.")
+            words = f"{state.id}: {without_stop(str(self._outcome))}, but it could not be read: {safe_message(error)}"
+            return PartialError(state, f"{without_stop(words)}. Run `pulumi up` again to finish it.")
         return PartialError(self.describe(error.operation), str(error)) if isinstance(error, Unfinished) else None
 
 

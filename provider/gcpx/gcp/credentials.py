@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 import time
@@ -11,15 +12,17 @@ from urllib.parse import urlsplit
 
 import attrs
 import google.auth
+import google.auth.environment_vars
 import google.auth.exceptions
 import google.auth.transport
 import httpx
 
 from gcpx.errors import UserError
-from gcpx.gcp.connections import CONNECTION_EXCEPTIONS, Connections, Received
-from gcpx.gcp.errors import Unauthenticated
+from gcpx.gcp.connections import CONNECTION_EXCEPTIONS, Connections
+from gcpx.gcp.errors import NoCredentials, Unauthenticated
 from gcpx.gcp.retries import RetryableError, http_date, retry_after
-from gcpx.gcp.settings import INCOMPLETE, Settings, is_protected, parsed, problem
+from gcpx.gcp.settings import INCOMPLETE, Settings, is_protected, named_file, parsed, problem
+from gcpx_http.connections import Received
 
 _OAUTH_CODE: Final = re.compile(r"[a-z_]{1,40}")
 _CODE_IN_TEXT: Final = re.compile(r"Error code ([a-z_]+)(?=$|:| - )")
@@ -139,6 +142,8 @@ class Credentials:
                 self._authorize(request, headers, tuple(self.settings.scopes) or (scope,), renew=renew)
             except (UserError, RetryableError):
                 raise
+            except google.auth.exceptions.DefaultCredentialsError as error:
+                raise _none_found() from error
             except Exception as error:
                 raise _no_token(self._explain(error, request.received)) from error
         return headers
@@ -173,8 +178,6 @@ class Credentials:
             return (
                 f"the token server answered {code}, {skew or _OAUTH_CODES.get(code, 'see the OAuth 2.0 error codes')}"
             )
-        if isinstance(error, google.auth.exceptions.DefaultCredentialsError):
-            return "Application Default Credentials were not found or cannot be read"
         if received is not None and received.status != _OK:
             return f"the token server refused the request (HTTP {received.status}){self._hint(received.status)}"
         if received is not None:
@@ -206,6 +209,15 @@ def _oauth_code(error: Exception) -> str:
     found = _CODE_IN_TEXT.match(str(next(iter(error.args), "")))
     code = found[1] if found is not None else answer.get("error")
     return code if isinstance(code, str) and _OAUTH_CODE.fullmatch(code) else ""
+
+
+def _none_found() -> NoCredentials:
+    """Say that Application Default Credentials cannot be used, and which file the environment names for them."""
+    variable = google.auth.environment_vars.CREDENTIALS
+    named = named_file(os.environ[variable]) if os.environ.get(variable) else ""
+    if named:
+        return NoCredentials(f"the environment variable {variable} does not name a file with credentials: {named}")
+    return NoCredentials("gcpx has no credentials: Application Default Credentials were not found or cannot be read")
 
 
 def _no_token(why: str) -> Unauthenticated:

@@ -9,6 +9,7 @@ ApiError
         UnreadableResponse  a response that gcpx refuses to read
         ForeignResponse     an error response that is not in Google's format
     Unauthenticated         401
+        NoCredentials       no credentials were found
     PermissionDenied        403
     ApiDisabled             403 of an API that is not enabled
     ScopeTooNarrow          403 for the scopes of the access token
@@ -30,9 +31,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Final, Self
+from typing import Any, Final, Self
 
-from gcpx.errors import ProviderError
+from gcpx.errors import Interrupted, ProviderError, sentences, without_stop
 from gcpx.model.redaction import printable, shortened
 
 _ENABLING: Final = re.compile(r"/apis/api/([\w.-]+)/overview\?project=([\w.:-]+)")
@@ -43,7 +44,7 @@ _SERVICE_AND_CONSUMER: Final = re.compile(r"([\w.-]+) projects/([\w.:-]+)")
 
 def with_hints(message: str, error: Mapping[str, Any]) -> str:
     """Add what the details of an error say to its message."""
-    return " ".join((message, *hints(error.get("details"))))
+    return sentences(message, *hints(error.get("details")))
 
 
 def hints(details: Any) -> Iterator[str]:
@@ -116,7 +117,7 @@ class ApiError(ProviderError):
     """A call that Google did not carry out. Its text is the message followed by the next step.
 
     Attributes:
-        next_step: what the user can do about this kind of error.
+        next_step: what the user can do about this kind of error, or about this error.
         status: the HTTP status; None without a response.
         message: what happened, without the next step.
         reason: Google's own reason, such as `resourceInUseByAnotherResource`.
@@ -125,7 +126,7 @@ class ApiError(ProviderError):
         is_repeated: whether Google may have carried out an earlier attempt to send the same request.
     """
 
-    next_step: ClassVar[str] = ""
+    next_step: str = ""
 
     def __init__(
         self,
@@ -135,10 +136,11 @@ class ApiError(ProviderError):
         reason: str = "",
         operation: Mapping[str, Any] | None = None,
         details: Sequence[dict[str, Any]] = (),
+        next_step: str | None = None,
     ) -> None:
         self.message = printable(shortened(message, _LONGEST))
-        full = f"{self.message.rstrip('.')}. {self.next_step}".strip() if self.next_step else self.message
-        super().__init__(full)
+        self.next_step = type(self).next_step if next_step is None else next_step
+        super().__init__(sentences(self.message, self.next_step))
         self.status = status
         self.reason = reason
         self.operation = operation
@@ -147,11 +149,25 @@ class ApiError(ProviderError):
 
     def with_message(self, message: str) -> Self:
         """Return the same error with another message, without its operation."""
-        return type(self)(message, status=self.status, reason=self.reason, details=self.details)
+        return self._with(message, self.next_step)
 
     def with_hint(self, hint: str) -> Self:
         """Return the same error with one more sentence after its message."""
-        return self.with_message(f"{self.message.rstrip('.')}. {hint}")
+        return self.with_message(sentences(self.message, hint))
+
+    def with_next_step(self, next_step: str) -> Self:
+        """Return the same error with something else that the user can do."""
+        return self._with(self.message, next_step, self.operation)
+
+    def _with(self, message: str, next_step: str, operation: Mapping[str, Any] | None = None) -> Self:
+        return type(self)(
+            message,
+            status=self.status,
+            reason=self.reason,
+            operation=operation,
+            details=self.details,
+            next_step=next_step,
+        )
 
 
 class NoResponse(ApiError):  # noqa: N818 - this and its siblings name the outcome
@@ -182,10 +198,14 @@ class UnreadableResponse(NoResponse):
 class ForeignResponse(NoResponse):
     """An error response that is not in the format of Google's APIs, as proxies and other servers send it.
 
-    It says nothing about the resource: a page "not found" does not mean that the resource is gone.
+    It says nothing about the resource: a page "not found" does not mean that the resource is gone. Google's own front
+    ends send such pages, too, if they fail.
     """
 
-    next_step = "Check the endpoint settings of gcpx (emulatorHost, ...CustomEndpoint), and the proxy in HTTPS_PROXY."
+    next_step = (
+        "Check the endpoint settings of gcpx (emulatorHost, ...CustomEndpoint), and the proxy in HTTPS_PROXY; if they "
+        "are right, try again later."
+    )
 
 
 class CannotSendRequest(NoResponse):
@@ -208,8 +228,15 @@ class PermissionDenied(ApiError):  # noqa: N818
     """The caller has no permission for the call."""
 
     code = "PERMISSION_DENIED"
+    next_step = "Use credentials that may do this, or set gcpx:impersonateServiceAccount to an account that may."
+
+
+class NoCredentials(Unauthenticated):
+    """No credentials are set, and the machine has none."""
+
     next_step = (
-        "Grant the named permission to the caller, or set gcpx:impersonateServiceAccount to an account that has it."
+        "Run `gcloud auth application-default login`, or set gcpx:credentials or gcpx:accessToken. To try a program "
+        "without an account, run `gcpx-emulator --port 8095`, and set GCPX_EMULATOR_HOST=127.0.0.1:8095."
     )
 
 
@@ -288,20 +315,27 @@ class OperationFailed(ApiError):  # noqa: N818
     """Google accepted the request, and its operation failed."""
 
 
-class Unfinished(ProviderError):  # noqa: N818 - it names the outcome
+class Unfinished(Interrupted):
     """Google accepted the request, and its result is not known.
 
     Attributes:
         operation: Google's operation, as it was last read; empty if it was never read.
     """
 
-    def __init__(self, message: str, operation: Mapping[str, Any] | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, operation: Mapping[str, Any] | None = None, next_step: str = "") -> None:
+        super().__init__(message, next_step)
         self.operation = operation or {}
 
+    def with_operation(self, operation: Mapping[str, Any] | None) -> Unfinished:
+        """Return the same error with an operation."""
+        return Unfinished(self.message, operation, self.next_step)
 
-_ABOUT_A_RESOURCE: Final = frozenset({PermissionDenied, NotFound, Conflict, PreconditionFailed})
-"""Errors that say something about a resource, and are believed only in Google's format, which repeats the status."""
+
+_ABOUT_GOOGLE: Final = frozenset({PermissionDenied, NotFound, Conflict, PreconditionFailed, ServerError})
+"""Errors that say something about a resource, or about Google's servers.
+
+They are believed only in Google's format, which repeats the status.
+"""
 
 
 def from_response(what: str, status: int, body: Any) -> ApiError:
@@ -316,11 +350,16 @@ def from_response(what: str, status: int, body: Any) -> ApiError:
     said = shortened(str(details.get("message") or "no reason given"))
     message = f"{what}: {said} (HTTP {status}{f', {reason}' if reason else ''})"
     error_class = _error_class(status, details.get("status"), reasons, details.get("details"))
-    if error_class in _ABOUT_A_RESOURCE and object_of(error).get("code") != status:
-        return ForeignResponse(f"{message}, but not in the format of Google's APIs", status=status)
+    if error_class in _ABOUT_GOOGLE and object_of(error).get("code") != status:
+        return ForeignResponse(f"{message}{_NOT_GOOGLES}", status=status)
+    if error_class is Rejected and not isinstance(body, dict):
+        return Rejected(f"{message}{_NOT_GOOGLES}", status=status, next_step=ForeignResponse.next_step)
     return error_class(
         with_hints(message, details), status=status, reason=reason, details=objects(details.get("details"))
     )
+
+
+_NOT_GOOGLES: Final = ", which is not in the format of Google's APIs"
 
 
 _QUOTA_REASONS: Final = frozenset({"quotaExceeded", "QUOTA_EXCEEDED", "limitExceeded", "dailyLimitExceeded"})
@@ -332,8 +371,12 @@ def from_operation(what: str, operation: Mapping[str, Any]) -> ApiError:
     """Turn the errors of a failed operation into one error; `what` describes the operation."""
     errors = objects(object_of(operation.get("error")).get("errors"))
     codes = [str(item.get("code", "")) for item in errors]
-    texts = [" ".join((localized(item) + location(item), *hints(item.get("errorDetails")))) for item in errors]
-    said = "; ".join(texts) or str(operation.get("httpErrorMessage") or "the operation failed")
+    texts = [
+        sentences(f"{without_stop(localized(item))}{location(item)}", *hints(item.get("errorDetails")))
+        for item in errors
+    ]
+    said = "; ".join(without_stop(text) for text in texts)
+    said = said or str(operation.get("httpErrorMessage") or "the operation failed")
     message = f"{what}: {shortened(said)}"
     kind: type[ApiError] = PreconditionFailed if _CONDITION_CODE in codes else OperationFailed
     kind = QuotaExceeded if any(code in _QUOTA_REASONS for code in codes) else kind
@@ -379,6 +422,7 @@ def _error_class(status: int, state: Any, reasons: Sequence[str], details: Any) 
     return _BY_STATUS.get(status, ServerError if status >= _SERVER_ERROR else Rejected)
 
 
+_TITLE: Final = re.compile(r"<title>([^<]+)", re.IGNORECASE)
 _LONGEST_BODY: Final = 300
 """Characters of a body without structure that a message quotes."""
 
@@ -387,4 +431,7 @@ def _unstructured_message(error: Any, body: Any) -> str:
     """Read OAuth's error format, `{"error": ..., "error_description": ...}`, or shorten any other body."""
     described = body.get("error_description") if isinstance(body, dict) else None
     text = str(f"{error}: {described}" if error and described else error or body or "no reason given")
+    if text.lstrip()[:1] == "<":
+        title = _TITLE.search(text[:_LONGEST])
+        text = f'a page with the title "{title[1].strip()}"' if title else "a page without a title"
     return text if len(text) <= _LONGEST_BODY else f"{text[:_LONGEST_BODY]}…"  # by this mark, a half secret is found

@@ -1,4 +1,4 @@
-"""Errors about a resource that does not exist: which input names it, and what the user can do."""
+"""Errors about an input: which one Google does not accept or names what does not exist, and what the user can do."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from gcpx.model.resource import Context
 from gcpx.model.values import Path, format_path
 
 _MISSING = re.compile(r"resource '([^']+)' (?:was not found|does not exist)")
+_INVALID = re.compile(r"[Ii]nvalid value for field 'resource\.([\w.\[\]-]{1,300})'")
+_STEP = re.compile(r"[\w-]+")
 _PATH = re.compile(r"projects/([^/]+)/.+")
 _PLACES = {"regions": "region", "zones": "zone"}
 """Collections of places, with the input that names one."""
@@ -24,13 +26,17 @@ _PLACES = {"regions": "region", "zones": "zone"}
 def explain_not_found(
     google: GoogleClient, context: Context, inputs: dict[str, Any], error: ProviderError
 ) -> ProviderError:
-    """Return an error that begins with the path of the input that names a missing resource.
+    """Return an error that begins with the path of the input that names a missing resource, or that Google refuses.
 
     `inputs` are those of the creation or update that raised `error`, without secrets and unknowns. An error about
     anything else, or about a resource that no input names, is returned as it is.
     """
     if not isinstance(error, NotFound | Rejected | OperationFailed):
         return error
+    invalid = _INVALID.search(error.message)
+    refused = _path_of_field(inputs, invalid[1]) if invalid else ()
+    if refused:
+        return error.with_message(f"{format_path(refused)}: {error.message}")
     found = _MISSING.search(str(error))
     link = path_of(found[1]) if found else ""
     parts = _PATH.fullmatch(link)
@@ -39,11 +45,34 @@ def explain_not_found(
     project = parts[1]
     name, collection = name_of(link), link.split("/")[-2]
     path = next((format_path(path) for path, value in _texts(inputs) if name_of(value) == name), "")
-    words = f"must name something that exists: create it first, correct {path}, or run `pulumi refresh` if it is gone"
+    words = (
+        f"must name something that exists: create it first, correct {path}, or run `pulumi refresh` if it was deleted"
+    )
     if collection in _PLACES:
         path = path or _PLACES[collection]
         words = f"must be a {_PLACES[collection]} of {project}{_did_you_mean(google, context, link)}"
-    return error.with_message(f"{path}: {words} ({error})") if path else error
+    return error.with_message(f"{path}: {words} ({error.message})") if path else error
+
+
+def _path_of_field(inputs: dict[str, Any], field: str) -> Path:
+    """Return the path of the only input that a field of Google's request stands for; empty if there is not one.
+
+    Google may leave out the object that a list of a bulk creation is in: `disks[0]` is `instanceProperties.disks[0]`.
+    """
+    steps = tuple(int(step) if step.isdigit() else step for step in _STEP.findall(field))
+    places = [(), *((name,) for name, value in inputs.items() if isinstance(value, dict))]
+    found = [(*place, *steps) for place in places if _has(inputs, (*place, *steps))]
+    return found[0] if len(found) == 1 else ()
+
+
+def _has(value: Any, path: Path) -> bool:
+    """Return whether inputs have something at a path."""
+    for step in path:
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return False
+    return bool(path)
 
 
 def suggest(name: str, response: dict[str, Any]) -> str:

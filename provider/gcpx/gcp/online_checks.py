@@ -22,7 +22,18 @@ from gcpx.model.values import UNKNOWN, Path
 
 OnlineCheck = Callable[[], list[Failure]]
 """One question to Google; returns the failures that follow from the response."""
-_FULL_LINK: Final = re.compile(r"projects/[^/]+/(?:global|regions/[^/]+|zones/[^/]+)/\w+/(?:family/)?[^/]+")
+_FULL_LINK: Final = re.compile(r"projects/([^/]+)/(?:global|(region|zone)s/([^/]+))/\w+/(?:family/)?[^/]+")
+"""A link whose project is known; the groups are project, kind of place and place."""
+_NO_PROJECT: Final = "must name a project that exists; {} does not exist: correct it"
+
+
+def missing(name: str, path: Path) -> Failure:
+    """Say that what an input names does not exist."""
+    return Failure(
+        path,
+        f"must name something that exists; {name} does not exist: correct it, or create it first; if this program "
+        "creates it, refer to the output `id` of that resource instead",
+    )
 
 
 @attrs.frozen
@@ -34,12 +45,14 @@ class OnlineChecks:
         context: the engine's call; checks that cannot be made are its warnings.
         project: the resource's project; None if it is not known yet. Then only links that name a project are checked.
         region: the resource's region; None for a global resource, or if it is not known.
+        project_path: the input that names the project.
     """
 
     lookups: Lookups
     context: Context
     project: str | None
     region: str | None = None
+    project_path: Path = ("project",)
 
     def run(self, inputs: dict[str, Any], checks: Iterable[OnlineCheck]) -> list[Failure]:
         """Check project and region first and, if both exist, everything else in parallel.
@@ -60,44 +73,52 @@ class OnlineChecks:
     def _check_project(self) -> list[Failure]:
         if not self.project or self.get(f"beta/projects/{self.project}") is not None:
             return []
-        words = f"must be a project that exists; {self.project} does not exist: correct it here or in gcpx:project"
-        return [Failure("project", words)]
+        words = _NO_PROJECT.format(self.project)
+        has_default = self.project_path == ("project",)
+        return [Failure(self.project_path, f"{words} here or in gcpx:project" if has_default else words)]
 
     def check_region(self, name: str, path: Path) -> list[Failure]:
         """Check that the project has a region; `name` is a name or a link, and may be empty."""
-        return self._check_place("region", name_of(name), path)
+        return self._check_place(self.project, "region", name_of(name), path)
 
     def check_zone(self, zone: str, path: Path) -> list[Failure]:
         """Check that the project has a zone and, for a regional resource, that the zone is in its region."""
         name = name_of(zone)
-        failures = self._check_place("zone", name, path)
+        failures = self._check_place(self.project, "zone", name, path)
         if failures or not name or not self.region or name.startswith(f"{self.region}-"):
             return failures
         return [Failure(path, f"must be a zone of {self.region}; {name} is in another region: change one of them")]
 
-    def _check_place(self, kind: str, name: str, path: Path) -> list[Failure]:
-        collection = f"beta/projects/{self.project}/{kind}s"
-        if not name or not self.project or self.get(f"{collection}/{name}") is not None:
+    def _check_place(self, project: str | None, kind: str, name: str, path: Path) -> list[Failure]:
+        collection = f"beta/projects/{project}/{kind}s"
+        if not name or not project or self.get(f"{collection}/{name}") is not None:
             return []
-        listed = self.get(collection, fields="items(name)") or {}
+        listed = self.get(collection, fields="items(name)")
+        if listed is None:
+            return [Failure(path, _NO_PROJECT.format(project))]
         hint = suggest(name, listed) or f"gcpx:compute:listRegions lists regions and their {kind}s"
-        return [Failure(path, f"must be a {kind} of {self.project}; {name} does not exist: {hint}")]
+        return [Failure(path, f"must be a {kind} of {project}; {name} does not exist: {hint}")]
 
     def check_link(self, link: str, collection: str, path: Path) -> list[Failure]:
-        """Check that the resource of a link exists.
+        """Check that the resource of a link exists or, if it does not, whether that is because of its zone or region.
 
         A link without a project is completed by the resource's. A bare name is completed by `collection`, such as
         `global/networks`; without a collection it is skipped.
         """
         given = path_of(link)
         if given and not given.startswith("projects/"):
-            bare = given if given.startswith(("global/", "regions/")) else f"{collection}/{given}" if collection else ""
+            is_placed = given.startswith(("global/", "regions/", "zones/"))
+            bare = given if is_placed else f"{collection}/{given}" if collection else ""
             given = f"projects/{self.project}/{bare}" if self.project else ""
-        if not _FULL_LINK.fullmatch(given) or self.get(f"beta/{given}") is not None:
-            return []
-        return [
-            Failure(path, f"must name something that exists; {given} does not exist: correct it, or create it first")
-        ]
+        full = _FULL_LINK.fullmatch(given)
+        failures = self.check_exists(given, f"beta/{given}", path) if full else []
+        if full and failures:
+            return self._check_place(full[1], full[2], full[3] or "", path) or failures
+        return []
+
+    def check_exists(self, name: str, resource: str, path: Path, *, api: Api = COMPUTE, **query: Any) -> list[Failure]:
+        """Check that a resource exists, by its path with the version; `name` is what messages call it."""
+        return [] if self.get(resource, api=api, **query) is not None else [missing(name, path)]
 
     def get(self, path: str, *, api: Api = COMPUTE, **query: Any) -> dict[str, Any] | None:
         """Read a resource, as `Lookups.get` does: None if it does not exist, and `{}` if Google cannot be asked."""

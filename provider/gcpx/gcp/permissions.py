@@ -11,6 +11,7 @@ from typing import Final
 
 import attrs
 
+from gcpx.errors import sentences
 from gcpx.gcp.errors import ApiDisabled, ApiError, PermissionDenied, ScopeTooNarrow, disabled_api, object_of, objects
 from gcpx.gcp.request import COMPUTE, PUBSUB, STORAGE, Api, Request
 
@@ -126,6 +127,10 @@ _NEEDS: Final = {
 """The needs of those methods of Compute that need more than the permission of the same name."""
 
 
+_REGIONAL: Final = frozenset({"regionDisks", "regionInstanceTemplates"})
+"""Collections whose permissions are those of the collection in zones, or of the global one."""
+
+
 def _compute(what: str, place: str, methods: str) -> Iterator[ApiMethod]:
     """Declare methods of Compute, whose calls and permissions mostly have the same form.
 
@@ -153,7 +158,7 @@ def _compute(what: str, place: str, methods: str) -> Iterator[ApiMethod]:
     for name in names:
         method = f"compute.{collection}.{name}"
         permitted = {"aggregatedList": "list", "wait": "get"}.get(name, name)
-        permission = f"compute.{collection.replace('regionInstanceTemplates', kind)}.{permitted}"
+        permission = f"compute.{kind if collection in _REGIONAL else collection}.{permitted}"
         need = Need(permission, _PROJECT if permitted == "list" else what)
         yield ApiMethod(method, COMPUTE, calls.get(name, f"POST {one}/{name}"), _NEEDS.get(method, (need,)))
 
@@ -175,7 +180,9 @@ _METHODS: Final = (
         "setTags setScheduling setMachineType setMinCpuPlatform setServiceAccount setMachineResources stop start "
         "resume getGuestAttributes",
     ),
-    *_compute("the boot disk", "zones/{zone}/disks", "disks get"),
+    *_compute("the disk", "zones/{zone}/disks", "disks get aggregatedList"),
+    *_compute("the disk", "regions/{region}/disks", "regionDisks get"),
+    *_compute("the snapshot", "global/snapshots", "snapshots get"),
     *_compute(_PROJECT, "global/operations", "globalOperations get wait list"),
     *_compute(_PROJECT, "regions/{region}/operations", "regionOperations get wait list"),
     *_compute(_PROJECT, "zones/{zone}/operations", "zoneOperations get wait list"),
@@ -192,6 +199,7 @@ _METHODS: Final = (
     ApiMethod("storage.notifications.get", STORAGE, f"GET {_CONFIG}", _GET_BUCKET),
     ApiMethod("storage.notifications.insert", STORAGE, f"POST {_CONFIGS}", _UPDATE_BUCKET),
     ApiMethod("storage.notifications.delete", STORAGE, f"DELETE {_CONFIG}", _UPDATE_BUCKET),
+    ApiMethod("storage.buckets.get", STORAGE, "GET [b/{bucket}]", _GET_BUCKET),
     ApiMethod("storage.buckets.list", STORAGE, "GET [b]", (Need("storage.buckets.list", _PROJECT),)),
     ApiMethod(
         "storage.projects.serviceAccount.get",
@@ -245,9 +253,13 @@ def explain_denial(error: ApiError, request: Request, principal: str | None) -> 
         return error.with_hint(_how_to_widen(request.api))
     if not isinstance(error, PermissionDenied) or error.reason not in _PERMISSION_REASONS:
         return error
-    hints = [_missing(error, request), _caller(error, principal)]
-    text = ". ".join(hint for hint in hints if hint)
-    return error.with_hint(f"{text}.") if text else error
+    explained = error.with_hint(sentences(_missing(error, request), _caller(error, principal)))
+    return explained.with_next_step(_GRANT) if _NAMED.search(explained.message) else explained
+
+
+_GRANT: Final = (
+    "Grant the named permission to the caller, or set gcpx:impersonateServiceAccount to an account that has it."
+)
 
 
 _PROJECT_OF_PATH: Final = re.compile(r"/projects/([^/]+)")

@@ -143,4 +143,5 @@ class Request:
     @property
     def description(self) -> str:
         """The call in messages: `GET projects/p/global/images/i`."""
-        return f"{self.method} {(self.shown or self.path).partition('/')[2]}"
+        shown = self.shown or self.path
+        return f"{self.method} {shown.partition('/')[2] or shown}"

@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Final
 
 import attrs
@@ -43,6 +42,8 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 def http_date(text: str) -> datetime | None:
     """Read the date in a header; None if it is not a date."""
+    from email.utils import parsedate_to_datetime  # noqa: PLC0415 - few responses need it
+
     try:
         found = parsedate_to_datetime(text)
     except (ValueError, TypeError):

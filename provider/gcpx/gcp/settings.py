@@ -15,11 +15,11 @@ from urllib.parse import urlsplit
 import attrs
 
 from gcpx.errors import UserError
-from gcpx.gcp.connections import is_nearby
 from gcpx.gcp.request import COMPUTE, OAUTH2, OSLOGIN, PUBSUB, STORAGE, Api
-from gcpx.model.fields import Failure, Record, Rule, Traits, camel_case, exclusive, rule
-from gcpx.model.patterns import PROJECT, REGION, ZONE, Part, form
+from gcpx.model.fields import Failure, Record, Rule, Traits, camel_case, exclusive, rule, traits_of
+from gcpx.model.patterns import PROJECT, REGION, ZONE, Form, Part, form
 from gcpx.model.values import UNKNOWN
+from gcpx_http.hosts import is_nearby
 
 _FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "authorized_user": ("client_id", "client_secret", "refresh_token"),
@@ -33,7 +33,7 @@ _TYPES: Final = ", ".join(_FIELDS)
 _EXECUTABLES: Final = "GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES"
 _URL_ENDINGS: Final = ("url", "uri")
 
-NOT_READABLE: Final = "must be the path of a readable file, or valid JSON: an object"
+NOT_READABLE: Final = "must be a JSON object, or the path of a readable file that contains one"
 UNKNOWN_TYPE: Final = f"must have one of the types {_TYPES}"
 INCOMPLETE: Final = "must have every field of their type, as in the file that Google creates"
 NOT_ENCRYPTED: Final = "must contain only URLs that begin with https://, or that lead to this machine"
@@ -55,12 +55,24 @@ def parsed(text: str) -> dict[str, Any]:
 
 
 def problem(text: str) -> str:
-    """Say what is wrong with credentials, in one of the phrases of this module; empty if they may be valid."""
+    """Say what is wrong with credentials: one of `PROBLEMS`, and the file; empty if they may be valid."""
     try:
-        found = parsed(text)
+        wrong = _problem(parsed(text))
     except UserError:
-        return NOT_READABLE
-    return _problem(found)
+        wrong = NOT_READABLE
+    return wrong and "; ".join(filter(None, (wrong, named_file(text))))
+
+
+def named_file(text: str) -> str:
+    """Say which file credentials name; empty if the text may be a key itself, which no message may show."""
+    try:
+        path = Path(text).expanduser().absolute()
+        is_there = path.is_file()
+    except (OSError, ValueError, RuntimeError):
+        return ""
+    if is_there:
+        return f"the file is {path.name} in {path.parent}"
+    return f"there is no file {path.name} in {path.parent}" if path.suffix == ".json" else ""
 
 
 def _problem(found: Mapping[str, Any]) -> str:
@@ -141,7 +153,8 @@ def _credentials_rule(words: str) -> Rule:
 
     def find(values: dict[str, Any]) -> list[Failure]:
         given = values.get("credentials")
-        return [Failure("credentials", words)] if isinstance(given, str) and problem(given) == words else []
+        found = problem(given) if isinstance(given, str) else ""
+        return [Failure("credentials", found)] if found.startswith(words) else []
 
     return Rule(words, words, _PAGE, find)
 
@@ -189,10 +202,10 @@ _ADDRESS = form(
     words="a host and a port, such as 127.0.0.1:8095, or their URL", HOST=_HOST, PORT=_PORT, PATH=_PATH,
 )  # fmt: skip
 _WORD = r"(?:(?![/?#%@])[!-~])+"
-_EMAIL = (re.compile(f"{_WORD}@{_WORD}"), "the e-mail address of a service account")
-_DOMAIN = (re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9.]*[A-Za-z0-9])?"), "a domain name")
-_TOKEN = (re.compile(r"[!-~]+"), "one line of ASCII characters without spaces, because it is sent in an HTTP header")
-_LINE = (re.compile(r"[ -~]+"), "one line of ASCII characters, because it is sent in an HTTP header")
+_EMAIL = Form(f"{_WORD}@{_WORD}", "the e-mail address of a service account")
+_DOMAIN = Form(r"[A-Za-z0-9](?:[-A-Za-z0-9.]*[A-Za-z0-9])?", "a domain name")
+_TOKEN = Form(r"[!-~]+", "one line of ASCII characters without spaces, because it is sent in an HTTP header")
+_LINE = Form(r"[ -~]+", "one line of ASCII characters, because it is sent in an HTTP header")
 
 
 @attrs.frozen(kw_only=True)
@@ -267,7 +280,7 @@ class Settings(Record):
     request_timeout: str = _setting(
         "The longest time that one HTTP request may take, such as `500ms`, `30s` or `2m`. Default: `120s`. At most `24h`.",
         default="120s",
-        pattern=(_DURATION, "a number with the unit ms, s, m or h, such as 30s"),
+        pattern=Form(_DURATION.pattern, "a number with the unit ms, s, m or h, such as 30s"),
     )
     universe_domain: str = _setting(
         "The domain that the host names of all APIs end in, such as `googleapis.com` in `compute.googleapis.com`. Default: `googleapis.com`.",
@@ -281,7 +294,7 @@ class Settings(Record):
     pubsub_custom_endpoint: str | None = _custom_endpoint(PUBSUB)
     oauth2_custom_endpoint: str | None = _custom_endpoint(OAUTH2)
     validate_online: bool = _setting(
-        "Whether a preview also checks with Google that the projects, regions, zones, images, machine types, networks, subnetworks, placement policies and topics that inputs name exist, that quotas allow a fleet, and how likely it gets its capacity. Anything that the credentials cannot read causes a warning. Default: false.",
+        "Whether a preview also asks Google whether the projects, regions, zones, machine types, disks, images, snapshots, instances, networks, subnetworks, placement policies, buckets and topics that inputs name exist, whether quotas allow a fleet, and how likely it is to get its capacity. Anything that the credentials cannot read causes a warning. Default: false.",
         default=False,
         environment=("GCPX_VALIDATE_ONLINE",),
     )
@@ -294,7 +307,7 @@ class Settings(Record):
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Settings:
         """Take checked values by property name, such as `emulatorHost`; null and unknown are the same as not set."""
-        given = {attribute.name: values.get(camel_case(attribute.name)) for attribute in attrs.fields(cls)}
+        given = {name: values.get(camel_case(name)) for name in traits_of(cls)}
         return cls(**{name: value for name, value in given.items() if value is not None and value is not UNKNOWN})
 
     @functools.cached_property
@@ -310,8 +323,7 @@ class Settings(Record):
     @functools.cached_property
     def secrets(self) -> frozenset[str]:
         """Every string in the settings that no message may show."""
-        secret = [attribute.name for attribute in attrs.fields(Settings) if attribute.metadata["traits"].secret]
-        given = (getattr(self, name) for name in secret)
+        given = (getattr(self, name) for name, traits in traits_of(Settings).items() if traits.secret)
         return frozenset(filter(None, (*given, *_secret_parts(self.credentials or ""))))
 
 

@@ -1,152 +1,25 @@
-"""HTTP: requests with credentials and headers, responses as JSON, lost connections as errors.
-
-Nobody has to wait for a request: a cancellation, or the end of its time, leaves it behind.
-"""
+"""HTTP: requests with credentials and headers, responses as JSON, lost connections as errors."""
 
 from __future__ import annotations
 
-import contextlib
 import json
-import queue
 import re
-import threading
-import time
-from collections.abc import Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Final
 from urllib.parse import urlsplit
 
-import attrs
 import httpx
 
 from gcpx import __version__
-from gcpx.errors import CancelledError, UserError
-from gcpx.gcp.connections import (
-    CONNECTION_EXCEPTIONS,
-    Connections,
-    Received,
-    UnreadableBodyError,
-    connection_error,
-    is_loopback,
-)
+from gcpx.errors import UserError
+from gcpx.gcp.attempt import Attempt, Response
+from gcpx.gcp.connections import CONNECTION_EXCEPTIONS, Connections, connection_error
 from gcpx.gcp.credentials import Credentials
-from gcpx.gcp.errors import CannotSendRequest, Redirected, TimedOut, Unfinished, UnreadableResponse
+from gcpx.gcp.errors import CannotSendRequest, Redirected, UnreadableResponse
 from gcpx.gcp.request import Request
 from gcpx.gcp.retries import RetryableError
 from gcpx.gcp.settings import Settings, base_url
-from gcpx.model.resource import NOTICED_WITHIN, Context
-
-GRACE: Final = 1.0
-"""Seconds that a request which changes something gets for its response after a cancellation."""
-_ALLOWANCE: Final = 0.2
-"""Seconds beyond the limit, because the time-outs of the HTTP client say more about what they waited for."""
-
-
-@attrs.frozen
-class Response:
-    """A response.
-
-    Attributes:
-        body: parsed JSON; `{}` without a body, and the text of a body that is not JSON.
-    """
-
-    status: int
-    headers: Mapping[str, str]
-    body: Any
-
-
-_Outcomes = queue.SimpleQueue[Response | BaseException]
-
-
-class Sender(Protocol):
-    """What sends requests: a `Transport`."""
-
-    def send(self, attempt: Attempt) -> Response:
-        """Send the request of an attempt, after `Attempt.begin`."""
-
-
-@attrs.define
-class Attempt:
-    """One attempt to send a request, in a thread of its own.
-
-    Attributes:
-        step: the seconds that each step may take: connecting, sending, waiting for a free connection.
-        read: the seconds to wait for the response.
-        grace: what is usually `GRACE`.
-        renew_token: whether a new access token is needed, as Google has refused the last one.
-    """
-
-    request: Request
-    context: Context
-    step: float
-    read: float
-    grace: float = GRACE
-    renew_token: bool = False
-    _sent: bool = attrs.field(default=False, init=False)
-    _abandoned: bool = attrs.field(default=False, init=False)
-    _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
-
-    def begin(self) -> None:
-        """Note that the request is sent now; raises CancelledError if nobody waits for the attempt any more."""
-        with self._lock:
-            if self._abandoned:
-                raise CancelledError.before(self.request.description)
-            self._sent = True
-
-    def response(self, sender: Sender) -> Response:
-        """Let a sender send the request, and return the response.
-
-        Raises:
-            CancelledError: the user cancelled before the request was sent, or it only reads.
-            Unfinished: the user cancelled while the request was under way; it may have been carried out.
-            RetryableError: the time is over.
-            Exception: whatever the sender raises.
-        """
-        outcomes: _Outcomes = queue.SimpleQueue()
-        threading.Thread(target=self._send, args=(sender, outcomes), daemon=True).start()
-        cancelled, only_reads = self.context.cancelled, self.request.only_reads
-        end = time.monotonic() + max(self.step, self.read) + _ALLOWANCE
-        outcome = None
-        while (
-            outcome is None
-            and not cancelled.is_set()
-            and time.monotonic() < end
-            and self.context.seconds_left(reading=only_reads) > -_ALLOWANCE
-        ):
-            with contextlib.suppress(queue.Empty):
-                outcome = outcomes.get(timeout=NOTICED_WITHIN)
-        if outcome is None:
-            gets_grace = self._sent and not only_reads and cancelled.is_set()
-            try:
-                outcome = outcomes.get(timeout=self.grace if gets_grace else 0.0)
-            except queue.Empty:
-                raise self._abandon() from None
-        if isinstance(outcome, BaseException):
-            raise outcome
-        return outcome
-
-    def _send(self, sender: Sender, outcomes: _Outcomes) -> None:
-        try:
-            outcomes.put(sender.send(self))
-        except BaseException as error:  # noqa: BLE001 - it is raised in the thread that waits
-            outcomes.put(error)
-
-    def _abandon(self) -> Exception:
-        """Leave the work to itself, and return what the attempt raises."""
-        with self._lock:
-            self._abandoned = True
-        what = self.request.description
-        if not self.context.cancelled.is_set():
-            late = TimedOut(f"{what}: the response was not complete in time")
-            return RetryableError(late, unsent=not self._sent)
-        if not self._sent:
-            return CancelledError.before(what)
-        if self.request.only_reads:
-            return CancelledError(f"{what}: cancelled while waiting for the response")
-        return Unfinished(
-            f"{what}: cancelled while waiting for the response; Google may still carry the request out. "
-            "Run the command again to go on"
-        )
-
+from gcpx_http.connections import Received, UnreadableBodyError
+from gcpx_http.hosts import is_loopback
 
 _HEADER: Final = re.compile(r"[ -~]*")
 _HEADER_SOURCES: Final = {
@@ -160,13 +33,17 @@ _NOT_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
 class Transport:
-    """Sends requests to all APIs, with the headers and credentials of the settings."""
+    """Sends requests to all APIs, with the headers and credentials of the settings.
+
+    Attributes:
+        connections: the connections that it sends them over.
+    """
 
     def __init__(self, settings: Settings, connections: Connections) -> None:
         self._settings = settings
-        self._connections = connections
+        self.connections = connections
         anonymous = settings.emulator_host is not None
-        self._credentials = None if anonymous else Credentials(settings, self._connections)
+        self._credentials = None if anonymous else Credentials(settings, self.connections)
         # Google compresses responses only for user agents that contain `gzip`.
         self._headers = {"User-Agent": f"pulumi-gcpx/{__version__} (gzip)"}
         if settings.quota_project:
@@ -188,7 +65,7 @@ class Transport:
             whole = httpx.URL(f"{url}?{query}" if query else url)  # raises InvalidURL before other code reads the URL
             headers = self._headers_of(attempt, url)
             attempt.begin()
-            received = self._connections.exchange(
+            received = self.connections.exchange(
                 request.method,
                 whole,
                 json=request.body,
@@ -219,7 +96,7 @@ class Transport:
 
     def close(self) -> None:
         """Close the connections."""
-        self._connections.close()
+        self.connections.close()
 
     def _headers_of(self, attempt: Attempt, url: str) -> dict[str, str]:
         """Return the headers of a request, with credentials if its API takes any.

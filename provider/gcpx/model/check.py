@@ -13,8 +13,8 @@ import attrs
 
 from gcpx.model.fields import SCALARS, Failure, ListOf, MapOf, ObjectType, Property, Scalar, Traits, Type, object_of
 from gcpx.model.numbers import BITS, as_integer, as_integer_or_percentage, as_number, fits, is_json
-from gcpx.model.patterns import Pattern, wrong_part
-from gcpx.model.values import UNKNOWN, Path, Secret, conceal, has_secret, leaves, reveal
+from gcpx.model.patterns import Form, wrong_part
+from gcpx.model.values import UNKNOWN, Path, Secret, Special, conceal, has_secret, leaves, reveal
 
 _ENUM_FORM: Final = re.compile(r"[A-Z][A-Z0-9_]*")
 PERCENTAGE: Final = SCALARS[int | str]
@@ -49,13 +49,22 @@ class Requirement:
 
 def unmet_by_scalar(traits: Traits, kind: Scalar, value: Any) -> list[Requirement]:
     """Return the requirements that a known value does not meet; `value` is neither null nor a secret."""
-    if kind.name == "any":
-        return [] if all(map(is_json, leaves(value))) else [Requirement("must be JSON, without NaN or infinity")]
+    if kind.name == "string":
+        return _unmet_by_text(traits, value)
     if kind.name == "boolean":
         return [] if isinstance(value, bool) else [wrong_type(kind, value)]
+    if kind.name == "any":
+        return _unmet_by_json(value)
     if kind == PERCENTAGE:
         return [] if as_integer_or_percentage(value) is not None else [wrong_type(kind, value)]
-    return _unmet_by_text(traits, value) if kind.name == "string" else _unmet_by_number(traits, kind, value)
+    return _unmet_by_number(traits, kind, value)
+
+
+def _unmet_by_json(value: Any) -> list[Requirement]:
+    special = next((leaf for leaf in leaves(value) if isinstance(leaf, Special)), None)
+    if special is not None:
+        return [Requirement("must be JSON", special.name)]
+    return [] if all(map(is_json, leaves(value))) else [Requirement("must be JSON, without NaN or infinity")]
 
 
 def wrong_type(kind: Type, value: Any) -> Requirement:
@@ -104,8 +113,8 @@ def _unmet_by_text(traits: Traits, value: Any) -> list[Requirement]:
         unmet.append(Requirement("must not be empty; leave it out, and Google chooses"))
     if traits.max_length is not None and len(value) > traits.max_length:
         unmet.append(Requirement(f"must have at most {traits.max_length:,} characters, not {len(value):,}"))
-    if traits.pattern is not None and not traits.pattern[0].fullmatch(value):
-        unmet.append(_unmet_pattern(traits.pattern, value))
+    if traits.pattern is not None and not traits.pattern.pattern.fullmatch(value):
+        unmet.append(_unmet_form(traits.pattern, value))
     if traits.enum and value not in traits.enum:
         close = difflib.get_close_matches(value.upper().replace("-", "_"), traits.enum, n=1, cutoff=0.75)
         if close or traits.closed or not _ENUM_FORM.fullmatch(value):
@@ -114,10 +123,10 @@ def _unmet_by_text(traits: Traits, value: Any) -> list[Requirement]:
     return unmet
 
 
-def _unmet_pattern(form: Pattern, value: str) -> Requirement:
+def _unmet_form(form: Form, value: str) -> Requirement:
     """Require a form; if most of a value fits a form, name the part that is wrong."""
     part = wrong_part(form, value)
-    return Requirement(f"must be {part or form[1]}", value=shown(value))
+    return Requirement(f"must be {part or form.words}", value=shown(value))
 
 
 def shown(value: Any) -> str:
@@ -142,7 +151,21 @@ def describe(kind: Type) -> str:
 def describe_value(value: Any) -> str:
     """Name the type of a value in words, without showing it."""
     words = {str: "a string", bool: "a boolean", int: "a number", float: "a number", list: "a list", dict: "a map"}
-    return words.get(type(value), "an asset or another special value")
+    return value.name if isinstance(value, Special) else words[type(value)]
+
+
+_REQUIREMENT: Final = re.compile(r"([\w.]+) ((?:must|should|requires?) .*)")
+
+
+def _without_subject(words: str, path: Path) -> str:
+    """Return the words of a rule without the property that they begin with, if they are shown behind its path.
+
+    >>> _without_subject("minCount must be at most count", ("minCount",))
+    'must be at most count'
+    """
+    found = _REQUIREMENT.fullmatch(words)
+    is_subject = found is not None and f".{'.'.join(map(str, path))}".endswith(f".{found[1]}")
+    return found[2] if found is not None and is_subject else words
 
 
 _UNDERSCORE: Final = re.compile(r"_([a-z])")
@@ -235,12 +258,14 @@ class _Checker:
             prop = properties.get(key)
             if prop is None:
                 self._fail(unknown_property(self.root, kind, tuple(self.path)))
-            elif item is not None and prop.traits.output:
-                self._fail("must be left out: Google Cloud sets it")
             elif item is not None:
-                if prop.traits.deprecated:
-                    self._warn(f"is deprecated: {prop.traits.deprecated}")
-                self._value(prop, prop.type, item, secret or prop.traits.secret)
+                traits = prop.traits
+                if traits.output:
+                    self._fail("must be left out: Google Cloud sets it")
+                else:
+                    if traits.deprecated:
+                        self._warn(f"is deprecated: {traits.deprecated}")
+                    self._value(prop, prop.type, item, secret or traits.secret)
             self.path.pop()
         for name, prop in kind.required.items():
             if reveal(value.get(name)) is None:
@@ -256,7 +281,7 @@ class _Checker:
             # words replace it.
             open_ = [] if secret else found if self.plain or not found else rule(conceal(value))
             for failure in found:
-                reason = failure.reason if failure in open_ else rule.words
+                reason = failure.reason if failure in open_ else _without_subject(rule.words, failure.path)
                 failures = self.result.warnings if rule.warns else self.result.failures
                 failures.append(Failure((*self.path, *failure.path), reason))
 

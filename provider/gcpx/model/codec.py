@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
-from gcpx.model.compare import is_absent, is_patch
-from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Scalar, Type
+from gcpx.model.compare import ANY, is_patch, without_nulls
+from gcpx.model.fields import SCALARS, ListOf, MapOf, ObjectType, Property, Type
+from gcpx.model.links import in_version
 from gcpx.model.numbers import as_integer
 from gcpx.model.response_types import require_types
 from gcpx.model.values import Secret
+
+_INTEGER: Final = SCALARS[int]
 
 
 def to_body(kind: ObjectType, inputs: Mapping[str, Any], *, nulls: bool = False) -> dict[str, Any]:
@@ -30,9 +33,9 @@ def _to_wire(prop: Property, kind: Type, value: Any, *, nulls: bool = False) -> 
     if isinstance(kind, ListOf):
         return [_to_wire(prop, kind.item, item) for item in value]
     if isinstance(kind, MapOf):
-        kept = {key: item for key, item in value.items() if nulls or item is not None}
+        kept = value if nulls or kind.item == ANY else without_nulls(value)
         return {key: _to_wire(prop, kind.item, item, nulls=nulls) for key, item in kept.items()}
-    if kind == Scalar("integer"):
+    if kind == _INTEGER:
         number = as_integer(value)
         return value if number is None else str(number) if prop.traits.int64 else number
     return value
@@ -45,7 +48,7 @@ def resolved(kind: ObjectType, inputs: dict[str, Any]) -> dict[str, Any]:
         for name, prop in kind.resolved.items()
         if inputs.get(name) is not None
     }
-    return {**inputs, **found}
+    return inputs | found if found else inputs
 
 
 def _resolved(prop: Property, kind: Type, value: Any) -> Any:
@@ -79,23 +82,38 @@ def _from_wire(kind: Type, value: Any) -> Any:
     if isinstance(kind, ListOf) and isinstance(value, list):
         return [_from_wire(kind.item, item) for item in value]
     if isinstance(kind, MapOf) and isinstance(value, dict):
-        return {key: _from_wire(kind.item, item) for key, item in value.items() if item is not None}
-    if kind == Scalar("integer") and isinstance(value, str):
+        return {key: _from_wire(kind.item, item) for key, item in value.items() if kind.item == ANY or item is not None}
+    if isinstance(value, str) and kind == _INTEGER:
         number = as_integer(value)
         return value if number is None else number
     return value
 
 
 def uses_beta(kind: Type, value: Any) -> bool:
-    """Return whether a value of inputs sets a property that only the API's beta version accepts."""
+    """Return whether a value of inputs has a property that only the API's beta version accepts, also with a default."""
     if isinstance(kind, ObjectType) and isinstance(value, dict):
         return any(
             prop.traits.beta or uses_beta(prop.type, value[name])
             for name, prop in kind.inputs.items()
-            if value.get(name) is not None and not is_absent(prop, value[name])
+            if value.get(name) is not None
         )
     if isinstance(kind, ListOf) and isinstance(value, list):
         return any(uses_beta(kind.item, item) for item in value)
     if isinstance(kind, MapOf) and isinstance(value, dict):
         return any(uses_beta(kind.item, item) for item in value.values())
     return False
+
+
+def with_links_of(version: str, kind: Type, value: Any, *, is_link: bool = False) -> Any:
+    """Return properties whose links are those of an API version, as far as the links name a version at all."""
+    if isinstance(kind, ObjectType) and isinstance(value, dict):
+        properties = kind.properties
+        return {
+            name: with_links_of(version, properties[name].type, item, is_link=bool(properties[name].traits.url))
+            for name, item in value.items()
+        }
+    if isinstance(kind, ListOf) and isinstance(value, list):
+        return [with_links_of(version, kind.item, item, is_link=is_link) for item in value]
+    if isinstance(kind, MapOf) and isinstance(value, dict):
+        return {key: with_links_of(version, kind.item, item, is_link=is_link) for key, item in value.items()}
+    return in_version(version, value) if is_link and isinstance(value, str) else value

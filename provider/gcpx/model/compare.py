@@ -7,14 +7,17 @@ import binascii
 import ipaddress
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
-from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Scalar, Type
+from gcpx.model.fields import SCALARS, ListOf, MapOf, ObjectType, Property, Scalar, Type
 from gcpx.model.links import NO_LOCATION, Location, same_link
 from gcpx.model.numbers import as_integer
-from gcpx.model.values import UNKNOWN
+from gcpx.model.values import UNKNOWN, same_json
+
+ANY: Final = SCALARS[Any]
+"""The type of values that may be any JSON: null is a value of it, and stands for nothing that is left out."""
 
 
 def address(given: Any) -> Any:
@@ -53,20 +56,31 @@ def is_absent(prop: Property, value: Any) -> bool:
     if value is None or value in ({}, [], ""):
         return True
     if isinstance(prop.type, MapOf) and isinstance(value, dict):
-        return all(item is None for item in value.values())
+        return prop.type.item != ANY and without_nulls(value).keys() <= prop.traits.merge_keys
     if isinstance(prop.type, ObjectType) and isinstance(value, dict):
         properties = prop.type.properties
-        return all(key in properties and is_absent(properties[key], item) for key, item in value.items())
-    default = prop.traits.default
+        if all(key in properties and is_absent(properties[key], item) for key, item in value.items()):
+            return True
+    default = prop.default
     if isinstance(default, re.Pattern):
         return isinstance(value, str) and default.fullmatch(value) is not None
     return default is not None and ANYWHERE.equal(prop, prop.type, value, default)
+
+
+def or_implied(prop: Property, value: Any, implied: Any) -> Any:
+    """Return a value or, if it means the same as leaving it out, what the rest of its object implies."""
+    return implied if is_absent(prop, value) else value
 
 
 def is_another_choice(prop: Property, one: Any, other: Any) -> bool:
     """Return whether a value names another one of those from which the server chooses if it is left out."""
     is_chosen = isinstance(prop.traits.default, re.Pattern) and isinstance(other, str)
     return is_chosen and other not in {"", one}
+
+
+def without_nulls(values: dict[str, Any]) -> dict[str, Any]:
+    """Leave out the items of a map that are null, which mean the same as items that are not there."""
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def is_patch(prop: Property, values: Mapping[str, Any]) -> bool:
@@ -102,7 +116,7 @@ class Comparison:
             return self._equal_scalars(prop, kind, one, other)
         if isinstance(kind, ObjectType) and isinstance(one, dict) and isinstance(other, dict):
             return self._equal_objects(kind, one, other)
-        if isinstance(kind, MapOf) and isinstance(one, dict) and isinstance(other, dict):
+        if isinstance(kind, MapOf) and kind.item != ANY and isinstance(one, dict) and isinstance(other, dict):
             keys = (one.keys() | other.keys()) - prop.traits.merge_keys
             return all(self.equal(prop, kind.item, one.get(key), other.get(key)) for key in keys)
         if isinstance(kind, ListOf) and isinstance(one, list) and isinstance(other, list):
@@ -112,24 +126,24 @@ class Comparison:
                 for left, right in pairs
                 if left is not None and right is not None
             )
-        return bool(one == other)
+        return same_json(one, other)
 
     def _equal_objects(self, kind: ObjectType, one: dict[str, Any], other: dict[str, Any]) -> bool:
+        left, right = kind.implied(one), kind.implied(other)
         known = all(
-            self.same(kind.properties[key], one.get(key), other.get(key))
-            for key in one.keys() | other.keys()
-            if key in kind.properties and not kind.properties[key].traits.output
+            self.same(
+                prop, or_implied(prop, one.get(key), left.get(key)), or_implied(prop, other.get(key), right.get(key))
+            )
+            for key, prop in kind.inputs.items()
+            if key in one or key in other
         )
         return known and {k: one.get(k) for k in one.keys() - kind.properties} == {
             k: other.get(k) for k in other.keys() - kind.properties
         }
 
     def _equal_scalars(self, prop: Property, kind: Scalar, one: Any, other: Any) -> bool:
-        normalize = prop.traits.normalize
-        if normalize is not None:
-            return bool(normalize(one) == normalize(other))
-        if prop.traits.resolve is not None:
-            one, other = prop.traits.resolve(one), prop.traits.resolve(other)
+        for form in filter(None, (prop.traits.normalize, prop.traits.resolve)):
+            one, other = form(one), form(other)
         if kind.name == "integer":
             left, right = as_integer(one), as_integer(other)
             return bool(one == other) if left is None or right is None else left == right
@@ -137,12 +151,15 @@ class Comparison:
             return bool(_number(one) == _number(other))
         if prop.traits.url and isinstance(one, str) and isinstance(other, str):
             return same_link(one, other, prop.traits.url, self.locations, sure=self.sure)
-        return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
+        return same_json(one, other)
 
     def match(self, prop: Property, one: list[Any], other: list[Any]) -> list[tuple[int | None, int | None]]:
-        """Pair the elements of two lists, as indexes, by the property's `identity`; None stands for no partner."""
+        """Pair the elements of two lists, as indexes, by the property's `identity`; None stands for no partner.
+
+        Repetitions of an element of a set have no place in the result.
+        """
         identity = prop.traits.identity if isinstance(prop.type, ListOf) else "ordered"
-        pairs: list[tuple[int | None, int | None]] = []
+        pairs: list[tuple[int, int]] = []
         left, right = list(range(len(one))), list(range(len(other)))  # the elements without a partner
         for index in [] if identity == "ordered" else list(left):
             partner = next((free for free in right if self._is_same_element(prop, one[index], other[free])), None)
@@ -150,7 +167,12 @@ class Comparison:
                 pairs.append((index, partner))
                 left.remove(index)
                 right.remove(partner)
-        if identity != "set":
+        if identity == "set":
+            # What equals an element that has a partner only repeats it.
+            same = self._is_same_element
+            left = [free for free in left if not any(same(prop, one[free], other[found]) for _, found in pairs)]
+            right = [free for free in right if not any(same(prop, one[found], other[free]) for found, _ in pairs)]
+        else:
             by_position = list(zip(left, right, strict=False))
             pairs += by_position
             left, right = left[len(by_position) :], right[len(by_position) :]

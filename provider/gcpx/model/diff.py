@@ -7,9 +7,18 @@ from typing import Any, Literal
 
 import attrs
 
-from gcpx.model.compare import ANYWHERE, Comparison, is_absent, is_another_choice, is_patch
+from gcpx.model.compare import (
+    ANY,
+    ANYWHERE,
+    Comparison,
+    is_absent,
+    is_another_choice,
+    is_patch,
+    or_implied,
+    without_nulls,
+)
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Type
-from gcpx.model.values import UNKNOWN, Path, has_unknown
+from gcpx.model.values import UNKNOWN, Path, has_unknown, same_json
 
 Kind = Literal["add", "delete", "update"]
 _MISSING = object()
@@ -24,14 +33,14 @@ class Change:
         unseen: inputs made up by an import cannot tell whether this is a change: Google never returns the value, or
             chose it and the program leaves it out.
         replaces: the change replaces the resource; `lifecycle.plan` decides that.
-        moves: where the replacement is created, in words, if the provider's place has changed, and not the inputs.
+        is_input: whether the inputs differ; otherwise it is the provider's place that has changed.
     """
 
     path: Path
     kind: Kind
     unseen: bool = False
     replaces: bool = False
-    moves: str = ""
+    is_input: bool = True
 
 
 def diff(
@@ -51,12 +60,17 @@ def diff(
 
 @attrs.define
 class _Values:
-    """The values at one path: in the old inputs, in the new inputs, and at Google."""
+    """The values at one path: in the old inputs, in the new inputs, and at Google.
+
+    Attributes:
+        implied: what the rest of the old inputs, and of the new ones, implies here, as nested maps of properties.
+    """
 
     path: Path
     old: Any
     new: Any
     state: Any = None
+    implied: tuple[Any, Any] = (None, None)
 
 
 @attrs.frozen
@@ -64,7 +78,7 @@ class _Walk:
     """A walk through two sets of inputs.
 
     Attributes:
-        certain: nothing is unknown, so values that are equal in Python are not a change and can be skipped.
+        certain: nothing is unknown, so values that are the same JSON are not a change and can be skipped.
         how: compares old and new inputs.
         shown: compares Google's values and new inputs.
         patch: the values are a JSON Merge Patch, in which null, a default and a missing property differ.
@@ -78,16 +92,23 @@ class _Walk:
     def object(self, kind: ObjectType, values: _Values) -> Iterator[Change]:
         seen = values.state if isinstance(values.state, dict) else {}
         absent = _MISSING if self.patch else None
+        left, right = (
+            kind.implied(side) | (implied if isinstance(implied, dict) else {})
+            for side, implied in zip((values.old, values.new), values.implied, strict=True)
+        )
         for name, prop in kind.inputs.items():
             before, after = values.old.get(name, absent), values.new.get(name, absent)
-            if self.certain and before == after:
+            if self.certain and (before is after or same_json(before, after)):
                 continue
             walk = attrs.evolve(self, patch=True) if is_patch(prop, values.new) else self
-            here = _Values((*values.path, name), before, after, seen.get(name))
+            implied = (None, None) if walk.patch else (left.get(name), right.get(name))
+            here = _Values((*values.path, name), before, after, seen.get(name), implied)
             for change in walk._property(prop, here):  # noqa: SLF001 - another walk of this class
                 yield attrs.evolve(change, unseen=True) if _is_write_only(prop, after) else change
 
     def _property(self, prop: Property, values: _Values) -> Iterator[Change]:
+        if not self.patch and self._is_implied(prop, values):
+            return
         if self._is_absent(prop, values.old):
             absent = self._is_absent(prop, values.new) and not is_another_choice(prop, values.old, values.new)
             if not absent and (self.patch or not self.shown.same(prop, values.state, values.new)):
@@ -96,6 +117,14 @@ class _Walk:
             yield Change(values.path, "delete", unseen=prop.traits.computed)
         else:
             yield from self._values(prop, prop.type, values)
+
+    def _is_implied(self, prop: Property, values: _Values) -> bool:
+        """Return whether one side leaves out what the other one says, because the rest of its object implies it."""
+        old, new = values.old, values.new
+        if is_absent(prop, old) == is_absent(prop, new):
+            return False
+        one, other = map(or_implied, (prop, prop), (old, new), values.implied)
+        return self.how.same(prop, one, other)
 
     def _is_absent(self, prop: Property, value: Any) -> bool:
         if not self.patch:
@@ -117,8 +146,8 @@ class _Walk:
 
     def _map(self, prop: Property, kind: MapOf, values: _Values) -> Iterator[Change]:
         old, new = values.old, values.new
-        if not self.patch:
-            old, new = _without_nulls(old), _without_nulls(new)
+        if not self.patch and kind.item != ANY:
+            old, new = without_nulls(old), without_nulls(new)
         for key in sorted((old.keys() | new.keys()) - prop.traits.merge_keys):
             here = _Values((*values.path, key), old.get(key), new.get(key))
             if key not in new:
@@ -142,7 +171,7 @@ class _Walk:
                 changes.append(Change((*values.path, right or 0), "add"))
             elif right is None:
                 changes.append(Change((*values.path, left), "delete"))
-            elif not self.certain or old[left] != new[right]:
+            elif not self.certain or not same_json(old[left], new[right]):
                 element = state[left] if isinstance(state, list) and left < len(state) else None
                 here = _Values((*values.path, right), old[left], new[right], element)
                 found = list(self._values(prop, kind.item, here))
@@ -166,7 +195,3 @@ def _is_write_only(prop: Property, value: Any) -> bool:
 def _is_empty_patch(value: Any) -> bool:
     """Return whether a part of a patch changes nothing: it is missing, or an object of which nothing is set."""
     return value is _MISSING or (isinstance(value, dict) and all(_is_empty_patch(item) for item in value.values()))
-
-
-def _without_nulls(values: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in values.items() if value is not None}

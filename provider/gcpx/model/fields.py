@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 import types
 import typing
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -11,7 +12,7 @@ from typing import Any, ClassVar, Literal, TypeVar, cast, dataclass_transform
 import attrs
 
 from gcpx.model.numbers import as_number
-from gcpx.model.patterns import Pattern
+from gcpx.model.patterns import Form
 from gcpx.model.values import Path
 
 
@@ -155,6 +156,7 @@ class Traits:
         in_url: part of the request's URL, not of its body.
         unsent: only gcpx itself acts on the property; no request contains it.
         secret: never shown.
+        quotes: a message in which Google may quote what was sent; secrets are masked in it, however they are spelled.
         write_only: the API accepts it and never returns it.
         patches: the property beside it whose value this one changes by JSON Merge Patch (RFC 7396). If that property is
             set, a null in this one removes a value, and is not the same as leaving a property out.
@@ -173,7 +175,7 @@ class Traits:
         identity: how elements of a list are matched: by position, as a set, or by the first of these properties that
             two elements share.
         default: what the server assumes; the same as leaving the property out. A pattern stands for every string
-            that matches it.
+            that matches it. `Property.default` says what it is without a declaration.
         normalize: gives values that mean the same one form, for comparisons.
         merge_keys: keys of a map that the server or other tools add; they are never a change.
         environment: environment variables for a provider setting that the configuration leaves out.
@@ -191,6 +193,7 @@ class Traits:
     in_url: bool = False
     unsent: bool = False
     secret: bool = False
+    quotes: bool = False
     write_only: bool = False
     patches: str = ""
     beta: bool = False
@@ -201,7 +204,7 @@ class Traits:
     forgotten: bool = False
     enum: tuple[str, ...] = ()
     closed: bool = False
-    pattern: Pattern | None = None
+    pattern: Form | None = None
     minimum: int | None = None
     maximum: int | None = None
     multiple_of: int | None = None
@@ -218,7 +221,7 @@ class Traits:
 
 def field(description: str, **traits: Any) -> Any:
     """Declare a property; the keywords are those of `Traits`."""
-    return attrs.field(metadata={"traits": Traits(description=description, **traits)})
+    return Traits(description=description, **traits)
 
 
 def output_field(description: str, **traits: Any) -> Any:
@@ -232,7 +235,7 @@ C = TypeVar("C", bound=type)
 @dataclass_transform(kw_only_default=True, field_specifiers=(field, output_field))
 def record(cls: C) -> C:
     """Make a class a declaration of properties. It is read with `object_type` and never instantiated."""
-    return attrs.define(init=False, repr=False, eq=False, slots=False)(cls)
+    return cls
 
 
 @attrs.frozen
@@ -292,6 +295,11 @@ class ObjectType:
         return {name: item for name, item in self.inputs.items() if item.traits.resolve or _resolves(item.type)}
 
     @functools.cached_property
+    def secret(self) -> dict[str, Property]:
+        """The properties that are secret or contain, at any depth, a secret one."""
+        return {name: item for name, item in self.properties.items() if item.traits.secret or _is_secret(item.type)}
+
+    @functools.cached_property
     def has_outputs(self) -> bool:
         """Whether any property, at any depth, is set only by the server."""
         return any(item.traits.output or has_outputs(item.type) for item in self.properties.values())
@@ -309,6 +317,15 @@ class Property:
     type: Type
     traits: Traits
 
+    @property
+    def default(self) -> Any:
+        """What the server assumes if the property is left out; None if that is not known.
+
+        A boolean that declares nothing else is false, unless the server computes it.
+        """
+        is_false = self.traits.default is None and self.type == SCALARS[bool] and not self.traits.computed
+        return False if is_false else self.traits.default
+
 
 def object_of(kind: Type) -> ObjectType | None:
     """Return the object type of the elements of lists and maps, at any depth; None for other elements."""
@@ -320,6 +337,11 @@ def object_of(kind: Type) -> ObjectType | None:
 def _resolves(kind: Type) -> bool:
     inner = object_of(kind)
     return inner is not None and bool(inner.resolved)
+
+
+def _is_secret(kind: Type) -> bool:
+    inner = object_of(kind)
+    return inner is not None and bool(inner.secret)
 
 
 def has_outputs(kind: Type) -> bool:
@@ -347,16 +369,15 @@ SCALARS: dict[Any, Scalar] = {
 @functools.cache
 def object_type(cls: type) -> ObjectType:
     """Read the declaration of a record."""
-    hints = typing.get_type_hints(cls)
+    hints = {name: hint for base in reversed(cls.__mro__) for name, hint in _hints(base)}
     properties = {}
-    for attribute in attrs.fields(cls):
-        traits = attribute.metadata["traits"]
-        name = traits.name or camel_case(attribute.name)
+    for attribute, declared in traits_of(cls).items():
+        traits, name = declared, declared.name or camel_case(attribute)
         if name in getattr(cls, "OMIT", ()):
             continue
         if name in getattr(cls, "ALWAYS", ()):
             traits = attrs.evolve(traits, always=True)
-        properties[name] = Property(name, traits.wire or name, _type(hints[attribute.name]), traits)
+        properties[name] = Property(name, traits.wire or name, _type(hints[attribute]), traits)
     description = " ".join((cls.__doc__ or "").split())
     return ObjectType(
         cls.__name__,
@@ -367,6 +388,29 @@ def object_type(cls: type) -> ObjectType:
         cls.__module__,
         getattr(cls, "HINTS", {}),
     )
+
+
+def traits_of(cls: type) -> dict[str, Traits]:
+    """Return the traits of a record's fields, by attribute; those that only records it extends have are first."""
+    if attrs.has(cls):  # a record whose instances are read
+        return {attribute.name: attribute.metadata["traits"] for attribute in attrs.fields(cls)}
+    found: dict[str, Traits] = {}
+    for base in reversed(cls.__mro__):
+        own = {name: value for name, value in vars(base).items() if isinstance(value, Traits)}
+        found = without(found, own) | own
+    return found
+
+
+def _hints(cls: type) -> Iterator[tuple[str, Any]]:
+    """Yield the types of a class's own attributes."""
+    for name, hint in vars(cls).get("__annotations__", {}).items():
+        yield name, _evaluated(hint, cls.__module__) if isinstance(hint, str) else hint
+
+
+@functools.cache
+def _evaluated(hint: str, module: str) -> Any:
+    """Evaluate a type of a module once. `typing.get_type_hints` would do so again for each attribute that has it."""
+    return eval(hint, vars(sys.modules[module]))  # noqa: S307 - it is our own code
 
 
 def _nothing(_: dict[str, Any]) -> dict[str, Any]:

@@ -41,17 +41,17 @@ def how_to_manage(context: Context, resource_id: str, otherwise: str) -> str:
         )
     if context.is_blocked:
         return (
-            "This run replaces it, and did not delete it first: set the resource option deleteBeforeReplace, and run "
+            "This run replaces it, but did not delete it first: set the resource option deleteBeforeReplace, and run "
             f"`pulumi up` again. If that is set, an interrupted replacement created it, and `pulumi state delete "
             f"{shlex.quote(context.urn)}` lets the next run take it over; or the option retainOnDelete keeps it: "
             f"{otherwise}"
         )
-    first = "run `pulumi refresh`, before which an import does nothing, and then " if context.prior else ""
+    first = "run `pulumi refresh`, without which an import does nothing, and then " if context.prior else ""
     return (
-        f"If no other resource or stack manages it, {first}import it with {import_command(context, resource_id)}; if "
-        "this resource had another name in the program before, set the resource option aliases; if this is a "
+        f"If no other resource or stack manages it, {first}import it with {import_command(context, resource_id)}. If "
+        "this resource had another name in the program before, set the resource option aliases. If this is a "
         "replacement, set the resource option deleteBeforeReplace, or delete it if an interrupted replacement created "
-        f"it; otherwise {otherwise}"
+        f"it. Otherwise, {otherwise}"
     )
 
 

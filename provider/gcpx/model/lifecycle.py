@@ -8,6 +8,7 @@ Unless a function says otherwise, they hold no secrets.
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -19,7 +20,7 @@ from gcpx.model.diff import Change, diff
 from gcpx.model.fields import Failure
 from gcpx.model.links import PLACES, Location
 from gcpx.model.naming import CreationMark, without_hidden
-from gcpx.model.resource import Context, PartialError, Resource, State
+from gcpx.model.resource import Context, PartialError, Resource, Sharing, State
 from gcpx.model.secrecy import is_secret_at, mark_secrets, open_path
 from gcpx.model.state import merged_outputs, minimal_inputs, predicted_outputs, refreshed_inputs
 from gcpx.model.values import UNKNOWN, Path, Secret, has_secret, is_below, reveal
@@ -40,10 +41,12 @@ class Plan:
         changes: the paths that differ; a resource is replaced if any of them replaces it.
         delete_first: if the resource is replaced, the old one must be deleted before the new one is created. The option
             `replaceOnChanges` can turn an update into a replacement.
+        warnings: what the user should know of a replacement.
     """
 
     changes: list[Change]
     delete_first: bool
+    warnings: list[str] = attrs.Factory(list)
 
 
 def check_online(resource: Resource, context: Context, olds: dict[str, Any], news: dict[str, Any]) -> list[Failure]:
@@ -71,14 +74,15 @@ def plan(resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: 
         for change in _differences(resource, old, new, outputs)
     ]
     known, moved = {change.path for change in changes}, resource.moved(old, new, outputs)
-    if any(change.replaces for change in changes):
-        changes += [
-            Change((name,), "update", replaces=True, moves=_MOVED.format(name=name, here=here, there=there))
-            for name, (here, there) in moved.items()
-            if (name,) not in known
-        ]
     former = _placed(resource, old, outputs) if moved else old
-    return Plan(changes, delete_first=resource.must_delete_first(former, new))
+    deletes_first = resource.must_delete_first(former, new)
+    if not any(change.replaces for change in changes):
+        return Plan(changes, deletes_first)
+    moves = {name: places for name, places in moved.items() if (name,) not in known}
+    changes += [Change((name,), "update", replaces=True, is_input=False) for name in moves]
+    warnings = [_MOVED.format(name=name, here=here, there=there) for name, (here, there) in moves.items()]
+    deleted = resource.deleted_first(former, new, outputs) if deletes_first else ""
+    return Plan(changes, deletes_first, [*warnings, *([deleted] if deleted else [])])
 
 
 def changed_paths(
@@ -200,10 +204,48 @@ def read(
 ) -> tuple[State | None, str]:
     """Read a resource and keep its mark; return it with what is left to do, if its last change is not finished.
 
-    Raises what `Resource.settle` and `Resource.read` raise, except PartialError.
+    It may be read together with others. Such an answer counts only if it shows nothing new: what is as in the state, or
+    what exists in an import. Otherwise the resource is read again by a request of its own, as lists may lag, or leave
+    something out. Raises what `Resource.settle` and `Resource.read` raise, except PartialError.
     """
     if context.prior.get(naming.UNREAD):
         resource.settle(context, resource_id)
+        return _read(resource, context, resource_id, inputs)
+    messages: list[tuple[Callable[[str], None], str]] = []
+    sharing = Sharing()
+    shared = attrs.evolve(
+        context,
+        sharing=sharing,
+        inform=lambda message: messages.append((context.inform, message)),
+        warn=lambda message: messages.append((context.warn, message)),
+    )
+    is_new = False
+    try:
+        state, unfinished = _read(resource, shared, resource_id, inputs)
+        is_new = sharing.used and _is_new(resource, context, state, unfinished, inputs)
+    except Exception:  # a list may also hold what cannot be processed
+        is_new = sharing.used
+        if not is_new:
+            raise
+    finally:
+        for say, message in () if is_new else messages:
+            say(message)
+    return _read(resource, context, resource_id, inputs) if is_new else (state, unfinished)
+
+
+def _is_new(
+    resource: Resource, context: Context, state: State | None, unfinished: str, inputs: dict[str, Any] | None
+) -> bool:
+    """Return whether what was read is not what the state has; in an import, whether there is nothing to import."""
+    if state is None or unfinished:
+        return True
+    return inputs is not None and outputs_of(resource, state, inputs) != context.prior
+
+
+def _read(
+    resource: Resource, context: Context, resource_id: str, inputs: dict[str, Any] | None
+) -> tuple[State | None, str]:
+    """Read a resource as `read` does, once."""
     try:
         state, unfinished = resource.read(context, resource_id, inputs), ""
     except PartialError as error:
@@ -230,7 +272,7 @@ def _created_again(resource: Resource, context: Context, resource_id: str, input
     """Create a resource of which the state has an ID, as an update, which cannot change the ID."""
     state = resource.create(context, inputs)
     if context.autonamed and state.id != resource_id:
-        words = f"{state.id} was created by an interrupted run, and {resource_id} was not"
+        words = f"an interrupted run created {state.id}, not {resource_id}"
         raise UserError(f"{words}; run `pulumi up --refresh` to take it over")
     return state
 
@@ -273,7 +315,7 @@ def refresh(resource: Resource, state: State, inputs: dict[str, Any], prior: dic
     """Return the inputs that a refresh writes: the user's properties with Google's values, and what drifted."""
     rule, how = resource.autoname, resource.comparison(inputs, state.properties)
     last = UNKNOWN if prior.get(naming.UNREAD) else prior
-    fresh = refreshed_inputs(resource.type, inputs, state.properties, last, how)
+    fresh = refreshed_inputs(resource.type, inputs, state.properties, last, how, resource.in_place)
     if rule is not None and inputs.get(naming.AUTONAMED):  # the name that an earlier run generated is no drift
         fresh[rule.property] = inputs[rule.property]
     return fresh

@@ -68,6 +68,17 @@ def path_of(link: str) -> str:
     return re.sub(r"^(?:compute/)?(?:v1|beta|alpha)/(?=projects/)", "", path)
 
 
+def in_version(version: str, link: str) -> str:
+    """Return a link to a resource of Compute with an API version in place of its own; other texts stay as they are.
+
+    >>> in_version("v1", "https://www.googleapis.com/compute/beta/projects/p/global/images/i")
+    'https://www.googleapis.com/compute/v1/projects/p/global/images/i'
+    >>> in_version("v1", "https://networksecurity.googleapis.com/beta/projects/p/locations/global/policies/i")
+    'https://networksecurity.googleapis.com/beta/projects/p/locations/global/policies/i'
+    """
+    return re.sub(r"^(https?://[^/]+/compute/)(?:v1|beta|alpha)(?=/projects/)", rf"\g<1>{version}", link)
+
+
 def same_link(
     one: str,
     other: str,

@@ -36,13 +36,11 @@ class Autoname:
 
     Attributes:
         property: holds the name.
-        pattern: what a name must match.
         max_length: in characters.
         suffix: the length of the random part at the end, in characters.
     """
 
     property: str
-    pattern: re.Pattern[str]
     max_length: int
     suffix: int = 7
 

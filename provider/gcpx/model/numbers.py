@@ -27,6 +27,8 @@ def as_number(value: Any) -> float | None:
 
 def as_integer(value: Any) -> int | None:
     """Read an integer exactly: 3, 3.0, "3.0", "3e0", also one that no float can hold; None for anything else."""
+    if type(value) is int and abs(value) <= 1 << BITS:
+        return value  # the usual case
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
@@ -59,7 +61,10 @@ def fits(number: int) -> bool:
 
 def is_exact(number: int) -> bool:
     """Return whether a float, which is how numbers are sent to the engine, can hold an integer exactly."""
-    return abs(number) <= 1 << 53 or (fits(number) and int(float(number)) == number)
+    try:
+        return int(float(number)) == number
+    except OverflowError:
+        return False
 
 
 def is_json(leaf: Any) -> bool:

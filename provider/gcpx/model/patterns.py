@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 import attrs
 
@@ -24,43 +25,42 @@ class Part:
     place: str = "[^/]*?"
 
 
-class Form(NamedTuple):
+@attrs.frozen(eq=False)
+class Form:
     """The form of a whole string.
 
     Attributes:
-        pattern: what the string must match.
+        regex: what the string must match.
         words: the same in words.
         shapes: the ways to write it, with the names of parts: `projects/PROJECT/topics/TOPIC`.
         parts: the parts by name.
     """
 
-    pattern: re.Pattern[str]
+    regex: str
     words: str
     shapes: tuple[str, ...] = ()
-    parts: Mapping[str, Part] = {}
+    parts: Mapping[str, Part] = attrs.Factory(dict)
 
-
-Pattern = Form | tuple[re.Pattern[str], str]
-"""A form; one without parts can be a pair of pattern and words."""
+    @functools.cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The compiled expression; it takes time, and a run needs few of all forms."""
+        return re.compile(self.regex)
 
 
 def form(*shapes: str, words: str = "", before: str = "", **parts: Part) -> Form:
     """Build a form from its shapes; each may begin with the regular expression `before`."""
     strict = "|".join(_regex(shape, {name: part.regex for name, part in parts.items()}) for shape in shapes)
-    made = re.compile(f"(?:{before})?(?:{strict})" if before else strict)
-    return Form(made, words or _listed(shapes), shapes, parts)
+    return Form(f"(?:{before})?(?:{strict})" if before else strict, words or _listed(shapes), shapes, parts)
 
 
-def wrong_part(pattern: Pattern, text: str) -> str | None:
+def wrong_part(form: Form, text: str) -> str | None:
     """Name the part of a string that is wrong, with the shape that the rest fits; None if it fits no shape."""
-    if not isinstance(pattern, Form):
-        return None
-    for shape in pattern.shapes:
-        names = re.findall("|".join(pattern.parts), shape)
-        places = {name: f"({part.place})" for name, part in pattern.parts.items()}
+    for shape in form.shapes:
+        names = re.findall("|".join(form.parts), shape)
+        places = {name: f"({part.place})" for name, part in form.parts.items()}
         found = re.fullmatch(_regex(shape, places, group=False), text)
         for name, given in zip(names, found.groups() if found else (), strict=False):
-            part = pattern.parts[name]
+            part = form.parts[name]
             if not re.fullmatch(part.regex, given):
                 return f"{shape}, where {name} is {part.words}" if shape != name else part.words
     return None
@@ -83,17 +83,16 @@ PROJECT_ID: Final = (
     r"(?:[0-9]{1,19}|[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)"
 )
 """An ID, also with a domain, or a number, as Google's API description allows in a request's path."""
-PROJECT: Final = (
-    re.compile(PROJECT_ID),
-    "the ID or number of a project: lower-case letters, digits and hyphens, such as my-project",
+PROJECT: Final = Form(
+    PROJECT_ID, "the ID or number of a project: lower-case letters, digits and hyphens, such as my-project"
 )
-REGION: Final = (
-    re.compile(rf"(?:{_PREFIX}regions/)?(?![-a-z0-9]*\d-[a-z]$){_NAME}"),
-    "a region such as us-east1, also as regions/us-east1 or its URL; us-east1-b is a zone",
+REGION: Final = Form(
+    rf"(?:{_PREFIX}regions/)?(?![-a-z0-9]*\d-[a-z]$){_NAME}",
+    "a region, such as us-east1, regions/us-east1 or its URL; us-east1-b is a zone",
 )
-ZONE: Final = (
-    re.compile(rf"(?:{_PREFIX}zones/)?(?![a-z]+(?:-[a-z]+)+\d+$){_NAME}"),
-    "a zone such as us-east1-b, also as zones/us-east1-b or its URL; us-east1 is a region",
+ZONE: Final = Form(
+    rf"(?:{_PREFIX}zones/)?(?![a-z]+(?:-[a-z]+)+\d+$){_NAME}",
+    "a zone, such as us-east1-b, zones/us-east1-b or its URL; us-east1 is a region",
 )
 SEGMENT: Final = r"(?!\.\.?(?:/|\Z))[^/\s?#%\\]+"
 """A name in a link. As a segment of a URL's path, `.` and `..` would lead to another resource."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import base64
 import bisect
 import functools
-import html
+import itertools
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote, quote_plus, unquote
 
@@ -44,9 +44,10 @@ def _escaped(letter: str) -> str:
 
 SHORTEST: Final = 4
 """A secret with fewer characters is hidden only as a whole value, because too many other strings contain it."""
-PRIVATE_KEY: Final = re.compile(
-    r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|\Z)"
-    r"|PuTTY-User-Key-File-.*|b3BlbnNzaC1rZXktdjEA[A-Za-z0-9+/=\s\\]*",
+_PEM, _PUTTY, _OPENSSH = "-----BEGIN ", "PuTTY-User-Key-File-", "b3BlbnNzaC1rZXktdjEA"
+_PRIVATE_KEY: Final = re.compile(
+    rf"{_PEM}[A-Z0-9 ]*PRIVATE KEY.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|\Z)"
+    rf"|{_PUTTY}.*|{_OPENSSH}[A-Za-z0-9+/=\s\\]*",
     re.DOTALL,
 )
 """Private keys, recognized by how they begin: every kind of PEM, PuTTY's format, and OpenSSH's without its header."""
@@ -54,8 +55,13 @@ _CREDENTIAL: Final = re.compile(r"(\bya29\.[\w.~+/-]+|\b1//0[\w-]{16,}|\bGOCSPX-
 """Google's access tokens, refresh tokens and client secrets, and any other bearer token."""
 _JSON_WEB_TOKEN: Final = re.compile(r"(?<![\w-])(?>[\w-]*?\b(?=eyJ))(eyJ[\w-]{8,}+\.[\w-]{8,}(?:\.[\w-]*)?)")
 """A JSON Web Token, also at the end of a word. Each word is read once: to begin again at every `eyJ` is quadratic."""
-_PERCENT: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})+|.", re.DOTALL)
-_ESCAPE: Final = re.compile(r"\\+(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[0-7]{3}|[^\\]|\Z)|[^\\]", re.DOTALL)
+_PERCENT: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
+_REFERENCE: Final = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});")
+_ESCAPE: Final = re.compile(
+    r"\\+u[dD][89abAB][0-9a-fA-F]{2}\\+u[dD][c-fC-F][0-9a-fA-F]{2}"
+    r"|\\+(?:u[0-9a-fA-F]{4}|U00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[0-7]{3}|[^\\]|\Z)",
+    re.DOTALL,
+)
 _CUT: Final = re.compile(r"…|\.\.\.|\\u2026|%E2%80%A6")
 _Span = tuple[int, int]
 
@@ -68,19 +74,26 @@ def redact(text: str, secrets: frozenset[str]) -> str:
     """Mask every secret, every private key and every Google credential in a message; cut a very long one."""
     if len(text) > _MOST_REDACTED:
         text = f"{text[:_MOST_REDACTED]}..."
-    spans = [found.span() for found in PRIVATE_KEY.finditer(text)]
+    spans = [found.span() for found in _PRIVATE_KEY.finditer(text)]
     spans += [found.span(1) for form in (_CREDENTIAL, _JSON_WEB_TOKEN) for found in form.finditer(text)]
-    spellings = frozenset(spelling for secret in secrets for spelling in _spellings(secret))
-    plain = _Reading(text, range(len(text) + 1))
-    spans.extend(plain.spans(spellings))
-    if "%" in text:
-        plain = plain.decoded(_PERCENT, unquote)
-        spellings |= frozenset(map(unquote, spellings))  # what looks like an escape in a secret is decoded, too
-        spans.extend(plain.spans(spellings))
-    if "\\" in plain.text:
-        unescaped = frozenset(_ESCAPE.sub(lambda found: _unescaped(found[0]), spelling) for spelling in spellings)
-        spans.extend(plain.decoded(_ESCAPE, _unescaped).spans(spellings | unescaped))
+    reading = _Reading(text, range(len(text) + 1))
+    spans.extend(reading.spans(frozenset(each for secret in secrets for each in _spellings(secret))))
+    decoded = frozenset(each for secret in secrets for each in _texts(secret))
+    for mark, form, decode in _FORMS * _MOST_QUOTATIONS:
+        if form.search(reading.text):
+            reading = reading.decoded(form, decode)
+            # What looks like an escape in a secret is decoded, too.
+            decoded |= {_decoded(each, form, decode) for each in decoded if mark in each}
+            spans.extend(reading.spans(decoded))
     return _masked(text, spans).encode("utf-8", "replace").decode()
+
+
+def holds_private_key(text: str) -> bool:
+    """Return whether a text contains a private key, or the beginning of one."""
+    # Every string of every resource is asked about, and a search for a fixed text is much faster than one for a form.
+    if len(text) < len(_OPENSSH) or not (_PEM in text or _PUTTY in text or _OPENSSH in text):
+        return False
+    return _PRIVATE_KEY.search(text) is not None
 
 
 @attrs.frozen
@@ -95,23 +108,46 @@ class _Reading:
     places: Sequence[int]
 
     def decoded(self, form: re.Pattern[str], decode: Callable[[str], str]) -> _Reading:
-        """Return the same message with each escape of a form decoded; `form` also matches any other character."""
-        text, places = "", []
+        """Return the same message with each escape of a form decoded."""
+        text, places, end = "", list[int](), 0
         for found in form.finditer(self.text):
-            characters = decode(found[0])
-            text += characters
-            places += [self.places[found.start()]] * len(characters)
-        return _Reading(text, [*places, self.places[-1]])
+            start, characters = found.start(), decode(found[0])
+            text += self.text[end:start] + characters
+            places += [*self.places[end:start], *[self.places[start]] * len(characters)]
+            end = found.end()
+        return _Reading(text + self.text[end:], [*places, *self.places[end:]])
 
     def spans(self, spellings: frozenset[str]) -> Iterator[_Span]:
         """Yield where the message quotes a secret, or the beginning of one."""
-        cuts = [found.start() for found in _CUT.finditer(self.text)]
-        for spelling in spellings:
-            for start, end in _spans(self.text, spelling, cuts):
-                yield self.places[start], self.places[end]
+        parts = {size: {self.text[at : at + size] for at in range(len(self.text) - size + 1)} for size in _SIZES}
+        possible = (each for each in spellings if _may_contain(parts, each))
+        for start, end in itertools.chain(
+            *(_occurrences(self.text, each) for each in possible), _beginnings(self.text, spellings)
+        ):
+            yield self.places[start], self.places[end]
+
+
+def _decoded(text: str, form: re.Pattern[str], decode: Callable[[str], str]) -> str:
+    return form.sub(lambda found: decode(found[0]), text)
+
+
+_SIZES: Final = (SHORTEST, 16)
+"""Characters of the parts by which a text is searched."""
+
+
+def _may_contain(parts: Mapping[int, set[str]], spelling: str) -> bool:
+    """Return whether a text, of which all parts of some sizes are given, can contain a spelling.
+
+    A script has thousands of lines, and to look for each of them in a message takes long.
+    """
+    size = max((size for size in _SIZES if size <= len(spelling)), default=0)
+    places = (0, (len(spelling) - size) // 2, len(spelling) - size)
+    return not size or all(spelling[at : at + size] in parts[size] for at in places)
 
 
 _CONTROLS: Final = {"n": "\n", "r": "\r", "t": "\t"}
+_UNIT: Final = re.compile(r"\\+u")
+"""Between the two units of a character that JSON escapes as a pair."""
 
 
 def _unescaped(text: str) -> str:
@@ -119,11 +155,24 @@ def _unescaped(text: str) -> str:
     escape = text.lstrip("\\")
     if escape == text or not escape:
         return escape
-    if escape[0] in "ux" and len(escape) > 1:
+    if escape[0] == "U" and len(escape) > 1:
         return chr(int(escape[1:], 16))
+    if escape[0] in "ux" and len(escape) > 1:
+        units = (int(digits, 16).to_bytes(2) for digits in _UNIT.split(escape[1:]))
+        return b"".join(units).decode("utf-16-be", "surrogatepass")
     return chr(int(escape, 8)) if len(escape) > 1 else _CONTROLS.get(escape, escape)
 
 
+def _unreferenced(text: str) -> str:
+    import html  # noqa: PLC0415 - loads a long table, which only messages need
+
+    return html.unescape(text)
+
+
+_FORMS: Final = (("%", _PERCENT, unquote), ("&", _REFERENCE, _unreferenced), ("\\", _ESCAPE, _unescaped))
+"""The escapes of URLs, of HTML, and of JSON and Python: how each begins, and how it is decoded."""
+_MOST_QUOTATIONS: Final = 3
+"""How often a text may be quoted in another one that escapes what it quotes."""
 _MASK: Final = "[secret]"
 
 
@@ -138,18 +187,13 @@ def _masked(text: str, spans: list[_Span]) -> str:
     return "".join((*parts, text[end:]))
 
 
-def _spans(text: str, spelling: str, cuts: list[int]) -> Iterator[_Span]:
-    if len(spelling) < SHORTEST:
-        yield from (span for span in _occurrences(text, spelling) if _is_quoted(text, span))
-        return
-    yield from _occurrences(text, spelling)
-    yield from _beginnings(text, spelling, cuts)
-
-
 def _occurrences(text: str, spelling: str) -> Iterator[_Span]:
+    """Yield where a text has a spelling; a short one counts only between quotes."""
     start = text.find(spelling)
     while start >= 0:
-        yield start, start + len(spelling)
+        span = start, start + len(spelling)
+        if len(spelling) >= SHORTEST or _is_quoted(text, span):
+            yield span
         start = text.find(spelling, start + 1)
 
 
@@ -161,21 +205,39 @@ def _is_quoted(text: str, span: _Span) -> bool:
     return before != "" and before in _QUOTES and after == before
 
 
-def _beginnings(text: str, spelling: str, cuts: list[int]) -> Iterator[_Span]:
-    """Yield the beginnings of a secret that end where a message was cut; `cuts` are in order."""
-    for start, least in _occurrences(text, spelling[:SHORTEST]):
-        index = bisect.bisect_left(cuts, least)
-        while index < len(cuts) and spelling.startswith(text[start : cuts[index]]):
-            yield start, cuts[index]
-            index += 1  # once a part is no beginning, a longer one is none either
+def _beginnings(text: str, spellings: frozenset[str]) -> Iterator[_Span]:
+    """Yield the beginnings of secrets that end where a message was cut."""
+    cuts = [found.start() for found in _CUT.finditer(text)]
+    if not cuts:
+        return
+    ordered = sorted(each for each in spellings if len(each) >= SHORTEST)
+    first = {each[:SHORTEST] for each in ordered}
+    for start in range(cuts[-1] - SHORTEST + 1):
+        if text[start : start + SHORTEST] not in first:
+            continue
+        for cut in cuts[bisect.bisect_left(cuts, start + SHORTEST) :]:
+            part = text[start:cut]
+            index = bisect.bisect_left(ordered, part)
+            if index == len(ordered) or not ordered[index].startswith(part):
+                break  # once a part is no beginning, a longer one is none either
+            yield start, cut
+
+
+@functools.lru_cache(1024)
+def _texts(secret: str) -> frozenset[str]:
+    """Return how a message names a secret when all escapes in it are decoded."""
+    return frozenset(filter(None, (form for text in _parts(secret) for form in (text, *_transcriptions(text)))))
 
 
 @functools.lru_cache(1024)
 def _spellings(secret: str) -> frozenset[str]:
     """Return the spellings of a secret in messages: plain, quoted, encoded, and the parts by which it may be named."""
+    return _texts(secret) | frozenset(filter(None, (form for text in _parts(secret) for form in _escaped_forms(text))))
+
+
+def _parts(secret: str) -> set[str]:
     bare = secret.strip()
-    texts = {secret, bare, *_pieces(bare), *_ends_of_link(bare)}
-    return frozenset(filter(None, (spelling for text in texts for spelling in _encodings(text))))
+    return {secret, bare, *_pieces(bare), *_ends_of_link(bare)}
 
 
 _SHORTEST_PIECE: Final = 8
@@ -199,17 +261,25 @@ def _ends_of_link(secret: str) -> Iterator[str]:
         yield from (end for end in ends if len(end) >= SHORTEST)
 
 
-def _encodings(text: str) -> Iterator[str]:
+def _transcriptions(text: str) -> Iterator[str]:
+    data = text.encode("utf-8", "replace")
+    yield text.replace(" ", "+")
+    if not text.isascii():
+        yield data.decode("latin-1")  # so Python writes bytes: each byte is an escape of its own
+    if len(text) >= SHORTEST:
+        yield from (base64.b64encode(data).decode().rstrip("="), base64.urlsafe_b64encode(data).decode().rstrip("="))
+
+
+def _escaped_forms(text: str) -> Iterator[str]:
+    """Yield the escaped spellings whose beginning a cut may end within an escape."""
+    import html  # noqa: PLC0415 - as above
+
     data = text.encode("utf-8", "replace")
     for quoted in (f'"{text}"', json.dumps(text), json.dumps(text, ensure_ascii=False), repr(text)):
         yield quoted[1:-1]
         yield html.escape(quoted[1:-1])
         yield html.escape(quoted[1:-1], quote=False)
     yield from (quote(data), quote_plus(data))
-    if not text.isascii():
-        yield data.decode("latin-1")  # so Python writes bytes: each byte is an escape of its own
-    if len(text) >= SHORTEST:
-        yield from (base64.b64encode(data).decode().rstrip("="), base64.urlsafe_b64encode(data).decode().rstrip("="))
 
 
 def texts_of_number(value: Any) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final, Protocol, TypeVar
 
 import attrs
 
-from gcpx.errors import CancelledError, MalformedResponse, OutOfTimeError, ProviderError, UserError
+from gcpx.errors import CancelledError, MalformedResponse, OutOfTimeError, ProviderError, UserError, sentences
 from gcpx.model.compare import Comparison
 from gcpx.model.fields import Failure, ObjectType, object_type
 from gcpx.model.links import NO_LOCATION, PLACES, Location
@@ -58,6 +58,17 @@ class Replaced:
     inputs: Mapping[str, Any] = attrs.Factory(dict)
 
 
+@attrs.define
+class Sharing:
+    """The leave to answer a read by what was asked for together with others.
+
+    Attributes:
+        used: whether such an answer was given: one of a list, or one that is some seconds old.
+    """
+
+    used: bool = False
+
+
 @attrs.frozen(kw_only=True)
 class Context:
     """One call of the engine.
@@ -85,6 +96,8 @@ class Context:
         claim: tells the other calls that the resource has an ID, which `urn_of` knows otherwise only after the call.
         clock: gives the time in seconds, from any starting point.
         parallel: how many requests the call may have under way at the same time.
+        sharing: in a refresh or an import, the leave to answer reads together with those of other calls; None requires
+            that each read asks for itself, and now.
     """
 
     urn: str
@@ -105,6 +118,7 @@ class Context:
     claim: Callable[[str], None] = lambda _: None
     clock: Callable[[], float] = time.monotonic
     parallel: int = PARALLEL
+    sharing: Sharing | None = None
 
     def end(self, default: float) -> float:
         """Return when work has to end that may take `default` seconds if the user sets no custom timeout."""
@@ -243,6 +257,16 @@ class InvalidId(UserError):  # noqa: N818 - it names the thing that is wrong
 
     def __init__(self, token: str, given: str, forms: tuple[str, ...]) -> None:
         super().__init__(f"{given!r} is not an ID of {token}; allowed forms are {', '.join(forms)}")
+
+
+class NothingToImport(ProviderError):  # noqa: N818 - it names the outcome
+    """Nothing exists at the ID that an import, or the function `get` of a class of the SDK, gives."""
+
+    code = "NOT_FOUND"
+
+    def __init__(self, given: str, looked_for: str, forms: tuple[str, ...]) -> None:
+        where = f"gcpx looked for {looked_for}" if looked_for != given else ""
+        super().__init__(sentences(f"{given!r} does not exist", where, f"The forms of an ID are {', '.join(forms)}"))
 
 
 class PartialError(Exception):
@@ -452,6 +476,14 @@ class Resource(abc.ABC):
         key = self.unique_key(new)
         taken = {name: value for name, value in old.items() if name != AUTONAMED}
         return key is not None and key == self.unique_key(taken)
+
+    def deleted_first(self, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]) -> str:
+        """Say what is missing meanwhile if a replacement deletes the resource first; empty if that needs no words.
+
+        It is asked only if `must_delete_first` says so. `outputs` are the last ones.
+        """
+        del old, new, outputs
+        return ""
 
     def may_create(self, resource_id: str) -> bool:
         """Return whether a creation can lead to a resource of this ID; not if Google has assigned the ID."""

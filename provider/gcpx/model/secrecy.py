@@ -5,11 +5,12 @@ Which parts of messages are masked is decided in `gcpx.model.redaction`.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Type
-from gcpx.model.redaction import PRIVATE_KEY, SHORTEST, texts_of_number
+from gcpx.model.redaction import SHORTEST, holds_private_key, redact, texts_of_number
 from gcpx.model.values import Path, Secret, conceal, has_secret, leaves
 
 
@@ -20,11 +21,12 @@ def mark_secrets(
 
     `former` are earlier inputs and outputs. Google may still show what was secret in them: after an update that failed,
     or one that could not change it. What the present inputs show plainly is no longer secret.
+    Returns the values themselves, and not a copy, if nothing in them has to be marked.
     """
     texts, earlier = secret_texts(kind, *inputs), secret_texts(kind, *former)
     if earlier:
         texts |= earlier - frozenset(map(str, leaves(conceal(list(inputs)))))
-    return _marked_items(kind, values, inputs, texts)
+    return _marked_items(kind, values, [source for source in inputs if has_secret(source)], texts)
 
 
 def _marked_items(
@@ -33,27 +35,33 @@ def _marked_items(
     """Mark what is secret in the items of an object or a map; `sources` are the inputs at the same place."""
     properties = kind.properties if isinstance(kind, ObjectType) else {}
     other = kind.item if isinstance(kind, MapOf) else None
-    marked = {}
+    marked, beside = {}, sources
     for key, item in values.items():
         prop = properties.get(key)
-        if prop is not None and prop.traits.secret and item is not None and not isinstance(item, Secret):
-            marked[key] = Secret(item)
-        else:
+        if sources:
             beside = [source[key] for source in sources if isinstance(source, dict) and key in source]
-            marked[key] = _marked(prop.type if prop is not None else other, item, beside, texts)
-    return marked
+        if prop is not None and prop.traits.quotes and isinstance(item, str):
+            found: Any = redact(item, texts)
+        else:
+            found = _marked(other if prop is None else prop.type, item, beside, texts)
+        if prop is not None and prop.traits.secret and found is not None and not isinstance(found, Secret):
+            found = Secret(item)
+        if found is not item:
+            marked[key] = found
+    return values | marked if marked else values
 
 
 def _marked(kind: Type | None, value: Any, sources: Sequence[Any], texts: frozenset[str]) -> Any:
     """Mark a value that is secret in a source or shows a secret text, also as the key of a map; or mark its parts."""
     if value is None or isinstance(value, Secret):
         return value
-    if any(isinstance(source, Secret) for source in sources):
+    if sources and any(isinstance(source, Secret) for source in sources):
         return Secret(value)
     if isinstance(value, dict):
         properties = kind.properties if isinstance(kind, ObjectType) else {}
-        if any(key not in properties and not key.startswith("__") and _shows(key, texts) for key in value):
-            return Secret(value)
+        for key in value:
+            if key not in properties and not key.startswith("__") and _shows(key, texts):
+                return Secret(value)
         return _marked_items(kind, value, sources, texts)
     if isinstance(value, list):
         lists = [source for source in sources if isinstance(source, list)]
@@ -61,18 +69,19 @@ def _marked(kind: Type | None, value: Any, sources: Sequence[Any], texts: frozen
             return Secret(value)  # which of the elements is the secret one is not known
         item_kind = kind.item if isinstance(kind, ListOf) else None
         beside = [source for source in lists if len(source) == len(value)]
-        return [_marked(item_kind, item, [source[at] for source in beside], texts) for at, item in enumerate(value)]
+        marked = [_marked(item_kind, item, [source[at] for source in beside], texts) for at, item in enumerate(value)]
+        return value if all(map(operator.is_, marked, value)) else marked
     return Secret(value) if _shows(value, texts) else value
 
 
 def _shows(value: Any, texts: frozenset[str]) -> bool:
     """Return whether a scalar is one of these texts, or contains one that is long enough, or a private key."""
-    if type(value) is int:
-        return len(str(value)) >= SHORTEST and str(value) in texts
-    if not isinstance(value, str):
-        return False
-    quotes = any(value == secret or (len(secret) >= SHORTEST and secret in value) for secret in texts)
-    return quotes or PRIVATE_KEY.search(value) is not None
+    if isinstance(value, str):
+        for secret in texts:
+            if value == secret or (len(secret) >= SHORTEST and secret in value):
+                return True
+        return holds_private_key(value)
+    return bool(texts) and type(value) is int and len(str(value)) >= SHORTEST and str(value) in texts
 
 
 def secret_texts(kind: Type | None, *values: Any) -> frozenset[str]:
@@ -80,7 +89,27 @@ def secret_texts(kind: Type | None, *values: Any) -> frozenset[str]:
 
     Names of properties are not secret, so `kind` tells them from the keys of maps; without it, every key is secret.
     """
-    return frozenset(text for value in values for text in _texts(kind, value, hidden=False))
+    secrets = (found for value in values for found in _secrets(kind, value, is_marked=has_secret(value)))
+    return frozenset(text for of, secret in secrets for text in _texts(of, secret))
+
+
+def _secrets(kind: Type | None, value: Any, *, is_marked: bool) -> Iterator[tuple[Type | None, Any]]:
+    """Yield the secrets in a value, with their types; `is_marked` says that it holds some besides the declared ones."""
+    if isinstance(value, Secret):
+        yield kind, value.value
+    elif isinstance(value, dict):
+        properties = kind.properties if isinstance(kind, ObjectType) else {}
+        other = kind.item if isinstance(kind, MapOf) else None
+        for key in value if is_marked or not isinstance(kind, ObjectType) else kind.secret.keys() & value.keys():
+            prop, item = properties.get(key), value[key]
+            if prop is not None and prop.traits.secret:
+                yield prop.type, item
+            else:
+                yield from _secrets(other if prop is None else prop.type, item, is_marked=is_marked)
+    elif isinstance(value, list):
+        item_kind = kind.item if isinstance(kind, ListOf) else None
+        for item in value:
+            yield from _secrets(item_kind, item, is_marked=is_marked)
 
 
 def is_secret_at(marked: Any, path: Path) -> bool:
@@ -110,25 +139,24 @@ def _below(value: Any, part: str | int) -> Any:
     return None
 
 
-def _texts(kind: Type | None, value: Any, *, hidden: bool) -> Iterator[str]:
-    """Yield the texts in the secrets of a value; `hidden` says that the value is within a secret."""
+def _texts(kind: Type | None, value: Any) -> Iterator[str]:
+    """Yield the texts in a secret."""
     if isinstance(value, Secret):
-        yield from _texts(kind, value.value, hidden=True)
+        yield from _texts(kind, value.value)
     elif isinstance(value, dict):
         properties = kind.properties if isinstance(kind, ObjectType) else {}
         other = kind.item if isinstance(kind, MapOf) else None
         for key, item in value.items():
-            prop = properties.get(key)
-            if prop is not None:
-                yield from _texts(prop.type, item, hidden=hidden or prop.traits.secret)
+            if key in properties:
+                yield from _texts(properties[key].type, item)
             else:
-                if hidden and key:
+                if key:
                     yield key
-                yield from _texts(other, item, hidden=hidden)
+                yield from _texts(other, item)
     elif isinstance(value, list):
         for item in value:
-            yield from _texts(kind.item if isinstance(kind, ListOf) else None, item, hidden=hidden)
-    elif hidden and isinstance(value, str) and value:
+            yield from _texts(kind.item if isinstance(kind, ListOf) else None, item)
+    elif isinstance(value, str) and value:
         yield value
-    elif hidden and isinstance(value, int | float) and not isinstance(value, bool):
+    elif isinstance(value, int | float) and not isinstance(value, bool):
         yield from texts_of_number(value)

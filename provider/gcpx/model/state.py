@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from gcpx.model.compare import ANYWHERE, Comparison, is_absent
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Type, has_outputs
-from gcpx.model.values import UNKNOWN
+from gcpx.model.values import UNKNOWN, Path
 
 
 def merged_outputs(
@@ -71,48 +72,67 @@ def predicted_outputs(kind: ObjectType, inputs: dict[str, Any]) -> dict[str, Any
 
 
 def refreshed_inputs(
-    kind: ObjectType, inputs: dict[str, Any], live: dict[str, Any], prior: Any, how: Comparison = ANYWHERE
+    kind: ObjectType,
+    inputs: dict[str, Any],
+    live: dict[str, Any],
+    prior: Any,
+    how: Comparison = ANYWHERE,
+    in_place: Collection[Path] = (),
 ) -> dict[str, Any]:
     """Return what a refresh writes into the inputs: the user's properties with Google's values, and what drifted.
 
-    `prior` are the last outputs, or UNKNOWN if they were not read back after the creation.
+    `prior` are the last outputs, or UNKNOWN if they were not read back after the creation. `in_place` are the paths of
+    properties that can change at Google.
 
     A property whose value others imply stays as it is in the program. A property that the user left out joins only if
     its value is not the one in the last outputs, so that the server's defaults never look like drift. If these are
-    unknown there is nothing to compare with, so none joins. Keys of a map, except `merge_keys`, and elements of a list
-    that the user did not write always join.
+    unknown there is nothing to compare with, so none joins. If they lack it, it joins only if it can change at Google;
+    otherwise Google, or this version of gcpx, shows something that was there before. Keys of a map, except
+    `merge_keys`, and elements of a list that the user did not write always join.
     """
     result = {key: value for key, value in inputs.items() if key.startswith("__")}
     implied = kind.implied(live)
     for name, prop in kind.inputs.items():
         value, found = inputs.get(name), live.get(name)
         if is_absent(prop, found) or not how.same(prop, found, implied.get(name)):
-            value = _refreshed_property(prop, value, found, _part(prior, name), how)
+            below = _below(in_place, name)
+            last = _part(prior, name)
+            value = _refreshed_property(prop, value, found, UNKNOWN if last is None and not below else last, how, below)
         if value is not None:
             result[name] = value
     return result
 
 
-def _refreshed_property(prop: Property, user: Any, live: Any, prior: Any, how: Comparison) -> Any:
+def _below(paths: Collection[Path], name: str) -> Collection[Path]:
+    """Return the paths below a property, seen from there; one that ends there stands for all of it."""
+    return [path[1:] for path in paths if path[:1] in {(), (name,)}]
+
+
+def _refreshed_property(
+    prop: Property, user: Any, live: Any, prior: Any, how: Comparison, in_place: Collection[Path]
+) -> Any:
     if prop.traits.in_url or (live is None and _is_unseen(prop, user)):
         return user
     if user is None:
+        known = live if in_place else _known(prop, prop.type, live, prior, how)
         # If the last outputs mean the same, Google has not changed the value; at most, it has forgotten it.
         if (
             prior is UNKNOWN
-            or is_absent(prop, live)
-            or how.same(prop, _merge(prop, prop.type, prior, live, how), prior)
+            or is_absent(prop, known)
+            or how.same(prop, _merge(prop, prop.type, prior, known, how), prior)
         ):
             return None
-        return minimal_value(prop, prop.type, live, None, how)
+        return minimal_value(prop, prop.type, known, None, how)
     if live is None:
         return user if is_absent(prop, user) else None
-    return _refreshed_value(prop, prop.type, user, live, prior, how)
+    return _refreshed_value(prop, prop.type, user, live, prior, how, in_place)
 
 
-def _refreshed_value(prop: Property, kind: Type, user: Any, live: Any, prior: Any, how: Comparison) -> Any:
+def _refreshed_value(
+    prop: Property, kind: Type, user: Any, live: Any, prior: Any, how: Comparison, in_place: Collection[Path] = ()
+) -> Any:
     if isinstance(kind, ObjectType) and isinstance(user, dict) and isinstance(live, dict):
-        return refreshed_inputs(kind, user, live, prior, how)
+        return refreshed_inputs(kind, user, live, prior, how, in_place)
     if isinstance(kind, ListOf) and isinstance(user, list) and isinstance(live, list):
         return [
             minimal_value(prop, kind.item, live[right], None, how)
@@ -122,12 +142,30 @@ def _refreshed_value(prop: Property, kind: Type, user: Any, live: Any, prior: An
             if right is not None
         ]
     if isinstance(kind, MapOf) and isinstance(user, dict) and isinstance(live, dict):
-        return {
+        # Nulls of the user stay: Google may leave them out.
+        return {key: None for key, item in user.items() if item is None} | {
             key: _refreshed_value(prop, kind.item, user[key], item, _part(prior, key), how) if key in user else item
             for key, item in live.items()
             if key in user or key not in prop.traits.merge_keys
         }
     return user if how.equal(prop, kind, user, live) else live
+
+
+def _known(prop: Property, kind: Type, live: Any, prior: Any, how: Comparison) -> Any:
+    """Return Google's value without the properties that the last outputs lack."""
+    if isinstance(kind, ObjectType) and isinstance(live, dict) and isinstance(prior, dict):
+        return {
+            name: _known(kind.properties[name], kind.properties[name].type, item, prior[name], how)
+            for name, item in live.items()
+            if prior.get(name) is not None
+        }
+    if isinstance(kind, ListOf) and isinstance(live, list) and isinstance(prior, list):
+        return [
+            live[right] if left is None else _known(prop, kind.item, live[right], prior[left], how)
+            for left, right in how.match(prop, prior, live)
+            if right is not None
+        ]
+    return live
 
 
 def _part(prior: Any, key: str | int) -> Any:

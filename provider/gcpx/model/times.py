@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
+
+_FRACTION: Final = re.compile(r"\.(\d+)")
+
+
+def exact_moment(text: Any) -> Any:
+    """Read a time with all digits of its fraction, of which a datetime holds six; anything else is returned as it is.
+
+    >>> exact_moment("2027-01-31T00:00:00.50Z") == exact_moment("2027-01-31t01:00:00.5+01:00")
+    True
+    """
+    fraction = _FRACTION.search(str(text))
+    whole = moment(_FRACTION.sub("", str(text), count=1).upper())
+    return text if whole is None else (whole, fraction[1].rstrip("0") if fraction else "")
 
 
 def moment(text: Any) -> datetime | None:

@@ -10,7 +10,6 @@ import attrs
 
 Path = tuple[str | int, ...]
 _WORD: Final = re.compile(r"[\w-]+")
-_PLAIN: Final = frozenset({str, int, float, bool, type(None)})
 
 
 class Unknown:
@@ -34,20 +33,31 @@ class Secret:
         return "<secret>"
 
 
+@attrs.frozen
+class Special:
+    """A value of Pulumi's that no property takes, such as an asset; Check refuses it.
+
+    Attributes:
+        name: what it is, in words, perhaps with what to write instead.
+    """
+
+    name: str
+
+
 def is_below(path: Path, paths: Collection[Path]) -> bool:
     """Return whether a path is one of these paths, or is below one of them."""
     return any(path[: len(other)] == other for other in paths)
 
 
 def reveal(value: Any) -> Any:
-    """Copy a tree with every secret replaced by its value."""
+    """Return a tree with every secret replaced by its value; a tree or a part without secrets is no copy."""
+    if not has_secret(value):
+        return value
     if isinstance(value, Secret):
         return reveal(value.value)
     if isinstance(value, dict):
-        return {key: item if type(item) in _PLAIN else reveal(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [item if type(item) in _PLAIN else reveal(item) for item in value]
-    return value
+        return {key: reveal(item) for key, item in value.items()}
+    return [reveal(item) for item in value]
 
 
 def conceal(value: Any) -> Any:
@@ -73,6 +83,22 @@ def leaves(value: Any) -> Iterator[Any]:
         yield value
 
 
+def same_json(one: Any, other: Any) -> bool:
+    """Return whether two values without secrets are the same JSON; `True == 1` in Python. An unknown equals nothing."""
+    if one != other:
+        return False
+    pending = [(one, other)]
+    for left, right in pending:  # it grows; equal values differ at most in the types of numbers, booleans and unknowns
+        kind = type(left)
+        if kind is dict:
+            pending += [(item, right[key]) for key, item in left.items() if type(item) is not str]
+        elif kind is list:
+            pending += [(item, beside) for item, beside in zip(left, right, strict=True) if type(item) is not str]
+        elif kind is Unknown or (type(right) is not kind and bool in (kind, type(right))):
+            return False
+    return True
+
+
 def has_unknown(value: Any) -> bool:
     """Return whether anything in a tree is unknown, also within secrets."""
     return _holds(value, Unknown)
@@ -84,14 +110,17 @@ def has_secret(value: Any) -> bool:
 
 
 def _holds(value: Any, wanted: type) -> bool:
-    if isinstance(value, wanted):
-        return True
-    if isinstance(value, Secret):
-        return _holds(value.value, wanted)
-    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    for item in items:  # noqa: SIM110 - most are plain scalars, which need no call, and this is asked for every resource
-        if type(item) not in _PLAIN and _holds(item, wanted):
+    pending = [value]
+    for item in pending:  # it grows: every value of every resource is asked about, and calls would take longer
+        kind = type(item)
+        if kind is wanted:
             return True
+        if kind is dict:
+            pending += item.values()
+        elif kind is list:
+            pending += item
+        elif kind is Secret:
+            pending.append(item.value)
     return False
 
 

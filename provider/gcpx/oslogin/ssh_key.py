@@ -22,11 +22,12 @@ from gcpx.gcp.errors import NotFound, PermissionDenied
 from gcpx.gcp.in_project import Lookups
 from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.gcp.request import OSLOGIN, Request, segment
+from gcpx.gcp.shared_reads import Scope
 from gcpx.model import codec
 from gcpx.model.fields import Failure, Record, chosen, field, object_type, output_field, record, rule, text
 from gcpx.model.links import name_of, path_of
 from gcpx.model.numbers import as_integer
-from gcpx.model.patterns import PROJECT, REGION, SEGMENT
+from gcpx.model.patterns import PROJECT, REGION, SEGMENT, Form
 from gcpx.model.resource import Context, InvalidId, ListedResource, Page, PartialError, Resource, State, gone
 
 if TYPE_CHECKING:
@@ -66,9 +67,10 @@ def without_comment(key: Any) -> Any:
         return key
 
 
-_USER = (re.compile(rf"(?:users/)?{SEGMENT}"), "an e-mail address or account ID, also as users/USER")
+_USER = Form(rf"(?:users/)?{SEGMENT}", "an e-mail address or account ID, also as users/USER")
 _EARLIEST_EXPIRATION: Final = 10**15
 """September 2001 in microseconds, long before OS Login; a smaller number counts seconds or milliseconds."""
+_LATEST_EXPIRATION: Final = (1 << 63) - 1
 _REST: Final = "https://cloud.google.com/compute/docs/oslogin/rest/v1"
 _SSH_PUBLIC_KEY: Final = f"[SshPublicKey: {{}}]({_REST}/users.sshPublicKeys)"
 _IMPORT: Final = f"[users.importSshPublicKey: {{}}]({_REST}/users/importSshPublicKey)"
@@ -93,14 +95,20 @@ def _key_is_an_ssh_public_key(values: SshKeyValues) -> list[Failure]:
 
 
 @rule(
-    "expirationTimeUsec must be in microseconds; a time before September 2001 is refused",
+    "expirationTimeUsec must be in microseconds, and fit 64 bits; a time before September 2001 is refused",
     _SSH_PUBLIC_KEY.format("expirationTimeUsec"),
 )
 def _expiration_time_is_in_microseconds(values: SshKeyValues) -> list[Failure]:
     given = as_integer(text(values, "expirationTimeUsec"))
+    if given is not None and given > _LATEST_EXPIRATION:
+        return [
+            Failure(
+                "expirationTimeUsec", f"must be at most {_LATEST_EXPIRATION}; leave it out for a key that never expires"
+            )
+        ]
     if given is None or not 0 < given < _EARLIEST_EXPIRATION:
         return []
-    words = "must be in microseconds, and this value is a time before 2001: if it is in seconds, add six zeros"
+    words = "must be in microseconds, but this value is a time before 2001: if it is in seconds, add six zeros"
     return [Failure("expirationTimeUsec", words)]
 
 
@@ -124,8 +132,8 @@ class SshKeyModel(Record):
     RULES = (_key_is_an_ssh_public_key, _expiration_time_is_in_microseconds, _regions_require_a_project)
 
     expiration_time_usec: str = field(
-        "The time at which the key expires, in microseconds since 1970, such as `1924991999000000`. Default: never. Changes in place.",
-        pattern=(re.compile(r"\d{1,19}"), "microseconds since 1970 as digits"),
+        'The time at which the key expires, in microseconds since 1970, such as `1924991999000000`. A date is its Unix time with six zeros: in Python `f"{date.timestamp():.0f}000000"`, in TypeScript `date.getTime() + "000"`. Default: never. Changes in place.',
+        pattern=Form(r"\d{1,19}", "microseconds since 1970 as digits"),
         normalize=lambda text: str(text).lstrip("0"),
         default="0",
         source=_SSH_PUBLIC_KEY.format("expirationTimeUsec"),
@@ -197,21 +205,15 @@ class SshPublicKeys:
 
     def fingerprints(self) -> list[str]:
         """Read the fingerprints of all keys, which are in the user's login profile."""
-        keys = self._send("GET", f"{self._owner}/loginProfile").get("sshPublicKeys", {})
-        if not isinstance(keys, dict):
-            raise MalformedResponse(
-                f"Google's login profile of {self.user} has keys in another form than its API promises"
-            )
-        return sorted(keys)
+        return sorted(self._profile())
 
     def read(self, fingerprint: str) -> dict[str, Any] | None:
         """Read a key; None if it does not exist.
 
         Raises MalformedResponse for a response without a key, which does not say that it is gone.
         """
-        try:
-            found = self._send("GET", self._path_of(fingerprint))
-        except NotFound:
+        found = self.google.reads.read(self.context, self._shared, fingerprint)
+        if found is None:
             return None
         if not found.get("key") or found.get("fingerprint") != fingerprint:
             raise MalformedResponse(
@@ -269,6 +271,28 @@ class SshPublicKeys:
                 raise
 
     @property
+    def _shared(self) -> Scope:
+        """The reads of the user's keys that may be answered together, by the login profile."""
+
+        def alone(fingerprint: str) -> dict[str, Any] | None:
+            try:
+                return self._send("GET", self._path_of(fingerprint))
+            except NotFound:
+                return None
+
+        place = f"{self._owner}/sshPublicKeys"
+        return Scope(place=place, kind="users", alone=alone, page=lambda _: (self._profile(), ""))
+
+    def _profile(self) -> dict[str, dict[str, Any]]:
+        """Read all keys, by their fingerprints, from the user's login profile."""
+        keys = self._send("GET", f"{self._owner}/loginProfile").get("sshPublicKeys", {})
+        if not isinstance(keys, dict):
+            raise MalformedResponse(
+                f"Google's login profile of {self.user} has keys in another form than its API promises"
+            )
+        return keys
+
+    @property
     def _owner(self) -> str:
         return f"users/{segment(self.user)}"
 
@@ -310,16 +334,14 @@ class SshKey(Resource):
         """Check that the project and the regions exist."""
         del olds
         values = _values(inputs)
-        checks = OnlineChecks(self._lookups, context, text(values, "projectId") or None)
+        project = text(values, "projectId") or None
+        checks = OnlineChecks(self._lookups, context, project, project_path=("projectId",))
         regions = values.get("regions")
         names = [*enumerate(regions)] if isinstance(regions, list) else []
         every = [
             partial(checks.check_region, name, ("regions", index)) for index, name in names if isinstance(name, str)
         ]
-        failures = checks.run(inputs, every)
-        return [
-            attrs.evolve(failure, path="projectId") if failure.path == ("project",) else failure for failure in failures
-        ]
+        return checks.run(inputs, every)
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Return fingerprint and name, which follow from key and user."""
@@ -406,7 +428,7 @@ class _KeyCreation(CreationByName):
         except PermissionDenied as error:
             user = self.keys.user
             hint = f"Only {user} can manage keys of {user}: use its credentials, or set gcpx:impersonateServiceAccount."
-            raise error.with_hint(hint) from error
+            raise error.with_next_step(hint) from error
         return {}
 
     def exists(self) -> bool:

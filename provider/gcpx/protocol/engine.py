@@ -12,7 +12,6 @@ from typing import Any, Final
 import grpc
 
 from gcpx.errors import UserError
-from gcpx.model.redaction import printable, shortened
 from gcpx.protocol import proto
 
 OLDEST_CLI: Final = "3.217.0"
@@ -37,8 +36,8 @@ def require(engine: Any) -> None:
             raise UserError(_MESSAGE.format(_ANSWERS[error.code()] or error.details())) from error
 
 
-_DEADLINE: Final = 2.0
-"""Seconds that sending a message may take; it must not delay the work that it reports."""
+_DEADLINE: Final = 30.0
+"""Seconds after which a message that could not be sent is dropped, and the work goes on; busy machines need some."""
 MESSAGE_LIMIT: Final = [("grpc.max_receive_message_length", 400 << 20), ("grpc.max_send_message_length", 400 << 20)]
 _logger = logging.getLogger(__name__)
 
@@ -80,6 +79,8 @@ class EngineLog:
     def _send(self, severity: int, urn: str, message: str, *, ephemeral: bool) -> None:
         if self._stub is None:
             return
+        from gcpx.model.redaction import printable, shortened  # noqa: PLC0415 - not before the process serves
+
         request = proto.engine.LogRequest(
             severity=severity, urn=urn, message=printable(shortened(message)), ephemeral=ephemeral
         )

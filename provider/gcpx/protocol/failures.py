@@ -10,10 +10,9 @@ from typing import Any, Final, NoReturn
 
 import attrs
 import grpc
-from google.protobuf import any_pb2, struct_pb2
-from google.rpc import status_pb2
+from google.protobuf import struct_pb2
 
-from gcpx.errors import MalformedResponse, ProviderError, UserError
+from gcpx.errors import MalformedResponse, ProviderError, UserError, without_stop
 from gcpx.model.fields import Failure, ObjectType
 from gcpx.model.redaction import redact, shortened
 from gcpx.model.resource import PartialError
@@ -149,7 +148,7 @@ _LONGEST_STATUS = 9000
 
 
 def _abort(error: Exception, texts: frozenset[str], rpc_context: grpc.ServicerContext) -> NoReturn:
-    text = f"{str(error).rstrip('.')}. {_REPORT}" if isinstance(error, MalformedResponse) else str(error)
+    text = f"{without_stop(str(error))}. {_REPORT}" if isinstance(error, MalformedResponse) else str(error)
     message = shortened(redact(text, texts), _LONGEST_STATUS) if isinstance(error, ProviderError) else ""
     if isinstance(error, InitFailed):
         rpc_context.set_trailing_metadata(((_DETAILS, _init_failed(error, message)),))
@@ -176,6 +175,9 @@ def _origin(error: Exception) -> str:
 
 
 def _init_failed(error: InitFailed, message: str) -> bytes:
+    from google.protobuf import any_pb2  # noqa: PLC0415 - few runs need it
+    from google.rpc import status_pb2  # noqa: PLC0415 - as above
+
     detail = any_pb2.Any()
     detail.Pack(
         proto.provider.ErrorResourceInitFailed(

@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 
 from google.protobuf import struct_pb2
 
-from gcpx.errors import ProviderError, UserError
+from gcpx.errors import ProviderError
 from gcpx.model.check import CheckResult
 from gcpx.model.diff import Change
 from gcpx.model.fields import ObjectType
@@ -22,12 +22,14 @@ class Plugin(Protocol):
     """A provider: its settings, its resources and its functions."""
 
     version: str
-    parallel: int
-    """How many requests a call may have under way at the same time."""
     cancelled: threading.Event
     """Set when the engine cancels; every wait watches it."""
     clock: Callable[[], float]
     """Gives the time in seconds, from any starting point; the limits of calls are in this time."""
+
+    @property
+    def parallel(self) -> int:
+        """How many requests a call may have under way at the same time."""
 
     @property
     def secrets(self) -> frozenset[str]:
@@ -72,8 +74,7 @@ def secrets_in(request: Any, plugin: Plugin) -> frozenset[str]:
     texts = plugin.secrets
     for _, value in request.ListFields():
         if isinstance(value, struct_pb2.Struct):
-            with contextlib.suppress(UserError):  # an unsupported value; usually that is the error to be reported
-                texts |= secret_texts(kind, decode(value))
+            texts |= secret_texts(kind, decode(value))
     return texts
 
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import functools
+import gc
 import signal
 import socket
 import sys
-from typing import Final
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Final
 
 import grpc
 
 from gcpx.protocol import proto
-from gcpx.protocol.call_threads import CallThreads, serve_beside_calls
 from gcpx.protocol.engine import MESSAGE_LIMIT, EngineLog, when_ended
-from gcpx.protocol.plugin import Plugin
-from gcpx.protocol.servicer import Servicer
+from gcpx.protocol.lazy_servicer import LazyServicer
+from gcpx.threads import CallThreads
+
+if TYPE_CHECKING:
+    from gcpx.protocol.plugin import Plugin
 
 _GRACE: Final = 2.0
 """Seconds in which calls may end after a signal; a cancelled call takes less."""
@@ -23,9 +29,8 @@ def start(plugin: Plugin, engine_address: str | None, log: EngineLog | None = No
     """Serve on a free port of loopback; return the server and its port."""
     log = log or EngineLog()
     log.connect(engine_address or "")
-    serve_beside_calls(Servicer.Cancel)
-    server = grpc.server(CallThreads(), options=MESSAGE_LIMIT)
-    proto.provider_grpc.add_ResourceProviderServicer_to_server(Servicer(plugin, log), server)
+    server = grpc.server(_executor(), options=MESSAGE_LIMIT)
+    proto.provider_grpc.add_ResourceProviderServicer_to_server(LazyServicer(plugin, log), server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     return server, port
@@ -37,12 +42,31 @@ def serve(plugin: Plugin, engine_address: str | None) -> None:
     server, port = start(plugin, engine_address)
     sys.stdout.write(f"{port}\n")
     sys.stdout.flush()
+    gc.freeze()  # what is loaded stays, so no search for garbage has to look at it
+    gc.enable()
     if engine_address:
         when_ended(engine_address, lambda: stop.sendall(b"\0"))
     stops.recv(1)
     plugin.cancel()
     server.stop(_GRACE).wait()
     plugin.close()
+
+
+@functools.cache
+def _executor() -> CallThreads:
+    """Return the threads of calls. They begin once in a process, however many servers it starts, as in tests."""
+    _serve_beside_calls(LazyServicer.Cancel)
+    return CallThreads()
+
+
+def _serve_beside_calls(method: Callable[..., Any]) -> None:
+    """Let a method of a servicer run in a thread of its own, so that it does not wait behind queued calls.
+
+    gRPC takes the thread from this attribute. Without it, the method would run like all others. The thread begins now,
+    because the operating system may allow no more threads when the method is called.
+    """
+    pool = method.__dict__["experimental_thread_pool"] = ThreadPoolExecutor(1)
+    pool.submit(int)
 
 
 def _receive_signals() -> tuple[socket.socket, socket.socket]:

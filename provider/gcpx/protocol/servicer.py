@@ -16,7 +16,7 @@ from gcpx.model.check import CheckResult, check
 from gcpx.model.fields import ObjectType
 from gcpx.model.naming import AUTONAMED, name_inputs, without_hidden
 from gcpx.model.redaction import redact
-from gcpx.model.resource import Context, PartialError, State
+from gcpx.model.resource import Context, NothingToImport, PartialError, State
 from gcpx.model.secrecy import mark_secrets
 from gcpx.model.values import has_unknown, reveal
 from gcpx.protocol import proto, wire
@@ -32,7 +32,7 @@ _PAGE: Final = 500
 
 
 class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[misc]
-    """One method per RPC."""
+    """One method per RPC, besides those of `LazyServicer`."""
 
     def __init__(self, plugin: Plugin, log: EngineLog) -> None:
         self.plugin = plugin
@@ -40,21 +40,10 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         self._memory = StackMemory()
 
     @guarded
-    def Handshake(self, request: Any, _: grpc.ServicerContext) -> Any:
-        """Agree on how values travel: secrets marked, references as IDs, autonaming wanted."""
-        self._log.connect(request.engine_address)
-        return proto.provider.ProviderHandshakeResponse(accept_secrets=True, supports_autonaming_configuration=True)
-
-    @guarded
     def Attach(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Take the address of an engine that found us running."""
         self._log.connect(request.address)
         return empty_pb2.Empty()
-
-    @guarded
-    def GetPluginInfo(self, _request: Any, _: grpc.ServicerContext) -> Any:
-        """Return the version."""
-        return proto.plugin.PluginInfo(version=self.plugin.version)
 
     @guarded
     def GetSchema(self, request: Any, _: grpc.ServicerContext) -> Any:
@@ -157,14 +146,14 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     @guarded
     def Diff(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Compare inputs by meaning; offline and without effects."""
-        old, new, outputs = decode(request.old_inputs), decode(request.news), decode(request.olds)
+        new, outputs = decode(request.news), decode(request.olds)
+        old = new if request.old_inputs == request.news else decode(request.old_inputs)
         resource, plain = self.plugin.resource(resource_token(request)), reveal(outputs)
         plan = lifecycle.plan(resource, reveal(old), reveal(new), plain)
         self._memory.show(request.urn, request.id, plain)
         self._memory.keep(Entry.of(resource, request.urn, request.id, plain))
-        for change in plan.changes:
-            if change.moves:
-                self._call(request, outputs).warn(change.moves)
+        for warning in plan.warnings:
+            self._call(request, outputs).warn(warning)
         shown = lifecycle.shown_changes(plan, old, new) or lifecycle.newly_secret(resource, outputs, new)
         return wire.diff_response(shown, plan.delete_first)
 
@@ -194,6 +183,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             state, unfinished = lifecycle.read(
                 resource, context, request.id, None if importing else without_hidden(plain)
             )
+        if state is None and importing:
+            raise NothingToImport(request.id, resource.identity(request.id, {}), resource.id_forms)
         if state is None:
             self._memory.forget(Entry.of(resource, request.urn, request.id, context.prior))
             return proto.provider.ReadResponse()
@@ -236,11 +227,6 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
                 lifecycle.delete(resource, context, request.id)
         elif kept_because:
             context.warn(kept_because)
-        return empty_pb2.Empty()
-
-    def Cancel(self, _request: Any, _: grpc.ServicerContext) -> Any:
-        """Wake every wait. The engine calls this at the end of every run, not only when a user aborts one."""
-        self.plugin.cancel()
         return empty_pb2.Empty()
 
     def _call(self, request: Any, prior: dict[str, Any] | None = None) -> Context:

@@ -13,14 +13,14 @@ from gcpx.model.naming import AUTONAMED, Autoname, CreationMark
 from gcpx.model.resource import Replaced, Resource, name_in_urn
 
 _KEPT: Final = (
-    "{id} was not replaced. It was created with the same content by an earlier run, so its replacement could not be "
-    "told from the repetition of an interrupted creation. To replace it, set the resource option deleteBeforeReplace; "
-    "if its name was generated, `pulumi up --refresh --target-replace {urn}` replaces it, too"
+    "{id} was not replaced. An earlier run created it with the same content, so gcpx could not tell its replacement "
+    "from the repetition of an interrupted creation. To replace it, set the resource option deleteBeforeReplace or, if "
+    "its name was generated, run `pulumi up --refresh --target-replace {urn}`"
 )
 """The warning about a deletion that would delete what the creation of the replacement has adopted."""
 _HELD: Final = (
-    "{id} was not deleted, because the resource {holder} of this stack has it, too; only this resource's entry in the "
-    "state was removed"
+    "{id} was not deleted, because the resource {holder} of this stack manages it, too; only this resource's entry in "
+    "the state was removed"
 )
 """The warning about a deletion that would delete what another resource of the stack still has."""
 

@@ -14,8 +14,6 @@ import traceback
 import warnings
 from types import TracebackType
 
-from gcpx.model.redaction import redact
-
 _OURS = "gcpx."
 
 
@@ -24,6 +22,8 @@ class _WithoutValues(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Format a record; messages of gcpx itself hold no values, so they are complete."""
+        from gcpx.model.redaction import redact  # noqa: PLC0415 - loaded with the first message, which few runs have
+
         message = record.getMessage() if record.name.startswith(_OURS) else str(record.msg)
         text = redact(f"{record.levelname} {record.name}: {message}", frozenset())
         error = record.exc_info[1] if record.exc_info else None

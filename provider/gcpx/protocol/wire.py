@@ -9,18 +9,21 @@ from typing import Any, Final
 
 from google.protobuf import struct_pb2
 
-from gcpx.errors import UserError
 from gcpx.model import naming
 from gcpx.model.diff import Change
-from gcpx.model.numbers import is_exact
-from gcpx.model.values import UNKNOWN, Secret, format_path
+from gcpx.model.numbers import BITS, is_exact
+from gcpx.model.values import UNKNOWN, Secret, Special, format_path
 from gcpx.protocol import proto
 
 SIGNATURE: Final = "4dabf18193072939515e22adb298388d"
 SECRET: Final = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 - a marker, not a credential
 RESOURCE: Final = "5cf8f73096256a8f31e491e813e4eb8e"
 OUTPUT: Final = "d0e6a833031e9bbcd3f4e8bde6ca49a4"
-_UNSUPPORTED: Final = {"c44067f5952c0a294b673a41bacd8c17": "an asset", "0def7320c3a5731c473e5ecbe6d01bc7": "an archive"}
+_SPECIAL: Final = {
+    "c44067f5952c0a294b673a41bacd8c17": "an asset: let the program read the file, and write its text here",
+    "0def7320c3a5731c473e5ecbe6d01bc7": "an archive",
+}
+"""What no property takes, by signature."""
 UNKNOWN_STRING: Final = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 UNKNOWNS: Final = frozenset(
     {
@@ -36,28 +39,32 @@ UNKNOWNS: Final = frozenset(
 
 
 def decode(struct: struct_pb2.Struct) -> dict[str, Any]:
-    """Read a Struct: unknowns become `UNKNOWN`, secrets `Secret`, whole numbers `int`.
+    """Read a Struct: unknowns become `UNKNOWN`, secrets `Secret`, whole numbers of at most 64 bits `int`.
 
     Its fields are sorted by name, because the order in which protobuf gives them differs from process to process.
     """
-    return {key: _decode(struct.fields[key]) for key in sorted(struct.fields)}
+    return _decode_fields(struct.fields)
+
+
+def _decode_fields(fields: Any) -> dict[str, Any]:
+    return {key: _decode(fields[key]) for key in sorted(fields)}
 
 
 def _decode(value: struct_pb2.Value) -> Any:
+    if text := value.string_value:  # most values: to ask them for their kind first would take a seventh more time
+        return UNKNOWN if text in UNKNOWNS else text
     kind = value.WhichOneof("kind")
-    if kind == "string_value":
-        return UNKNOWN if value.string_value in UNKNOWNS else value.string_value
-    if kind == "number_value":
-        number = value.number_value
-        return int(number) if number.is_integer() else number
-    if kind == "bool_value":
-        return value.bool_value
+    if kind == "struct_value":
+        fields = value.struct_value.fields
+        return _decode_special(fields) if SIGNATURE in fields else _decode_fields(fields)
     if kind == "list_value":
         return [_decode(item) for item in value.list_value.values]
-    if kind != "struct_value":
-        return None
-    fields = value.struct_value.fields
-    return _decode_special(fields) if SIGNATURE in fields else {key: _decode(fields[key]) for key in sorted(fields)}
+    if kind == "number_value":
+        number = value.number_value
+        return int(number) if number.is_integer() and abs(number) <= 1 << BITS else number
+    if kind == "bool_value":
+        return value.bool_value
+    return "" if kind == "string_value" else None
 
 
 def _decode_special(fields: Any) -> Any:
@@ -70,44 +77,51 @@ def _decode_special(fields: Any) -> Any:
         return Secret(value) if "secret" in fields and fields["secret"].bool_value else value
     if signature == RESOURCE:
         return _decode(fields["id"]) if "id" in fields else fields["urn"].string_value
-    raise UserError(f"gcpx accepts only plain values, not {_UNSUPPORTED.get(signature, 'a special value')}")
+    return Special(_SPECIAL.get(signature, "a special value of Pulumi"))
 
 
 def encode(values: dict[str, Any]) -> struct_pb2.Struct:
     """Write a Struct; None is kept as null."""
     struct = struct_pb2.Struct()
-    for key, value in values.items():
-        _encode(value, struct.fields[key])
+    _encode_fields(values, struct.fields)
     return struct
 
 
+def _encode_fields(values: dict[str, Any], into: Any) -> None:
+    for key, value in values.items():
+        _encode(value, into[_utf_8(key)])
+
+
 def _encode(value: Any, into: struct_pb2.Value) -> None:
-    if value is None:
-        into.null_value = struct_pb2.NULL_VALUE
-    elif value is UNKNOWN:
-        into.string_value = UNKNOWN_STRING
-    elif isinstance(value, Secret):
-        into.struct_value.fields[SIGNATURE].string_value = SECRET
-        _encode(value.value, into.struct_value.fields["value"])
+    if isinstance(value, str):
+        into.string_value = _utf_8(value)
+    elif isinstance(value, dict):
+        into.struct_value.SetInParent()
+        _encode_fields(value, into.struct_value.fields)
+    elif isinstance(value, list):
+        into.list_value.SetInParent()
+        add = into.list_value.values.add
+        for item in value:
+            _encode(item, add())
     elif isinstance(value, bool):
         into.bool_value = value
     elif isinstance(value, int) and not is_exact(value):
         into.string_value = str(value)  # numbers are doubles here, which would change its value
     elif isinstance(value, int | float):
         into.number_value = value
-    elif isinstance(value, str):
-        # JSON can hold halves of surrogate pairs, and UTF-8 cannot; they become question marks.
-        into.string_value = value.encode("utf-8", "replace").decode()
-    elif isinstance(value, dict):
-        into.struct_value.SetInParent()
-        for key, item in value.items():
-            _encode(item, into.struct_value.fields[key.encode("utf-8", "replace").decode()])
-    elif isinstance(value, list):
-        into.list_value.SetInParent()
-        for item in value:
-            _encode(item, into.list_value.values.add())
+    elif isinstance(value, Secret):
+        _encode_fields({SIGNATURE: SECRET, "value": value.value}, into.struct_value.fields)
+    elif value is None or isinstance(value, Special):  # which only inputs have that Check has refused
+        into.null_value = struct_pb2.NULL_VALUE
+    elif value is UNKNOWN:
+        into.string_value = UNKNOWN_STRING
     else:
         raise TypeError(f"{type(value).__name__} is not a property value")
+
+
+def _utf_8(text: str) -> str:
+    """Return a text that UTF-8 can hold: JSON can hold halves of surrogate pairs; they become question marks."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def name_request(request: Any) -> naming.NameRequest:
@@ -131,7 +145,7 @@ def diff_response(changes: list[Change], delete_before_replace: bool) -> Any:
     details = {
         format_path(change.path): message.PropertyDiff(
             kind=message.PropertyDiff.Kind.Value(f"{change.kind.upper()}{'_REPLACE' if change.replaces else ''}"),
-            inputDiff=not change.moves,  # otherwise the old value is only in the outputs
+            inputDiff=change.is_input,  # otherwise the old value is only in the outputs
         )
         for change in changes
     }

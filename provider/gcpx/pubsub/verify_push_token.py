@@ -5,23 +5,21 @@ Source: "Authentication for push subscriptions" in the Pub/Sub documentation.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import attrs
 
 from gcpx.errors import UserError
+from gcpx.gcp.attempt import Attempt, Response
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.request import OAUTH2, Request
 from gcpx.gcp.retries import RetryableError
 from gcpx.gcp.settings import public_page_url
-from gcpx.gcp.transport import Attempt, Response
 from gcpx.model import codec
 from gcpx.model.fields import Record, field, object_type, output_field, record
 from gcpx.model.resource import Context, Function
 from gcpx_push import GOOGLE, IAP, Certificates, CertificatesError, InvalidToken, PushVerifier
-from gcpx_push.download import MOST_BYTES
 
 if TYPE_CHECKING:
     from gcpx.pubsub.value_types import PushTokenQueryValues
@@ -133,17 +131,8 @@ class VerifyPushToken(Function):
         if proxied not in self._fetched:
             url = (IAP if proxied else GOOGLE).certificates_url
             timeout = self._google.settings.timeout_seconds
-            self._fetched[proxied] = Certificates(
-                public_page_url(self._google.settings, url), timeout, download=self._download
-            )
+            self._fetched[proxied] = Certificates(public_page_url(self._google.settings, url), timeout)
         return self._fetched[proxied]
-
-    def _download(self, url: str, timeout: float) -> tuple[Mapping[str, str], bytes]:
-        """Fetch a page over the connections of all requests, with their proxies, certificates and limits."""
-        found = self._google.connections.page(url, timeout, MOST_BYTES)
-        if found.status != HTTPStatus.OK:
-            raise ValueError("the response is an error")
-        return found.headers, found.body
 
 
 @attrs.frozen

@@ -9,12 +9,13 @@ import re
 import shlex
 import threading
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypedDict, cast
 from urllib.parse import quote, unquote
 
 import attrs
 
-from gcpx.errors import MalformedResponse, ProviderError, safe_message
+from gcpx.errors import MalformedResponse, ProviderError, safe_message, without_stop
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.creation import Creation, Made, taken_over
 from gcpx.gcp.errors import (
@@ -29,7 +30,9 @@ from gcpx.gcp.errors import (
 )
 from gcpx.gcp.in_project import Lookups, how_to_set, place_or_default, require_project
 from gcpx.gcp.list_method import ListMethod, items_of
+from gcpx.gcp.online_checks import OnlineCheck, OnlineChecks
 from gcpx.gcp.request import PUBSUB, STORAGE, Request, segment
+from gcpx.gcp.shared_reads import Scope
 from gcpx.model import codec
 from gcpx.model.compare import ANYWHERE, Comparison
 from gcpx.model.fields import Failure, Record, exclusive, field, output_field, record, rule, text
@@ -37,14 +40,14 @@ from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import Location, name_of, path_of
 from gcpx.model.naming import UNREAD
 from gcpx.model.ownership import Known, Maker, Owner, Shown, owner
-from gcpx.model.patterns import LINK_PARTS, PROJECT, Part, form
+from gcpx.model.patterns import LINK_PARTS, PROJECT, Form, Part, form
 from gcpx.model.resource import Context, InvalidId, ListedResource, Page, Resource, State
 
 if TYPE_CHECKING:
     from gcpx.storage.value_types import NotificationConfigQueryValues, NotificationConfigValues
 
-_BUCKET = (
-    re.compile(r"[a-z0-9][-_.a-z0-9]{1,220}[a-z0-9]"),
+_BUCKET = Form(
+    r"[a-z0-9][-_.a-z0-9]{1,220}[a-z0-9]",
     "the name of a bucket: 3 to 222 lower-case letters, digits, hyphens, underscores and dots",
 )
 _TOPIC = form(
@@ -214,9 +217,8 @@ class NotificationConfigs:
 
         Raises MalformedResponse for a response without its ID, which does not say that it is gone, or without a topic.
         """
-        try:
-            found = self._send("GET", self._path_of(number))
-        except NotFound:
+        found = self.google.reads.read(self.context, self._shared, number)
+        if found is None:
             return None
         if str(found.get("id")) != number:
             raise MalformedResponse(f"Google's response for {self.id_of(number)} is not about it: it holds no such id")
@@ -225,6 +227,22 @@ class NotificationConfigs:
                 f"Google's response for {self.id_of(number)} does not say to which topic it publishes"
             )
         return cast("FoundConfig", found)
+
+    @property
+    def _shared(self) -> Scope:
+        """The reads of the bucket's configurations that may be answered together, by one list."""
+
+        def alone(number: str) -> dict[str, Any] | None:
+            try:
+                return self._send("GET", self._path_of(number))
+            except NotFound:
+                return None
+
+        def page(_: str) -> tuple[dict[str, dict[str, Any]], str]:
+            return {str(item.get("id")): item for item in items_of(self._send("GET", self.path))}, ""
+
+        place = f"{self.path}?userProject={self.user_project}" if self.user_project else self.path
+        return Scope(place=place, kind="notificationConfigs", alone=alone, page=page)
 
     def insert(self, body: dict[str, Any]) -> FoundConfig:
         """Create a configuration. The client sends the request once, because every insertion creates one more.
@@ -269,12 +287,6 @@ _FULL_TOPIC: Final = "__topic"
 _PUBLISHER: Final = "roles/pubsub.publisher"
 
 
-class _CannotPublish(PermissionDenied):
-    """Cloud Storage, and not the caller, has no permission; what to do is in the message."""
-
-    next_step = ""
-
-
 class NotificationConfig(Resource):
     """Notification configurations by Google's ID in `b/BUCKET/notificationConfigs`."""
 
@@ -306,24 +318,31 @@ class NotificationConfig(Resource):
         return [] if _query_values(query).get("bucket") else require_project(self._google.settings, query)
 
     def check_online(self, context: Context, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
-        """Check that the topic exists."""
+        """Check that the bucket and the topic exist."""
         del olds
-        given = _values(inputs).get("topic")
-        if not isinstance(given, str):
-            return []
-        topic = self.full_topic(given).removeprefix(_PUBSUB_HOST)
-        if self._lookups.get(context, f"v1/{topic}", api=PUBSUB) is not None:
-            return []
-        return [
-            Failure("topic", f"must name a topic that exists; {topic} does not exist: correct it, or create it first")
-        ]
+        values, checks = _values(inputs), OnlineChecks(self._lookups, context, project=None)
+        bucket, given = text(values, "bucket"), text(values, "topic")
+        topic = self.full_topic(given).removeprefix(_PUBSUB_HOST) if given else ""
+        every: list[OnlineCheck] = []
+        if bucket:
+            name, payer = f"the bucket {bucket}", values.get("userProject")
+            payer = payer if isinstance(payer, str) else None
+            every.append(
+                lambda: checks.check_exists(
+                    name, f"v1/b/{segment(bucket)}", ("bucket",), api=STORAGE, userProject=payer
+                )
+            )
+        if topic:
+            escaped = "/".join(map(segment, topic.split("/")))  # a topic's name may contain %
+            every.append(lambda: checks.check_exists(topic, f"v1/{escaped}", ("topic",), api=PUBSUB))
+        return checks.run({}, every)
 
     def explain_error(self, context: Context, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
         """Say what to do if the bucket does not exist."""
         del context
         if not isinstance(error, NotFound) or "bucket does not exist" not in str(error):
             return error
-        words = f"must exist: create the bucket {_values(inputs)['bucket']} first, or correct bucket"
+        words = f"must exist: create the bucket {_values(inputs)['bucket']} first, or correct the name"
         return error.with_message(f"bucket: {words} ({error})")
 
     def location(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Location:
@@ -429,7 +448,10 @@ class NotificationConfig(Resource):
         buckets = ListMethod(google=self._google, api=STORAGE, path="v1/b", query=of_project, fields="name")
         page = buckets.page(context, token, min(size, _MOST_BUCKETS))
         names = [bucket["name"] for bucket in page.get("items", ())]
-        found = [item for name in names for item in self._found(self._configs(context, name, values))]
+        found: list[ListedResource] = []
+        for name in names:
+            with suppress(NotFound):  # a bucket that was deleted since has none
+                found += self._found(self._configs(context, name, values))
         return Page(found, page.get("nextPageToken", ""))
 
     def _configs(
@@ -517,14 +539,14 @@ class NotificationConfig(Resource):
         agent, project = self._service_agent(context), self._google.settings.project or "PROJECT"
         how_to_read = "" if agent else f" `gcloud storage service-agent --project={project}` prints SERVICE_AGENT."
         member = f"serviceAccount:{agent or 'SERVICE_AGENT'}"
-        kind = _CannotPublish if "@gs-project-accounts." in error.message else type(error)
-        refused = kind(error.message, status=error.status, reason=error.reason, details=error.details)
-        return refused.with_hint(
+        how_to_grant = (
             "If the error is about the topic, create the topic, or allow Cloud Storage to publish to it. Either run "
             f"`gcloud pubsub topics add-iam-policy-binding {topic} --member={member} --role={_PUBLISHER}`, or add "
             f'`gcp.pubsub.TopicIAMMember("publisher", topic="{topic}", role="{_PUBLISHER}", member="{member}")` to the '
             f"program and name it in the depends_on of this resource.{how_to_read}"
         )
+        is_about_the_agent = "@gs-project-accounts." in error.message
+        return error.with_next_step(how_to_grant) if is_about_the_agent else error.with_hint(how_to_grant)
 
     def _service_agent(self, context: Context) -> str | None:
         """Read the service account that publishes for the provider's project; None if it cannot be read."""
@@ -639,8 +661,8 @@ class _Creation(Creation):
             twins = self.resource.twins(self.configs, self.inputs)
         except Exception as error:  # whatever went wrong, Google may have created the configuration
             raise Unfinished(
-                f"{str(lost).rstrip('.')}. The bucket's list, which shows whether it was created, could not be read: "
-                f"{safe_message(error).rstrip('.')}. Run `pulumi up` again to go on"
+                f"{without_stop(str(lost))}. The bucket's list, which shows whether it was created, could not be read: "
+                f"{without_stop(safe_message(error))}. Run `pulumi up` again to go on"
             ) from error
         found = next((found for number, found in twins.items() if number not in self.before), None)
         if found is not None:

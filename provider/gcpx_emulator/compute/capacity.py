@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache, partial
 from typing import Any, Final, Literal
 
 import attrs
@@ -145,28 +146,33 @@ class AddressSpace:
 
 def room_in(call: Call, zone: str, kinds: Iterable[Hardware], most: int | None = None) -> Room:
     """Return the room in a zone for kinds of hardware; `most` limits them together, if it is not None."""
-    # The running instances that use no reservation, by machine type and by provisioning model.
-    of_types, of_models = Counter[str](), Counter[str]()
-    fields = ("machineType", "scheduling.provisioningModel", "status", "reservationAffinity.key")
-    for (machine_type, model, status, key), number in call.store.tally(
-        f"{call.project}/zones/{zone}/instances", fields
-    ).items():
-        if status not in _STOPPED and key != _RESERVATION_KEY:
-            of_types[last_part(str(machine_type))] += number
-            of_models[str(model or "STANDARD")] += number
-    total, free = _left(call, of_types.total(), "zones", zone), {}
+    running = cache(partial(_running_in, call, zone))
+    total, free = _left(call, running, "zones", zone), dict[Hardware, int]()
     for hardware in kinds:
         if not is_offered(call.store, hardware.machine_type, zone):
             free[hardware] = 0
         elif hardware.reservation:
             free[hardware] = _reserved(call, zone, hardware)
         else:
-            of_type = _left(call, of_types[hardware.machine_type], "machineTypes", zone, hardware.machine_type)
-            of_model = _left(call, of_models[hardware.model], "provisioningModels", zone, hardware.model)
+            of_type = _left(call, running, "machineTypes", zone, hardware.machine_type)
+            of_model = _left(call, running, "provisioningModels", zone, hardware.model)
             free[hardware] = min(total, of_type, of_model)
     if any(hardware.reservation for hardware in free):
         total = UNLIMITED
     return Room(total if most is None else min(total, most), free)
+
+
+def _running_in(call: Call, zone: str) -> Counter[tuple[str, ...]]:
+    """Count the running instances of a zone that use no reservation, by the keys of the limits that hold for them."""
+    found = Counter[tuple[str, ...]]()
+    fields = ("machineType", "scheduling.provisioningModel", "status", "reservationAffinity.key")
+    tally = call.store.tally(f"{call.project}/zones/{zone}/instances", fields)
+    for (machine_type, model, status, key), number in tally.items():
+        if status not in _STOPPED and key != _RESERVATION_KEY:
+            found["zones", zone] += number
+            found["machineTypes", zone, last_part(str(machine_type))] += number
+            found["provisioningModels", zone, str(model or "STANDARD")] += number
+    return found
 
 
 def _reserved(call: Call, zone: str, hardware: Hardware) -> int:
@@ -198,14 +204,17 @@ def left_in_region(call: Call, region: str, limited: Literal["instances", "addre
     Stopped instances count too.
     """
     collections = [f"{call.project}/zones/{zone}/instances" for zone in zones_of(region)]
-    existing = sum(sum(call.store.tally(collection, ()).values()) for collection in collections)
+
+    def existing() -> Counter[tuple[str, ...]]:
+        return Counter({(limited, region): sum(sum(call.store.tally(one, ()).values()) for one in collections)})
+
     return _left(call, existing, limited, region)
 
 
-def _left(call: Call, used: int, *keys: str) -> int:
-    """Return what a limit still allows, by its keys; a large number if there is none."""
+def _left(call: Call, used: Callable[[], Counter[tuple[str, ...]]], *keys: str) -> int:
+    """Return what a limit still allows, by its keys; a large number if there is none, and then nothing is counted."""
     most = limit(call.store, *keys)
-    return UNLIMITED if most is None else max(0, most - used)
+    return UNLIMITED if most is None else max(0, most - used()[keys])
 
 
 _DOCUMENTATION: Final = "https://cloud.google.com/compute/docs/resource-error"

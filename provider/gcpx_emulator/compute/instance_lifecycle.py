@@ -14,6 +14,7 @@ import attrs
 from gcpx_emulator.compute.call import Call, Work, check_ready, handles, path_of
 from gcpx_emulator.compute.capacity import Hardware, shortage_in
 from gcpx_emulator.compute.disks import check_key
+from gcpx_emulator.compute.guest_scripts import SHUTDOWN, STARTUP, attributes_after
 from gcpx_emulator.core.call import Cloud
 from gcpx_emulator.core.clock import pacific_timestamp
 from gcpx_emulator.core.controls import TEXT, ControlBody, Field, acts, is_object, is_text, setting
@@ -71,11 +72,14 @@ def _set(store: Store, path: str, change: Json) -> Json:
 
 
 def attributes_of_boot(store: Store, instance: Json) -> Json:
-    """Return the field of an instance with the guest attributes that it has after a boot, if a boot sets any."""
-    boots = _BOOTS.read(store)
-    if not boots.get("onBoot") or not fnmatch.fnmatchcase(instance["name"], boots.get("only", "*")):
-        return {}
-    return {_FIELD: instance.get(_FIELD, {}) | boots["onBoot"]}
+    """Return the field of an instance with the guest attributes that it has after a boot, if it has any.
+
+    What a control request sets for boots comes after what the startup script reports.
+    """
+    boots, found = _BOOTS.read(store), attributes_after(instance, STARTUP, instance.get(_FIELD, {}))
+    if fnmatch.fnmatchcase(instance["name"], boots.get("only", "*")):
+        found |= boots.get("onBoot", {})
+    return {_FIELD: found} if found else {}
 
 
 @handles("compute.instances.getGuestAttributes")
@@ -163,6 +167,13 @@ def stopped(moment: float) -> Json:
     } | NO_LIMIT
 
 
+def stopped_after_its_script(instance: Json, moment: float) -> Json:
+    """Return the fields of an instance from the moment when it is stopped; if it was running, its script was run."""
+    attributes = instance.get(_FIELD, {})
+    left = attributes_after(instance, SHUTDOWN, attributes) if instance["status"] == RUNNING else attributes
+    return stopped(moment) | ({_FIELD: left} if attributes else {})
+
+
 def suspended(moment: float) -> Json:
     """Return the fields that an instance has from the moment when it is suspended; None removes a field."""
     return {"status": SUSPENDED, "lastSuspendedTimestamp": pacific_timestamp(moment)} | NO_LIMIT
@@ -182,7 +193,7 @@ def effects_on_disks(store: Store, path: str, instance: Json) -> list[Effect]:
 def terminate(store: Store, path: str, instance: Json, moment: float) -> None:
     """Stop an instance at a moment, or delete it, as its `instanceTerminationAction` says."""
     if instance["scheduling"].get("instanceTerminationAction") != "DELETE":
-        apply(change(path, stopped(moment)), store)
+        apply(change(path, stopped_after_its_script(instance, moment)), store)
         return
     for effect in (*effects_on_disks(store, path, instance), delete(path)):
         apply(effect, store)
@@ -278,7 +289,7 @@ _STOP: Final = _Transition(
     sources=(RUNNING, SUSPENDED),
     passing=STOPPING,
     target=TERMINATED,
-    fields=lambda call, _: stopped(call.end),
+    fields=lambda call, instance: stopped_after_its_script(instance, call.end),
     repeats=True,
 )
 _START: Final = _Transition(
@@ -501,5 +512,5 @@ def _fail_host(cloud: Cloud, path: str, instance: Json) -> list[Json]:
 
 def _shut_down(cloud: Cloud, path: str, instance: Json) -> list[Json]:
     now = cloud.operations.clock.now()
-    apply(change(path, stopped(now)), cloud.store)
+    apply(change(path, stopped_after_its_script(instance, now)), cloud.store)
     return [record_event(cloud, _SHUT_DOWN, instance, now)]

@@ -31,6 +31,11 @@ _COPIES: Final = {
 """Deprecated fields of the beta version by those that they repeat."""
 
 
+def is_on(value: str) -> bool:
+    """Return whether a value of metadata switches something on."""
+    return value.upper() in _TRUE
+
+
 def viewed(instance: Json) -> Json:
     """Return an instance as Compute shows it."""
     status = instance.get("resourceStatus") or {}
@@ -49,5 +54,5 @@ def _effective(instance: Json) -> dict[str, Any]:
     """Return the settings that follow from an instance's metadata; without any, it has global DNS."""
     given = (instance.get("metadata") or {}).get("items") or ()
     items = {item["key"]: item.get("value", "") for item in given}
-    switches = {field: items[key].upper() in _TRUE for key, field in _SWITCHES.items() if key in items}
+    switches = {field: is_on(items[key]) for key, field in _SWITCHES.items() if key in items}
     return {"vmDnsSettingMetadataValue": items.get("VmDnsSetting", _GLOBAL_DNS), **switches}

@@ -88,6 +88,17 @@ def _without_partner_metadata(resource: Json) -> Json:
     return kept
 
 
+_LINKS: Final = frozenset(
+    {"acceleratorType", "commitment", "consistencyGroupPolicy", "customImage", "disk", "diskType", "firewallPolicy"}
+    | {"ipCollection", "licenses", "linkedCommitments", "machineType", "network", "networkAttachment", "networkProfile"}
+    | {"region", "replacement", "replicaZones", "resourcePolicies", "securityPolicy", "selfLink", "selfLinkWithId"}
+    | {"source", "sourceConsistencyGroupPolicy", "sourceDisk", "sourceDiskForRecoveryCheckpoint", "sourceImage"}
+    | {"sourceInstance", "sourceInstanceTemplate", "sourceInstantSnapshot", "sourceMachineImage", "sourceSnapshot"}
+    | {"sourceSnapshotSchedulePolicy", "storagePool", "subnetwork", "subnetworks", "type", "users", "zone", "zones"}
+)
+"""The fields that may have links to resources of Compute, also in lists. A text in any other field is the user's."""
+
+
 @attrs.frozen
 class _Viewer:
     """Shows values in one version.
@@ -101,20 +112,22 @@ class _Viewer:
     other: str
     wanted: str
 
-    def show(self, spec: Json, value: Any) -> Any:
-        """Show a value of a schema."""
+    def show(self, spec: Json, value: Any, name: str = "") -> Any:
+        """Show a value of a schema; `name` is the field that has it."""
         if isinstance(value, str):
-            return value.replace(self.other, self.wanted) if "/compute/" in value else value
+            return value.replace(self.other, self.wanted) if name in _LINKS else value
         if not isinstance(value, dict | list):
             return value
         if "$ref" in spec:
             spec = self.schemas[spec["$ref"]]
         if isinstance(value, list):
-            return [self.show(spec.get("items", {}), item) for item in value]
+            return [self.show(spec.get("items", {}), item, name) for item in value]
         if "additionalProperties" in spec:
-            return {key: self.show(spec["additionalProperties"], item) for key, item in value.items()}
+            return {key: self.show(spec["additionalProperties"], item, name) for key, item in value.items()}
         known = spec.get("properties")
-        return value if known is None else {key: self.show(known[key], value[key]) for key in value if key in known}
+        if known is None:
+            return value
+        return {key: self.show(known[key], value[key], key) for key in value if key in known}
 
 
 def list_items(call: Call, kind: str, path: str, items: list[Json]) -> Json:

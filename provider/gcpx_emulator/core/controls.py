@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
@@ -56,6 +57,15 @@ class ControlBody:
             if not self.fields[key].accepts(value):
                 raise ApiError(400, f"{_where(self.name)}: '{key}' must be {self.fields[key].expected}.")
         return given
+
+
+def did_you_mean(given: str, names: Collection[str], form: str = "") -> str:
+    """End a message about an unknown name with those that are spelled most like it, or else with what is allowed.
+
+    `form` says how names are formed; without it, they are all listed.
+    """
+    near = difflib.get_close_matches(given, names, n=3, cutoff=0.5)
+    return f"; did you mean {' or '.join(near)}?" if near else f"; {form or ', '.join(sorted(names)) + ' are'}."
 
 
 def read_body(name: str, raw: bytes) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from importlib import resources
 from typing import Any, Final
 from urllib.parse import unquote
@@ -167,6 +167,27 @@ def methods_of(content: Json) -> Iterator[Json]:
 def undocumented_method(method_id: str, parameters: dict[str, Any]) -> Method:
     """Describe a GET method that has no discovery document."""
     return Method(method_id, method_id.partition(".")[0], "", "GET", parameters, None, Document("undocumented", {}))
+
+
+def kinds(methods: Collection[str]) -> set[str]:
+    """Return the kinds of the resources that some of these methods read, and others create or delete.
+
+    A kind is the last part of a collection's path, such as `instances`.
+    """
+    return {kind for name in APIS for kind in _kinds(document(name).root, methods)}
+
+
+def _kinds(node: Node, methods: Collection[str]) -> Iterator[str]:
+    """Yield the kinds of the collections below a node."""
+    for literal, collection in node.literals.items():
+        one = [method for _, child in collection.patterns for method in child.methods.values()]
+        verbs = {method.http_method for method in one if method.id in methods}
+        insert = collection.methods.get("POST")
+        if "GET" in verbs and (verbs & {"DELETE", "PUT"} or (insert is not None and insert.id in methods)):
+            yield literal
+        yield from _kinds(collection, methods)
+    for _, child in node.patterns:
+        yield from _kinds(child, methods)
 
 
 Methods = dict[str, Method]

@@ -6,6 +6,7 @@ import enum
 import logging
 import traceback
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any, Final
 
 from starlette.responses import JSONResponse, Response
@@ -113,8 +114,6 @@ def already_exists(path: str) -> ApiError:
 
 
 _LOG: Final = logging.getLogger("gcpx_emulator")
-_NOT_MODIFIED: Final = 304
-"""A status whose response has no body."""
 _INTERNAL_ERROR: Final = "The emulator failed with an internal error; see its log."
 
 
@@ -128,9 +127,11 @@ def error_response(error: Exception, request: str, form: ErrorForm = ErrorForm.B
         places = "".join(traceback.format_tb(error.__traceback__))
         _LOG.error("%s failed: %s\n%s", request, type(error).__name__, places)
         error = ApiError(500, _INTERNAL_ERROR)
-    if error.status == _NOT_MODIFIED:
+    if error.status == HTTPStatus.NOT_MODIFIED:
         return Response(status_code=error.status)
-    return JSONResponse(error.body(form), error.status)
+    # What is left of a request that takes too long is not waited for.
+    headers = {"Connection": "close"} if error.status == HTTPStatus.REQUEST_TIMEOUT else None
+    return JSONResponse(error.body(form), error.status, headers)
 
 
 class ErrorMiddleware:

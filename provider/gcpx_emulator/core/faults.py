@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import difflib
 import re
 from typing import Any, Final, Literal
 
@@ -12,7 +11,16 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from gcpx_emulator.core.call import HANDLERS
-from gcpx_emulator.core.controls import TEXT, ControlBody, Field, is_duration, is_object, is_text, is_whole
+from gcpx_emulator.core.controls import (
+    TEXT,
+    ControlBody,
+    Field,
+    did_you_mean,
+    is_duration,
+    is_object,
+    is_text,
+    is_whole,
+)
 from gcpx_emulator.core.errors import ApiError, ErrorForm
 from gcpx_emulator.core.json_data import Json
 
@@ -109,7 +117,8 @@ class Fault:
         fields = BODY.read(raw)
         if "method" not in fields:
             raise ApiError(400, "The body of a request to /_emulator/faults must have a method.")
-        _check_method(fields["method"])
+        if fields["method"] != "*":
+            check_method("faults", fields["method"])
         return cls(**fields | ({"reason": _as_reason(fields["reason"])} if "reason" in fields else {}))
 
 
@@ -121,14 +130,11 @@ def _as_reason(text: str) -> str:
     return first + "".join(map(str.capitalize, others))
 
 
-def _check_method(method: str) -> None:
-    """Refuse a method that is not emulated, and name those that are spelled most like it."""
-    if method not in HANDLERS and method != "*":
-        near = difflib.get_close_matches(method, HANDLERS, n=3, cutoff=0.5)
-        hint = f"; did you mean {' or '.join(near)}?" if near else "; a method is named like compute.instances.insert."
-        raise ApiError(
-            400, f"The body of a request to /_emulator/faults: {method} is not a method that is emulated{hint}"
-        )
+def check_method(name: str, method: str) -> None:
+    """Refuse a method that is not emulated, in a request at `/_emulator/NAME`."""
+    if method not in HANDLERS:
+        hint = did_you_mean(method, HANDLERS, "a method is named like compute.instances.insert")
+        raise ApiError(400, f"/_emulator/{name}: {method} is not a method that is emulated{hint}")
 
 
 @attrs.define

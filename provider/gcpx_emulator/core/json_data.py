@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import Any, Final
 
 from gcpx_emulator.core.errors import ApiError
+
+_MOST_VALUES: Final = 2_000_000
+"""The most values that are read, counted with the separators in texts: each takes far more memory than its bytes."""
 
 
 def merge(target: Any, patch: Any) -> Any:
@@ -41,8 +44,10 @@ def parse_json(raw: bytes, what: str = "the body") -> Any:
     Invalid Unicode and numbers that are not finite are refused, because they cannot be written again.
 
     Raises:
-        ApiError: 400 with the reason `parseError`; `what` names the input in the message.
+        ApiError: 400 with the reason `parseError`, or 413; `what` names the input in the message.
     """
+    if sum(map(raw.count, (b",", b"[", b"{"))) > _MOST_VALUES:
+        raise ApiError(413, f"The emulator reads at most {_MOST_VALUES:,} values of JSON; {what} has more.", "invalid")
     try:
         value = json.loads(raw) if raw else None
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()

@@ -1,10 +1,10 @@
-"""The latest requests, for tests and the page."""
+"""The latest requests, and how many there were of each method, for tests, the page and measurements."""
 
 from __future__ import annotations
 
 import re
 import time
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -22,19 +22,47 @@ _KEPT_HEADERS: Final = ("user-agent", "x-goog-request-reason", "x-goog-user-proj
 
 
 @attrs.define
+class Traffic:
+    """The requests of one API method: how many, and the bytes of their bodies and of the responses, uncompressed."""
+
+    calls: int = 0
+    sent: int = 0
+    received: int = 0
+
+
+@attrs.define
 class RequestLog:
-    """The latest requests, oldest first, without tokens and keys."""
+    """The requests since the log was last cleared.
+
+    Attributes:
+        kept: the latest ones, oldest first, without tokens and keys.
+        traffic: what all of them add up to, by method ID; requests without a method count under "".
+    """
 
     kept: deque[Json] = attrs.Factory(lambda: deque(maxlen=_MOST))
+    traffic: defaultdict[str, Traffic] = attrs.Factory(lambda: defaultdict(Traffic))
 
     def add(self, http_method: str, path: str, query: Mapping[str, str], headers: Mapping[str, str]) -> Json:
-        """Add a request; return its entry, where the caller fills in `method`, `status` and what `shown_body` gives."""
+        """Add a request; return its entry, where the caller fills in `method`, `sent` and what `shown_body` gives."""
         shown = {name: _MASK if name in _SECRET_PARAMETERS else value for name, value in query.items()}
         entry: Json = {"time": time.time(), "httpMethod": http_method, "path": path, "query": shown}
-        entry |= {"method": "", "body": None, "status": None, "authorized": "authorization" in headers}
+        entry |= {"method": "", "body": None, "status": None, "authorized": "authorization" in headers, "sent": 0}
         entry["headers"] = {name: headers[name] for name in _KEPT_HEADERS if name in headers}
         self.kept.append(entry)
         return entry
+
+    def answered(self, entry: Json, status: int, received: int) -> None:
+        """Complete the entry of a request with its response, whose body has so many bytes."""
+        entry |= {"status": status, "received": received}
+        total = self.traffic[entry["method"]]
+        total.calls += 1
+        total.sent += entry["sent"]
+        total.received += received
+
+    def clear(self) -> None:
+        """Forget all requests."""
+        self.kept.clear()
+        self.traffic.clear()
 
 
 def shown_body(body: Any) -> Any:

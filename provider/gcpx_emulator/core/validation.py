@@ -256,10 +256,12 @@ class _Cleaner:
         return [self.value(spec["items"], item, f"{path}[{index}]", patch=patch) for index, item in enumerate(value)]
 
     def _map(self, spec: Json, value: Json, path: str, *, patch: bool) -> Json:
+        inner = spec["additionalProperties"]
+        keeps_nulls = patch or inner.get("type") == "any"  # null is a google.protobuf.Value
         return {
-            key: self.value(spec["additionalProperties"], item, f"{path}.{key}", patch=patch)
+            key: self.value(inner, item, f"{path}.{key}", patch=patch)
             for key, item in value.items()
-            if item is not None or patch
+            if item is not None or keeps_nulls
         }
 
     def _object(self, spec: Json, value: Json, path: str, *, patch: bool) -> Json:

@@ -98,7 +98,11 @@ class RunningEmulator:
 
         A kind is the last part of a collection's path: `instances`, `disks`, `instanceTemplates`, `machineImages`,
         `topics`, `subscriptions`, `b` for buckets, `notificationConfigs`.
+
+        Raises:
+            EmulatorError: if no resource can be of this kind; the error names those that are spelled most like it.
         """
+        __tracebackhide__ = True
         found: dict[str, Json] = self.control("GET", "resources", kind=kind)
         return found
 
@@ -106,9 +110,14 @@ class RunningEmulator:
         """Return the requests of this test, oldest first; given a method such as `compute.instances.insert`, its own.
 
         Each has `method`, `httpMethod`, `path`, `query`, `body` and `status`. Those of `seed` are included.
+
+        Raises:
+            EmulatorError: if the emulator has no such method; the error names those that are spelled most like it.
         """
-        found: list[Json] = self.control("GET", "requests")
-        return [entry for entry in found if method in {None, entry["method"]}]
+        __tracebackhide__ = True
+        query = {} if method is None else {"method": method}
+        found: list[Json] = self.control("GET", "requests", **query)
+        return found
 
     @contextmanager
     def fault(self, method: str, *, times: int = 1, **fault: Any) -> Iterator[None]:

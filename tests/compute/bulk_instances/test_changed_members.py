@@ -164,8 +164,8 @@ def test_a_member_that_cannot_be_restarted_is_replaced(engine, cloud):
     refreshed = engine.refresh(created)
     said(engine)
     engine.preview_update(refreshed, program)
-    assert said(engine).splitlines()[1:3] == [
-        "- 1 member is replaced: web-002",
+    assert said(engine).splitlines()[:2] == [
+        "what this update does: 1 member is replaced: web-002",
         "- 1 member is set back: web-002 (machineType)",
     ]
 
@@ -232,7 +232,7 @@ def test_a_stopped_member_that_rests_is_changed_and_left_stopped(engine, cloud):
     said(engine)
     engine.preview_update(refreshed, program)
     words = said(engine)
-    assert "1 member is changed, and left stopped: web-002 (requested)" in words
+    assert "1 member is changed, and left stopped: web-002 (stopped by somebody)" in words
     assert "1 member is set back: web-002 (machineType)" in words
 
     engine.update(refreshed, program)
@@ -293,6 +293,16 @@ def test_a_refresh_names_the_members_that_are_gone_and_the_preview_those_that_co
     engine.preview_update(refreshed, program)
     assert "2 instances are created: web-002, web-003" in said(engine)
     assert engine.update(refreshed, program).outputs["memberNames"] == created.outputs["memberNames"]
+
+
+def test_an_update_names_the_members_that_it_has_created(engine):
+    created = engine.create(FLEET, "workers", given(2))
+    assert "created" not in said(engine), "the members of a new fleet are in its outputs"
+    grown = engine.update(created, given(4))
+
+    assert "2 instances were created: web-003, web-004" in said(engine)
+    engine.update(grown, given(1))
+    assert "created" not in said(engine)
 
 
 def test_a_preview_names_the_instances_that_the_program_adds(engine, cloud):

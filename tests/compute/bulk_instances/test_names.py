@@ -69,6 +69,59 @@ def test_a_preview_deletes_the_old_fleet_first_if_the_pattern_has_too_few_names_
 
     assert found.replaces
     assert found.deleteBeforeReplace == first
+    words = "5 members are deleted before new ones are created, because namePattern has too few names for both fleets"
+    assert warnings(engine) == ([f"{words}: z-1, z-2, z-3 and 2 more"] if first else [])
+
+
+def warnings(engine):
+    return [text for severity, _, text in engine.log.messages if severity == "WARNING"]
+
+
+NAMED = {name: value for name, value in fleet().items() if name not in {"count", "namePattern"}}
+MEDIUM = {"instanceProperties": fleet(machineType="e2-medium")["instanceProperties"]}
+ROLE = {"labels": {"role": "worker"}, "fleetId": "labels/role=worker"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "why"),
+    [
+        (
+            fleet(1, fleetId="crew"),
+            fleet(1, fleetId="crew", machineType="e2-medium"),
+            "both fleets have the same fleetId",
+        ),
+        (fleet(1, **ROLE), fleet(1, labels={"role": "worker"}), "each fleet would find the members of the other"),
+        (
+            {**NAMED, "perInstanceProperties": {"web-001": {}}},
+            {**NAMED, **MEDIUM, "perInstanceProperties": {"web-001": {}, "web-002": {}}},
+            "the new ones may have the same names",
+        ),
+    ],
+    ids=["fleetId", "labels", "names"],
+)
+def test_a_preview_says_why_the_old_fleet_is_deleted_first(engine, before, after, why):
+    created = engine.create(FLEET, "workers", before)
+    engine.log.messages.clear()
+    found = engine.diff(created, after)
+
+    assert (bool(found.replaces), found.deleteBeforeReplace) == (True, True)
+    assert warnings(engine) == [f"1 member is deleted before new ones are created, because {why}: web-001"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (fleet(0, fleetId="crew"), fleet(0, fleetId="crew", machineType="e2-medium")),
+        (fleet(2, fleetId="crew"), fleet(3, fleetId="crew")),
+        (rolling(9, namePattern="z-#"), rolling(9, namePattern="z-#", machineType="e2-medium")),
+    ],
+    ids=["parked", "grown", "rolled"],
+)
+def test_a_preview_that_deletes_no_member_first_says_nothing_of_it(engine, before, after):
+    created = engine.create(FLEET, "workers", before)
+    engine.log.messages.clear()
+    engine.diff(created, after)
+    assert warnings(engine) == []
 
 
 def test_a_replacement_that_finds_too_few_higher_numbers_says_what_to_do(engine, cloud):
@@ -146,7 +199,7 @@ def test_the_name_of_a_member_that_another_instance_has_is_told(engine, cloud):
     with failing() as failed:
         engine.update(created, {**named, "perInstanceProperties": {"alpha": {}, "beta": {}}})
 
-    assert "beta is not a member of this fleet: choose other names" in failed[0].message
+    assert "perInstanceProperties: beta is not a member of this fleet; choose other names" in failed[0].message
 
 
 def test_a_rolling_replacement_of_a_fleet_with_a_full_pattern_uses_the_names_that_it_frees(engine, cloud):

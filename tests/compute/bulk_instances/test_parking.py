@@ -108,7 +108,9 @@ def test_a_parked_fleet_that_is_replaced_stays_parked(engine, cloud):
 def test_a_parked_fleet_cannot_be_imported_because_nothing_of_it_exists(engine):
     created = engine.create(FLEET, "workers", fleet(0, fleetId="crew"))
 
-    assert engine.import_(FLEET, "again", created.id) is None
+    with failing() as failed:
+        engine.import_(FLEET, "again", created.id)
+    assert "does not exist" in failed[0].message
 
 
 def test_instance_properties_change_while_a_fleet_is_parked(engine, cloud):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from fleets import instance_path, member_names, stop
+from fleets import instance_path, member_names, set_limits, stop
 from programs import fleet
 from rollouts import BIGGER_DISK, rolling
 
@@ -24,6 +24,10 @@ def _instances(cloud):
 
 def _relabel(cloud, name, **labels):
     cloud.change(instance_path(name), lambda body: body["labels"].update(labels))
+
+
+def _pausing(count, **more):
+    return rolling(count, {"pauseAfter": 1}, **more)
 
 
 @pytest.mark.parametrize("label", ["by-hand", "", OTHER])
@@ -96,7 +100,7 @@ def test_stopped_members_leave_first(stack, cloud, on_stopped):
     stack.refresh()
     stack.end_plugin()
     stack.preview(fleet(4, onStopped=on_stopped))
-    assert _said(stack) == "what this update does: 1 member is deleted: web-002 (requested)"
+    assert _said(stack) == "what this update does: 1 member is deleted: web-002 (stopped by somebody)"
     before = _instances(cloud)
     stack.run("up", fleet(4, onStopped=on_stopped))
 
@@ -104,12 +108,93 @@ def test_stopped_members_leave_first(stack, cloud, on_stopped):
     assert {body["status"] for body in _instances(cloud).values()} == {"RUNNING"}
 
 
-def test_a_member_that_stops_after_the_preview_changes_nothing_about_who_leaves(stack, cloud):
-    stack.run("up", fleet(5))
+@pytest.mark.parametrize("program", [fleet, rolling, _pausing], ids=["fleet", "rolling", "paused"])
+def test_a_member_that_stops_after_the_preview_changes_nothing_about_who_leaves(stack, cloud, program):
+    stack.run("up", program(5))
     stop(cloud, "web-002")
-    stack.run("up", fleet(4))
+    stack.run("up", program(4))
 
     assert member_names(stack.state) == ["web-001", "web-002", "web-003", "web-004"]
+
+
+def test_a_paused_fleet_deletes_stopped_members_new_ones_beyond_the_pause_and_then_the_highest_numbers(stack, cloud):
+    stack.run("up", rolling(5))
+    stack.run("up", _pausing(5, labels={"tier": "web"}))
+    stack.run("up", _pausing(7, labels={"tier": "web"}))
+    stop(cloud, "web-003")
+    stack.refresh()
+    stack.end_plugin()
+    stack.preview(_pausing(2, labels={"tier": "web"}))
+    assert "5 members are deleted: web-003 (stopped by somebody), web-007, web-006 and 2 more" in _said(stack)
+    stack.run("up", _pausing(2, labels={"tier": "web"}))
+
+    assert member_names(stack.state) == ["web-001", "web-002"]
+
+
+@pytest.mark.parametrize("program", [fleet, rolling, _pausing], ids=["fleet", "rolling", "paused"])
+@pytest.mark.parametrize(
+    ("stops", "gone", "left"),
+    [
+        (["web-002"], ["web-002", "web-005"], 3),
+        (["web-002", "web-003"], ["web-002", "web-003"], 3),
+        (["web-001", "web-002", "web-003"], ["web-001", "web-002", "web-003"], 2),
+        (["web-002", "web-005"], ["web-002", "web-005"], 3),
+    ],
+)
+def test_members_that_stop_after_the_preview_of_a_fleet_that_replaces_them_spare_those_that_run(
+    stack, cloud, program, stops, gone, left
+):
+    stack.run("up", program(5, onStopped="REPLACE"))
+    before = {member["id"]: member["name"] for member in stack.state.outputs["members"]}
+    for name in stops:
+        stop(cloud, name)
+    set_limits(cloud, zones={"us-east1-b": 0, "us-east1-c": 0, "us-east1-d": 0})
+    stack.run("up", program(3, onStopped="REPLACE"))
+
+    now = {body["id"]: body["status"] for body in _instances(cloud).values()}
+    assert sorted(before[member] for member in before.keys() - now.keys()) == gone
+    assert list(now.values()) == ["RUNNING"] * left
+    assert (stack.failed is None) == (left == 3)
+
+
+@pytest.mark.parametrize("program", [fleet, rolling, _pausing], ids=["fleet", "rolling", "paused"])
+@pytest.mark.parametrize(
+    ("stops", "gone", "zones"),
+    [
+        (["web-001"], ["web-001", "web-004"], "bcd"),
+        (["web-003"], ["web-002", "web-003"], "bcd"),
+        (["web-005"], ["web-004", "web-005"], "bbc"),
+        (["web-003", "web-005"], ["web-003", "web-005"], "bbc"),
+    ],
+)
+def test_members_of_a_balanced_fleet_that_stop_after_the_preview_spare_running_ones_of_the_fullest_zones(
+    stack, cloud, program, stops, gone, zones
+):
+    inputs = {"onStopped": "REPLACE", "locationPolicy": {"targetShape": "BALANCED"}}
+    stack.run("up", program(5, **inputs))
+    before = {member["id"]: member for member in stack.state.outputs["members"]}
+    places = {member["name"]: member["zone"] for member in before.values()}
+    assert [places[name][-1] for name in sorted(places)] == ["b", "b", "c", "c", "d"]
+    for name in stops:
+        stop(cloud, name, zone=places[name])
+    set_limits(cloud, zones={"us-east1-b": 0, "us-east1-c": 0, "us-east1-d": 0})
+    stack.run("up", program(3, **inputs))
+
+    left = {body["id"]: body for body in _instances(cloud).values()}
+    assert sorted(before[member]["name"] for member in before.keys() - left.keys()) == gone
+    assert sorted(body["zone"][-1] for body in left.values()) == list(zones)
+    assert {body["status"] for body in left.values()} == {"RUNNING"}
+    assert stack.failed is None
+
+
+def test_a_pause_counts_a_stopped_member_that_leaves_as_no_changed_one(stack, cloud):
+    policy = {"pauseAfter": 2}
+    stack.run("up", rolling(5, policy, onStopped="REPLACE"))
+    stop(cloud, "web-002")
+    stack.run("up", rolling(4, policy, onStopped="REPLACE", machineType="e2-medium"))
+
+    types = {name: body["machineType"].rpartition("/")[2] for name, body in _instances(cloud).items()}
+    assert sorted(types.values()) == ["e2-medium", "e2-medium", "e2-small", "e2-small"]
 
 
 @pytest.mark.parametrize("on_stopped", ["START", "REPLACE"])
@@ -133,7 +218,7 @@ def test_a_stopped_named_member_that_the_program_no_longer_names_leaves(stack, c
     left = {**named, "perInstanceProperties": {"alpha": {}, "gamma": {}}}
     stack.end_plugin()
     assert stack.preview(left)
-    assert _said(stack) == "what this update does: 1 member is deleted: beta (requested)"
+    assert _said(stack) == "what this update does: 1 member is deleted: beta (stopped by somebody)"
     stack.run("up", left)
 
     assert _instances(cloud).keys() == {"alpha", "gamma"}
@@ -172,16 +257,37 @@ def test_lost_members_come_back_under_their_names_and_in_their_zones_however_oft
     assert not stack.state.outputs.get("lostMembers")
 
 
+@pytest.mark.parametrize("program", [fleet, _pausing], ids=["fleet", "paused"])
 @pytest.mark.parametrize(("count", "zones"), [(8, [3, 3, 2]), (7, [3, 2, 2]), (6, [2, 2, 2]), (3, [1, 1, 1]), (1, [1])])
-def test_a_balanced_fleet_stays_balanced_when_it_gets_smaller(stack, cloud, count, zones):
+def test_a_balanced_fleet_stays_balanced_when_it_gets_smaller(stack, count, zones, program):
     def spread(count):
-        return fleet(count, locationPolicy={"targetShape": "BALANCED"})
+        return program(count, locationPolicy={"targetShape": "BALANCED"})
 
     stack.run("up", spread(9))
     stack.run("up", spread(count))
 
     found = Counter(member["zone"] for member in stack.state.outputs["members"])
     assert sorted(found.values(), reverse=True) == zones
+
+
+@pytest.mark.parametrize("program", [fleet, rolling, _pausing], ids=["fleet", "rolling", "paused"])
+@pytest.mark.parametrize(("count", "left"), [(5, ["web-006", "web-007"]), (4, ["web-005", "web-006", "web-007"])])
+@pytest.mark.parametrize("change", [{}, {"labels": {"tier": "web"}}], ids=["count alone", "labels"])
+def test_what_a_killed_growth_has_created_leaves_before_members_that_the_preview_has_not_named(
+    stack, cloud, program, count, left, change
+):
+    stack.run("up", program(5))
+    stack.crash("up", program(7), None, "after")
+    before = _instances(cloud)
+    stop(cloud, "web-002")
+    stack.end_plugin()
+    stack.preview(program(count, **change))
+    assert ("1 member is deleted: web-005" in _said(stack)) == (count == 4)
+    stack.run("up", program(count, **change))
+
+    assert stack.failed is None
+    gone = before.keys() - _instances(cloud).keys()
+    assert sorted(gone) == (left if change or count == 4 else [])
 
 
 @pytest.mark.parametrize("number", range(3, 9))
@@ -198,3 +304,26 @@ def test_what_a_killed_surge_has_created_stays_and_the_old_member_leaves(stack, 
     assert made <= left
     assert len(left) == 2
     assert not left & old
+
+
+@pytest.mark.parametrize("is_refused", [False, True], ids=["no room", "refused"])
+@pytest.mark.parametrize("program", [fleet, rolling], ids=["REPLACE_ALL", "ROLLING"])
+def test_members_that_run_are_not_deleted_if_those_that_stay_cannot_be_started(stack, cloud, program, is_refused):
+    stack.run("up", program(6))
+    for name in ("web-001", "web-002", "web-003"):
+        stop(cloud, name)
+    if is_refused:
+        cloud.fail("compute.instances.start", status=403, reason="forbidden", message="not you", times=100)
+    else:
+        set_limits(cloud, zones={"us-east1-b": 3})
+    stack.run("up", program(3))
+
+    assert "does not delete web-" in stack.failed.message
+    assert ("not you" if is_refused else "currently unavailable") in stack.failed.message
+    running = {name for name, body in _instances(cloud).items() if body["status"] == "RUNNING"}
+    assert running == {"web-004", "web-005", "web-006"}
+    cloud.emulator.faults.queue.clear()
+    set_limits(cloud)
+    stack.run("up", program(3))
+    assert stack.failed is None
+    assert [body["status"] for body in _instances(cloud).values()] == ["RUNNING"] * 3

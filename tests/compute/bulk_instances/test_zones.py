@@ -121,7 +121,7 @@ def test_a_fleet_in_one_zone_that_is_full_says_where_there_is_room(stack, cloud)
 
     assert stack.failed is None
     assert _zones(cloud) == {zone: 2}
-    assert "Google has room in" in stack.warnings[0]
+    assert "Google reported room in" in stack.warnings[0]
 
 
 @pytest.mark.parametrize("shape", ["ANY", "BALANCED", "ANY_SINGLE_ZONE"])

@@ -179,3 +179,21 @@ def test_invalid_flexibility_policies_are_refused(http, scope, policy, words):
     refused = _send(http, scope, instanceFlexibilityPolicy=policy)
 
     assert (refused.status_code, words in refused.text) == (400, True)
+
+
+def test_without_limits_a_start_takes_as_much_work_beside_many_instances_as_beside_none(http, cloud, vm):
+    def work():
+        """Stop and start the instance; count the steps of the database, in hundreds."""
+        steps = []
+        database = cloud.emulator.store._database  # noqa: SLF001 - only the connection counts them
+        database.set_progress_handler(lambda: steps.append(1), 100)
+        for method in ("stop", "start"):
+            http.post(f"/compute/v1/{vm}/{method}").raise_for_status()
+            cloud.emulator.operations.settle()
+        database.set_progress_handler(None, 0)
+        return len(steps)
+
+    alone, store = work(), cloud.emulator.store
+    for number in range(500):
+        store.put(f"{vm}-{number}", store.get(vm) | {"name": f"vm-{number}", "id": store.new_id()})
+    assert work() < 2 * alone

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from documented import commands
 from google.api_core import exceptions
 from google.cloud import compute_v1
 from google_clients import insert_instance
@@ -104,6 +105,85 @@ def test_only_instances_whose_names_match_report(http):
     paths = [f"/compute/v1/projects/{PROJECT}/zones/{ZONE}/instances/web-{number}" for number in (1, 2, 3)]
 
     assert [_read(http, path) == 404 for path in paths] == [True, False, False]
+
+
+HEADER = '-H "Metadata-Flavor: Google"'
+ATTRIBUTES = "http://metadata.google.internal/computeMetadata/v1/instance/guest-attributes"
+PUT = f"curl -X PUT --data yes {HEADER} {ATTRIBUTES}/web/ready"
+DELETE = f"curl -X DELETE {HEADER} {ATTRIBUTES}/web/ready"
+
+
+def _insert_with_scripts(cloud, startup, shutdown="", enabled="TRUE"):
+    items = {"startup-script": startup, "shutdown-script": shutdown, "enable-guest-attributes": enabled}
+    metadata = {"items": [{"key": key, "value": value} for key, value in items.items()]}
+    body = {"name": "vm", **properties(metadata=metadata), "machineType": f"zones/{ZONE}/machineTypes/e2-small"}
+    cloud.post(f"/compute/v1/projects/{PROJECT}/zones/{ZONE}/instances", body)
+
+
+@pytest.mark.parametrize("startup", [
+    f"#!/bin/sh\napt-get install -y web\n{PUT}\n",
+    PUT.replace(" -H", " \\\n  -H"),
+    f"curl -s -d yes --request PUT --header 'metadata-flavor: google' '{ATTRIBUTES}/web/ready' > /dev/null",
+    f"web --start && {PUT} || exit 1",
+    f"curl http://example.com/web.sh | sh; {PUT.replace('metadata.google.internal', '169.254.169.254')}",
+    f"{DELETE}; {PUT}",
+    PUT.replace("yes", "no") + f"\n{PUT}",
+])  # fmt: skip
+def test_what_a_startup_script_writes_is_reported_at_boot(cloud, http, startup):
+    _insert_with_scripts(cloud, startup)
+
+    assert _read(http, variableKey="web/ready")["variableValue"] == "yes"
+
+
+def test_the_command_in_the_guide_of_fleets_is_understood(cloud, http):
+    _insert_with_scripts(cloud, commands("docs/fleets.md", "Readiness"))
+
+    assert _read(http, variableKey="worker/state")["variableValue"] == "ready"
+
+
+@pytest.mark.parametrize(("startup", "enabled"), [
+    (PUT, "FALSE"), (PUT, ""), ("", "TRUE"), (f"# {PUT}", "TRUE"), (PUT.replace(HEADER, ""), "TRUE"),
+    (PUT.replace("PUT", "POST"), "TRUE"), (PUT.replace("-X PUT", ""), "TRUE"), (PUT.replace("--data yes", ""), "TRUE"),
+    (PUT.replace("yes", "$STATE"), "TRUE"), (PUT.replace("yes", "`web --state`"), "TRUE"), (PUT + "'", "TRUE"),
+    (PUT.replace("/web/ready", "/ready"), "TRUE"), (PUT.replace("metadata.google", "metadata.example"), "TRUE"),
+    (PUT.replace("curl", "echo"), "TRUE"),
+])  # fmt: skip
+def test_other_commands_of_a_script_report_nothing(cloud, http, startup, enabled):
+    _insert_with_scripts(cloud, startup, enabled=enabled)
+
+    assert _read(http, queryPath="web/") == 404
+
+
+def test_a_shutdown_script_takes_back_what_the_startup_script_reports_again(cloud, http):
+    _insert_with_scripts(cloud, PUT, DELETE)
+    found = [_read(http, queryPath="web/ready") != 404]
+    for method in ("stop", "start", "reset"):
+        http.post(f"{URL}/{method}")
+        found.append(_read(http, queryPath="web/ready") != 404)
+    http.post("/_emulator/guest-terminate", json={"instances": [PATH]})
+    found.append(_read(http, queryPath="web/ready") != 404)
+
+    assert found == [True, False, True, True, False]
+
+
+def test_no_shutdown_script_runs_if_the_host_fails_or_while_an_instance_is_suspended(cloud, http):
+    _insert_with_scripts(cloud, PUT, DELETE)
+    http.post(f"{URL}/suspend")
+    http.post(f"{URL}/stop")
+    suspended = _read(http, queryPath="web/ready")
+    http.post(f"{URL}/start")
+    cloud.change(PATH, lambda body: body["scheduling"].update(automaticRestart=False))
+    http.post("/_emulator/host-error", json={"instances": [PATH]})
+
+    assert 404 not in (suspended, _read(http, queryPath="web/ready"))
+    assert http.get(URL).json()["status"] == "TERMINATED"
+
+
+def test_a_control_request_for_boots_goes_before_the_startup_script(cloud, http):
+    _set(http, onBoot={"web/ready": "broken"})
+    _insert_with_scripts(cloud, PUT)
+
+    assert _read(http, variableKey="web/ready")["variableValue"] == "broken"
 
 
 def test_attributes_are_deleted_with_the_instance(cloud, http, instances):

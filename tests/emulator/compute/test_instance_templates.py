@@ -6,7 +6,9 @@ import pytest
 from google.api_core import exceptions
 from google.cloud import compute_v1
 from google_clients import connect, insert_template, instance_properties
+from inventory import Inventory
 from programs import DEBIAN, PROJECT, properties
+from surroundings import make_surroundings
 
 BASE = f"/compute/v1/projects/{PROJECT}"
 
@@ -31,6 +33,33 @@ def test_a_template_is_created_read_listed_and_deleted(templates, cloud):
     assert [item.name for item in templates.list(project=PROJECT)] == ["web"]
     templates.delete(project=PROJECT, instance_template="web").result()
     assert list(templates.list(project=PROJECT)) == []
+
+
+@pytest.mark.parametrize("read", ["v1", "beta"])
+def test_links_have_the_version_of_the_read_and_texts_stay_as_they_were_given(http, read):
+    links = [f"https://www.googleapis.com/compute/{version}/{DEBIAN}" for version in ("v1", "beta")]
+    metadata = {"items": [{"key": f"key-{number}", "value": link} for number, link in enumerate(links)]}
+    disks = [{"boot": link is links[0], "initializeParams": {"sourceImage": link}} for link in links]
+    given = properties(metadata=metadata, disks=disks, description=f"See {links[0]} and {links[1]}.")
+    body = {"name": "web", "description": links[1], "properties": given}
+    http.post(f"{BASE}/global/instanceTemplates", json=body).raise_for_status()
+    found = http.get(f"/compute/{read}/projects/{PROJECT}/global/instanceTemplates/web").json()
+    kept = found["properties"]
+
+    assert f"/compute/{read}/" in found["selfLink"]
+    assert all(f"/compute/{read}/" in disk["initializeParams"]["sourceImage"] for disk in kept["disks"])
+    assert [item["value"] for item in kept["metadata"]["items"]] == links
+    assert (found["description"], kept["description"]) == (body["description"], given["description"])
+
+
+def test_every_link_has_the_version_of_the_read(cloud, http):
+    make_surroundings(cloud)
+    paths = [path for path in Inventory.of(cloud).items if path.startswith(f"projects/{PROJECT}/")]
+    shown = {path: http.get(f"/compute/beta/{path}") for path in paths}
+    written = {path.split("/")[-2] for path, answer in shown.items() if answer.status_code == 200}
+
+    assert written >= {"disks", "instances", "instanceTemplates", "machineImages"}
+    assert [path for path, answer in shown.items() if "/compute/v1/" in answer.text] == []
 
 
 def test_errors_are_what_the_clients_expect(templates):

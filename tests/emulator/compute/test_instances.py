@@ -68,7 +68,7 @@ def test_a_fingerprint_that_is_sent_with_a_new_interface_does_not_count(cloud):
     vm = compute_v1.Instance(
         name="vm", machine_type=f"zones/{ZONE}/machineTypes/e2-medium", disks=[disk], network_interfaces=[nic]
     )
-    instances.insert(project=PROJECT, zone=ZONE, instance_resource=vm).result(timeout=10)
+    instances.insert(project=PROJECT, zone=ZONE, instance_resource=vm).result()
     found = instances.get(project=PROJECT, zone=ZONE, instance="vm").network_interfaces[0]
 
     assert found.fingerprint not in {"", nic.fingerprint}

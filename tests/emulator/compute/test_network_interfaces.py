@@ -15,9 +15,7 @@ def test_a_network_interface_changes_under_its_fingerprint(cloud):
 
     def update(name="nic0", **fields):
         change = compute_v1.NetworkInterface(**fields)
-        instances.update_network_interface(**where, network_interface=name, network_interface_resource=change).result(
-            timeout=10
-        )
+        instances.update_network_interface(**where, network_interface=name, network_interface_resource=change).result()
         return instances.get(**where).network_interfaces[0]
 
     made = instances.get(**where).network_interfaces[0]

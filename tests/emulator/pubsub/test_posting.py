@@ -9,6 +9,7 @@ import threading
 from contextlib import contextmanager
 
 import pytest
+from clock import HANGS
 from programs import PROJECT
 
 from gcpx_emulator.server import listen
@@ -77,7 +78,7 @@ def test_102_and_every_2xx_status_are_acknowledgements(cloud, api, line):
     with _receiver(f"HTTP/1.1 {line}\r\n\r\n".encode()) as (url, pushed):
         _publish(api, url)
         assert _attempts(cloud, 1) == [(int(line[:3]), None)]
-        first, headers, body = pushed.get(timeout=600)
+        first, headers, body = pushed.get(timeout=HANGS)
 
     assert cloud.get(f"{SUBSCRIPTION.removeprefix('/v1/')}/messages/{body['message']['messageId']}") is None
     assert first == b"POST /push?token=own HTTP/1.1\r\n"

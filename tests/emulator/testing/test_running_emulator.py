@@ -248,3 +248,15 @@ def test_a_fault_takes_no_name(emulator):
         pytest.fail("the block runs")
 
     assert emulator.control("GET", "faults") == []
+
+
+@pytest.mark.parametrize(("look_up", "words"), [
+    (lambda emulator: emulator.resources("instnces"), "did you mean instances"),
+    (lambda emulator: emulator.resource("projects/p/zones/us-east1-b/instnces/web"), "did you mean instances"),
+    (lambda emulator: emulator.requests("compute.instance.insert"), "did you mean compute.instances.insert"),
+    (lambda emulator: emulator.fault("compute.instance.insert", status=503).__enter__(), "did you mean compute.instances.insert"),
+    (lambda emulator: emulator.control("POST", "limit", {}), "did you mean limits"),
+])  # fmt: skip
+def test_a_misspelt_name_is_an_error_with_a_suggestion(emulator, look_up, words):
+    with pytest.raises(EmulatorError, match=words):
+        look_up(emulator)

@@ -26,7 +26,7 @@ def test_a_checkout_is_added_and_runs(user_of_checkout, checkout, live):
 def test_a_checkout_gets_one_environment_and_no_other_files(user_of_checkout, checkout):
     files = {path.name for path in checkout.iterdir()}
 
-    assert files - {path.name for path in ROOT.iterdir()} <= {"venv"}
+    assert files - {path.name for path in ROOT.iterdir()} <= {"venv", "__pycache__"}, "Python caches what it runs"
     assert (checkout / "venv").is_dir()
 
 

@@ -15,7 +15,7 @@ from programs import NOTIFICATION, TEMPLATE, notification, template
 from gcpx.model.redaction import redact
 
 LONG = 4 << 20
-UNITS = ["eyJ-", "eyJaaaaaaaa.", "x", "...", "…", "planted-", "planted-marker...", "\\", "\\u0041", "%41", "'a'", "resource 'http://projects/a/", "/projects/a", "resource '",
+UNITS = ["eyJ-", "eyJaaaaaaaa.", "x", "...", "…", "planted-", "planted-marker...", "\\", "\\u0041", "%41", "&#39;", "&amp;", "\\ud83d\\ude00", "'a'", "resource 'http://projects/a/", "/projects/a", "resource '",
          "-----BEGIN ", "-----BEGIN PRIVATE KEY", "PRIVATE KEY", "-----END ", "Bearer ", "ya29.", "1//0", "GOCSPX-", "compute.a", "compute.", "b3BlbnNzaC1rZXktdjEA", "Error code a", "\n", "🙂", "\x1b"]  # fmt: skip
 PLACES = {
     "message": lambda text: {"code": 400, "message": text, "status": "INVALID_ARGUMENT"},

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
+import re
 from urllib.parse import quote
 
 import driver
@@ -57,9 +59,22 @@ ESCAPED = {
     ),
     "JSON in JSON": lambda text: json.dumps(json.dumps(text)),
     "JSON in JSON for HTML": lambda text: json.dumps(json.dumps(text).replace("&", "\\u0026")),
+    "JSON in upper case": lambda text: "".join(
+        letter
+        if letter.isalnum() and letter.isascii()
+        else re.sub("(....)", r"\\u\1", letter.encode("utf-16-be").hex().upper())
+        for letter in text
+    ),
+    "HTML": html.escape,
+    "HTML with numbers": lambda text: "".join(letter if letter.isalnum() else f"&#{ord(letter)};" for letter in text),
+    "HTML in HTML": lambda text: html.escape(html.escape(text)),
+    "HTML in JSON for HTML": lambda text: json.dumps(html.escape(text)).replace("&", "\\u0026"),
     "URL": lambda text: quote(text, safe=""),
+    "URL in URL": lambda text: quote(re.sub("%..", lambda found: found[0].lower(), quote(text, safe="")), safe=""),
     "URL in JSON": lambda text: json.dumps({"url": quote(text, safe="&=")}).replace("&", "\\u0026"),
     "repr": repr,
+    "repr in ASCII": ascii,
+    "repr in ASCII in JSON": lambda text: json.dumps(ascii(text)),
     "repr of bytes": lambda text: repr(text.encode()),
     "repr of bytes in JSON": lambda text: json.dumps(repr(text.encode())),
     "octal": lambda text: "".join(
@@ -80,6 +95,7 @@ ESCAPED = {
         "mQ7x\\u0026V9tZ3&%2",
         "mQ7x🙂V9%tZ3",
         "mQ7x\\123V9tZ3&",
+        "mQ7x'V9\"tZ3<",
     ],
 )
 def test_a_secret_that_looks_escaped_is_masked_however_it_is_escaped(spelled, hidden):
@@ -94,6 +110,25 @@ def test_a_secret_with_a_percent_escape_is_masked_where_google_escapes_it(engine
 
     assert "mQ7x" not in said
     assert "Lp0W" not in said
+
+
+class _Searched(str):
+    """A message that remembers what it is searched for."""
+
+    __slots__ = ("searches",)
+
+    def find(self, *given):
+        self.searches.append(given)
+        return super().find(*given)
+
+
+def test_a_message_is_not_searched_for_each_line_of_a_long_secret():
+    script = "".join(f"curl --silent https://example.com/{number} > /dev/null\n" for number in range(4000))
+    said = _Searched("Invalid value for field 'resource.name': 'web'.")
+    said.searches = []
+
+    assert redact(said, frozenset({script})) == said
+    assert len(said.searches) < 10
 
 
 def test_each_long_line_of_a_secret_is_masked(engine, cloud):

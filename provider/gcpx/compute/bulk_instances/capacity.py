@@ -18,7 +18,7 @@ from gcpx.compute.bulk_instances.fleet import FALLBACK_LABEL, Instance
 from gcpx.compute.bulk_instances.zones import beside, in_zones
 from gcpx.compute.instance_properties.disks import AttachedDisk
 from gcpx.compute.instance_properties.machines import MACHINE_TYPE, ReservationAffinity
-from gcpx.compute.reference import PLACEMENT_POLICIES, rest
+from gcpx.compute.reference import NAME, PLACEMENT_POLICIES, rest
 from gcpx.model.fields import Failure, Record, elements, exclusive, field, nested, record, rule, text, without
 from gcpx.model.links import name_of
 from gcpx.model.numbers import as_integer
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gcpx.compute.value_types import (
         BulkInstancesValues,
         FallbackValues,
+        InstanceFlexibilityPolicyValues,
         InstancePropertiesValues,
         InstanceSelectionValues,
         LocationPolicyValues,
@@ -79,7 +80,7 @@ def with_members(inputs: BulkInstancesValues, members: Iterable[Instance]) -> Bu
     """
     names, existing = inputs.get("perInstanceProperties"), [member["name"] for member in members]
     count = max(FleetSize.of(inputs).wanted, len(existing))
-    if not names:
+    if names is None:
         return {**inputs, "count": count}
     named: BulkInstancesValues = {**inputs, "perInstanceProperties": {**{name: {} for name in existing}, **names}}
     return {**named, "count": count} if inputs.get("count") is not None else named
@@ -113,12 +114,26 @@ class InstanceSelection(Record):
     min_cpu_platform: str = field(
         "The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones."
     )
-    rank: int = field("The rank, such as `1`. Selections with lower ranks are tried first. Default: `0`.", int64=True)
+    rank: int = field(
+        "The rank, such as `1`. Selections with lower ranks are tried first. Default: `0`.", int64=True, default=0
+    )
+
+
+@rule(
+    "the keys of instanceSelections must be names: 1 to 63 characters (RFC 1035)",
+    rest("regionInstances.bulkInsert", "instanceFlexibilityPolicy.instanceSelections"),
+)
+def selections_have_names(values: InstanceFlexibilityPolicyValues) -> list[Failure]:
+    """Refuse keys that are no names."""
+    invalid = (name for name in nested(values, "instanceSelections") if not NAME.pattern.fullmatch(name))
+    return [Failure(("instanceSelections", name), f"must have a name of {NAME.words}") for name in invalid]
 
 
 @record
 class InstanceFlexibilityPolicy(Record):
     """Alternative machine types, from which Google chooses by capacity and quota."""
+
+    RULES = (selections_have_names,)
 
     instance_selections: dict[str, InstanceSelection] = field(
         "Selections of machine types, each under a name of your choice (RFC 1035), such as `{small: {machineTypes: [e2-small]}}`."

@@ -40,6 +40,7 @@ from gcpx.compute.bulk_instances.names import names_across_zones, names_beside_o
 from gcpx.compute.bulk_instances.shortfalls import (
     Diagnosis,
     Reason,
+    is_message_of,
     reason_of_error,
     shortfall_lines,
     shortfall_outputs,
@@ -47,7 +48,7 @@ from gcpx.compute.bulk_instances.shortfalls import (
 from gcpx.compute.insertion import LAG, Insertion, orphan_warning, with_reason
 from gcpx.compute.listing import ImportableResources
 from gcpx.compute.operations import Operation, Outcome, Wait, created_instances, percentage
-from gcpx.errors import ProviderError, safe_message
+from gcpx.errors import RUN_AGAIN, ProviderError, safe_message, sentences
 from gcpx.gcp.errors import ApiError, Unfinished
 from gcpx.gcp.list_method import scopes_in
 from gcpx.gcp.request import COMPUTE, Request
@@ -442,9 +443,11 @@ class Creation:
 
     Attributes:
         created: how many instances were created.
-        error: why fewer were created than wanted, if Google said so as an error.
+        error: why fewer were created than wanted, if Google said so as an error; its next step is left out if the
+            explanation has one.
         stopped: whether the error is not a shortage, so that no further alternative was tried.
-        explanation: lines that say for each cause how many instances are missing, and what to do next; or empty.
+        explanation: lines that say for each cause how many instances are missing, and what to do next; empty if the
+            error says all that is known.
         outputs: engine values of the outputs `perLocationStatus`, `operationGroupId` and `shortfalls`.
         outcomes: how its operations ended.
     """
@@ -471,7 +474,7 @@ class Creation:
         """The error with a line for each cause; None if there was no error."""
         if self.error is None or not self.explanation:
             return self.error
-        return self.error.with_hint(f"\n{self.explanation}")
+        return self.error.with_next_step(f"{self.error.next_step}\n{self.explanation}")
 
     def completed(self) -> Creation:
         """Return the creation of a fleet that turned out to have all wanted instances, whatever an error said."""
@@ -545,7 +548,8 @@ def _created(
         raise
     except Exception as error:
         if run.created:
-            raise Unfinished(f"created instances: {run.created:,}; {safe_message(error)}") from error
+            words = f"created instances: {run.created:,}; {safe_message(error)}"
+            raise Unfinished(words, next_step=RUN_AGAIN) from error
         raise
     return run.result()
 
@@ -614,7 +618,10 @@ class _Run:
     def result(self) -> Creation:
         """Describe how the run ended, and what it fell short of."""
         is_complete = not self._missing
-        shortfalls = Counter() if is_complete else self.shortfalls
+        shortfalls, error = (Counter[Reason](), None) if is_complete else (self.shortfalls, self.error)
+        explained = {reason: count for reason, count in shortfalls.items() if not is_message_of(reason, error)}
+        if error is not None and explained.keys() == shortfalls.keys():
+            error = error.with_next_step("")  # the lines say it for each cause
         groups = [group for outcome in self.outcomes if (group := outcome.operation.get("operationGroupId"))]
         shared: BulkInstancesValues = {"operationGroupId": groups[-1]} if groups else {}
         outputs: BulkInstancesValues = {
@@ -624,9 +631,9 @@ class _Run:
         }
         return Creation(
             created=self.created,
-            error=None if is_complete else self.error,
+            error=error,
             stopped=self.stopped,
-            explanation=shortfall_lines(shortfalls),
+            explanation=shortfall_lines(explained),
             outputs=outputs,
             outcomes=self.outcomes,
         )
@@ -776,8 +783,8 @@ def report_shortfall(context: Context, inputs: BulkInstancesValues, state: State
         return
     below = _below(creation.explanation)
     if creation.error is not None and (creation.stopped or existing < size.minimum):
-        words = f"{creation.error} {existing:,} of {size.wanted:,} instances exist; run `pulumi up` to try again{below}"
-        raise PartialError(state, words)
+        words = f"{existing:,} of {size.wanted:,} instances exist; run `pulumi up` to try again{below}"
+        raise PartialError(state, sentences(str(creation.error), words))
     reason = f": {creation.error}" if creation.error and not creation.explanation else ""
     context.warn(
         f"{existing:,} of {size.wanted:,} instances exist{reason}; to create the others, run `pulumi up --refresh`{below}"

@@ -5,7 +5,6 @@ Source: Compute Engine REST reference, `regionInstances.bulkInsert`.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from gcpx.compute.bulk_instances import rules
@@ -30,10 +29,24 @@ from gcpx.compute.reference import rest
 from gcpx.model.fields import Failure, Record, field, nested, one_required, output_field, record, rule
 from gcpx.model.links import name_of
 from gcpx.model.numbers import as_integer_or_percentage
-from gcpx.model.patterns import PROJECT, REGION, ZONE
+from gcpx.model.patterns import PROJECT, REGION, ZONE, Form
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import LocationPolicyValues
+
+
+@record
+class RemovedKeys(Record):
+    """The keys of the settings of instances that an unfinished update is removing."""
+
+    guest_accelerators: list[str] = output_field("The types of accelerators.")
+    labels: list[str] = output_field("The keys of labels.")
+    machine_type: list[str] = output_field("`machineType` if it is removed.")
+    metadata: list[str] = output_field("The keys of metadata.")
+    min_cpu_platform: list[str] = output_field("`minCpuPlatform` if it is removed.")
+    scheduling: list[str] = output_field("The options of `scheduling`.")
+    service_accounts: list[str] = output_field("The parts of a service account.")
+    tags: list[str] = output_field("The network tags.")
 
 
 @record
@@ -41,7 +54,7 @@ class Member(Record):
     """One instance of the fleet."""
 
     differs: list[str] = output_field(
-        "The settings that somebody has changed on the instance, as the last refresh has found it: `labels`, `machineType`, `metadata` and `tags`; missing if it has what the program sets."
+        "The settings that somebody has changed on the instance, as the last refresh found it: `labels`, `machineType`, `metadata` and `tags`; missing if it has what the program sets."
     )
     external_address: str = output_field(
         "The external IPv4 address of the first network interface; missing if the interface has none."
@@ -52,11 +65,14 @@ class Member(Record):
     generation: str = output_field(
         "The instance's generation, which stands for the properties that it was created with or last changed to; missing if the fleet has no `updatePolicy`."
     )
+    hostname: str = output_field(
+        "The instance's host name; missing if it has the one that Google derives from its name."
+    )
     id: str = output_field("The numeric ID that Google assigned to the instance.", always=True)
     internal_address: str = output_field("The internal IPv4 address of the first network interface.")
     name: str = output_field("The instance's name.", always=True)
     rolling_action: str = output_field(
-        "Stands for the `rollingAction.trigger` for which the instance was last restarted or created; missing if there was none."
+        "A hash of the `rollingAction.trigger` for which the instance was last restarted or created; missing if there was none."
     )
     self_link: str = output_field("The instance's URL.", always=True)
     status: str = output_field("The instance's state, such as `RUNNING`.", always=True)
@@ -108,7 +124,7 @@ class LocationPolicyZone(Record):
 
 @rule("the keys of locations must be written zones/ZONE", rest(_BULK_INSERT, "locationPolicy.locations"))
 def _locations_are_zones(values: LocationPolicyValues) -> list[Failure]:
-    invalid = (name for name in nested(values, "locations") if "zones/" not in name or not ZONE[0].fullmatch(name))
+    invalid = (name for name in nested(values, "locations") if "zones/" not in name or not ZONE.pattern.fullmatch(name))
     return [Failure(("locations", name), "must be written zones/ZONE") for name in invalid]
 
 
@@ -133,10 +149,9 @@ class LocationPolicy(Record):
     )
 
 
-_NUMERIC_ID: Final = (re.compile(r"[0-9]{1,20}"), "a numeric ID, such as 4815162342")
-_GUEST_ATTRIBUTE: Final = (
-    re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_./-]+(?:=.*)?"),
-    "NAMESPACE/KEY or NAMESPACE/KEY=VALUE, such as app/state=ready",
+_NUMERIC_ID: Final = Form(r"[0-9]{1,20}", "a numeric ID, such as 4815162342")
+_GUEST_ATTRIBUTE: Final = Form(
+    r"[A-Za-z0-9_.-]+/[A-Za-z0-9_./-]+(?:=.*)?", "NAMESPACE/KEY or NAMESPACE/KEY=VALUE, such as app/state=ready"
 )
 
 
@@ -178,7 +193,6 @@ class UpdatePolicy(Record):
     keep_names: bool = field(
         "Give a member that replaces another one the same name, and the same zone if `locationPolicy` or a fallback still allows it. The old one is then deleted first, so `maxSurge` must be 0. Fleets with `perInstanceProperties` always keep names. Default: false.",
         unsent=True,
-        default=False,
     )
     max_deleted: int | str = field(
         "How many members one update may delete, including those that new ones replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. A preview of more is refused, and so is the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.",
@@ -259,7 +273,7 @@ class RollingAction(Record):
         identity="set",
     )
     trigger: str = field(
-        "Any text, such as a time or the number of an incident. Each new value lets the action be done once; as long as it stays, nothing is done again. A new fleet needs no action.",
+        "Any text, such as a time or the number of an incident. The action is done once for each new value. A new fleet needs no action.",
         required=True,
         unsent=True,
     )
@@ -274,8 +288,8 @@ class LostMember(Record):
 
 
 _METHOD: Final = "regionInstances.bulkInsert"
-_HOSTNAME: Final = (
-    re.compile(r"(?=.{1,253}$)[a-z]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)+"),
+_HOSTNAME: Final = Form(
+    r"(?=.{1,253}$)[a-z]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)+",
     "a fully qualified domain name of lower-case labels, each 1 to 63 characters (RFC 1035)",
 )
 
@@ -339,6 +353,9 @@ class BulkInstancesModel(Record):
         rules.fallbacks_differ,
         rules.fallback_zones_are_in_the_region,
         rules.zones_are_in_the_region,
+        rules.links_are_in_the_region,
+        rules.disks_are_in_allowed_zones,
+        rules.addresses_are_for_one_instance,
         rules.network_interface_is_required,
         rules.fallback_labels_can_be_set,
         placement_has_room_for_all,
@@ -346,7 +363,7 @@ class BulkInstancesModel(Record):
     )
 
     count: int = field(
-        "The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number; the only other value allowed is `0`. A lower number deletes members: stopped ones, then, with the target shape `BALANCED`, those in the zone that has the most, then those with the highest numbers in their names; the preview names them. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.",
+        "The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number; the only other value allowed is `0`. A lower number deletes members: first stopped ones, then, with the target shape `BALANCED`, those in the zone that has the most, then those with the highest numbers in their names. The guide to fleets says which ones are deleted first during a rollout. The preview names all of them. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.",
         int64=True,
         minimum=0,
         source=rest(_METHOD, "count"),
@@ -379,7 +396,7 @@ class BulkInstancesModel(Record):
         patches="sourceInstanceTemplate",
     )
     last_rolling_action: str = output_field(
-        "Stands for the last `rollingAction.trigger` for which all members were handled.", volatile=True
+        "A hash of the last `rollingAction.trigger` for which all members were handled.", volatile=True
     )
     location_policy: LocationPolicy = field(
         "The zones in which instances may be created, such as `{zones: [{zone: zones/us-east1-b}]}`. Default: Google chooses one zone for all instances. Changes in place; applies only to instances that are created later.",
@@ -392,7 +409,7 @@ class BulkInstancesModel(Record):
     member_names: list[str] = output_field("The names of the instances, ordered.", volatile=True, always=True)
     members: list[Member] = output_field("The instances, ordered by name.", volatile=True, always=True)
     min_count: int = field(
-        "The minimum number of instances, such as `2`: if fewer can be created, the creation fails, and Google deletes what the last request has created. With `fallbacks`, or with more than 5,000 instances, a creation has several requests, and what those before have created stays. With `0`, one instance is enough. A fleet that replaces another one has to be as large as that, or as `count`. Default: `count`, which is also the maximum. Changes in place.",
+        "The minimum number of instances, such as `2`: if fewer can be created, the creation fails, and Google deletes what the last request has created. With `fallbacks`, with `placement`, or with more than 5,000 instances, a creation has several requests, and what the earlier ones have created stays. With `0`, one instance is enough. A fleet that replaces another one must have at least as many instances as the old one or as `count`, whichever is less. Default: `count`, which is also the maximum. Changes in place.",
         int64=True,
         minimum=0,
         write_only=True,
@@ -403,7 +420,7 @@ class BulkInstancesModel(Record):
         write_only=True,
     )
     on_stopped: str = field(
-        "What an update does with members that are stopped or suspended, whoever stopped them: `START` starts them, `REPLACE` deletes them and creates new ones, `KEEP` leaves them stopped, and they still count towards `count`. Stopped members are noticed by `pulumi up --refresh` or `pulumi refresh`. Default: `START`. Changes in place.",
+        "What an update does with members that are stopped or suspended, whoever stopped them: `START` starts them, `REPLACE` deletes them and creates new ones, `KEEP` leaves them stopped, and they still count towards `count`. Even with `KEEP`, a lower `count` or a change that replaces members deletes them, and a change that restarts members stops suspended ones. Stopped members are noticed by `pulumi up --refresh` or `pulumi refresh`. Default: `START`. Changes in place.",
         enum=("START", "REPLACE", "KEEP"),
         closed=True,
         default="START",
@@ -434,9 +451,8 @@ class BulkInstancesModel(Record):
         pattern=REGION,
         normalize=name_of,
     )
-    removed_keys: dict[str, list[str]] = output_field(
+    removed_keys: RemovedKeys = output_field(
         "The keys of labels, metadata and other settings that an unfinished update is removing from members.",
-        secret=True,
         volatile=True,
     )
     rolling_action: RollingAction = field(

@@ -17,12 +17,13 @@ from gcpx.compute.collection import may_refuse_number
 from gcpx.compute.insertion import EarlierInsertions
 from gcpx.compute.operation_batch import BatchRequest, OperationBatch
 from gcpx.compute.operations import Operation, Operations, kind_of
-from gcpx.errors import MalformedResponse, ProviderError
+from gcpx.errors import MalformedResponse, ProviderError, without_stop
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import ApiError, NotFound, ServerError
 from gcpx.gcp.list_method import ListMethod, is_id, items_of, scopes_in, scopes_of
 from gcpx.gcp.request import COMPUTE, SHORT_PATIENCE, Request, segment
 from gcpx.model.links import name_of
+from gcpx.model.patterns import Form
 from gcpx.model.resource import Context
 from gcpx.model.times import moment
 
@@ -43,8 +44,8 @@ ACTION_LABEL: Final = "gcpx-action"
 """The label that shows for which rolling action a member was last restarted or created: a hash of its trigger."""
 RESERVED_LABELS: Final = frozenset({TRACKING_LABEL, GENERATION_LABEL, FALLBACK_LABEL, ACTION_LABEL})
 """The labels that gcpx sets on members, and that programs must not set."""
-FLEET_ID: Final = (
-    re.compile(r"[a-z0-9][-_a-z0-9]{0,62}|labels/[a-z][-_a-z0-9]{0,62}=[-_a-z0-9]{0,63}|namePattern/[-a-z0-9#]{1,63}"),
+FLEET_ID: Final = Form(
+    r"[a-z0-9][-_a-z0-9]{0,62}|labels/[a-z][-_a-z0-9]{0,62}=[-_a-z0-9]{0,63}|namePattern/[-a-z0-9#]{1,63}",
     "a label value of lower-case letters, digits, hyphens and underscores, labels/KEY=VALUE or namePattern/PATTERN",
 )
 
@@ -479,7 +480,7 @@ def _without_zones(region: str, zones: set[str]) -> ProviderError:
 
 
 def _contradiction(error: NotFound) -> ServerError:
-    return ServerError(f"{error.message.rstrip('.')}, although it is in the list of instances", status=error.status)
+    return ServerError(f"{without_stop(error.message)}, although it is in the list of instances", status=error.status)
 
 
 def checked_instance(found: dict[str, Any], zone: str) -> Instance:
@@ -513,7 +514,8 @@ def name_order(name: str) -> tuple[str, int, str]:
 
 HEALTH_SOURCE: Final = "[Fleets: stopped and lost members](../fleets.md#stopped-and-lost-members)"
 """The source of rules about stopped members, which gcpx defines itself, as a link from `docs/reference`."""
-_STOPPED: Final = frozenset({"STOPPED", "STOPPING", "SUSPENDED", "SUSPENDING", "TERMINATED"})
+_SUSPENDED: Final = frozenset({"SUSPENDED", "SUSPENDING"})
+_STOPPED: Final = _SUSPENDED | {"STOPPED", "STOPPING", "TERMINATED"}
 _STOP_TIMES: Final = {
     "STOPPED": "lastStopTimestamp",
     "SUSPENDED": "lastSuspendedTimestamp",
@@ -537,6 +539,11 @@ _FIELDS: Final = "operationType,targetId,insertTime,error(errors(code))"
 def is_stopped(instance: Instance | MemberValues) -> bool:
     """Return whether an instance is stopped, suspended, or about to be, and so does not count as running."""
     return instance.get("status") in _STOPPED
+
+
+def is_suspended(instance: Instance | MemberValues) -> bool:
+    """Return whether an instance is suspended, or about to be: it has its memory until it is stopped or deleted."""
+    return instance.get("status") in _SUSPENDED
 
 
 def stop_reasons(context: Context, fleet: Fleet, members: list[Instance]) -> dict[str, str]:

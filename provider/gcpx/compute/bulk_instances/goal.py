@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import attrs
 
@@ -15,6 +15,7 @@ from gcpx.compute.bulk_instances.fleet import (
     Instance,
     fleet_values,
     is_stopped,
+    is_suspended,
     membership_labels,
     name_order,
 )
@@ -41,7 +42,13 @@ from gcpx.model.naming import UNREAD
 from gcpx.model.resource import Context
 
 if TYPE_CHECKING:
-    from gcpx.compute.value_types import BulkInstancesValues, InstancePropertiesValues, InstanceValues, MemberValues
+    from gcpx.compute.value_types import (
+        BulkInstancesValues,
+        InstancePropertiesValues,
+        InstanceValues,
+        MemberValues,
+        RemovedKeysValues,
+    )
 
 Properties: TypeAlias = "InstanceValues | InstancePropertiesValues"
 """An instance, or instance properties (REST JSON)."""
@@ -281,10 +288,26 @@ def known_member(inputs: BulkInstancesValues, policy: Policy, known: Instance | 
         name=name,
         order=name_order(name),
         stopped=is_stopped(known),
+        suspended=is_suspended(known),
         unwanted=bool(names) and (name not in names or not policy.wanted),
         zone=name_of(known["zone"]),
         id=str(known["id"]),
     )
+
+
+def with_hostnames(*values: BulkInstancesValues) -> frozenset[str]:
+    """Return the names of members to which inputs give host names, or that have got some by the outputs."""
+    named = [item for one in values for item in nested(one, "perInstanceProperties").items()]
+    return frozenset(name for name, own in named if isinstance(own, dict) and own.get("hostname") is not None)
+
+
+def is_rehosted(inputs: BulkInstancesValues, hosted: frozenset[str], member: Instance | MemberValues) -> bool:
+    """Return whether a member has another host name than inputs give it.
+
+    If they give none, it counts only for members in `hosted`, because others came with their host names.
+    """
+    wanted = nested(nested(inputs, "perInstanceProperties"), member["name"]).get("hostname")
+    return member.get("hostname") != wanted and (wanted is not None or member["name"] in hosted)
 
 
 class TooDisruptiveError(UserError):
@@ -311,13 +334,15 @@ class Goal:
         unreadable: why the template cannot be read, in an update that does not change the properties; members that are
             behind cannot be changed then.
         known: the generations of members, by their IDs, from the last outputs.
-        rehosted: the names of members that had a host name of their own, and should have none now.
-        leaving: the members that a scale-in deletes, by ID, in their order, as the preview has named them.
+        hosted: the names of members to which the last update, or this one, has given host names of their own.
+        leaving: the IDs of the members that a scale-in deletes, as the preview has named them.
         drifted: by the IDs of members, the settings that the last refresh has found changed. Nothing else is set back,
             because the preview has not named it.
         sets_all: in a fleet that is not rolling, whether the update changes properties, and so sets what differs.
         action: the members that the program asks to restart or to replace.
         said: what the members need by the state, by ID, as the preview has said it; empty if the state does not tell.
+        waiting: the IDs of members that the preview has left as they are, because the rollout pauses before them.
+        untouched: the IDs of members that a rollback leaves alone, because the update has not changed them.
     """
 
     inputs: BulkInstancesValues
@@ -328,12 +353,14 @@ class Goal:
     target: Target
     unreadable: ApiError | None = None
     known: Mapping[str, str] = attrs.Factory(dict)
-    rehosted: frozenset[str] = frozenset()
-    leaving: Mapping[str, int] = attrs.Factory(dict)
+    hosted: frozenset[str] = frozenset()
+    leaving: frozenset[str] = frozenset()
     drifted: Mapping[str, list[str]] = attrs.Factory(dict)
     sets_all: bool = False
     action: RollingAction = attrs.Factory(RollingAction)
     said: Mapping[str, Level] = attrs.Factory(dict)
+    waiting: frozenset[str] = frozenset()
+    untouched: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, context: Context, fleet: Fleet, old: BulkInstancesValues, new: BulkInstancesValues) -> Goal:
@@ -350,14 +377,18 @@ class Goal:
         action = RollingAction.of(new, prior)
 
         in_state = {item["id"]: item for item in prior.get("members") or ()}
-        needs = {member: need_of(item.get("generation") or base, generation) for member, item in in_state.items()}
+        needs = {
+            member: Level.REPLACE
+            if is_stopped(item) and policy.on_stopped == "REPLACE"
+            else need_of(item.get("generation") or base, generation)
+            for member, item in in_state.items()
+        }
         planned = [
             attrs.evolve(known_member(new, policy, item), current=not needs[member] and member not in action.pending)
             for member, item in in_state.items()
         ]
         labels = {**membership_labels(fleet.id), **({GENERATION_LABEL: generation} if generation else {})}
-        removed = prior.get("removedKeys") or {}  # what an unfinished update was removing
-        target = Target.after(before, after, labels, {name: frozenset(keys) for name, keys in removed.items()})
+        target = Target.after(before, after, labels, _removed_keys(prior))
         return cls(
             inputs=new,
             policy=policy,
@@ -367,8 +398,8 @@ class Goal:
             target=target,
             unreadable=unreadable,
             known=last_generations(prior),
-            rehosted=frozenset(_hostnames(old).keys() - _hostnames(new).keys()),
-            leaving=leaving(planned, policy),
+            hosted=with_hostnames(old, prior),
+            leaving=frozenset(member.id for member in leaving(planned, policy.wanted, policy)),
             drifted={member: item["differs"] for member, item in in_state.items() if item.get("differs")},
             sets_all=bool(levels) or bool(context.prior.get(UNREAD)),
             action=action,
@@ -377,20 +408,34 @@ class Goal:
 
     @classmethod
     def reached(cls, fleet: Fleet, inputs: BulkInstancesValues, prior: BulkInstancesValues) -> Goal:
-        """Return the goal of the last update, as far as its inputs and outputs tell: a template is not read."""
-        given: BulkInstancesValues = {**inputs, **chosen(prior, _OF_MEMBERS)}
-        policy, properties = Policy.of(given), own_properties(given)
+        """Return the goal of the last update, as far as its inputs and outputs tell: a template is not read.
+
+        If the fleet does not roll, and the last update failed, no member shows whether that has reached it. So the goal is
+        that of the update before it, which also removes what the failed one has set.
+        """
+        last: BulkInstancesValues = {**inputs, **chosen(prior, _OF_MEMBERS)}
+        policy = Policy.of(last)
+        has_failed = not policy.rolling and bool(diff(object_type(BulkInstancesModel), last, inputs, {}))
+        given = inputs if has_failed else last
+        before, properties = own_properties(last), own_properties(given)
         generation = (prior.get("generation") or "") if policy.rolling else ""
         labels = {**membership_labels(fleet.id), **({GENERATION_LABEL: generation} if generation else {})}
+        removed = {} if policy.rolling else _removed_keys(prior)
         return cls(
             inputs=given,
             policy=policy,
             generation=generation,
             base=generation,
-            before=properties,
-            target=Target(properties, labels=labels),
+            before=before,
+            target=Target.after(before, properties, labels, removed),
             known=last_generations(prior),
         )
+
+    @property
+    def removed_keys(self) -> BulkInstancesValues:
+        """The output that has the keys which the goal removes; nothing if there are none."""
+        removed = {name: sorted(keys) for name, keys in self.target.removed.items()}
+        return {"removedKeys": cast("RemovedKeysValues", removed)} if removed else {}
 
     def drift(self, members: Iterable[Instance]) -> dict[str, list[str]]:
         """Return, by the IDs of members, the settings that are not as the goal wants them; those that have them are left out.
@@ -407,24 +452,26 @@ class Goal:
             names.append(_MACHINE_TYPE.name)
         return list(dict.fromkeys(names))
 
-    def reversed(self, old: BulkInstancesValues) -> Goal:
-        """Return the goal of a rollback: it gives the old inputs to members that have reached this goal."""
+    def reversed(self, old: BulkInstancesValues, untouched: frozenset[str]) -> Goal:
+        """Return the goal of a rollback: it gives the old inputs to the members that the update has changed."""
         added = {item.name: frozenset(item.read(self.target.properties)) for item in (LABELS, *ON_STOPPED)}
-        before = self.before
         labels = {**self.target.labels, GENERATION_LABEL: self.base}
-        target = Target.after(self.target.properties, before, labels, added)
+        target = Target.after(self.target.properties, self.before, labels, added)
         return attrs.evolve(
             self,
             inputs=old,
+            before=self.target.properties,
             policy=_policy_back(self.inputs, old),
             generation=self.base,
             base=self.generation,
             target=target,
-            rehosted=frozenset(_hostnames(self.inputs).keys() - _hostnames(old).keys()),
-            leaving={},
+            hosted=with_hostnames(self.inputs),
+            leaving=frozenset(),
             drifted={},
             action=RollingAction(),
             said={},
+            waiting=frozenset(),
+            untouched=untouched,
         )
 
     def target_of(self, instance: Instance) -> Target:
@@ -463,12 +510,14 @@ class Goal:
             known_member(self.inputs, self.policy, instance),
             need=max(behind, *drift.values()) if drift else behind,
             set_back=tuple(drift),
-            current=not behind,
+            current=not behind or (behind is Level.REFRESH and self.is_current(instance)),
             available=ready and runs,
             unready=runs and not ready,
             rests=self.rests(instance),
             tried=runs and is_changing(recorded_generation(instance)),
-            leaves=self.leaving.get(str(instance["id"]), 0),
+            added=bool(self.said) and str(instance["id"]) not in self.said,
+            leaves=str(instance["id"]) in self.leaving,
+            waits=str(instance["id"]) in self.waiting,
         )
 
     def rests(self, instance: Instance) -> bool:
@@ -478,18 +527,23 @@ class Goal:
 
     def _need(self, instance: Instance) -> Level:
         """Return what a member needs that is behind; if it cannot be restarted, it is replaced."""
-        name, hostname = instance["name"], _hostnames(self.inputs).get(instance["name"])
-        is_rehosted = instance.get("hostname") != hostname and (hostname is not None or name in self.rehosted)
-        if is_stopped(instance) and self.policy.on_stopped == "REPLACE":
+        if str(instance["id"]) in self.untouched:
+            return Level.NONE
+        needs_host = is_rehosted(self.inputs, self.hosted, instance)
+        if is_stopped(instance) and self.policy.on_stopped == "REPLACE" and not self._goes_on(instance):
             return Level.REPLACE
         if not self.policy.rolling:
-            return Level.REPLACE if is_rehosted else Level.REFRESH if self._is_unset(instance) else Level.NONE
+            return Level.REPLACE if needs_host else Level.REFRESH if self._is_unset(instance) else Level.NONE
         need = max(self._behind(instance), self._action(instance))
-        if is_rehosted or (need is Level.RESTART and not self._can_restart(instance)):
+        if needs_host or (need is Level.RESTART and not self._can_restart(instance)):
             need = Level.REPLACE
         if need > self.policy.most:
             raise TooDisruptiveError(need, self.policy.most)
         return need
+
+    def _goes_on(self, instance: Instance) -> bool:
+        """Return whether a restart has stopped a member, and ends, because the preview has not said that it is replaced."""
+        return is_changing(recorded_generation(instance)) and self.said.get(str(instance["id"])) is not Level.REPLACE
 
     def is_left(self, instance: Instance) -> bool:
         """Return whether a member stays as it is, because its label asks for more than the preview has said.
@@ -509,7 +563,7 @@ class Goal:
         need = need_of(self.generation_of(instance), self.generation)
         if need is Level.NONE:  # someone may have removed a label of gcpx
             has_labels = self.target.labels.items() <= (instance.get("labels") or {}).items()
-            return Level.NONE if has_labels else Level.REFRESH
+            return Level.NONE if has_labels and not self._is_half_changed(instance) else Level.REFRESH
         if self.unreadable is not None:
             raise self.unreadable
         is_set = need is Level.RESTART and not any(
@@ -517,7 +571,27 @@ class Goal:
         )
         if is_set and instance.get("status") == _RUNNING and self.policy.least < Level.RESTART:
             need = Level.REFRESH  # an interrupted rollout has restarted it already
-        return max(need, self.policy.least)
+        said = self.said.get(str(instance["id"]))
+        # The preview applies the least action to members that are behind by the state. An interrupted restart only ends.
+        is_unsaid = said is Level.NONE or (said is None and is_changing(self.generation_of(instance)))
+        return need if is_unsaid else max(need, self.policy.least)
+
+    def _is_half_changed(self, instance: Instance) -> bool:
+        """Return whether a member with the label of the goal has anything else that the update before this one has set.
+
+        The label is set last. So if that update failed or was cancelled in between, and is now taken back, the label does
+        not tell. A member that is behind by the state gets everything anyway.
+        """
+        if self.said and self.said.get(str(instance["id"])) is not Level.NONE:
+            return False
+        target = self.target_of(instance)
+
+        def has_last(setting: Setting) -> bool:
+            last, wanted, found = (_wanted(setting, item) for item in (self.before, target.properties, instance))
+            changed = {key for key in last.keys() | wanted.keys() if last.get(key) != wanted.get(key)}
+            return any(found.get(key) == last.get(key) for key in changed)
+
+        return any(target.differs(item, instance) and has_last(item) for item in self.settings)
 
     def _action(self, instance: Instance) -> Level:
         """Return what the program asks to do to a member, whatever it has; raises ApiError if the template is unreadable."""
@@ -542,6 +616,12 @@ class Goal:
         """Return whether a member may be restarted: it has no local SSDs, and the policy lets one be unavailable."""
         has_local_disks = any(disk.get("type") == "SCRATCH" for disk in instance.get("disks", ()))
         return not has_local_disks and may_restart(self.policy)
+
+
+def _removed_keys(prior: BulkInstancesValues) -> dict[str, frozenset[str]]:
+    """Return the keys that an unfinished update was removing, by the name of the setting."""
+    removed = cast("Mapping[str, list[str]]", prior.get("removedKeys") or {})
+    return {name: frozenset(keys) for name, keys in removed.items()}
 
 
 def _properties(
@@ -574,9 +654,3 @@ def _without_choices(
     changed = chosen(own, [name for name in _OF_MACHINES if own.get(name) != fleets.get(name)])
     kept = wanted if own.get("scheduling") == fleets.get("scheduling") else without(wanted, ("scheduling",))
     return without(kept, _OF_MACHINES) if used.get("instanceFlexibilityPolicy") else {**kept, **changed}
-
-
-def _hostnames(inputs: BulkInstancesValues) -> dict[str, str]:
-    """Return the host names that inputs give to members, by name."""
-    named = inputs.get("perInstanceProperties") or {}
-    return {name: own["hostname"] for name, own in named.items() if own and own.get("hostname") is not None}

@@ -41,7 +41,7 @@ class NamesExhaustedError(ProviderError):
         super().__init__(
             f"namePattern: {pattern} has too few names for {missing:,} more {'instance' if missing == 1 else 'instances'}: it gives at most "
             f"{number_of_names(pattern):,}, new instances are numbered after those that exist, and the highest name in "
-            f"use is {highest}{others}. If this is a replacement, set the resource option deleteBeforeReplace; otherwise choose "
+            f"use is {highest}{f'; {others}' if others else ''}. If this is a replacement, set the resource option deleteBeforeReplace; otherwise choose "
             "a namePattern with more #, or a different one"
         )
 
@@ -166,15 +166,15 @@ class NamesInUse:
         try:
             return kept + free_names(self.pattern, self.found | {*kept}, missing - len(kept))
         except NamesExhaustedError:
-            raise NamesExhaustedError(self.pattern, self.found, missing, self.words) from None
+            raise NamesExhaustedError(self.pattern, self.found, missing, self.others_in_words) from None
 
     @property
-    def words(self) -> str:
+    def others_in_words(self) -> str:
         """Name the instances that are no members, if there are any."""
         named = sorted(self.others)
         more = f" and {len(named) - _NAMED:,} more" if len(named) > _NAMED else ""
         are = "is not a member" if len(named) == 1 else "are not members"
-        return f"; {', '.join(named[:_NAMED])}{more} {are} of this fleet" if named else ""
+        return f"{', '.join(named[:_NAMED])}{more} {are} of this fleet" if named else ""
 
 
 def names_beside_others(
@@ -204,7 +204,7 @@ def names_beside_others(
     free = names.free(demand.count)
     if not free and names.others and isinstance(refusal, Conflict):
         raise refusal.with_hint(
-            f"perInstanceProperties{names.words}: choose other names, or delete or import what has these"
+            f"perInstanceProperties: {names.others_in_words}; choose other names, or delete or import these instances"
         )
     return free
 

@@ -11,13 +11,13 @@ from gcpx.compute.bulk_instances.fleet import Fleet, Instance, fleet_values, is_
 from gcpx.compute.bulk_instances.generation import last_generations, recorded_generation
 from gcpx.compute.bulk_instances.rolling_action import recorded_action
 from gcpx.compute.operations import Operation
-from gcpx.model.fields import chosen, object_type
+from gcpx.model.fields import chosen, nested, object_type
 from gcpx.model.links import name_of
 from gcpx.model.resource import Context, State
 from gcpx.model.response_types import require_types
 
 if TYPE_CHECKING:
-    from gcpx.compute.value_types import BulkInstancesValues, MemberValues
+    from gcpx.compute.value_types import BulkInstancesValues, MemberValues, PerInstancePropertiesValues
 
 _NONE: Final[Mapping[str, list[str]]] = {}
 CREATION_OUTPUTS: Final = ("perLocationStatus", "operationGroupId", "shortfalls")
@@ -43,10 +43,11 @@ def live_fleet(
         creation: the outputs of `Creation`, or the last `CREATION_OUTPUTS`.
         drift: by the IDs of members, the settings that somebody has changed.
     """
-    reasons, generations = stop_reasons(context, fleet, members), last_generations(fleet_values(context.prior))
+    prior = fleet_values(context.prior)
+    reasons, generations = stop_reasons(context, fleet, members), last_generations(prior)
     properties = {
         **creation,
-        **_size_outputs(members, inputs),
+        **_size_outputs(members, inputs, prior),
         "fleetId": fleet.id,
         "project": fleet.project,
         "region": fleet.region,
@@ -89,8 +90,10 @@ def unread_fleet(
     return State.unread(fleet.resource_id, {**outputs, **known, **inputs, **place})
 
 
-def _size_outputs(members: list[Instance], inputs: BulkInstancesValues) -> BulkInstancesValues:
-    """Return the inputs that say how many instances there are, as found from the members.
+def _size_outputs(
+    members: list[Instance], inputs: BulkInstancesValues, prior: BulkInstancesValues
+) -> BulkInstancesValues:
+    """Return the inputs that say how many instances there are, as found from the members; `prior` are the last outputs.
 
     Members that are stopped but should run are left out, so that a refresh shows a change that the next update makes.
     """
@@ -102,11 +105,28 @@ def _size_outputs(members: list[Instance], inputs: BulkInstancesValues) -> BulkI
     named = inputs.get("perInstanceProperties") or {}
     if is_parked(inputs):
         return {"perInstanceProperties": named, **count}
-    existing = {instance["name"] for instance in present}
+    hosts = {instance["name"]: instance.get("hostname") for instance in present}
+    last = nested(prior, "perInstanceProperties")
     outputs: BulkInstancesValues = {
-        "perInstanceProperties": {name: own for name, own in named.items() if name in existing}
+        "perInstanceProperties": {
+            name: _own(own, nested(last, name), hosts[name]) for name, own in named.items() if name in hosts
+        }
     }
     return outputs if inputs.get("count") is None else {**outputs, **count}
+
+
+def _own(
+    given: PerInstancePropertiesValues, last: PerInstancePropertiesValues, host: str | None
+) -> PerInstancePropertiesValues:
+    """Return the properties that an instance has for its own: not the given host name, if an update has not given it yet.
+
+    A host name that neither the program nor, by the `last` outputs, a failed update has given stays out, because the
+    instance came with it.
+    """
+    if host is None:
+        return {}
+    is_given = (given or {}).get("hostname") is not None or last.get("hostname") == host
+    return {"hostname": host} if is_given else {}
 
 
 def _member(
@@ -132,6 +152,8 @@ def _member(
     }
     if (reason := reasons.get(member["id"])) is not None:
         member["stopReason"] = reason
+    if (host := instance.get("hostname")) is not None:
+        member["hostname"] = host
     if (differing := drift.get(member["id"])) is not None:
         member["differs"] = differing
     if (generation := recorded_generation(instance) or generations.get(member["id"])) is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 import math
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
@@ -214,13 +214,16 @@ class PlannedMember:
         available: it is running and ready.
         unready: it is running, and not ready.
         stopped: it was stopped, and does not start on its own.
+        suspended: it has its memory, and loses that if it is stopped.
         rests: it is stopped on purpose, and stays so when it is changed.
         startable: it can be started if it is stopped; Google has no capacity for others at the moment.
         zone: the name of its zone.
         tried: a restart of it began in an earlier run and did not end, although it is running.
         blocked: something has failed for it in this run, so nothing more is done to it.
+        waits: the preview has left it as it is, because the rollout pauses before it.
         unwanted: its name is not one that the fleet should have.
-        leaves: its place among those that a scale-in deletes, as the state has them: 1 for the first; 0 if it stays.
+        added: the state does not have it, because an interrupted run or this one has created it.
+        leaves: by the state, it is one of those that a scale-in deletes.
         note: what to say about it in addition to its name, such as why it was stopped.
         id: distinguishes it from members of the same name in other zones; by default its name.
     """
@@ -233,12 +236,15 @@ class PlannedMember:
     available: bool = True
     unready: bool = False
     stopped: bool = False
+    suspended: bool = False
     rests: bool = False
     startable: bool = True
     tried: bool = False
     blocked: bool = False
+    waits: bool = False
     unwanted: bool = False
-    leaves: int = 0
+    added: bool = False
+    leaves: bool = False
     note: str = ""
     zone: str = ""
     id: str = attrs.Factory(lambda member: member.name, takes_self=True)
@@ -285,9 +291,9 @@ class TooManyDeletedError(UserError):
 
     def __init__(self, deleted: int, members: int, policy: Policy) -> None:
         given, most = policy.max_deleted, share(policy.max_deleted, members)
-        allowed = f"{most:,}" if given == most else f"{given} of {members:,} members, which is {most:,},"
+        allowed = f"{given} of {members:,} members,{'' if given == most else f' which is {most:,},'}"
         super().__init__(
-            f"updatePolicy.maxDeleted: allows one update to delete {allowed} and this one would delete {deleted:,} of "
+            f"updatePolicy.maxDeleted: allows one update to delete {allowed} but this one would delete {deleted:,} of "
             f"{members:,} members, including those that new ones replace. If this is what you want, raise maxDeleted to "
             f"{deleted:,} for this update; if not, see what the program changes, or change fewer members with pauseAfter"
         )
@@ -325,12 +331,13 @@ def work_left(members: list[PlannedMember], wanted: int, policy: Policy) -> Work
 
     No other member takes the place of a blocked one. What gcpx has stopped is started, whatever the policy says.
     """
-    scaled_in = _scaled_in(members, wanted)
+    scaled_in = _scaled_in(members, wanted, policy)
     gone = {member.id for member in scaled_in}
     others = [member for member in members if member.id not in gone]
-    chosen = [member for member in _chosen(others, policy) if not member.blocked]
+    coming = max(0, wanted - len(others))
+    chosen = [member for member in _chosen(others, policy, coming) if not member.blocked]
     replaced = [member for member in chosen if member.need is Level.REPLACE]
-    surplus = scaled_in + _left_over(members, wanted, gone | {member.id for member in replaced}, policy)
+    surplus = scaled_in + _left_over(members, wanted, gone | {member.id for member in replaced})
     leaving = {member.id for member in (*replaced, *surplus)}
     staying = [member for member in chosen if member.id not in leaving]
     restarted = [member for member in staying if member.need is Level.RESTART]
@@ -421,6 +428,7 @@ class _Course:
     def step(self) -> Step:
         """Take the members of the next step."""
         (deleted, restarted), self._idle = self._idle, ([], [])
+        self.zones.subtract(member.zone for member in deleted)
         least = self.wanted - self.kept - self.policy.unavailable
         spare = _Spare(self.ready - least, self.running - least)
         delete, restart = deleted + self._leave(spare), restarted
@@ -441,7 +449,6 @@ class _Course:
         self.kept -= sum(member.rests for member in step.delete)
         self.existing += step.create - len(step.delete)
         self.missing -= step.create
-        self.zones.subtract(member.zone for member in step.delete if not member.running)
         if self.policy.keep_names:  # the new ones take the places of those that left
             new = Counter(member.zone for member in step.delete[: step.create])
         else:
@@ -486,16 +493,19 @@ class _Spare:
 _RUNS: Final = attrgetter("running")
 
 
-def _comes_first(member: PlannedMember) -> tuple[bool, bool, bool, tuple[str, int, str]]:
+def _comes_first(member: PlannedMember) -> tuple[bool, bool, bool, bool, tuple[str, int, str]]:
     """Return a key that sorts members that are behind.
 
-    Those that do not run come first, then those that are not ready, and last those with which an earlier run failed.
+    Those that do not run come first, then those that are not ready, then those with which an earlier run failed, and last
+    those that the preview has left to wait until a pause ends.
     """
-    return member.running, member.available, member.tried, member.order
+    return member.waits, member.running, member.available, member.tried and not member.blocked, member.order
 
 
-def _chosen(members: list[PlannedMember], policy: Policy) -> list[PlannedMember]:
+def _chosen(members: list[PlannedMember], policy: Policy, coming: int) -> list[PlannedMember]:
     """Choose the members to change: all that are behind, or as many as there may be before the pause.
+
+    The `coming` ones, which are missing, are created with the wanted properties, so they count as changed.
 
     Those that do not run anyway come first, then those that are not ready, and last those with which an earlier run
     failed. Stopped members that are replaced do not wait until the pause ends, just as missing ones do not; nor do
@@ -505,64 +515,89 @@ def _chosen(members: list[PlannedMember], policy: Policy) -> list[PlannedMember]
     behind.sort(key=_comes_first)
     if policy.pause_after is None:
         return behind
-    done = sum(not member.need or member.current for member in members if not member.unwanted)
-    lost = [member for member in behind if member.stopped and policy.on_stopped == "REPLACE"]
-    drifted = [member for member in behind if member.current and member not in lost]
-    others = [member for member in behind if not member.current and member not in lost]
+    done = coming + sum(not member.need or member.current for member in members if not member.unwanted)
+    replaces_stopped = policy.on_stopped == "REPLACE"
+    lost = [member for member in behind if member.stopped and replaces_stopped]
+    rest = [member for member in behind if not (member.stopped and replaces_stopped)]
+    drifted = [member for member in rest if member.current]
+    others = [member for member in rest if not (member.current or member.waits)]
     return lost + drifted + others[: max(0, policy.pause_after - done - len(lost))]
 
 
-def leaving(members: Iterable[PlannedMember], policy: Policy) -> dict[str, int]:
-    """Choose the members that a scale-in deletes, in their order, by ID.
+def leaving(
+    members: Iterable[PlannedMember],
+    wanted: int,
+    policy: Policy,
+    may_leave: Callable[[PlannedMember], bool] = lambda _: True,
+) -> list[PlannedMember]:
+    """Choose the members that a scale-in deletes, in their order, from those that may leave.
 
-    Stopped ones come first; then, in a balanced fleet, those of the zone that has the most; then, in a rollout that was
-    interrupted, those that are behind; then the highest numbers. The preview and the update choose from what the state says of the members, so that the update deletes those that the
-    preview has named, whatever has happened since. A rollout that pauses first deletes those beyond its pause.
+    Stopped ones come first; then, in a rollout that pauses, those beyond its pause; then, in a balanced fleet, those of the
+    zone that has the most; then, in a rollout that was interrupted, those that are behind; then the highest numbers.
     """
-    if policy.pause_after is not None:
-        return {}
-    left = sorted((member for member in members if not member.unwanted), key=lambda one: _leaves_first(one, policy))
-    found: dict[str, int] = {}
-    zones = Counter(member.zone for member in left)
+    rest = [member for member in members if not member.unwanted]
+    number = len(rest) - wanted
+    if number <= 0:
+        return []
+    beyond = _beyond_pause(rest, policy)
+
+    def leaves_first(member: PlannedMember) -> tuple[bool, bool, tuple[str, int, str]]:
+        return member.id in beyond, policy.rolling and not member.current, member.order
+
+    found: list[PlannedMember] = []
+    zones = Counter(member.zone for member in rest)
     in_zone: dict[str, list[PlannedMember]] = defaultdict(list)
-    for member in left:
+    for member in sorted(filter(may_leave, rest), key=lambda one: (one.stopped, *leaves_first(one))):
         in_zone[member.zone if policy.places.is_balanced else ""].append(member)
-    for place in range(1, len(left) - policy.wanted + 1):
+    while len(found) < number and any(in_zone.values()):
         last = [
-            (of_zone[-1].stopped, zones[zone], _leaves_first(of_zone[-1], policy), zone)
+            (of_zone[-1].stopped, of_zone[-1].id in beyond, zones[zone], leaves_first(of_zone[-1]), zone)
             for zone, of_zone in in_zone.items()
             if of_zone
         ]
         zone = max(last)[-1]
         zones[zone] -= 1
-        found[in_zone[zone].pop().id] = place
+        found.append(in_zone[zone].pop())
     return found
 
 
-def _leaves_first(member: PlannedMember, policy: Policy) -> tuple[bool, bool, tuple[str, int, str]]:
-    """Return a key that sorts those last that a scale-in deletes first, as far as zones do not matter."""
-    return member.stopped, policy.rolling and not member.current, member.order
+def _beyond_pause(members: list[PlannedMember], policy: Policy) -> set[str]:
+    """Return the IDs of the members that have the wanted properties beyond the number at which a rollout pauses."""
+    if policy.pause_after is None or all(member.current for member in members):
+        return set()
+    current = sorted((member for member in members if member.current), key=_stays_longer)
+    return {member.id for member in current[policy.pause_after :]}
 
 
-def _stays_longer(member: PlannedMember) -> tuple[bool, tuple[str, int, str]]:
-    """Return a key that sorts stopped members last, and then those with the highest numbers."""
-    return member.stopped, member.order
+def _stays_longer(member: PlannedMember) -> tuple[bool, bool, tuple[str, int, str]]:
+    """Return a key that sorts members last that the state does not have, then stopped ones, then the highest numbers."""
+    return member.added, member.stopped, member.order
 
 
-def _scaled_in(members: list[PlannedMember], wanted: int) -> list[PlannedMember]:
-    """Return the members that a scale-in deletes: unwanted ones, and as many of those that leave as are too many."""
-    rest = [member for member in members if not member.unwanted]
-    going = sorted((member for member in rest if member.leaves), key=attrgetter("leaves"))
-    return [member for member in members if member.unwanted] + going[: max(0, len(rest) - wanted)]
+def _scaled_in(members: list[PlannedMember], wanted: int, policy: Policy) -> list[PlannedMember]:
+    """Return the members that a scale-in deletes: unwanted ones, and as many of those that leave as are too many.
+
+    Of the members of the state, only those leave that the preview has named, whatever has happened since, and stopped ones
+    that would be replaced: so no running one is deleted for one that has to be created.
+    """
+    replaces = policy.on_stopped == "REPLACE"
+
+    def may_leave(member: PlannedMember) -> bool:
+        return member.leaves or (replaces and member.stopped and member.need is Level.REPLACE)
+
+    return [*(member for member in members if member.unwanted), *leaving(members, wanted, policy, may_leave)]
 
 
-def _left_over(members: list[PlannedMember], wanted: int, gone: set[str], policy: Policy) -> list[PlannedMember]:
-    """Return the members of which there are too many besides those that leave: of a surge, the next that are behind.
+def _left_over(members: list[PlannedMember], wanted: int, gone: set[str]) -> list[PlannedMember]:
+    """Return the members of which there are too many besides those that leave.
 
-    In a pause, those come first that are beyond the number at which it pauses.
+    Of a surge, the next that are to be replaced come first, and then those that the state does not have, because the
+    preview has not named the others.
     """
     rest = sorted((member for member in members if member.id not in gone), key=_stays_longer, reverse=True)
     behind = sorted((member for member in rest if member.need and not member.current), key=_comes_first)
     current = [member for member in rest if not member.need or member.current]
-    beyond = 0 if policy.pause_after is None else max(0, len(current) - policy.pause_after)
-    return [*current[:beyond], *behind, *current[beyond:]][: max(0, len(rest) - wanted)]
+    old = [member for member in behind if member.need is Level.REPLACE]
+    others = [member for member in behind if member.need is not Level.REPLACE] + current
+    others.sort(key=attrgetter("added"), reverse=True)
+    return [*old, *others][: max(0, len(rest) - wanted)]

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from gcpx.compute.bulk_instances.fleet import Instance, fleet_values, is_stopped, name_order
+from gcpx.compute.bulk_instances.fleet import Instance, fleet_values, is_stopped, is_suspended, name_order
 from gcpx.compute.bulk_instances.generation import generation_of, is_changing, last_generation, need_of, own_properties
-from gcpx.compute.bulk_instances.goal import OF_FALLBACKS, TooDisruptiveError, known_member, may_restart, set_back
+from gcpx.compute.bulk_instances.goal import (
+    OF_FALLBACKS,
+    TooDisruptiveError,
+    is_rehosted,
+    known_member,
+    may_restart,
+    set_back,
+    with_hostnames,
+)
 from gcpx.compute.bulk_instances.plan import (
     CHANGES,
     Level,
@@ -30,26 +38,39 @@ from gcpx.model.values import UNKNOWN, Path, has_unknown
 if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues, MemberValues
 
+_STOPPED_BY: Final = {
+    "GUEST": "shut down from within",
+    "HOST_ERROR": "stopped by a host error",
+    "PREEMPTED": "preempted",
+    "REQUESTED": "stopped by somebody",
+    "RUN_LIMIT": "stopped at its run limit",
+}
+"""What a preview says of a stopped member, by its `stopReason`."""
 _NAMED: Final = 3
 _SECONDS_OF_A_BATCH: Final = 60
 _SECONDS_OF_AN_HOUR: Final = 3600
 
 
-def names_in_words(names: Iterable[str]) -> str:
-    """List some names, and count the others.
+def names_in_words(names: Iterable[str], unnamed: int = 0) -> str:
+    """List some names, and count the others; `unnamed` are others whose names are not known.
 
     >>> names_in_words(["web-1", "web-2", "web-3", "web-4", "web-5"])
     'web-1, web-2, web-3 and 2 more'
+    >>> names_in_words(["web-1"], 1)
+    'web-1 and 1 more'
     """
     every = list(names)
-    rest = len(every) - _NAMED
-    return f"{', '.join(every[:_NAMED])} and {rest:,} more" if rest > 1 else ", ".join(every)
+    rest = len(every) + unnamed - _NAMED
+    shown = every if rest <= 1 else every[:_NAMED]
+    more = len(every) + unnamed - len(shown)
+    return f"{', '.join(shown)} and {more:,} more" if more else ", ".join(shown)
 
 
-def describe_step(step: Step) -> str:
-    """Describe what a step does: `replacing web-1, web-2, starting web-7`."""
-    replaced = [member for member in step.delete if member.need is Level.REPLACE and not member.unwanted]
-    surplus = [member for member in step.delete if member not in replaced]
+def describe_step(step: Step, unfollowed: Container[str]) -> str:
+    """Describe what a step does: `replacing web-1, web-2, starting web-7`; `unfollowed` as `without_followers` gives it."""
+    replaced = [member for member in _replaced(step) if member.id not in unfollowed]
+    followed = {member.id for member in replaced}
+    surplus = [member for member in step.delete if member.id not in followed]
     parts = [
         _doing("replacing", replaced),
         _doing("deleting", surplus),
@@ -73,7 +94,7 @@ def describe_plan(
     policy: Policy,
     *,
     certain: bool = True,
-    names: Sequence[str] = (),
+    names: Sequence[str] | None = None,
 ) -> list[str]:
     """Describe what an update does to the members, in one line for each kind of work.
 
@@ -82,13 +103,13 @@ def describe_plan(
         members: the members as the last deployment or refresh left them.
         policy: how the change reaches them.
         certain: whether every change is known; if not, members need at most what is said.
-        names: those that new members get, besides those of replaced ones, in their order, as far as they are known.
+        names: as `names_to_come` gives them.
     """
     if not planned:
         return []
     wanted = policy.wanted
-    effects = _Effects.of([step for step, _ in planned])
-    lines = effects.lines("" if certain else "at most ", names)
+    effects = _Effects.of([step for step, _ in planned], names)
+    lines = effects.lines("" if certain else "at most ")
     if policy.rolling and (effects.restarted or effects.replaced):
         least = [running for step, running in planned if _restarted(step) or step.create or step.delete]
         batches = (
@@ -132,6 +153,7 @@ class _Effects:
         replaced: members that are deleted, and replaced by new ones.
         deleted: members that are deleted, and not replaced.
         created: how many instances are created in addition to those that replace others.
+        names: the names of these, as far as they are known.
     """
 
     refreshed: list[PlannedMember]
@@ -141,13 +163,20 @@ class _Effects:
     deleted: list[PlannedMember]
     started: list[PlannedMember]
     created: int
+    names: list[str]
 
     @classmethod
-    def of(cls, taken: list[Step]) -> _Effects:
-        """Add up steps. If fewer are created than members that are behind leave, the highest numbers have no followers."""
+    def of(cls, taken: list[Step], names: Sequence[str] | None) -> _Effects:
+        """Add up steps; `names` as `names_to_come` gives them.
+
+        New members take over the lowest of these names and of those of members that leave. If Google names them, and fewer
+        are created than members that are behind leave, the highest numbers have no followers.
+        """
         created, leaving = sum(step.create for step in taken), [member for step in taken for member in step.delete]
         behind = sorted((member for step in taken for member in _replaced(step)), key=lambda member: member.order)
-        followed = {member.id for member in behind[:created]}
+        given = _names_given(taken, names) if names is not None else [member.name for member in behind[:created]]
+        reused = {member.name for member in leaving if not member.unwanted}.intersection(given)
+        followed = {member.id for member in leaving if member.name in reused}
         return cls(
             refreshed=[member for step in taken for member in step.refresh],
             restarted=[member for step in taken for member in _restarted(step)],
@@ -156,17 +185,15 @@ class _Effects:
             deleted=[member for member in leaving if member.id not in followed],
             started=[member for step in taken for member in step.start],
             created=created - len(followed),
+            names=[name for name in given if name not in reused],
         )
 
-    def lines(self, at_most: str, names: Sequence[str]) -> list[str]:
-        """Describe the effects, one line each; `at_most` begins the lines about what may turn out to be unnecessary.
-
-        `names` are those that new members get, as far as they are known.
-        """
+    def lines(self, at_most: str) -> list[str]:
+        """Describe the effects, one line each; `at_most` begins the lines about what may turn out to be unnecessary."""
         changed = (*self.refreshed, *self.restarted, *self.rested, *self.replaced)
         number = f"{self.created:,} {'instance is' if self.created == 1 else 'instances are'} created"
-        if len(names) >= self.created:
-            number += f": {names_in_words(names[: self.created])}"
+        if self.names:
+            number += f": {names_in_words(self.names, self.created - len(self.names))}"
         return [
             *_line("changed without a restart", self.refreshed),
             *_line("restarted", self.restarted, at_most),
@@ -176,6 +203,7 @@ class _Effects:
             *_line("deleted", self.deleted),
             *([number] if self.created else []),
             *_set_back([member for member in changed if member.set_back]),
+            *_forgetting([member for member in (*self.restarted, *self.rested) if member.suspended], at_most),
         ]
 
     def left_behind(self, members: list[PlannedMember]) -> bool:
@@ -183,6 +211,21 @@ class _Effects:
         every = (self.refreshed, self.restarted, self.rested, self.replaced, self.deleted)
         touched = {member.id for group in every for member in group}
         return any(member.need and member.id not in touched for member in members)
+
+
+def _names_given(taken: list[Step], names: Sequence[str]) -> list[str]:
+    """Return the names that new members get, if they take over free ones, as `instances_to_create` chooses them."""
+    free, given = list(names), list[str]()
+    for step in taken:
+        free = sorted([*free, *(member.name for member in step.delete if not member.unwanted)], key=name_order)
+        given += free[: step.create]
+        del free[: step.create]
+    return given
+
+
+def without_followers(taken: list[Step], names: Sequence[str] | None) -> set[str]:
+    """Return the IDs of the members that steps delete and that no new ones replace; `names` as `names_to_come` gives them."""
+    return {member.id for member in _Effects.of(taken, names).deleted}
 
 
 def _restarted(step: Step) -> list[PlannedMember]:
@@ -214,6 +257,14 @@ def _set_back(members: list[PlannedMember]) -> list[str]:
     return [f"{len(members):,} {verb} set back: {names}"]
 
 
+def _forgetting(members: list[PlannedMember], at_most: str) -> list[str]:
+    """Say that suspended members are stopped, as only stopped ones can be changed: `1 suspended member loses its memory: web-1`."""
+    if not members:
+        return []
+    what = "member loses its memory" if len(members) == 1 else "members lose their memory"
+    return [f"{at_most}{len(members):,} suspended {what}: {names_in_words(member.name for member in members)}"]
+
+
 def _pause(current: int, wanted: int) -> str:
     """Say where the rollout pauses."""
     return f"the rollout pauses when {new_of(current, wanted)}; raise updatePolicy.pauseAfter to go on"
@@ -229,10 +280,8 @@ def new_of(current: int, members: int) -> str:
 
 
 def announcement(lines: list[str]) -> str:
-    """Write what an update does as one message; a single line needs no list."""
-    if len(lines) == 1:
-        return f"what this update does: {lines[0]}"
-    return "\n".join(["what this update does:", *(f"- {line}" for line in lines)])
+    """Write what an update does as one message, of which the CLI shows the first line beside the resource."""
+    return "what this update does: " + "\n- ".join(lines)
 
 
 class MixedFleetError(UserError):
@@ -268,27 +317,22 @@ def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValue
     if names_are_unknown or has_unknown({name: new.get(name) for name in ("count", "updatePolicy", "onStopped")}):
         return
     refuse_mixed_fleet(context, new)
-    policy = Policy.of(new)
-    unknowns = has_unknown({name: new.get(name) for name in ("instanceProperties", "rollingAction")})
+    policy, prior = Policy.of(new), fleet_values(context.prior)
+    own = [nested(nested(new, "perInstanceProperties"), item["name"]) for item in prior.get("members") or ()]
+    unknowns = has_unknown([new.get("instanceProperties"), new.get("rollingAction"), own])
     certain = ("sourceInstanceTemplate",) not in context.changed and not unknowns
-    prior, need_of_member = fleet_values(context.prior), _needs(context, old, new, policy)
     warn_of_idle_action(context, new, prior)
-    members = [
-        _member(new, policy, item, Level.REPLACE if _is_recreated(context, old, item["name"]) else need_of_member(item))
-        for item in prior.get("members") or ()
-    ]
-    order = leaving(members, policy)
-    members = [attrs.evolve(member, leaves=order.get(member.id, 0)) for member in members]
-    needs = [member.need for member in members if not member.stopped]
-    known = levels_of(path for path in context.changed if not _is_uncertain(path, new)) if members else set()
-    too_much = max(needs if certain else known, default=Level.NONE)
+    members = _members(context, old, new, policy)
+    at_least = members if certain else _members(context, old, new, policy, at_least=True)
+    least = {member.id: member.need for member in at_least}
+    too_much = max((least[member.id] for member in members if not member.stopped), default=Level.NONE)
     if policy.rolling and too_much > policy.most:
         raise TooDisruptiveError(too_much, policy.most)
     planned = list(steps(members, policy.wanted, policy))
     deleted = deleted_by(step for step, _ in planned)
-    sure = [member for member in deleted if certain or member.need is not Level.REPLACE or Level.REPLACE in known]
+    sure = [one for one in deleted if one.leaves or one.unwanted or least[one.id] is Level.REPLACE]
     policy.require_few_deletions(len(sure), len(members))
-    lines = describe_plan(planned, members, policy, certain=certain, names=_names_to_come(context, new, policy))
+    lines = describe_plan(planned, members, policy, certain=certain, names=names_to_come(context, new))
     if not policy.may_delete(len(deleted), len(members)):
         lines.append(
             f"if more members have to be deleted than updatePolicy.maxDeleted allows, which is {policy.max_deleted}, the "
@@ -296,20 +340,53 @@ def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValue
         )
     properties = [("instanceProperties", name) for name in OF_FALLBACKS]
     if lines and policy.rolling and any(path[:2] in properties for path in context.changed):
-        lines += _kept(
-            [item["name"] for item in fleet_values(context.prior).get("members") or () if "fallback" in item]
-        )
+        lines += _kept([item["name"] for item in prior.get("members") or () if "fallback" in item])
     if lines:
         context.inform(announcement(lines))
 
 
-def _names_to_come(context: Context, new: BulkInstancesValues, policy: Policy) -> list[str]:
-    """Return the names that new members get: those that the program lists, or those of lost members."""
-    prior = fleet_values(context.prior)
+def _members(
+    context: Context, old: BulkInstancesValues, new: BulkInstancesValues, policy: Policy, *, at_least: bool = False
+) -> list[PlannedMember]:
+    """Describe the members of the state for the plan of an update, with what they need at most or, instead, `at_least`."""
+    need_of_member, prior = _needs(context, old, new, policy, at_least=at_least), fleet_values(context.prior)
+    hosted, named = with_hostnames(old, prior), nested(new, "perInstanceProperties")
+
+    def need_of_host(item: MemberValues) -> Level:
+        is_unknown = has_unknown(nested(named, item["name"]))
+        return Level.REPLACE if is_rehosted(new, hosted, item) and not (at_least and is_unknown) else Level.NONE
+
+    found = prior.get("members") or ()
+    members = [_member(new, policy, item, max(need_of_host(item), need_of_member(item))) for item in found]
+    leave = {member.id for member in leaving(members, policy.wanted, policy)}
+    return [attrs.evolve(member, leaves=member.id in leave) for member in members]
+
+
+def beyond_pause(context: Context, old: BulkInstancesValues, new: BulkInstancesValues) -> frozenset[str]:
+    """Return the IDs of the members that the preview of an update leaves as they are, because the rollout pauses before them.
+
+    Whom a rollout changes before its pause follows from the state, so that the update changes those that the preview has named.
+    """
+    policy = Policy.of(new)
+    if policy.pause_after is None:
+        return frozenset()
+    members = _members(context, old, new, policy)
+    planned = [step for step, _ in steps(members, policy.wanted, policy)]
+    touched = {member.id for step in planned for member in (*step.delete, *step.restart, *step.refresh)}
+    return frozenset(member.id for member in members if member.need and member.id not in touched)
+
+
+def names_to_come(context: Context, new: BulkInstancesValues) -> list[str] | None:
+    """Return the names that new members get before those that leave make theirs free; None if Google names new members.
+
+    They are those that the program lists, or those of lost members.
+    """
+    prior, named = fleet_values(context.prior), new.get("perInstanceProperties")
+    if not named and not Policy.of(new).keep_names:
+        return None
     existing = {item["name"] for item in prior.get("members") or ()}
-    named = new.get("perInstanceProperties")
-    lost = (item["name"] for item in prior.get("lostMembers") or ()) if policy.keep_names else ()
-    return [name for name in named or sorted(lost, key=name_order) if name not in existing]
+    lost = (item["name"] for item in prior.get("lostMembers") or ())
+    return [name for name in named or lost if name not in existing]
 
 
 def describe_lost(prior: BulkInstancesValues, members: list[Instance]) -> str:
@@ -318,6 +395,17 @@ def describe_lost(prior: BulkInstancesValues, members: list[Instance]) -> str:
     lost = [item["name"] for item in prior.get("members") or () if item["id"] not in existing]
     return (
         f"{len(lost):,} {'member is' if len(lost) == 1 else 'members are'} gone: {names_in_words(lost)}" if lost else ""
+    )
+
+
+def describe_new(prior: BulkInstancesValues, outputs: BulkInstancesValues) -> str:
+    """Say which members an update has created, whose names a preview cannot know; empty if it has created none."""
+    before = {item["id"] for item in prior.get("members") or ()}
+    new = [item["name"] for item in outputs.get("members") or () if item["id"] not in before]
+    return (
+        f"{len(new):,} {'instance was' if len(new) == 1 else 'instances were'} created: {names_in_words(new)}"
+        if new
+        else ""
     )
 
 
@@ -362,15 +450,27 @@ def _member(new: BulkInstancesValues, policy: Policy, known: MemberValues, need:
         available=available,
         rests=stopped and policy.on_stopped == "KEEP" and not begun,
         tried=available and begun,
-        note=str(known.get("stopReason", "")).lower().replace("_", " "),
+        note=_why_stopped(known),
     )
 
 
+def _why_stopped(known: MemberValues) -> str:
+    """Say why a member of the state is stopped; empty if it is not, or if that is not known."""
+    reason = known.get("stopReason", "")
+    if reason == "REQUESTED" and is_suspended(known):
+        return "suspended by somebody"
+    is_ours = reason == "REQUESTED" and is_changing(known.get("generation", ""))
+    return "stopped for a restart" if is_ours else _STOPPED_BY.get(reason, "")
+
+
 def _needs(
-    context: Context, old: BulkInstancesValues, new: BulkInstancesValues, policy: Policy
+    context: Context, old: BulkInstancesValues, new: BulkInstancesValues, policy: Policy, *, at_least: bool
 ) -> Callable[[MemberValues], Level]:
-    """Return a function that says what a member of the state needs, or at most needs if that is not known offline."""
-    levels = frozenset(levels_of(context.changed))
+    """Return a function that says what a member of the state needs.
+
+    If that is not known offline, it is the most that the member can need or, with `at_least`, the least.
+    """
+    levels = frozenset(levels_of(path for path in context.changed if not (at_least and _is_uncertain(path, new))))
     changed = max(levels, default=Level.NONE)
     if not policy.rolling:
         return lambda _: min(changed, Level.REFRESH)
@@ -378,6 +478,9 @@ def _needs(
     wanted = _offline_generation(new, prior, levels) if levels else prior
     action = RollingAction.of(new, fleet_values(context.prior))
     asked = {member: min(action.level, policy.most) for member in action.pending}
+    if at_least:  # what is not known may be what members that are behind have
+        asked = {} if has_unknown(new.get("rollingAction")) else asked
+        return lambda known: max(changed, asked.get(known["id"], Level.NONE))
     if prior and wanted:
         return lambda known: max(need_of(known.get("generation") or prior, wanted), asked.get(known["id"], Level.NONE))
     return lambda known: max(
@@ -394,13 +497,6 @@ def _offline_generation(
     if inputs.get("sourceInstanceTemplate") or has_unknown(inputs.get("instanceProperties")):
         return ""
     return generation_of(own_properties(inputs), prior, changed)
-
-
-def _is_recreated(context: Context, old: BulkInstancesValues, name: str) -> bool:
-    """Return whether the properties that a member has for its own have changed; a refresh leaves stopped ones out."""
-    return name in nested(old, "perInstanceProperties") and any(
-        path[:2] == ("perInstanceProperties", name) and len(path) > 1 for path in context.changed
-    )
 
 
 def will_set_back(inputs: BulkInstancesValues, members: Iterable[MemberValues]) -> bool:

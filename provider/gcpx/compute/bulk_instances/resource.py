@@ -45,7 +45,7 @@ from gcpx.compute.bulk_instances.fleet import (
     without_deleted,
 )
 from gcpx.compute.bulk_instances.generation import creation_generation, generation_output
-from gcpx.compute.bulk_instances.goal import Goal, after_last_update
+from gcpx.compute.bulk_instances.goal import Goal, after_last_update, with_hostnames
 from gcpx.compute.bulk_instances.names import have_too_few_names
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, imported_fleet, live_fleet, unread_fleet
 from gcpx.compute.bulk_instances.plan import Policy, is_rolling
@@ -53,6 +53,7 @@ from gcpx.compute.bulk_instances.preview import (
     announce,
     describe_drift,
     describe_lost,
+    describe_new,
     names_in_words,
     refuse_mixed_fleet,
     will_set_back,
@@ -69,7 +70,7 @@ from gcpx.compute.instance_properties.properties import InstanceProperties
 from gcpx.compute.listing import ImportableResources
 from gcpx.compute.online_checks import check_machine_type, check_quotas, instance_checks
 from gcpx.compute.operations import Outcome, Wait, created_instances
-from gcpx.errors import ProviderError
+from gcpx.errors import ProviderError, safe_message, without_stop
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.creation import keeping_state
 from gcpx.gcp.errors import NotFound
@@ -318,7 +319,7 @@ def warn_of_overlap(context: Context, fleet: Fleet, inputs: BulkInstancesValues)
         if holder is not None and holder != context.urn:
             context.warn(
                 f"the instances of this fleet match {found}, the ID of the fleet {name_in_urn(holder)} of this stack, which "
-                "leaves them alone and names them; give the fleets labels and names that do not overlap"
+                "names them in a warning and leaves them alone; give the fleets labels and names that do not overlap"
             )
 
 
@@ -347,8 +348,8 @@ def _advice(context: Context, fleet: Fleet, stranger: Instance) -> str:
     if not is_tracked(fleet.id) and TRACKING_LABEL in stranger.get("labels", {}):
         return (
             f"{stranger['name']} has the label {TRACKING_LABEL}={stranger['labels'][TRACKING_LABEL]} of another fleet: give "
-            "the fleets labels and names that do not overlap. To take it over, take the other fleet out of its state, "
-            "remove the label, and run `pulumi refresh`"
+            "the fleets labels and names that do not overlap. To take it over, remove the other fleet from its stack's "
+            "state with `pulumi state delete`, remove the label, and run `pulumi refresh`"
         )
     if not is_tracked(fleet.id):
         return (
@@ -411,8 +412,8 @@ class SmallerFleetError(ProviderError):
 
     def __init__(self, created: int, there: int, explanation: str) -> None:
         super().__init__(
-            f"{created:,} instances could be created, and the fleet that they should replace has {there:,}; it stays, and "
-            f"the new ones were deleted again. Run `pulumi up` to try again, or lower count to {created:,}"
+            f"{created:,} instances could be created, but the fleet that they should replace has {there:,}; it stays, and "
+            f"the new ones were deleted. Run `pulumi up` to try again, or lower count to {created:,}"
             f"{f':{chr(10)}{explanation}' if explanation else ''}"
         )
 
@@ -423,7 +424,7 @@ class BulkInstances(InProject):
     token = "gcpx:compute:BulkInstances"
     model = BulkInstancesModel
     query = BulkInstancesQuery
-    autoname = Autoname(property="fleetId", pattern=FLEET_ID[0], max_length=63)
+    autoname = Autoname(property="fleetId", max_length=63)
     in_place = frozenset(
         {("count",), ("minCount",), ("perInstanceProperties",), ("locationPolicy",), ("onStopped",), ("updatePolicy",)}
         | {("fallbacks",), ("placement",), ("rollingAction",)}
@@ -477,11 +478,25 @@ class BulkInstances(InProject):
 
     def must_delete_first(self, old: dict[str, Any], new: dict[str, Any]) -> bool:
         """Also delete the old fleet first if one would find the members of the other, or if there are too few names for both."""
+        return bool(self._conflict(old, new)) or super().must_delete_first(old, new)
+
+    def deleted_first(self, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]) -> str:
+        """Name the members that are deleted before new ones are created, and say why."""
+        names = fleet_values(outputs).get("memberNames") or []
+        what = "1 member is" if len(names) == 1 else f"{len(names):,} members are"
+        why = self._conflict(old, new) or "the new ones may have the same names"
+        return f"{what} deleted before new ones are created, because {why}: {names_in_words(names)}" if names else ""
+
+    @staticmethod
+    def _conflict(old: dict[str, Any], new: dict[str, Any]) -> str:
+        """Say why a fleet and its replacement cannot exist at the same time; empty if they can."""
         former, later = fleet_values(old), fleet_values(new)
-        same_id = new.get(AUTONAMED) is not True and later.get("fleetId") == former.get("fleetId")
-        both_by_tracking_label = "/" not in f"{former.get('fleetId')}{later.get('fleetId')}"
-        cannot_coexist = same_id or not both_by_tracking_label or have_too_few_names(former, later)
-        return cannot_coexist or super().must_delete_first(old, new)
+        if have_too_few_names(former, later):
+            return "namePattern has too few names for both fleets"
+        if new.get(AUTONAMED) is not True and later.get("fleetId") == former.get("fleetId"):
+            return "both fleets have the same fleetId"
+        by_tracking_label = "/" not in f"{former.get('fleetId')}{later.get('fleetId')}"
+        return "" if by_tracking_label else "each fleet would find the members of the other"
 
     def changes_in_place(self, path: Path, inputs: dict[str, Any]) -> bool:
         """Also change the properties of instances in place, if the update policy is ROLLING."""
@@ -490,7 +505,7 @@ class BulkInstances(InProject):
     def left_over(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> list[Path]:
         """Enforce the size if the state has members that are not wanted, such as stopped ones, which `count` leaves out.
 
-        Members that a refresh has found changed are set back.
+        Members that a refresh has found changed are set back. A host name that only a failed update has given is taken back.
         """
         values, found = fleet_values(inputs), fleet_values(outputs).get("members") or []
         names = values.get("perInstanceProperties")
@@ -500,7 +515,9 @@ class BulkInstances(InProject):
             return [("count",)] if found else []
         changed = [_SET_BACK] if will_set_back(values, found) else []
         if names:
-            return [("perInstanceProperties", item["name"]) for item in found if item["name"] not in names] + changed
+            hosted = with_hostnames(fleet_values(outputs)) - with_hostnames(values)
+            other = [item["name"] for item in found if item["name"] not in names or item["name"] in hosted]
+            return [("perInstanceProperties", name) for name in other] + changed
         return ([("count",)] if len(found) > max(0, FleetSize.of(values).wanted) else []) + changed
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
@@ -557,8 +574,13 @@ class BulkInstances(InProject):
             return None
         if inputs is None:
             return imported_fleet(context, fleet, members, imported_inputs(context, fleet, members))
-        known: BulkInstancesValues = {**chosen(prior, CREATION_OUTPUTS), **kept_outputs(prior, values, members)}
-        state = live_fleet(context, fleet, members, values, known, Goal.reached(fleet, values, prior).drift(members))
+        goal = Goal.reached(fleet, values, prior)
+        differs = goal.drift(members)
+        removed = goal.removed_keys if differs else {}  # what the next update sets back
+        known: BulkInstancesValues = {
+            **chosen(prior, CREATION_OUTPUTS), **removed, **kept_outputs(prior, values, members)
+        }  # fmt: skip
+        state = live_fleet(context, fleet, members, values, known, differs)
         lost, drift = describe_lost(prior, members), describe_drift(values, fleet_values(state.properties)["members"])
         if lost:
             context.inform(lost)
@@ -580,7 +602,10 @@ class BulkInstances(InProject):
         context, last = after_last_update(context, fleet_values(old), values)
         refuse_mixed_fleet(context, values)
         with naming_strangers(context, fleet):
-            return FleetUpdate(context, fleet, last, values).run()
+            state = FleetUpdate(context, fleet, last, values).run()
+        if new_members := describe_new(fleet_values(context.prior), fleet_values(state.properties)):
+            context.inform(new_members)
+        return state
 
     def delete(self, context: Context, resource_id: str) -> None:
         """Delete every member."""
@@ -687,7 +712,7 @@ class BulkInstances(InProject):
                 started = Readiness.of(context, fleet, Policy.of(inputs)).wait(members)
             except ProviderError as error:
                 made = f"{len(members):,} {'instance was' if len(members) == 1 else 'instances were'} created"
-                words = f"{made}, but {error}; run `pulumi up` to wait for them again"
+                words = f"{made}, but {without_stop(safe_message(error))}; run `pulumi up` to wait for them again"
                 raise PartialError(state, words) from error
             state = state if started == members else live_fleet(context, fleet, started, inputs, outputs)
         return state
@@ -726,7 +751,7 @@ class BulkInstances(InProject):
     def _parse(self, resource_id: str) -> Fleet:
         found = _ID.fullmatch(path_of(resource_id))
         fleet_id = (found["tracked"] or found["found_by"]) if found else ""
-        if found is None or not FLEET_ID[0].fullmatch(fleet_id):
+        if found is None or not FLEET_ID.pattern.fullmatch(fleet_id):
             raise InvalidId(self.token, resource_id, self.id_forms)
         fleet_id = fleet_id.removeprefix(f"labels/{TRACKING_LABEL}=")
         return Fleet(self._google, found["project"], found["region"], fleet_id, self._zones, self._earlier)

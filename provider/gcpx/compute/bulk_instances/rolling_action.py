@@ -104,7 +104,7 @@ def warn_of_idle_action(context: Context, inputs: BulkInstancesValues, prior: Bu
     action = RollingAction.of(inputs, prior)
     if action.mark and action.mark == prior.get("lastRollingAction"):
         context.warn(
-            "rollingAction.trigger: has a value for which everything was done, so this update restarts and replaces "
+            "rollingAction.trigger: everything was already done for this value, so this update restarts and replaces "
             "nothing; set another value, such as the time"
         )
         return
@@ -114,6 +114,6 @@ def warn_of_idle_action(context: Context, inputs: BulkInstancesValues, prior: Bu
     others = [item for item in chosen if item is not UNKNOWN and item not in known] if isinstance(chosen, list) else []
     if others:
         context.warn(
-            f"rollingAction.members: {', '.join(others)} {'is no member' if len(others) == 1 else 'are no members'} of this "
-            "fleet, so nothing is done there; the output members has the IDs"
+            f"rollingAction.members: {', '.join(others)} {'is not a member' if len(others) == 1 else 'are not members'} of "
+            "this fleet, so nothing is done there; the output members has the IDs of the members"
         )

@@ -18,6 +18,7 @@ from gcpx.compute.bulk_instances.fleet import (
     MemberRequest,
     fleet_values,
     is_stopped,
+    is_suspended,
     name_order,
 )
 from gcpx.compute.bulk_instances.generation import changing, generation_of, generation_output, recorded_generation
@@ -25,11 +26,18 @@ from gcpx.compute.bulk_instances.goal import LABELS, ON_STOPPED, RELEASED, Goal,
 from gcpx.compute.bulk_instances.names import free_names, runs_out
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, last_members, live_fleet, unread_fleet
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, deleted_by, next_step, steps, work_left
-from gcpx.compute.bulk_instances.preview import describe_step, names_in_words, new_of
+from gcpx.compute.bulk_instances.preview import (
+    beyond_pause,
+    describe_step,
+    names_in_words,
+    names_to_come,
+    new_of,
+    without_followers,
+)
 from gcpx.compute.bulk_instances.rolling_action import RollingAction, is_only_action
 from gcpx.compute.bulk_instances.shortfalls import is_shortage
 from gcpx.compute.bulk_instances.zones import Places, zones_of
-from gcpx.errors import CancelledError, ProviderError
+from gcpx.errors import CancelledError, Interrupted, ProviderError, safe_message, sentences
 from gcpx.gcp.errors import ApiError, NotFound, PreconditionFailed, Unfinished
 from gcpx.gcp.request import COMPUTE, Request, segment
 from gcpx.model.fields import chosen, nested
@@ -40,7 +48,6 @@ if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues, LostMemberValues, MemberValues
 
 _STOPPED: Final = frozenset({"STOPPED", "TERMINATED"})
-_SUSPENDED: Final = frozenset({"SUSPENDED", "SUSPENDING"})
 
 
 @attrs.frozen
@@ -97,14 +104,13 @@ class MemberChanges:
     def start(self, members: Sequence[Instance]) -> list[FailedRequest]:
         """Start members that were stopped, and resume those that were suspended; return those without capacity."""
         requests = [
-            MemberRequest(member, "resume", body={})
-            if member.get("status") in _SUSPENDED
-            else MemberRequest(member, "start")
+            MemberRequest(member, "resume", body={}) if is_suspended(member) else MemberRequest(member, "start")
             for member in members
         ]
         failures = self.fleet.try_all(self.context, requests, "started") if requests else []
         short = [item for item in failures if isinstance(item.error, ApiError) and is_shortage(item.error)]
-        self._record(item for item in failures if item not in short)
+        lacking = {item.request.member["id"] for item in short}
+        self._record(item for item in failures if item.request.member["id"] not in lacking)
         return short
 
     def _begun(self, member: Instance) -> Target:
@@ -166,7 +172,7 @@ _LONGEST_PAUSE: Final = 5.0
 _NAMED: Final = 5
 
 
-class NotReadyError(ProviderError):
+class NotReadyError(Interrupted):
     """Members were not ready in time."""
 
     code = "ABORTED"
@@ -245,7 +251,7 @@ class Readiness:
                 f"waiting for {len(late):,} of {len(listed):,} members to be ready, such as {late[0]['name']}"
             )
         if self.context.cancelled.is_set():
-            raise CancelledError("cancelled while members were starting; run `pulumi up` to go on")
+            raise CancelledError("cancelled while members were starting")
         limit = "1 second" if self.within == 1 else f"{self.within:,} seconds"
         if self.context.seconds_left() <= 0:
             limit = f"the custom timeout of {self.context.timeout:g} s; raise customTimeouts"
@@ -259,7 +265,7 @@ class Readiness:
         for _ in self.context.tries(seconds, pause=_LONGEST_PAUSE, longest=_LONGEST_PAUSE):
             self.context.progress(f"the members are ready, and are observed for {seconds:,} s")
         if self.context.cancelled.is_set():
-            raise CancelledError("cancelled while members were observed; run `pulumi up` to go on")
+            raise CancelledError("cancelled while members were observed")
         members = self.fleet.members(self.context)
         self.forget(member for member in members if str(member["id"]) not in but)
         return self.wait(members, but)
@@ -282,17 +288,21 @@ _KEPT: Final = ("generation", "lastRollingAction", "removedKeys", "instancePrope
 """The outputs of the last update that a refresh keeps; the generation is that of the properties, so they stay together."""
 
 
-def rollout_outputs(prior: BulkInstancesValues, goal: Goal, members: list[Instance]) -> BulkInstancesValues:
+def rollout_outputs(
+    prior: BulkInstancesValues, goal: Goal, members: list[Instance], *, has_failed: bool = False
+) -> BulkInstancesValues:
     """Return the outputs that the next update needs to go on.
 
     Args:
         prior: the outputs before the update.
         goal: the goal of the update.
         members: the members after it.
+        has_failed: whether it has failed; only members of rolling fleets have a label that shows what is left to do.
     """
     outputs: BulkInstancesValues = {**generation_output(goal.generation), **goal.action.outputs(prior, members)}
-    if goal.target.removed and not all(goal.is_current(member) for member in members):
-        outputs["removedKeys"] = {name: sorted(keys) for name, keys in goal.target.removed.items()}
+    is_left = not all(goal.is_current(member) for member in members) if goal.policy.rolling else has_failed
+    if is_left:
+        outputs |= goal.removed_keys
     lost = lost_members(prior, goal.inputs, members)[: max(0, goal.policy.wanted - len(members))]
     return {**outputs, "lostMembers": lost} if lost else outputs
 
@@ -307,22 +317,24 @@ def kept_outputs(
 
 
 def unfinished_rollout(prior: BulkInstancesValues, inputs: BulkInstancesValues, members: list[Instance]) -> str:
-    """Say how many members are behind, if the rollout to the last generation has not finished; otherwise nothing.
+    """Say which members differ from the state, because the last update did not finish; empty if there are none.
 
-    Missing and stopped members do not matter here, because they show as a change of `count`.
+    The state has what a failed update was to reach, and what there was before one that was killed. Missing and stopped
+    members do not matter here, because they show as a change of `count`.
     """
     policy, generation, action = Policy.of(inputs), prior.get("generation"), RollingAction.of(inputs, prior)
     if not policy.rolling or not generation:
         return ""
-    behind = [
+    other = [
         member["name"] for member in members if recorded_generation(member) != generation or action.level_for(member)
     ]
-    current = len(members) - len(behind)
-    if not behind or (policy.pause_after is not None and current >= policy.pause_after):
+    current = len(members) - len(other)
+    if not other or (policy.pause_after is not None and current >= policy.pause_after):
         return ""
+    differ = "differs" if len(other) == 1 else "differ"
     return (
-        f"the last update has not ended for {len(behind):,} of {len(members):,} members: {names_in_words(behind)}; run "
-        "`pulumi up` to go on"
+        f"the last update did not finish: {len(other):,} of {len(members):,} members {differ} from the state: "
+        f"{names_in_words(other)}; run `pulumi up` to go on"
     )
 
 
@@ -466,7 +478,7 @@ class FailedMembersError(RolloutError):
 
 def failure_lines(failures: Iterable[FailedRequest]) -> str:
     """Describe what has failed for members, one line each; the errors name the members. Empty without failures."""
-    every = [str(failure.error) for failure in failures]
+    every = [safe_message(failure.error) for failure in failures]
     rest = len(every) - _NAMED
     return "\n".join([*every[:_NAMED], *([f"and {rest:,} more"] if rest > 0 else [])])
 
@@ -480,7 +492,7 @@ class Rollout:
         creation: the last creation that fell short, or else the last one, if there was one.
         room: how many members Google has room for; None as long as no creation fell short.
         touched: whether anything was changed.
-        settled: the IDs of members that a step has changed.
+        settled: the IDs of members that a step has changed, or begun to change.
         creating: whether Google may still be creating instances, because a creation was interrupted.
         progress: shows which batch a line of progress is about.
         unstarted: stopped members that could not be started, with Google's errors.
@@ -528,14 +540,15 @@ class Rollout:
             FailedMembersError: something has failed for some members.
             ProviderError: a step failed; `members` may be out of date.
         """
-        planned = len(list(steps(self._planned(), *self._size)))
+        course = [step for step, _ in steps(self._planned(), *self._size)]
+        planned, unfollowed = len(course), without_followers(course, names_to_come(self.context, self.goal.inputs))
         for number in range(1, planned * 2 + _MORE_STEPS):
             step = self._next_step()
             if not step:
                 break
             self._hold_limit(len(step.delete))
             if planned > 1:
-                self.progress.begin(f"batch {number} of {max(number, planned)}", describe_step(step))
+                self.progress.begin(f"batch {number} of {max(number, planned)}", describe_step(step, unfollowed))
             self._carry_out(step)
         else:
             raise RolloutError(
@@ -642,12 +655,12 @@ class Rollout:
 
         begun = [*step.restart, *step.start]
         self.readiness.forget(instances(begun))
+        self.settled |= {member.id for member in (*step.refresh, *step.restart)}
         if step.refresh:
             self.changes.refresh(instances(step.refresh))
         self._refreshed |= {member.id for member in step.refresh}
-        self.settled |= {member.id for member in (*step.refresh, *step.restart)}
         if step.start:
-            self._start(instances(step.start))
+            self._start(instances(step.start), leaving=[member.name for member in step.delete if member.running])
         if step.restart:
             self.changes.restart(instances(step.restart))
             restarted = {member.id for member in step.restart} - self.changes.failures.keys()
@@ -659,7 +672,10 @@ class Rollout:
         if to_create:
             self._create(to_create, gone)
         else:
-            self.members = self.fleet.members(self.context) if begun else self._known(_without(self.members, gone))
+            # A deletion whose result is not known may have deleted the member.
+            self.members = (
+                self.fleet.members(self.context) if begun or left else self._known(_without(self.members, gone))
+            )
         if self.goal.policy.rolling and (to_create or begun):
             untouched = by_id.keys() - {member.id for member in begun}
             self.members = self.readiness.wait(self.members, untouched)
@@ -676,14 +692,23 @@ class Rollout:
             for member in members
         ]
 
-    def _start(self, members: list[Instance]) -> None:
+    def _start(self, members: list[Instance], leaving: list[str]) -> None:
+        """Start members; if some cannot be started, raise RolloutError rather than delete others that run."""
         self._starts.update(str(member["id"]) for member in members)
         restless = [member["name"] for member in members if self._starts[str(member["id"])] > _MOST_STARTS]
         if restless:
             raise RolloutError(
                 f"{restless[0]} was started {_MOST_STARTS} times and stopped again each time; find out why it stops"
             )
-        self.unstarted += self.changes.start(members)
+        failed = self.changes.start(members)
+        refused = [
+            self.changes.failures[key] for member in members if (key := str(member["id"])) in self.changes.failures
+        ]
+        if leaving and (failed or refused):
+            raise RolloutError(
+                f"{failure_lines([*failed, *refused])}\nBecause fewer members run, this update does not delete {names_in_words(leaving)}"
+            )
+        self.unstarted += failed
 
     def _create(self, count: int, deleted: list[Instance]) -> None:
         """Create instances; `deleted` are the members that the same step has deleted.
@@ -757,7 +782,9 @@ class FleetUpdate:
             ProviderError: it failed before anything was changed, or what was changed has been rolled back.
         """
         before = self.fleet.members(self.context)
-        rollout = self._rollout(Goal.of(self.context, self.fleet, self.old, self.new), before)
+        goal = Goal.of(self.context, self.fleet, self.old, self.new)
+        goal = attrs.evolve(goal, waiting=beyond_pause(self.context, self.old, self.new))
+        rollout = self._rollout(goal, before)
         rollout.goes_on = not self._may_roll_back(rollout)
         try:
             rollout.run()
@@ -816,7 +843,7 @@ class FleetUpdate:
         cancelled = isinstance(error, CancelledError) or self.context.cancelled.is_set()
         if self._may_roll_back(rollout) and not cancelled:
             return self._rolled_back(rollout, error, before)
-        return PartialError(self._live_or_unread(rollout), f"{error}\n{self._reached(rollout)}")
+        return PartialError(self._live_or_unread(rollout), f"{safe_message(error)}\n{self._reached(rollout)}")
 
     def _may_roll_back(self, rollout: Rollout) -> bool:
         """Return whether a failure is rolled back; an update that only sets back or restarts has nothing to go back to."""
@@ -824,15 +851,16 @@ class FleetUpdate:
 
     def _rolled_back(self, rollout: Rollout, error: ProviderError, before: list[Instance]) -> Exception:
         """Bring the members that were changed back to the old inputs; if some were replaced, the state has to know."""
-        self.context.warn(f"the rollout failed, and is being rolled back: {error}")
-        old = with_members(self.old, before)
-        back = Rollout.of(self.context, self.fleet, rollout.goal.reversed(old), self.fleet.members(self.context))
+        self.context.warn(f"the rollout failed, and is being rolled back: {safe_message(error)}")
+        old, untouched = with_members(self.old, before), {str(member["id"]) for member in before} - rollout.settled
+        goal = rollout.goal.reversed(old, frozenset(untouched))
+        back = Rollout.of(self.context, self.fleet, goal, self.fleet.members(self.context))
         back.creating = rollout.creating
         try:
             back.run()
         except ProviderError as failure:
             rollout.creating = back.creating
-            words = f"the rollout failed: {error}\nIt could not be rolled back: {failure}"
+            words = f"the rollout failed: {safe_message(error)}\nIt could not be rolled back: {safe_message(failure)}"
             return PartialError(self._live_or_unread(rollout), f"{words}\n{self._reached(rollout)}")
         rolled_back = _RolledBackError(error)
         has_same_members = {member["id"] for member in back.members} == {member["id"] for member in before}
@@ -855,20 +883,22 @@ class FleetUpdate:
             f"{'has' if current == 1 else 'have'} the new properties; run `pulumi up` to go on from there"
         )
 
-    def _state(self, rollout: Rollout, inputs: BulkInstancesValues, drift: Mapping[str, list[str]]) -> State:
+    def _state(
+        self, rollout: Rollout, inputs: BulkInstancesValues, drift: Mapping[str, list[str]], *, has_failed: bool = False
+    ) -> State:
         prior = fleet_values(self.context.prior)
         creation = rollout.creation.outputs if rollout.creation is not None else chosen(prior, CREATION_OUTPUTS)
-        more = rollout_outputs(prior, rollout.goal, rollout.members)
+        more = rollout_outputs(prior, rollout.goal, rollout.members, has_failed=has_failed)
         state = live_fleet(self.context, self.fleet, rollout.members, inputs, {**creation, **more}, drift)
         return State.unread(state.id, state.properties) if rollout.creating else state
 
     def _live_or_unread(self, rollout: Rollout) -> State:
         try:
             rollout.members = self.fleet.members(self.context)
-            return self._state(rollout, self.new, rollout.goal.drift(rollout.members))
+            return self._state(rollout, self.new, rollout.goal.drift(rollout.members), has_failed=True)
         except ProviderError:
             prior = fleet_values(self.context.prior)
-            reached = rollout_outputs(prior, rollout.goal, rollout.members)
+            reached = rollout_outputs(prior, rollout.goal, rollout.members, has_failed=True)
             creation: BulkInstancesValues = rollout.creation.outputs if rollout.creation is not None else {}
             members = last_members(self.context, rollout.members, rollout.goal.drift(rollout.members))
             known: BulkInstancesValues = {**prior, "members": members, **creation, **reached}
@@ -878,9 +908,9 @@ class FleetUpdate:
         """Report stopped members that could not be started; raises PartialError if too few others run."""
         size, running = FleetSize.of(self.new), state.properties["runningCount"]
         names = names_in_words(failure.request.member["name"] for failure in rollout.unstarted)
-        words = (
-            f"{running:,} of {size.wanted:,} instances run; {names} could not be started: {rollout.unstarted[0].error} "
-            "Run `pulumi up --refresh` to try again, or set onStopped: REPLACE to replace them where there is room"
+        words = sentences(
+            f"{running:,} of {size.wanted:,} instances run; {names} could not be started: {rollout.unstarted[0].error}",
+            "Run `pulumi up --refresh` to try again, or set onStopped: REPLACE to replace them where there is room",
         )
         if running < size.minimum:
             raise PartialError(state, words)
@@ -893,4 +923,5 @@ class _RolledBackError(ProviderError):
     code = "ABORTED"
 
     def __init__(self, error: ProviderError) -> None:
-        super().__init__(f"the rollout failed and was rolled back; the members have the previous properties: {error}")
+        words = "the rollout failed and was rolled back; the members have the previous properties"
+        super().__init__(f"{words}: {safe_message(error)}")

@@ -7,7 +7,14 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from gcpx.compute.bulk_instances.capacity import FALLBACKS, FleetSize, placement_room, with_fallback
+from gcpx.compute.bulk_instances.capacity import (
+    FALLBACKS,
+    FleetSize,
+    InstanceFlexibilityPolicy,
+    Placement,
+    placement_room,
+    with_fallback,
+)
 from gcpx.compute.bulk_instances.fleet import (
     FALLBACK_LABEL,
     FLEET_ID_SOURCE,
@@ -19,11 +26,25 @@ from gcpx.compute.bulk_instances.fleet import (
 )
 from gcpx.compute.bulk_instances.names import number_of_names
 from gcpx.compute.bulk_instances.plan import Policy, is_rolling
-from gcpx.compute.instance_properties.disks import no_customer_keys
+from gcpx.compute.instance_properties.disks import ZONAL_DISK, no_customer_keys
 from gcpx.compute.instance_properties.properties import InstanceProperties, boot_disk_is_missing
 from gcpx.compute.reference import BULK_CREATION, FLEX_START_VMS, NAME, NAMES, PLACEMENT_POLICIES, rest
 from gcpx.model.check import check
-from gcpx.model.fields import Failure, Finder, elements, nested, number, object_type, rule, text
+from gcpx.model.fields import (
+    Failure,
+    Finder,
+    ListOf,
+    MapOf,
+    ObjectType,
+    Scalar,
+    Type,
+    elements,
+    nested,
+    number,
+    object_type,
+    rule,
+    text,
+)
 from gcpx.model.links import name_of
 from gcpx.model.numbers import as_integer, as_integer_or_percentage
 from gcpx.model.values import UNKNOWN, Path, format_path, has_unknown
@@ -36,6 +57,7 @@ if TYPE_CHECKING:
         InstancePropertiesValues,
         InstanceSelectionValues,
         LocationPolicyValues,
+        NetworkInterfaceValues,
         SchedulingValues,
         UpdatePolicyValues,
     )
@@ -127,8 +149,8 @@ def names_come_from_a_pattern_or_a_list(values: BulkInstancesValues) -> list[Fai
 def instance_names_are_valid(values: BulkInstancesValues) -> list[Failure]:
     """Refuse keys that cannot be names."""
     names = nested(values, "perInstanceProperties")
-    invalid = (name for name in names if not NAME[0].fullmatch(name))
-    return [Failure(("perInstanceProperties", name), f"must be an instance name: {NAME[1]}") for name in invalid]
+    invalid = (name for name in names if not NAME.pattern.fullmatch(name))
+    return [Failure(("perInstanceProperties", name), f"must be an instance name: {NAME.words}") for name in invalid]
 
 
 @rule(
@@ -490,6 +512,102 @@ def zones_are_in_the_region(values: BulkInstancesValues) -> list[Failure]:
     ]
 
 
+_PLACED: Final = re.compile(r"(?:.*/)?(?:regions|zones)/([^/]+)/[^/]+/[^/]+")
+
+
+@rule(
+    "regional and zonal resources that instanceProperties, instanceFlexibilityPolicy and placement name must be in the fleet's region",
+    _PROPERTIES,
+)
+def links_are_in_the_region(values: BulkInstancesValues) -> list[Failure]:
+    """Refuse links to regional and zonal resources of other regions, if the region is known."""
+    region = name_of(text(values, "region"))
+    owners = object_type(InstanceProperties), object_type(InstanceFlexibilityPolicy), object_type(Placement)
+    names = ("instanceProperties", "instanceFlexibilityPolicy", "placement")
+    failures: list[Failure] = []
+    for name, owner in zip(names, owners, strict=True) if region else ():
+        for path, link in _links(owner, values.get(name), (name,)):
+            place = _PLACED.fullmatch(link)
+            if place and place[1] != region and not place[1].startswith(f"{region}-"):
+                failures.append(Failure(path, f"must be in {region}, the fleet's region, not in {place[1]}"))
+    return failures
+
+
+def _links(kind: Type, value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the links in a value, with their paths."""
+    if isinstance(kind, ObjectType) and isinstance(value, dict):
+        for name, item in value.items():
+            prop = kind.inputs.get(name)
+            if prop is not None and (prop.traits.url or not isinstance(prop.type, Scalar)):
+                yield from _links(prop.type, item, (*path, name))
+    elif isinstance(kind, ListOf) and isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _links(kind.item, item, (*path, index))
+    elif isinstance(kind, MapOf) and isinstance(value, dict):
+        for key, item in value.items():
+            yield from _links(kind.item, item, (*path, key))
+    elif isinstance(value, str):
+        yield path, value
+
+
+@rule(
+    "existing zonal disks must be in a zone that locationPolicy and fallbacks allow, and one of replicaZones must be such a zone",
+    rest("instances", "disks[].initializeParams.replicaZones"),
+    about="locationPolicy",
+)
+def disks_are_in_allowed_zones(values: BulkInstancesValues) -> list[Failure]:
+    """Refuse disks that no instance can have, because none can be created in their zones."""
+    policy = nested(values, "locationPolicy")
+    given = _zone_names(policy)
+    others = [zone for _, fallback in elements(values, "fallbacks") for zone in _zones(fallback)]
+    if given is UNKNOWN or not all(isinstance(zone, str) for zone in others):
+        return []
+    also, locations = set(map(name_of, others)), nested(policy, "locations")
+    denied = {name_of(name) for name in locations if nested(locations, name).get("preference") == "DENY"}
+
+    def is_allowed(zone: str) -> bool:
+        return zone in also or (zone not in denied and (not given or zone in given))
+
+    failures: list[Failure] = []
+    for path, disk in _disks(values):
+        zonal = ZONAL_DISK.fullmatch(text(disk, "source"))
+        if zonal and not is_allowed(zonal[1]):
+            failures.append(
+                Failure((*path, "source"), f"must be in a zone that locationPolicy allows, which {zonal[1]} is not")
+            )
+        replicas = nested(disk, "initializeParams").get("replicaZones") or []
+        is_known = isinstance(replicas, list) and all(isinstance(zone, str) for zone in replicas)
+        if is_known and replicas and not any(map(is_allowed, map(name_of, replicas))):
+            words = "must include a zone that locationPolicy allows, because one of them is the zone of the instance"
+            failures.append(Failure((*path, "initializeParams", "replicaZones"), words))
+    return failures
+
+
+@rule(
+    "a fleet of at least two instances must not have addresses of its own: networkIP, ipv6Address, natIP, externalIpv6",
+    rest("instances", "networkInterfaces[].networkIP"),
+)
+def addresses_are_for_one_instance(values: BulkInstancesValues) -> list[Failure]:
+    """Refuse an address that every instance would have, because only one can."""
+    if FleetSize.of(values).minimum <= 1:
+        return []
+    words = "must be left out, because the fleet has at least two instances, and only one of them can have this address"
+    return [
+        Failure(("instanceProperties", "networkInterfaces", index, *path), words)
+        for index, interface in elements(nested(values, "instanceProperties"), "networkInterfaces")
+        for path, given in _addresses(interface)
+        if given
+    ]
+
+
+def _addresses(interface: NetworkInterfaceValues) -> Iterator[tuple[Path, str]]:
+    for name in ("networkIP", "ipv6Address"):
+        yield (name,), text(interface, name)
+    for owner, name in (("accessConfigs", "natIP"), ("ipv6AccessConfigs", "externalIpv6")):
+        for index, config in elements(interface, owner):
+            yield (owner, index, name), text(config, name)
+
+
 @rule("a fleet must have a network interface, unless sourceInstanceTemplate has one", _PROPERTIES)
 def network_interface_is_required(values: BulkInstancesValues) -> list[Failure]:
     """Require a network interface, if there is no template that can have one."""
@@ -644,7 +762,7 @@ def actions_need_the_rolling_strategy(values: BulkInstancesValues) -> list[Failu
     if is_rolling(values):
         return []
     words = (
-        "requires updatePolicy.strategy: ROLLING, whose batches it uses: set the strategy, and run `pulumi up` before"
+        "requires updatePolicy.strategy: ROLLING, whose batches it uses: set the strategy, and run `pulumi up` first"
     )
     return [Failure("rollingAction", words)]
 
@@ -671,7 +789,7 @@ def chosen_members_exclude_a_pause(values: BulkInstancesValues) -> list[Failure]
     given, pause = nested(values, "rollingAction"), nested(values, "updatePolicy").get("pauseAfter")
     if not given.get("members") or pause is None:
         return []
-    words = "conflicts with updatePolicy.pauseAfter, for which all members count: choose fewer members instead"
+    words = "conflicts with updatePolicy.pauseAfter, which counts all members: remove one of them"
     return [Failure("rollingAction.members", words)]
 
 

@@ -11,7 +11,7 @@ import attrs
 
 from gcpx.compute.bulk_instances.fleet import Fleet
 from gcpx.compute.operations import Operation, Outcome
-from gcpx.errors import safe_message
+from gcpx.errors import safe_message, without_stop
 from gcpx.gcp.errors import ApiError, PermissionDenied, QuotaExceeded
 from gcpx.gcp.list_method import ListMethod
 from gcpx.gcp.request import COMPUTE, SHORT_PATIENCE, Request
@@ -286,7 +286,7 @@ class Shortfall(Record):
     )
     count: int = output_field("The number of instances that could not be created.")
     machine_type: str = output_field("The machine type of the instances; missing if it is not known.")
-    message: str = output_field("Why the instances could not be created, and what to do next.")
+    message: str = output_field("Why the instances could not be created, and what to do next.", quotes=True)
     zone: str = output_field("The name of the zone; missing if it is not known.")
     zones_with_room: list[str] = output_field(
         "The names of the zones that have capacity, according to Google; empty if it names none."
@@ -313,6 +313,12 @@ def shortfall_lines(shortfalls: Shortfalls) -> str:
     return "\n".join(f"- {_subject(reason, count)}: {_explained(reason)}" for reason, count in shortfalls.items())
 
 
+def is_message_of(reason: Reason, error: ApiError | None) -> bool:
+    """Return whether the message of an error says all that is known about a reason, and what to do next."""
+    only_message = reason.cause in _ONLY_MESSAGE and reason.quota is None
+    return error is not None and only_message and reason.message == error.message
+
+
 def _subject(reason: Reason, count: int) -> str:
     return f"{count:,} instance{'s' if count > 1 else ''}{f' in {reason.zone}' if reason.zone else ''}"
 
@@ -325,12 +331,12 @@ def _explained(reason: Reason) -> str:
 def _stock_out(reason: Reason) -> str:
     found = f"no capacity{f' for {reason.machine_type}' if reason.machine_type else ''}"
     if reason.is_pinned:
-        room = f", and Google has room in {', '.join(reason.zones_with_room)}" if reason.zones_with_room else ""
+        room = f", and Google reported room in {', '.join(reason.zones_with_room)}" if reason.zones_with_room else ""
         return f"{found}{room}: members that keep their names come back in their zones; to have them elsewhere, leave the zone out of locationPolicy and fallbacks"
     if not reason.zones_with_room:
         return f"{found}: allow other zones with locationPolicy, allow other machine types with instanceFlexibilityPolicy, or add fallbacks"
     zones = ", ".join(reason.zones_with_room)
-    return f"{found}, but Google has room in {zones}: allow these zones with locationPolicy, or name them in fallbacks"
+    return f"{found}, but Google reported room in {zones}: allow these zones with locationPolicy, or name them in fallbacks"
 
 
 def _quota_advice(reason: Reason) -> str:
@@ -353,9 +359,11 @@ def _permission(reason: Reason) -> str:
 
 
 def _message(reason: Reason) -> str:
-    return reason.message.rstrip(".") or "Google gave no reason"
+    return without_stop(reason.message) or "Google gave no reason"
 
 
+_ONLY_MESSAGE: Final = frozenset({OTHER, PERMISSION, QUOTA})
+"""The causes about which gcpx says no more than Google's message and the next step of its error."""
 _EXPLAINED: Final[Mapping[str, Callable[[Reason], str]]] = {
     ADDRESSES: _addresses,
     OTHER: _message,

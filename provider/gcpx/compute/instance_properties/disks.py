@@ -216,6 +216,25 @@ def boot_disks_have_a_source(values: AttachedDiskValues) -> list[Failure]:
     return [Failure(place, reason)]
 
 
+REGIONAL_DISK: Final = re.compile(r"(?:.*/)?regions/([^/]+)/disks/[^/]+")
+ZONAL_DISK: Final = re.compile(r"(?:.*/)?zones/([^/]+)/disks/[^/]+")
+"""Links to disks; the group is the region or the zone."""
+
+
+def force_attach_requires_regional_disk(name: str, source: str) -> Rule:
+    """Refuse to force a zonal disk, which Google refuses too; `name` is the property that names the disk."""
+
+    @rule("forceAttach requires a regional disk", source)
+    def force_attach_requires_regional_disk(values: AttachedDiskValues) -> list[Failure]:
+        disk = values.get(name)
+        if values.get("forceAttach") is not True or not isinstance(disk, str) or REGIONAL_DISK.fullmatch(disk):
+            return []
+        words = f"must be left out unless {name} is a regional disk, written regions/REGION/disks/NAME"
+        return [Failure("forceAttach", words)]
+
+    return force_attach_requires_regional_disk
+
+
 def _is_local_ssd(values: AttachedDiskValues) -> bool:
     return _disk_type(nested(values, "initializeParams")) == "local-ssd"
 
@@ -358,9 +377,7 @@ class AttachedDiskInitializeParams(Record):
         normalize=name_of,
         default="pd-standard",
     )
-    enable_confidential_compute: bool = field(
-        "Create the disk in confidential compute mode. Default: false.", default=False
-    )
+    enable_confidential_compute: bool = field("Create the disk in confidential compute mode. Default: false.")
     guest_os_features: list[GuestOsFeature] = field(
         "Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to those of the disk. For bootable images only.",
         beta=True,
@@ -376,6 +393,7 @@ class AttachedDiskInitializeParams(Record):
     on_update_action: str = field(
         "What an update of the instance does with the disk: `USE_EXISTING_DISK` keeps it, `RECREATE_DISK` replaces it, `RECREATE_DISK_IF_SOURCE_CHANGED` replaces it if its image or snapshot changes. Default: `USE_EXISTING_DISK`.",
         enum=("RECREATE_DISK", "RECREATE_DISK_IF_SOURCE_CHANGED", "USE_EXISTING_DISK"),
+        default="USE_EXISTING_DISK",
     )
     provisioned_iops: int = field(
         "I/O operations per second to provision, such as `20000`; at least 1. `pd-extreme` takes 10,000 to 120,000; other disk types have limits of their own.",
@@ -461,6 +479,7 @@ class AttachedDisk(Record):
     RULES: ClassVar[tuple[Rule, ...]] = (
         exclusive("source", "initializeParams", source=rest("instances", "disks[].initializeParams")),
         boot_disks_have_a_source,
+        force_attach_requires_regional_disk("source", rest("instances", "disks[].forceAttach")),
         scratch_disks_are_local_ssds,
         local_ssds_are_blank,
         large_local_ssds_require_nvme,
@@ -471,11 +490,10 @@ class AttachedDisk(Record):
         "The processor architecture that the disk is for: `ARM64` or `X86_64`.", enum=("ARM64", "X86_64")
     )
     auto_delete: bool = field(
-        "Delete the disk when its instance is deleted, but not when it is detached. Default: false.", default=False
+        "Delete the disk when its instance is deleted, but not when it is detached. Default: false."
     )
     boot: bool = field(
-        "Boot from this disk, whose first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.",
-        default=False,
+        "Boot from this disk, whose first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false."
     )
     device_name: str = field(
         "The disk's name on the instance, such as `data`, which a Linux guest sees as `/dev/disk/by-id/google-data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from gcpx.compute.reference import LABELS, NAME, rest
 from gcpx.model.fields import Failure, Record, elements, field, nested, output_field, record, rule, text
+from gcpx.model.patterns import Form
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import InstancePropertiesValues, MetadataValues
@@ -64,7 +65,7 @@ def _is_allowed(letter: str) -> bool:
 class Tags(Record):
     """Network tags, by which firewall rules select instances."""
 
-    HINTS: ClassVar = {"": "must be written `{items: [TAG, ...]}`"}
+    HINTS: ClassVar = {"": 'must be written `tags: {items: ["http"]}`'}
 
     fingerprint: str = output_field("A hash of the tags, in base64.")
     items: list[str] = field(
@@ -150,7 +151,7 @@ class MetadataItem(Record):
     key: str = field(
         "The key, such as `startup-script`: 1 to 128 letters, digits, hyphens and underscores. Each key must appear only once.",
         required=True,
-        pattern=(re.compile(r"[a-zA-Z0-9-_]{1,128}"), "1 to 128 letters, digits, hyphens and underscores"),
+        pattern=Form(r"[a-zA-Z0-9-_]{1,128}", "1 to 128 letters, digits, hyphens and underscores"),
     )
     value: str = field("The value, such as the text of a script: at most 262,144 bytes in UTF-8.")
 

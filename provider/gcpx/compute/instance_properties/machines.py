@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING, Any, Final
 from gcpx.compute.reference import SPOT_VMS, rest
 from gcpx.model.fields import Failure, Record, exclusive, field, nested, number, record, rule, text
 from gcpx.model.links import name_of
-from gcpx.model.times import moment
+from gcpx.model.patterns import Form
+from gcpx.model.times import exact_moment
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import (
         AdvancedMachineFeaturesValues,
+        ConfidentialInstanceConfigValues,
         InstancePropertiesValues,
         ReservationAffinityValues,
         SchedulingValues,
         ShieldedInstanceConfigValues,
     )
 
-MACHINE_TYPE: Final = (
-    re.compile(r"(?:[^\s]+/)?[a-z][-a-z0-9]*"),
-    "a machine type's name, such as e2-small: lower-case letters, digits and hyphens",
+MACHINE_TYPE: Final = Form(
+    r"(?:[^\s]+/)?[a-z][-a-z0-9]*", "a machine type's name, such as e2-small: lower-case letters, digits and hyphens"
 )
 _SOURCE: Final = rest("instances", "machineType")
 _MOST_CPUS: Final = 32
@@ -84,8 +85,7 @@ class AdvancedMachineFeatures(Record):
     RULES = (threads_per_core_are_at_most_two,)
 
     enable_nested_virtualization: bool = field(
-        "Let instances run virtual machines of their own. Machine types of the e2 family do not support it. Default: false.",
-        default=False,
+        "Let instances run virtual machines of their own. Machine types of the e2 family do not support it. Default: false."
     )
     enable_uefi_networking: bool = field("Enable UEFI networking when an instance is created.")
     performance_monitoring_unit: str = field(
@@ -213,8 +213,8 @@ class SchedulingOnInstanceStopAction(Record):
     discard_local_ssd: bool = field("Discard the data on local SSDs. Default: false, which preserves it.")
 
 
-_TIME: Final = (
-    re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)"),
+_TIME: Final = Form(
+    r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)",
     "a time in RFC 3339 format, such as 2026-12-31T23:59:59Z",
 )
 
@@ -262,9 +262,11 @@ class Scheduling(Record):
     instance_termination_action: str = field(
         "What happens to a Spot instance on preemption, and to any instance at the end of `maxRunDuration` or at `terminationTime`: `STOP` or `DELETE`. On standard instances, it requires `maxRunDuration` or `terminationTime`. Default: `STOP`.",
         enum=("DELETE", "STOP"),
+        default="STOP",
     )
     local_ssd_recovery_timeout: Duration = field(
-        "How long to try to recover the data of local SSDs, such as `{seconds: 7200}`: a whole number of hours, 0 to 168. Default: 1 hour."
+        "How long to try to recover the data of local SSDs, such as `{seconds: 7200}`: a whole number of hours, 0 to 168. Default: 1 hour.",
+        default={"seconds": _HOUR},
     )
     location_hint: str = field("An opaque hint for placing the instance near other resources, for internal tools.")
     maintenance_freeze_duration_hours: int = field(
@@ -300,8 +302,7 @@ class Scheduling(Record):
         beta=True,
     )
     preemptible: bool = field(
-        "Create preemptible instances, which are neither migrated nor restarted. Default: false; true with `provisioningModel: SPOT`.",
-        default=False,
+        "Create preemptible instances, which are neither migrated nor restarted. Default: false; true with `provisioningModel: SPOT`."
     )
     preemption_notice_duration: Duration = field(
         "The time between the notice of a preemption, which the guest can read from the metadata server, and the signal to shut down, such as `{seconds: 60}`. For Spot instances only. Default: none."
@@ -319,7 +320,7 @@ class Scheduling(Record):
         beta=True,
         pattern=_TIME,
         source=rest("instances", "scheduling.terminationTime"),
-        normalize=lambda given: moment(given) or given,
+        normalize=exact_moment,
     )
 
 
@@ -408,9 +409,7 @@ class ShieldedInstanceConfig(Record):
     enable_integrity_monitoring: bool = field(
         "Monitor the integrity of the boot process. Requires `enableVtpm`. Default: true.", default=True
     )
-    enable_secure_boot: bool = field(
-        "Enable Secure Boot, which boots only signed software. Default: false.", default=False
-    )
+    enable_secure_boot: bool = field("Enable Secure Boot, which boots only signed software. Default: false.")
     enable_vtpm: bool = field("Give instances a virtual Trusted Platform Module (vTPM). Default: true.", default=True)
 
 
@@ -418,14 +417,19 @@ class ShieldedInstanceConfig(Record):
 class ShieldedVmConfig(Record):
     """Shielded VM options in their deprecated form; use `shieldedInstanceConfig`."""
 
-    enable_integrity_monitoring: bool = field("Monitor the integrity of the boot process.", beta=True)
-    enable_secure_boot: bool = field("Enable Secure Boot, which boots only signed software.", beta=True)
-    enable_vtpm: bool = field("Give instances a virtual Trusted Platform Module (vTPM).", beta=True)
+    enable_integrity_monitoring: bool = field("Monitor the integrity of the boot process.", beta=True, computed=True)
+    enable_secure_boot: bool = field("Enable Secure Boot, which boots only signed software.", beta=True, computed=True)
+    enable_vtpm: bool = field("Give instances a virtual Trusted Platform Module (vTPM).", beta=True, computed=True)
 
 
 @record
 class ConfidentialInstanceConfig(Record):
     """Confidential VM options."""
+
+    @staticmethod
+    def implied(values: ConfidentialInstanceConfigValues) -> dict[str, Any]:
+        """Return the technology that Google sets if none is named."""
+        return {"confidentialInstanceType": "SEV"} if values.get("enableConfidentialCompute") is True else {}
 
     confidential_instance_type: str = field(
         "The technology: AMD's `SEV` or `SEV_SNP`, Intel's `TDX`, Arm's `CCA`, or `BMSAI` for bare metal. Default: `SEV`. `SEV_SNP` and `TDX` require `onHostMaintenance: TERMINATE`.",

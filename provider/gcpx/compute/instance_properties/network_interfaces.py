@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gcpx.compute.reference import rest
 from gcpx.model import compare
-from gcpx.model.fields import Failure, Record, elements, field, output_field, record, rule, text
+from gcpx.model.fields import Failure, Record, elements, exclusive, field, output_field, record, rule, text
 from gcpx.model.patterns import LINK_PARTS, form
 from gcpx.model.values import UNKNOWN
 
@@ -74,6 +74,21 @@ def ipv4_only_excludes_ipv6_access(values: NetworkInterfaceValues) -> list[Failu
     if values.get("stackType") == "IPV4_ONLY" and values.get("ipv6AccessConfigs"):
         return [Failure("ipv6AccessConfigs", "must be left out with stackType: IPV4_ONLY; use IPV4_IPV6 or IPV6_ONLY")]
     return []
+
+
+@rule(
+    "enableVpcScopedDns and serviceClassId require networkAttachment",
+    rest("instances", "networkInterfaces[].serviceClassId"),
+)
+def attachment_settings_require_an_attachment(values: NetworkInterfaceValues) -> list[Failure]:
+    """Refuse what Google accepts only on an interface of a network attachment."""
+    if values.get("networkAttachment") is not None:
+        return []
+    given = (
+        "enableVpcScopedDns" * (values.get("enableVpcScopedDns") is True),
+        "serviceClassId" * bool(text(values, "serviceClassId")),
+    )
+    return [Failure(name, "requires networkAttachment") for name in given if name]
 
 
 @rule(
@@ -151,10 +166,11 @@ class AccessConfig(Record):
         "The domain name of the reverse DNS (PTR) record, such as `web.example.com`. In `accessConfigs`, it requires `setPublicPtr: true`.",
         normalize=compare.domain,
     )
-    security_policy: str = output_field("The security policy of the configuration, as a URL.")
+    security_policy: str = output_field(
+        "The security policy of the configuration, as a URL.", url="regions/securityPolicies"
+    )
     set_public_ptr: bool = field(
-        "In `accessConfigs`: create a reverse DNS (PTR) record for the address. IPv6 always has one. Default: false.",
-        default=False,
+        "In `accessConfigs`: create a reverse DNS (PTR) record for the address. IPv6 always has one. Default: false."
     )
     type: str = field(
         "The type of the configuration: `ONE_TO_ONE_NAT` in `accessConfigs`, `DIRECT_IPV6` in `ipv6AccessConfigs`. Default: the one that the list requires.",
@@ -167,7 +183,14 @@ class AccessConfig(Record):
 class AliasIpRange(Record):
     """A range of additional internal addresses of a network interface."""
 
-    RULES = (alias_ranges_are_valid,)
+    RULES = (
+        alias_ranges_are_valid,
+        exclusive(
+            "subnetworkRangeName",
+            "candidateSubnetworkRangeNames",
+            source=rest("instances", "networkInterfaces[].aliasIpRanges[].candidateSubnetworkRangeNames"),
+        ),
+    )
 
     candidate_subnetwork_range_names: list[str] = field(
         "Names of secondary ranges of the subnetwork, such as `[pods-1, pods-2]`; the addresses come from one that has enough of them. Conflicts with `subnetworkRangeName`.",
@@ -193,6 +216,7 @@ class NetworkInterface(Record):
         access_configs_match_their_ip_version,
         ptr_domain_name_requires_set_public_ptr,
         ipv4_only_excludes_ipv6_access,
+        attachment_settings_require_an_attachment,
         internal_addresses_are_valid,
     )
 
@@ -255,6 +279,7 @@ class NetworkInterface(Record):
         "The internal IPv4 address, such as `10.0.0.2`. Default: an unused address of the subnetwork.",
         name="networkIP",
         normalize=compare.address,
+        url="regions/addresses",
     )
     nic_type: str = field(
         "The type of the virtual network card, such as `GVNIC`. `TIER_1` bandwidth does not work with `VIRTIO_NET`.",
@@ -270,6 +295,7 @@ class NetworkInterface(Record):
         "The IP versions of the addresses that are assigned: `IPV4_ONLY`, `IPV4_IPV6` or `IPV6_ONLY`. Default: `IPV4_ONLY`.",
         computed=True,
         enum=("IPV4_IPV6", "IPV4_ONLY", "IPV6_ONLY"),
+        default="IPV4_ONLY",
         source=rest("instances", "networkInterfaces[].stackType"),
     )
     subnetwork: str = field(

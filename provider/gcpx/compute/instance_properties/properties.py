@@ -204,9 +204,7 @@ def _may_boot(disk: Any) -> bool:
 class DisplayDevice(Record):
     """A virtual display."""
 
-    enable_display: bool = field(
-        "Give instances a virtual display, for remote display software. Default: false.", default=False
-    )
+    enable_display: bool = field("Give instances a virtual display, for remote display software. Default: false.")
 
 
 @record
@@ -242,8 +240,7 @@ class InstanceProperties(Record):
         "CPU and firmware options, such as `{threadsPerCore: 1}`."
     )
     can_ip_forward: bool = field(
-        "Let instances send and receive packets whose source or destination is not their own address, as an IP gateway does. Default: false.",
-        default=False,
+        "Let instances send and receive packets whose source or destination is not their own address, as an IP gateway does. Default: false."
     )
     confidential_instance_config: ConfidentialInstanceConfig = field(
         "Confidential VM options, such as `{enableConfidentialCompute: true}`."
@@ -271,6 +268,7 @@ class InstanceProperties(Record):
     local_ssd_encryption_mode: str = field(
         "How local SSDs are encrypted: `STANDARD_ENCRYPTION` with keys that Google manages, `EPHEMERAL_KEY_ENCRYPTION` with keys that are lost in a crash, together with the data, `CMEK_ENCRYPTION` with customer-managed keys. Default: `STANDARD_ENCRYPTION`.",
         enum=("CMEK_ENCRYPTION", "EPHEMERAL_KEY_ENCRYPTION", "STANDARD_ENCRYPTION"),
+        default="STANDARD_ENCRYPTION",
     )
     machine_type: str = field(
         "The name of the machine type, such as `e2-small`, or `custom-4-8192` for 4 CPUs and 8,192 MB of memory. `custom-CPUS-MEMORY` takes 1 CPU or an even number up to 32, and memory in multiples of 256 MB.",

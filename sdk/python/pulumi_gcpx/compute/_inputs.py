@@ -1453,7 +1453,7 @@ class DiskInstantiationConfigArgsDict(TypedDict):
     """
     auto_delete: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Delete the disk when its instance is deleted.
+    Delete the disk when its instance is deleted. Default: as on the source instance.
     """
     custom_image: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -1481,7 +1481,7 @@ class DiskInstantiationConfigArgs:
         """
         What the template contains for one disk of the source instance.
 
-        :param pulumi.Input[bool] auto_delete: Delete the disk when its instance is deleted.
+        :param pulumi.Input[bool] auto_delete: Delete the disk when its instance is deleted. Default: as on the source instance.
         :param pulumi.Input[str] custom_image: The image to create the disk from, such as `debian-12`, in any form that `sourceImage` accepts. Requires `instantiateFrom: CUSTOM_IMAGE`.
         :param pulumi.Input[str] device_name: The disk's device name on the source instance, such as `persistent-disk-1`.
         :param pulumi.Input[str] instantiate_from: Where the disk comes from: `SOURCE_IMAGE` (the image of the source disk), `SOURCE_IMAGE_FAMILY` (the family of that image), `CUSTOM_IMAGE` (the image in `customImage`), `ATTACH_READ_ONLY` (the source disk itself, attached read-only), `BLANK` (a new, empty disk), `DO_NOT_INCLUDE` (the template has no such disk) or `DEFAULT` (what Google does by default for this type of disk).
@@ -1499,7 +1499,7 @@ class DiskInstantiationConfigArgs:
     @pulumi.getter(name="autoDelete")
     def auto_delete(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Delete the disk when its instance is deleted.
+        Delete the disk when its instance is deleted. Default: as on the source instance.
         """
         return pulumi.get(self, "auto_delete")
 
@@ -3554,7 +3554,7 @@ class RollingActionArgsDict(TypedDict):
     """
     trigger: pulumi.Input[_builtins.str]
     """
-    Any text, such as a time or the number of an incident. Each new value lets the action be done once; as long as it stays, nothing is done again. A new fleet needs no action.
+    Any text, such as a time or the number of an incident. The action is done once for each new value. A new fleet needs no action.
     """
     members: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
@@ -3574,7 +3574,7 @@ class RollingActionArgs:
         Members to restart or to replace, although none of their properties changes.
 
         :param pulumi.Input[str] action: What is done to the members, in the batches of `updatePolicy`: `RESTART` stops and starts them, `REPLACE` deletes them and creates others.
-        :param pulumi.Input[str] trigger: Any text, such as a time or the number of an incident. Each new value lets the action be done once; as long as it stays, nothing is done again. A new fleet needs no action.
+        :param pulumi.Input[str] trigger: Any text, such as a time or the number of an incident. The action is done once for each new value. A new fleet needs no action.
         :param pulumi.Input[Sequence[pulumi.Input[str]]] members: The numeric IDs of the members, as in the output `members`, such as `["4815162342"]`. A member that no longer exists is left out. Default: all members of the state.
         """
         pulumi.set(__self__, "action", action)
@@ -3598,7 +3598,7 @@ class RollingActionArgs:
     @pulumi.getter
     def trigger(self) -> pulumi.Input[_builtins.str]:
         """
-        Any text, such as a time or the number of an incident. Each new value lets the action be done once; as long as it stays, nothing is done again. A new fleet needs no action.
+        Any text, such as a time or the number of an incident. The action is done once for each new value. A new fleet needs no action.
         """
         return pulumi.get(self, "trigger")
 

@@ -12,6 +12,7 @@ if sys.version_info >= (3, 11):
     from typing import NotRequired, TypedDict, TypeAlias
 else:
     from typing_extensions import NotRequired, TypedDict, TypeAlias
+from .. import _forms
 from .. import _utilities
 from . import outputs
 from ._inputs import *
@@ -43,15 +44,15 @@ class BulkInstancesArgs:
         """
         The set of arguments for constructing a BulkInstances resource.
 
-        :param pulumi.Input[int] count: The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number; the only other value allowed is `0`. A lower number deletes members: stopped ones, then, with the target shape `BALANCED`, those in the zone that has the most, then those with the highest numbers in their names; the preview names them. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.
+        :param pulumi.Input[int] count: The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number; the only other value allowed is `0`. A lower number deletes members: first stopped ones, then, with the target shape `BALANCED`, those in the zone that has the most, then those with the highest numbers in their names. The guide to fleets says which ones are deleted first during a rollout. The preview names all of them. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.
         :param pulumi.Input[Sequence[pulumi.Input['FallbackArgs']]] fallbacks: What to try, in this order, for instances that could not be created, such as `[{zones: [us-east1-c]}, {provisioningModel: STANDARD}]`: each is used in one more creation of the instances that are still missing. Changes in place; applies only to instances that are created later.
         :param pulumi.Input[str] fleet_id: The ID by which gcpx finds the members: the value of their label `gcpx-bulk`, such as `web-1a2b3c4`; another label, as `labels/KEY=VALUE`; or their names, as `namePattern/PATTERN`. With `labels/...` or `namePattern/...`, a refresh adds every matching instance to the fleet. Default: a label value generated from the resource's name.
         :param pulumi.Input['InstanceFlexibilityPolicyArgs'] instance_flexibility_policy: Alternative machine types, from which Google chooses by capacity and quota, such as `{instanceSelections: {small: {machineTypes: [e2-small]}}}`.
         :param pulumi.Input['InstancePropertiesArgs'] instance_properties: The properties of the instances. Required without `sourceInstanceTemplate`; with it, they override the template's properties by JSON Merge Patch (RFC 7396), so a null removes a property of the template. Nulls can be written in Python, in a dict; typed classes of the SDKs and programs in YAML drop them. `labels`, `tags` and `metadata` change in place.
         :param pulumi.Input['LocationPolicyArgs'] location_policy: The zones in which instances may be created, such as `{zones: [{zone: zones/us-east1-b}]}`. Default: Google chooses one zone for all instances. Changes in place; applies only to instances that are created later.
-        :param pulumi.Input[int] min_count: The minimum number of instances, such as `2`: if fewer can be created, the creation fails, and Google deletes what the last request has created. With `fallbacks`, or with more than 5,000 instances, a creation has several requests, and what those before have created stays. With `0`, one instance is enough. A fleet that replaces another one has to be as large as that, or as `count`. Default: `count`, which is also the maximum. Changes in place.
+        :param pulumi.Input[int] min_count: The minimum number of instances, such as `2`: if fewer can be created, the creation fails, and Google deletes what the last request has created. With `fallbacks`, with `placement`, or with more than 5,000 instances, a creation has several requests, and what the earlier ones have created stays. With `0`, one instance is enough. A fleet that replaces another one must have at least as many instances as the old one or as `count`, whichever is less. Default: `count`, which is also the maximum. Changes in place.
         :param pulumi.Input[str] name_pattern: The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number. New instances are numbered after the highest number in use; if no higher numbers are left, the lowest free ones are used. Requires `count`. Conflicts with `perInstanceProperties`.
-        :param pulumi.Input[str] on_stopped: What an update does with members that are stopped or suspended, whoever stopped them: `START` starts them, `REPLACE` deletes them and creates new ones, `KEEP` leaves them stopped, and they still count towards `count`. Stopped members are noticed by `pulumi up --refresh` or `pulumi refresh`. Default: `START`. Changes in place.
+        :param pulumi.Input[str] on_stopped: What an update does with members that are stopped or suspended, whoever stopped them: `START` starts them, `REPLACE` deletes them and creates new ones, `KEEP` leaves them stopped, and they still count towards `count`. Even with `KEEP`, a lower `count` or a change that replaces members deletes them, and a change that restarts members stops suspended ones. Stopped members are noticed by `pulumi up --refresh` or `pulumi refresh`. Default: `START`. Changes in place.
         :param pulumi.Input[Mapping[str, pulumi.Input['PerInstancePropertiesArgs']]] per_instance_properties: The instances to create, by name, with their own properties, such as `{web-a: {hostname: web-a.example.com}}`. Conflicts with `namePattern`. Changes in place: added instances are created, removed ones are deleted, and those whose properties change are deleted and created again.
         :param pulumi.Input['PlacementArgs'] placement: Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], size: 22}`. Changes in place; applies only to instances that are created later.
         :param pulumi.Input[str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
@@ -97,7 +98,7 @@ class BulkInstancesArgs:
     @pulumi.getter
     def count(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number; the only other value allowed is `0`. A lower number deletes members: stopped ones, then, with the target shape `BALANCED`, those in the zone that has the most, then those with the highest numbers in their names; the preview names them. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.
+        The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number; the only other value allowed is `0`. A lower number deletes members: first stopped ones, then, with the target shape `BALANCED`, those in the zone that has the most, then those with the highest numbers in their names. The guide to fleets says which ones are deleted first during a rollout. The preview names all of them. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.
         """
         return pulumi.get(self, "count")
 
@@ -169,7 +170,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="minCount")
     def min_count(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        The minimum number of instances, such as `2`: if fewer can be created, the creation fails, and Google deletes what the last request has created. With `fallbacks`, or with more than 5,000 instances, a creation has several requests, and what those before have created stays. With `0`, one instance is enough. A fleet that replaces another one has to be as large as that, or as `count`. Default: `count`, which is also the maximum. Changes in place.
+        The minimum number of instances, such as `2`: if fewer can be created, the creation fails, and Google deletes what the last request has created. With `fallbacks`, with `placement`, or with more than 5,000 instances, a creation has several requests, and what the earlier ones have created stays. With `0`, one instance is enough. A fleet that replaces another one must have at least as many instances as the old one or as `count`, whichever is less. Default: `count`, which is also the maximum. Changes in place.
         """
         return pulumi.get(self, "min_count")
 
@@ -193,7 +194,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="onStopped")
     def on_stopped(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        What an update does with members that are stopped or suspended, whoever stopped them: `START` starts them, `REPLACE` deletes them and creates new ones, `KEEP` leaves them stopped, and they still count towards `count`. Stopped members are noticed by `pulumi up --refresh` or `pulumi refresh`. Default: `START`. Changes in place.
+        What an update does with members that are stopped or suspended, whoever stopped them: `START` starts them, `REPLACE` deletes them and creates new ones, `KEEP` leaves them stopped, and they still count towards `count`. Even with `KEEP`, a lower `count` or a change that replaces members deletes them, and a change that restarts members stops suspended ones. Stopped members are noticed by `pulumi up --refresh` or `pulumi refresh`. Default: `START`. Changes in place.
         """
         return pulumi.get(self, "on_stopped")
 
@@ -402,15 +403,15 @@ class BulkInstances(pulumi.CustomResource):
 
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
-        :param pulumi.Input[int] count: The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number; the only other value allowed is `0`. A lower number deletes members: stopped ones, then, with the target shape `BALANCED`, those in the zone that has the most, then those with the highest numbers in their names; the preview names them. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.
+        :param pulumi.Input[int] count: The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number; the only other value allowed is `0`. A lower number deletes members: first stopped ones, then, with the target shape `BALANCED`, those in the zone that has the most, then those with the highest numbers in their names. The guide to fleets says which ones are deleted first during a rollout. The preview names all of them. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.
         :param pulumi.Input[Sequence[pulumi.Input[Union['FallbackArgs', 'FallbackArgsDict']]]] fallbacks: What to try, in this order, for instances that could not be created, such as `[{zones: [us-east1-c]}, {provisioningModel: STANDARD}]`: each is used in one more creation of the instances that are still missing. Changes in place; applies only to instances that are created later.
         :param pulumi.Input[str] fleet_id: The ID by which gcpx finds the members: the value of their label `gcpx-bulk`, such as `web-1a2b3c4`; another label, as `labels/KEY=VALUE`; or their names, as `namePattern/PATTERN`. With `labels/...` or `namePattern/...`, a refresh adds every matching instance to the fleet. Default: a label value generated from the resource's name.
         :param pulumi.Input[Union['InstanceFlexibilityPolicyArgs', 'InstanceFlexibilityPolicyArgsDict']] instance_flexibility_policy: Alternative machine types, from which Google chooses by capacity and quota, such as `{instanceSelections: {small: {machineTypes: [e2-small]}}}`.
         :param pulumi.Input[Union['InstancePropertiesArgs', 'InstancePropertiesArgsDict']] instance_properties: The properties of the instances. Required without `sourceInstanceTemplate`; with it, they override the template's properties by JSON Merge Patch (RFC 7396), so a null removes a property of the template. Nulls can be written in Python, in a dict; typed classes of the SDKs and programs in YAML drop them. `labels`, `tags` and `metadata` change in place.
         :param pulumi.Input[Union['LocationPolicyArgs', 'LocationPolicyArgsDict']] location_policy: The zones in which instances may be created, such as `{zones: [{zone: zones/us-east1-b}]}`. Default: Google chooses one zone for all instances. Changes in place; applies only to instances that are created later.
-        :param pulumi.Input[int] min_count: The minimum number of instances, such as `2`: if fewer can be created, the creation fails, and Google deletes what the last request has created. With `fallbacks`, or with more than 5,000 instances, a creation has several requests, and what those before have created stays. With `0`, one instance is enough. A fleet that replaces another one has to be as large as that, or as `count`. Default: `count`, which is also the maximum. Changes in place.
+        :param pulumi.Input[int] min_count: The minimum number of instances, such as `2`: if fewer can be created, the creation fails, and Google deletes what the last request has created. With `fallbacks`, with `placement`, or with more than 5,000 instances, a creation has several requests, and what the earlier ones have created stays. With `0`, one instance is enough. A fleet that replaces another one must have at least as many instances as the old one or as `count`, whichever is less. Default: `count`, which is also the maximum. Changes in place.
         :param pulumi.Input[str] name_pattern: The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number. New instances are numbered after the highest number in use; if no higher numbers are left, the lowest free ones are used. Requires `count`. Conflicts with `perInstanceProperties`.
-        :param pulumi.Input[str] on_stopped: What an update does with members that are stopped or suspended, whoever stopped them: `START` starts them, `REPLACE` deletes them and creates new ones, `KEEP` leaves them stopped, and they still count towards `count`. Stopped members are noticed by `pulumi up --refresh` or `pulumi refresh`. Default: `START`. Changes in place.
+        :param pulumi.Input[str] on_stopped: What an update does with members that are stopped or suspended, whoever stopped them: `START` starts them, `REPLACE` deletes them and creates new ones, `KEEP` leaves them stopped, and they still count towards `count`. Even with `KEEP`, a lower `count` or a change that replaces members deletes them, and a change that restarts members stops suspended ones. Stopped members are noticed by `pulumi up --refresh` or `pulumi refresh`. Default: `START`. Changes in place.
         :param pulumi.Input[Mapping[str, pulumi.Input[Union['PerInstancePropertiesArgs', 'PerInstancePropertiesArgsDict']]]] per_instance_properties: The instances to create, by name, with their own properties, such as `{web-a: {hostname: web-a.example.com}}`. Conflicts with `namePattern`. Changes in place: added instances are created, removed ones are deleted, and those whose properties change are deleted and created again.
         :param pulumi.Input[Union['PlacementArgs', 'PlacementArgsDict']] placement: Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], size: 22}`. Changes in place; applies only to instances that are created later.
         :param pulumi.Input[str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
@@ -480,15 +481,15 @@ class BulkInstances(pulumi.CustomResource):
         """
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
-        :param pulumi.Input[int] count: The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number; the only other value allowed is `0`. A lower number deletes members: stopped ones, then, with the target shape `BALANCED`, those in the zone that has the most, then those with the highest numbers in their names; the preview names them. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.
+        :param pulumi.Input[int] count: The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number; the only other value allowed is `0`. A lower number deletes members: first stopped ones, then, with the target shape `BALANCED`, those in the zone that has the most, then those with the highest numbers in their names. The guide to fleets says which ones are deleted first during a rollout. The preview names all of them. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.
         :param pulumi.Input[Sequence[pulumi.Input[Union['FallbackArgs', 'FallbackArgsDict']]]] fallbacks: What to try, in this order, for instances that could not be created, such as `[{zones: [us-east1-c]}, {provisioningModel: STANDARD}]`: each is used in one more creation of the instances that are still missing. Changes in place; applies only to instances that are created later.
         :param pulumi.Input[str] fleet_id: The ID by which gcpx finds the members: the value of their label `gcpx-bulk`, such as `web-1a2b3c4`; another label, as `labels/KEY=VALUE`; or their names, as `namePattern/PATTERN`. With `labels/...` or `namePattern/...`, a refresh adds every matching instance to the fleet. Default: a label value generated from the resource's name.
         :param pulumi.Input[Union['InstanceFlexibilityPolicyArgs', 'InstanceFlexibilityPolicyArgsDict']] instance_flexibility_policy: Alternative machine types, from which Google chooses by capacity and quota, such as `{instanceSelections: {small: {machineTypes: [e2-small]}}}`.
         :param pulumi.Input[Union['InstancePropertiesArgs', 'InstancePropertiesArgsDict']] instance_properties: The properties of the instances. Required without `sourceInstanceTemplate`; with it, they override the template's properties by JSON Merge Patch (RFC 7396), so a null removes a property of the template. Nulls can be written in Python, in a dict; typed classes of the SDKs and programs in YAML drop them. `labels`, `tags` and `metadata` change in place.
         :param pulumi.Input[Union['LocationPolicyArgs', 'LocationPolicyArgsDict']] location_policy: The zones in which instances may be created, such as `{zones: [{zone: zones/us-east1-b}]}`. Default: Google chooses one zone for all instances. Changes in place; applies only to instances that are created later.
-        :param pulumi.Input[int] min_count: The minimum number of instances, such as `2`: if fewer can be created, the creation fails, and Google deletes what the last request has created. With `fallbacks`, or with more than 5,000 instances, a creation has several requests, and what those before have created stays. With `0`, one instance is enough. A fleet that replaces another one has to be as large as that, or as `count`. Default: `count`, which is also the maximum. Changes in place.
+        :param pulumi.Input[int] min_count: The minimum number of instances, such as `2`: if fewer can be created, the creation fails, and Google deletes what the last request has created. With `fallbacks`, with `placement`, or with more than 5,000 instances, a creation has several requests, and what the earlier ones have created stays. With `0`, one instance is enough. A fleet that replaces another one must have at least as many instances as the old one or as `count`, whichever is less. Default: `count`, which is also the maximum. Changes in place.
         :param pulumi.Input[str] name_pattern: The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number. New instances are numbered after the highest number in use; if no higher numbers are left, the lowest free ones are used. Requires `count`. Conflicts with `perInstanceProperties`.
-        :param pulumi.Input[str] on_stopped: What an update does with members that are stopped or suspended, whoever stopped them: `START` starts them, `REPLACE` deletes them and creates new ones, `KEEP` leaves them stopped, and they still count towards `count`. Stopped members are noticed by `pulumi up --refresh` or `pulumi refresh`. Default: `START`. Changes in place.
+        :param pulumi.Input[str] on_stopped: What an update does with members that are stopped or suspended, whoever stopped them: `START` starts them, `REPLACE` deletes them and creates new ones, `KEEP` leaves them stopped, and they still count towards `count`. Even with `KEEP`, a lower `count` or a change that replaces members deletes them, and a change that restarts members stops suspended ones. Stopped members are noticed by `pulumi up --refresh` or `pulumi refresh`. Default: `START`. Changes in place.
         :param pulumi.Input[Mapping[str, pulumi.Input[Union['PerInstancePropertiesArgs', 'PerInstancePropertiesArgsDict']]]] per_instance_properties: The instances to create, by name, with their own properties, such as `{web-a: {hostname: web-a.example.com}}`. Conflicts with `namePattern`. Changes in place: added instances are created, removed ones are deleted, and those whose properties change are deleted and created again.
         :param pulumi.Input[Union['PlacementArgs', 'PlacementArgsDict']] placement: Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], size: 22}`. Changes in place; applies only to instances that are created later.
         :param pulumi.Input[str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
@@ -558,8 +559,7 @@ class BulkInstances(pulumi.CustomResource):
             __props__.__dict__["removed_keys"] = None
             __props__.__dict__["running_count"] = None
             __props__.__dict__["shortfalls"] = None
-        secret_opts = pulumi.ResourceOptions(additional_secret_outputs=["removedKeys"])
-        opts = pulumi.ResourceOptions.merge(opts, secret_opts)
+            _forms.require_forms('gcpx:compute:BulkInstances', resource_name, __props__.__dict__)
         super(BulkInstances, __self__).__init__(
             'gcpx:compute:BulkInstances',
             resource_name,
@@ -615,7 +615,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter
     def count(self) -> pulumi.Output[Optional[_builtins.int]]:
         """
-        The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number; the only other value allowed is `0`. A lower number deletes members: stopped ones, then, with the target shape `BALANCED`, those in the zone that has the most, then those with the highest numbers in their names; the preview names them. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.
+        The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number; the only other value allowed is `0`. A lower number deletes members: first stopped ones, then, with the target shape `BALANCED`, those in the zone that has the most, then those with the highest numbers in their names. The guide to fleets says which ones are deleted first during a rollout. The preview names all of them. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.
         """
         return pulumi.get(self, "count")
 
@@ -671,7 +671,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="lastRollingAction")
     def last_rolling_action(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        Stands for the last `rollingAction.trigger` for which all members were handled.
+        A hash of the last `rollingAction.trigger` for which all members were handled.
         """
         return pulumi.get(self, "last_rolling_action")
 
@@ -711,7 +711,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="minCount")
     def min_count(self) -> pulumi.Output[Optional[_builtins.int]]:
         """
-        The minimum number of instances, such as `2`: if fewer can be created, the creation fails, and Google deletes what the last request has created. With `fallbacks`, or with more than 5,000 instances, a creation has several requests, and what those before have created stays. With `0`, one instance is enough. A fleet that replaces another one has to be as large as that, or as `count`. Default: `count`, which is also the maximum. Changes in place.
+        The minimum number of instances, such as `2`: if fewer can be created, the creation fails, and Google deletes what the last request has created. With `fallbacks`, with `placement`, or with more than 5,000 instances, a creation has several requests, and what the earlier ones have created stays. With `0`, one instance is enough. A fleet that replaces another one must have at least as many instances as the old one or as `count`, whichever is less. Default: `count`, which is also the maximum. Changes in place.
         """
         return pulumi.get(self, "min_count")
 
@@ -727,7 +727,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="onStopped")
     def on_stopped(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        What an update does with members that are stopped or suspended, whoever stopped them: `START` starts them, `REPLACE` deletes them and creates new ones, `KEEP` leaves them stopped, and they still count towards `count`. Stopped members are noticed by `pulumi up --refresh` or `pulumi refresh`. Default: `START`. Changes in place.
+        What an update does with members that are stopped or suspended, whoever stopped them: `START` starts them, `REPLACE` deletes them and creates new ones, `KEEP` leaves them stopped, and they still count towards `count`. Even with `KEEP`, a lower `count` or a change that replaces members deletes them, and a change that restarts members stops suspended ones. Stopped members are noticed by `pulumi up --refresh` or `pulumi refresh`. Default: `START`. Changes in place.
         """
         return pulumi.get(self, "on_stopped")
 
@@ -781,7 +781,7 @@ class BulkInstances(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="removedKeys")
-    def removed_keys(self) -> pulumi.Output[Optional[Mapping[str, Sequence[_builtins.str]]]]:
+    def removed_keys(self) -> pulumi.Output[Optional['outputs.RemovedKeys']]:
         """
         The keys of labels, metadata and other settings that an unfinished update is removing from members.
         """

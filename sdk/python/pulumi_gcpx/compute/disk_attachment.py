@@ -12,6 +12,7 @@ if sys.version_info >= (3, 11):
     from typing import NotRequired, TypedDict, TypeAlias
 else:
     from typing_extensions import NotRequired, TypedDict, TypeAlias
+from .. import _forms
 from .. import _utilities
 from . import outputs
 from ._inputs import *
@@ -487,6 +488,7 @@ class DiskAttachment(pulumi.CustomResource):
             __props__.__dict__["locked"] = None
             __props__.__dict__["saved_state"] = None
             __props__.__dict__["shielded_instance_initial_state"] = None
+            _forms.require_forms('gcpx:compute:DiskAttachment', resource_name, __props__.__dict__)
         super(DiskAttachment, __self__).__init__(
             'gcpx:compute:DiskAttachment',
             resource_name,

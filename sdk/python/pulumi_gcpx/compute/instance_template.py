@@ -12,6 +12,7 @@ if sys.version_info >= (3, 11):
     from typing import NotRequired, TypedDict, TypeAlias
 else:
     from typing_extensions import NotRequired, TypedDict, TypeAlias
+from .. import _forms
 from .. import _utilities
 from . import outputs
 from ._inputs import *
@@ -186,7 +187,7 @@ class InstanceTemplate(pulumi.CustomResource):
     * `PROJECT/REGION/NAME`
     * `PROJECT/NAME`
     * `NAME`
-    * a self link, also with ?uniqueId=
+    * a self link, with or without ?uniqueId=
 
     ```sh
     pulumi import gcpx:compute:InstanceTemplate NAME projects/PROJECT/global/instanceTemplates/NAME
@@ -246,7 +247,7 @@ class InstanceTemplate(pulumi.CustomResource):
         * `PROJECT/REGION/NAME`
         * `PROJECT/NAME`
         * `NAME`
-        * a self link, also with ?uniqueId=
+        * a self link, with or without ?uniqueId=
 
         ```sh
         pulumi import gcpx:compute:InstanceTemplate NAME projects/PROJECT/global/instanceTemplates/NAME
@@ -311,7 +312,7 @@ class InstanceTemplate(pulumi.CustomResource):
         * `PROJECT/REGION/NAME`
         * `PROJECT/NAME`
         * `NAME`
-        * a self link, also with ?uniqueId=
+        * a self link, with or without ?uniqueId=
 
         ```sh
         pulumi import gcpx:compute:InstanceTemplate NAME projects/PROJECT/global/instanceTemplates/NAME
@@ -372,6 +373,7 @@ class InstanceTemplate(pulumi.CustomResource):
             __props__.__dict__["numeric_id"] = None
             __props__.__dict__["self_link"] = None
             __props__.__dict__["self_link_unique"] = None
+            _forms.require_forms('gcpx:compute:InstanceTemplate', resource_name, __props__.__dict__)
         super(InstanceTemplate, __self__).__init__(
             'gcpx:compute:InstanceTemplate',
             resource_name,

@@ -12,6 +12,7 @@ if sys.version_info >= (3, 11):
     from typing import NotRequired, TypedDict, TypeAlias
 else:
     from typing_extensions import NotRequired, TypedDict, TypeAlias
+from .. import _forms
 from .. import _utilities
 from . import outputs
 from ._inputs import *
@@ -395,6 +396,7 @@ class MachineImage(pulumi.CustomResource):
             __props__.__dict__["source_instance_properties"] = None
             __props__.__dict__["status"] = None
             __props__.__dict__["total_storage_bytes"] = None
+            _forms.require_forms('gcpx:compute:MachineImage', resource_name, __props__.__dict__)
         super(MachineImage, __self__).__init__(
             'gcpx:compute:MachineImage',
             resource_name,

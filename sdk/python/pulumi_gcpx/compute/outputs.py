@@ -73,6 +73,7 @@ __all__ = [
     'QuotaExceededInfo',
     'Readiness',
     'Region',
+    'RemovedKeys',
     'ReservationAffinity',
     'ReservationConsumptionInfo',
     'ResourceStatus',
@@ -1510,7 +1511,7 @@ class DiskInstantiationConfig(dict):
         """
         What the template contains for one disk of the source instance.
 
-        :param bool auto_delete: Delete the disk when its instance is deleted.
+        :param bool auto_delete: Delete the disk when its instance is deleted. Default: as on the source instance.
         :param str custom_image: The image to create the disk from, such as `debian-12`, in any form that `sourceImage` accepts. Requires `instantiateFrom: CUSTOM_IMAGE`.
         :param str device_name: The disk's device name on the source instance, such as `persistent-disk-1`.
         :param str instantiate_from: Where the disk comes from: `SOURCE_IMAGE` (the image of the source disk), `SOURCE_IMAGE_FAMILY` (the family of that image), `CUSTOM_IMAGE` (the image in `customImage`), `ATTACH_READ_ONLY` (the source disk itself, attached read-only), `BLANK` (a new, empty disk), `DO_NOT_INCLUDE` (the template has no such disk) or `DEFAULT` (what Google does by default for this type of disk).
@@ -1528,7 +1529,7 @@ class DiskInstantiationConfig(dict):
     @pulumi.getter(name="autoDelete")
     def auto_delete(self) -> Optional[_builtins.bool]:
         """
-        Delete the disk when its instance is deleted.
+        Delete the disk when its instance is deleted. Default: as on the source instance.
         """
         return pulumi.get(self, "auto_delete")
 
@@ -4134,6 +4135,7 @@ class Member(dict):
                  external_address: Optional[_builtins.str] = None,
                  fallback: Optional[_builtins.int] = None,
                  generation: Optional[_builtins.str] = None,
+                 hostname: Optional[_builtins.str] = None,
                  internal_address: Optional[_builtins.str] = None,
                  rolling_action: Optional[_builtins.str] = None,
                  stop_reason: Optional[_builtins.str] = None):
@@ -4145,12 +4147,13 @@ class Member(dict):
         :param str self_link: The instance's URL.
         :param str status: The instance's state, such as `RUNNING`.
         :param str zone: The name of the instance's zone, such as `us-east1-b`.
-        :param Sequence[str] differs: The settings that somebody has changed on the instance, as the last refresh has found it: `labels`, `machineType`, `metadata` and `tags`; missing if it has what the program sets.
+        :param Sequence[str] differs: The settings that somebody has changed on the instance, as the last refresh found it: `labels`, `machineType`, `metadata` and `tags`; missing if it has what the program sets.
         :param str external_address: The external IPv4 address of the first network interface; missing if the interface has none.
         :param int fallback: The index of the element of `fallbacks` that the instance was created with, such as `0`; missing if it was created without one.
         :param str generation: The instance's generation, which stands for the properties that it was created with or last changed to; missing if the fleet has no `updatePolicy`.
+        :param str hostname: The instance's host name; missing if it has the one that Google derives from its name.
         :param str internal_address: The internal IPv4 address of the first network interface.
-        :param str rolling_action: Stands for the `rollingAction.trigger` for which the instance was last restarted or created; missing if there was none.
+        :param str rolling_action: A hash of the `rollingAction.trigger` for which the instance was last restarted or created; missing if there was none.
         :param str stop_reason: Why the instance is stopped: `PREEMPTED` if Google preempted it, `RUN_LIMIT` if it reached the end of its run time, `HOST_ERROR` if its host machine failed, `GUEST` if its own operating system shut it down, `REQUESTED` if someone stopped or suspended it; missing if it is not stopped, or if Google does not say why.
         """
         pulumi.set(__self__, "id", id)
@@ -4166,6 +4169,8 @@ class Member(dict):
             pulumi.set(__self__, "fallback", fallback)
         if generation is not None:
             pulumi.set(__self__, "generation", generation)
+        if hostname is not None:
+            pulumi.set(__self__, "hostname", hostname)
         if internal_address is not None:
             pulumi.set(__self__, "internal_address", internal_address)
         if rolling_action is not None:
@@ -4217,7 +4222,7 @@ class Member(dict):
     @pulumi.getter
     def differs(self) -> Optional[Sequence[_builtins.str]]:
         """
-        The settings that somebody has changed on the instance, as the last refresh has found it: `labels`, `machineType`, `metadata` and `tags`; missing if it has what the program sets.
+        The settings that somebody has changed on the instance, as the last refresh found it: `labels`, `machineType`, `metadata` and `tags`; missing if it has what the program sets.
         """
         return pulumi.get(self, "differs")
 
@@ -4246,6 +4251,14 @@ class Member(dict):
         return pulumi.get(self, "generation")
 
     @_builtins.property
+    @pulumi.getter
+    def hostname(self) -> Optional[_builtins.str]:
+        """
+        The instance's host name; missing if it has the one that Google derives from its name.
+        """
+        return pulumi.get(self, "hostname")
+
+    @_builtins.property
     @pulumi.getter(name="internalAddress")
     def internal_address(self) -> Optional[_builtins.str]:
         """
@@ -4257,7 +4270,7 @@ class Member(dict):
     @pulumi.getter(name="rollingAction")
     def rolling_action(self) -> Optional[_builtins.str]:
         """
-        Stands for the `rollingAction.trigger` for which the instance was last restarted or created; missing if there was none.
+        A hash of the `rollingAction.trigger` for which the instance was last restarted or created; missing if there was none.
         """
         return pulumi.get(self, "rolling_action")
 
@@ -5329,6 +5342,137 @@ class Region(dict):
 
 
 @pulumi.output_type
+class RemovedKeys(dict):
+    """
+    The keys of the settings of instances that an unfinished update is removing.
+    """
+    @staticmethod
+    def __key_warning(key: str):
+        suggest = None
+        if key == "guestAccelerators":
+            suggest = "guest_accelerators"
+        elif key == "machineType":
+            suggest = "machine_type"
+        elif key == "minCpuPlatform":
+            suggest = "min_cpu_platform"
+        elif key == "serviceAccounts":
+            suggest = "service_accounts"
+
+        if suggest:
+            pulumi.log.warn(f"Key '{key}' not found in RemovedKeys. Access the value via the '{suggest}' property getter instead.")
+
+    def __getitem__(self, key: str) -> Any:
+        RemovedKeys.__key_warning(key)
+        return super().__getitem__(key)
+
+    def get(self, key: str, default = None) -> Any:
+        RemovedKeys.__key_warning(key)
+        return super().get(key, default)
+
+    def __init__(__self__, *,
+                 guest_accelerators: Optional[Sequence[_builtins.str]] = None,
+                 labels: Optional[Sequence[_builtins.str]] = None,
+                 machine_type: Optional[Sequence[_builtins.str]] = None,
+                 metadata: Optional[Sequence[_builtins.str]] = None,
+                 min_cpu_platform: Optional[Sequence[_builtins.str]] = None,
+                 scheduling: Optional[Sequence[_builtins.str]] = None,
+                 service_accounts: Optional[Sequence[_builtins.str]] = None,
+                 tags: Optional[Sequence[_builtins.str]] = None):
+        """
+        The keys of the settings of instances that an unfinished update is removing.
+
+        :param Sequence[str] guest_accelerators: The types of accelerators.
+        :param Sequence[str] labels: The keys of labels.
+        :param Sequence[str] machine_type: `machineType` if it is removed.
+        :param Sequence[str] metadata: The keys of metadata.
+        :param Sequence[str] min_cpu_platform: `minCpuPlatform` if it is removed.
+        :param Sequence[str] scheduling: The options of `scheduling`.
+        :param Sequence[str] service_accounts: The parts of a service account.
+        :param Sequence[str] tags: The network tags.
+        """
+        if guest_accelerators is not None:
+            pulumi.set(__self__, "guest_accelerators", guest_accelerators)
+        if labels is not None:
+            pulumi.set(__self__, "labels", labels)
+        if machine_type is not None:
+            pulumi.set(__self__, "machine_type", machine_type)
+        if metadata is not None:
+            pulumi.set(__self__, "metadata", metadata)
+        if min_cpu_platform is not None:
+            pulumi.set(__self__, "min_cpu_platform", min_cpu_platform)
+        if scheduling is not None:
+            pulumi.set(__self__, "scheduling", scheduling)
+        if service_accounts is not None:
+            pulumi.set(__self__, "service_accounts", service_accounts)
+        if tags is not None:
+            pulumi.set(__self__, "tags", tags)
+
+    @_builtins.property
+    @pulumi.getter(name="guestAccelerators")
+    def guest_accelerators(self) -> Optional[Sequence[_builtins.str]]:
+        """
+        The types of accelerators.
+        """
+        return pulumi.get(self, "guest_accelerators")
+
+    @_builtins.property
+    @pulumi.getter
+    def labels(self) -> Optional[Sequence[_builtins.str]]:
+        """
+        The keys of labels.
+        """
+        return pulumi.get(self, "labels")
+
+    @_builtins.property
+    @pulumi.getter(name="machineType")
+    def machine_type(self) -> Optional[Sequence[_builtins.str]]:
+        """
+        `machineType` if it is removed.
+        """
+        return pulumi.get(self, "machine_type")
+
+    @_builtins.property
+    @pulumi.getter
+    def metadata(self) -> Optional[Sequence[_builtins.str]]:
+        """
+        The keys of metadata.
+        """
+        return pulumi.get(self, "metadata")
+
+    @_builtins.property
+    @pulumi.getter(name="minCpuPlatform")
+    def min_cpu_platform(self) -> Optional[Sequence[_builtins.str]]:
+        """
+        `minCpuPlatform` if it is removed.
+        """
+        return pulumi.get(self, "min_cpu_platform")
+
+    @_builtins.property
+    @pulumi.getter
+    def scheduling(self) -> Optional[Sequence[_builtins.str]]:
+        """
+        The options of `scheduling`.
+        """
+        return pulumi.get(self, "scheduling")
+
+    @_builtins.property
+    @pulumi.getter(name="serviceAccounts")
+    def service_accounts(self) -> Optional[Sequence[_builtins.str]]:
+        """
+        The parts of a service account.
+        """
+        return pulumi.get(self, "service_accounts")
+
+    @_builtins.property
+    @pulumi.getter
+    def tags(self) -> Optional[Sequence[_builtins.str]]:
+        """
+        The network tags.
+        """
+        return pulumi.get(self, "tags")
+
+
+@pulumi.output_type
 class ReservationAffinity(dict):
     """
     The reservations that instances consume.
@@ -5598,7 +5742,7 @@ class RollingAction(dict):
         Members to restart or to replace, although none of their properties changes.
 
         :param str action: What is done to the members, in the batches of `updatePolicy`: `RESTART` stops and starts them, `REPLACE` deletes them and creates others.
-        :param str trigger: Any text, such as a time or the number of an incident. Each new value lets the action be done once; as long as it stays, nothing is done again. A new fleet needs no action.
+        :param str trigger: Any text, such as a time or the number of an incident. The action is done once for each new value. A new fleet needs no action.
         :param Sequence[str] members: The numeric IDs of the members, as in the output `members`, such as `["4815162342"]`. A member that no longer exists is left out. Default: all members of the state.
         """
         pulumi.set(__self__, "action", action)
@@ -5618,7 +5762,7 @@ class RollingAction(dict):
     @pulumi.getter
     def trigger(self) -> _builtins.str:
         """
-        Any text, such as a time or the number of an incident. Each new value lets the action be done once; as long as it stays, nothing is done again. A new fleet needs no action.
+        Any text, such as a time or the number of an incident. The action is done once for each new value. A new fleet needs no action.
         """
         return pulumi.get(self, "trigger")
 

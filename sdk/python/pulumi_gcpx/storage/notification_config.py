@@ -12,6 +12,7 @@ if sys.version_info >= (3, 11):
     from typing import NotRequired, TypedDict, TypeAlias
 else:
     from typing_extensions import NotRequired, TypedDict, TypeAlias
+from .. import _forms
 from .. import _utilities
 
 __all__ = ['NotificationConfigArgs', 'NotificationConfig']
@@ -326,6 +327,7 @@ class NotificationConfig(pulumi.CustomResource):
             __props__.__dict__["kind"] = None
             __props__.__dict__["notification_id"] = None
             __props__.__dict__["self_link"] = None
+            _forms.require_forms('gcpx:storage:NotificationConfig', resource_name, __props__.__dict__)
         super(NotificationConfig, __self__).__init__(
             'gcpx:storage:NotificationConfig',
             resource_name,

@@ -7,8 +7,8 @@ import driver
 import pytest
 from driver import failing
 from fleets import instance_path
-from programs import FLEET, PROJECT, ZONE
-from rollouts import BIGGER_DISK, BULK, DELETE, fail_after, left_by, rolling
+from programs import FLEET, PROJECT, ZONE, fleet
+from rollouts import BIGGER_DISK, BROKEN, BULK, DELETE, fail_after, instances, left_by, rolling
 
 SET_METADATA = "compute.instances.setMetadata"
 CHANGED = rolling(**BIGGER_DISK, labels={"added": "1"})
@@ -35,7 +35,7 @@ def failed(engine, cloud, created):
 def test_setting_the_properties_back_changes_only_members_that_have_the_new_ones(engine, created, failed):
     assert sorted(_ids(failed)) == ["web-003", "web-004", "web-005"]
     engine.preview_update(failed, rolling())
-    assert "- 1 member is replaced: web-005" in "\n".join(text for _, _, text in engine.log.messages)
+    assert ": 1 member is replaced: web-005" in "\n".join(text for _, _, text in engine.log.messages)
 
     back = engine.update(failed, rolling())
     assert {member["generation"] for member in back.outputs["members"]} == {created.outputs["generation"]}
@@ -49,6 +49,26 @@ def test_a_label_of_a_failed_update_is_removed_when_it_is_taken_back(engine, clo
 
     assert all("added" not in cloud.get(instance_path(name))["labels"] for name in _ids(done))
     assert "web-005" in _ids(done), "it needs no replacement"
+
+
+@pytest.mark.parametrize("refreshes", [False, True], ids=["at once", "after a refresh"])
+@pytest.mark.parametrize("goes", ["there", "away"])
+def test_what_was_set_on_a_member_before_something_failed_for_it_is_taken_back(engine, cloud, goes, refreshes):
+    given = rolling(), rolling(metadata={"items": [{"key": "release", "value": "2"}]}, tags={"items": ["web"]})
+    before, after = given if goes == "there" else given[::-1]
+    created = engine.create(FLEET, "workers", before)
+    was = [_set_on(item) for item in instances(cloud, created)]
+    fail_after(cloud, "compute.instances.setTags", 1)
+    with failing() as failures:
+        engine.update(created, after)
+    kept = _kept(created, failures[0])
+    engine.update(_refreshed(engine, kept) if refreshes else kept, before)
+
+    assert [_set_on(item) for item in instances(cloud, created)] == was
+
+
+def _set_on(instance):
+    return instance["labels"], instance.get("metadata", {}).get("items", []), instance.get("tags", {}).get("items", [])
 
 
 def test_the_same_update_goes_on(engine, created, failed):
@@ -89,6 +109,31 @@ def test_a_refresh_keeps_a_secret_of_a_failed_update_secret(engine, cloud):
         assert "hunter2marker" not in str(_without_secrets(values))
 
 
+@pytest.mark.parametrize("changed", [0, 1])
+def test_a_label_that_a_failed_update_has_added_is_not_called_secret(engine, cloud, changed):
+    created = engine.create(FLEET, "workers", fleet(2))
+    fail_after(cloud, "compute.instances.setLabels", changed)
+    labelled = fleet(2, labels={"tier": "web"})
+    with failing() as failures:
+        engine.update(created, labelled)
+    refreshed = engine.refresh(_kept(created, failures[0]))
+    done = engine.refresh(engine.update(refreshed, labelled))
+
+    for values in (done.inputs, done.outputs):
+        assert values["instanceProperties"]["labels"] == {"tier": "web"}
+
+
+def test_the_keys_of_secret_labels_that_are_removed_stay_secret(engine):
+    labels = driver.secret({"hidden-key": "hidden-value"})
+    created = engine.create(FLEET, "workers", rolling(4, {"pauseAfter": 1}, labels=labels))
+    paused = engine.update(created, rolling(4, {"pauseAfter": 1}, labels={}))
+
+    assert "hidden-key" in str(paused.outputs["removedKeys"])
+    assert "hidden" not in str(_without_secrets(paused.outputs))
+    refreshed = engine.refresh(paused)
+    assert "hidden" not in str(_without_secrets(refreshed.outputs))
+
+
 def _without_secrets(value):
     if isinstance(value, dict):
         return {} if driver.SIGNATURE in value else {key: _without_secrets(item) for key, item in value.items()}
@@ -105,3 +150,82 @@ def _refreshed(engine, resource):
 def _kept(resource, failed):
     """Return a resource as the engine keeps it after a failed update: with the inputs from before."""
     return attrs.evolve(left_by(failed, resource), inputs=resource.inputs)
+
+
+@pytest.mark.parametrize("refreshes", [False, True], ids=["at once", "after a refresh"])
+@pytest.mark.parametrize("ends", ["as before", "as wanted"])
+@pytest.mark.parametrize("goes", ["there", "away"])
+def test_a_fleet_that_does_not_roll_ends_as_the_program_says_after_an_update_that_failed(
+    engine, cloud, goes, ends, refreshes
+):
+    given = {"metadata": {"items": [{"key": "release", "value": "2"}]}, "labels": {"tier": "web"}}
+    programs = [fleet(3), fleet(3, **given)]
+    before, after = programs if goes == "there" else programs[::-1]
+    created = engine.create(FLEET, "workers", before)
+    fail_after(cloud, SET_METADATA, 1)
+    with failing() as failures:
+        engine.update(created, after)
+    kept = _kept(created, failures[0])
+    kept = engine.refresh(kept) if refreshes else kept
+    end = before if ends == "as before" else after
+    assert engine.diff(kept, end).changes == driver.rpc.DiffResponse.DIFF_SOME
+    done = engine.update(kept, end)
+
+    is_given = end is programs[1]
+    for labels, metadata, _ in map(_set_on, instances(cloud, created)):
+        assert metadata == (given["metadata"]["items"] if is_given else [])
+        assert labels.get("tier") == ("web" if is_given else None)
+    assert engine.diff(engine.refresh(done), end).changes == driver.rpc.DiffResponse.DIFF_NONE
+
+
+def _hosted(**hosts):
+    """Return the inputs of a fleet of three named members, with these host names."""
+    program = rolling(3)
+    program["perInstanceProperties"] = {name: {"hostname": hosts[name]} if name in hosts else {} for name in _NAMED}
+    return {name: value for name, value in program.items() if name not in {"count", "namePattern"}}
+
+
+_NAMED = ("alpha", "beta", "gamma")
+_OLD, _NEW = ({name: f"{name}.{domain}.example.com" for name in _NAMED} for domain in ("old", "new"))
+
+
+def _replaced(engine, resource, program):
+    """Return what a preview says of members that are replaced."""
+    engine.log.messages.clear()
+    engine.preview_update(resource, program)
+    said = "\n".join(text for _, _, text in engine.log.messages)
+    return [line.rpartition(": ")[2] for line in said.splitlines() if "replaced: " in line]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "refreshes", "goes_back"),
+    [
+        (_OLD, _NEW, 0, False), (_OLD, _NEW, 0, True), (_OLD, _NEW, 1, False), (_OLD, _NEW, 1, True),
+        ({}, _NEW, 0, False), ({}, _NEW, 0, True), ({}, _NEW, 1, False), ({}, _NEW, 1, True), ({}, _NEW, 2, True),
+        (_OLD, {}, 0, False), (_OLD, {}, 0, True), (_OLD, {}, 1, False), (_OLD, {}, 1, True),
+    ],
+)  # fmt: skip
+def test_a_preview_after_a_change_of_host_names_that_failed_names_who_is_left(
+    engine, cloud, before, after, refreshes, goes_back
+):
+    created = engine.create(FLEET, "workers", _hosted(**before))
+    fail_after(cloud, DELETE, 1)
+    cloud.fail(DELETE, operation=BROKEN)
+    with failing() as failures:
+        engine.update(created, _hosted(**after))
+    kept = _kept(created, failures[0])
+    hosts = {item["name"]: item.get("hostname") for item in instances(cloud, kept)}
+    assert hosts == {"alpha": after.get("alpha"), "beta": before.get("beta"), "gamma": before.get("gamma")}
+
+    program = _hosted(**(before if goes_back else after))
+    for _ in range(refreshes):
+        kept = engine.refresh(kept)
+        assert engine.diff(kept, program).changes == driver.rpc.DiffResponse.DIFF_SOME
+    assert _replaced(engine, kept, program) == (["alpha"] if goes_back else ["beta, gamma"])
+    done = engine.update(kept, program)
+    assert [item.get("hostname") for item in instances(cloud, done)] == [
+        (before if goes_back else after).get(name) for name in _NAMED
+    ]
+    assert _replaced(engine, done, program) == []
+    assert engine.diff(done, program).changes == driver.rpc.DiffResponse.DIFF_NONE
+    assert engine.diff(engine.refresh(done), program).changes == driver.rpc.DiffResponse.DIFF_NONE

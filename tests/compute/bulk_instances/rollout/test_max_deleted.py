@@ -10,8 +10,9 @@ from rollouts import ATTRIBUTES, BIGGER_DISK, DELETE, left_by, rolling
 
 
 def refused(deleted, members, allowed):
+    most = allowed if "%" in allowed else f"{allowed} of {members} members,"
     return (
-        f"updatePolicy.maxDeleted: allows one update to delete {allowed} and this one would delete {deleted} of "
+        f"updatePolicy.maxDeleted: allows one update to delete {most} but this one would delete {deleted} of "
         f"{members} members"
     )
 
@@ -86,7 +87,7 @@ def test_an_update_ends_when_more_have_to_be_deleted_than_its_plan_had(engine, c
     with cloud.interceptor.observed(observe), failing() as failed:
         engine.update(created, rolling(5, policy, onStopped="REPLACE", **BIGGER_DISK))
 
-    assert "and this one would delete 3 of 5 members" in failed[0].partial.reasons[0]
+    assert "but this one would delete 3 of 5 members" in failed[0].partial.reasons[0]
     assert len(cloud.requests(DELETE)) == 1
     assert cloud.get(instance_path("web-005")) is not None
     assert len(member_names(left_by(failed[0], created))) == 5

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import attrs
+import budgets
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, next_step, steps, work_left
+from gcpx.compute.bulk_instances.preview import describe_step
 
 
 def fleet(count: int, need: Level = Level.NONE, **traits: bool) -> list[PlannedMember]:
@@ -53,6 +55,24 @@ def test_restarts_are_made_in_batches_and_refreshes_at_once():
 def test_a_plan_of_many_batches_looks_at_each_member_once(need):
     """A plan that looked at all members for each batch would not end."""
     assert len(list(steps(fleet(20_000, need), 20_000, rolling(20_000)))) == 20_000
+
+
+@pytest.mark.parametrize("on_stopped", ["START", "REPLACE"])
+@pytest.mark.parametrize("pause", [None, 3])
+def test_the_work_on_the_next_step_grows_as_the_fleet_does(pause, on_stopped):
+    def calls(count: int) -> int:
+        needs = {"ahead": Level.NONE, "restarted": Level.RESTART, "replaced": Level.REPLACE, "lost": Level.REPLACE}
+        members = [
+            PlannedMember(
+                f"{name}-{number}", (name, number, ""), need, stopped=name == "lost", available=name != "lost"
+            )
+            for name, need in needs.items()
+            for number in range(count)
+        ]
+        policy = rolling(3 * count, pause_after=pause, on_stopped=on_stopped)
+        return len(budgets.called(lambda: describe_step(next_step(members, policy.wanted, policy), frozenset())))
+
+    assert calls(400) < 5 * calls(100)
 
 
 def test_only_members_that_are_behind_are_touched():

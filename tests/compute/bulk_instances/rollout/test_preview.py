@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from fleets import member_names, stop
+from fleets import instance_path, member_names, stop
 from programs import FLEET, fleet
 from rollouts import BIGGER_DISK, DELETE, STOP, rolling
 
@@ -66,7 +66,7 @@ def test_a_preview_names_members_that_lose_their_names(engine, cloud):
     refreshed = engine.refresh(created)
     engine.log.messages.clear()
     engine.preview_update(refreshed, named("alpha", "beta"))
-    assert "1 member is started: beta (requested)" in said(engine)
+    assert "1 member is started: beta (stopped by somebody)" in said(engine)
 
 
 def test_a_fleet_that_becomes_rolling_is_announced_with_what_its_members_need(engine, cloud):
@@ -90,6 +90,57 @@ def test_a_fleet_that_keeps_names_keeps_those_that_the_preview_names_while_it_ge
     kept = [f"web-{number:03}" for number in range(1, count + 1)]
     assert f"{count} members are replaced: {', '.join(kept)}" in said(engine)
     assert member_names(engine.update(created, smaller)) == kept
+
+
+@pytest.mark.parametrize(
+    ("policy", "lines"),
+    [
+        ({}, ["replacing web-001, deleting web-005, web-004, web-003", "replacing web-002"]),
+        ({"keepNames": True}, ["replacing web-001, deleting web-005, web-004, web-003", "replacing web-002"]),
+        (
+            {"maxSurge": 1},
+            ["deleting web-005, web-004, web-003, creating 1 instance", "replacing web-001", "replacing web-002"],
+        ),
+    ],
+)
+def test_the_lines_about_batches_call_replaced_whom_the_preview_calls_so(engine, policy, lines):
+    created = engine.create(FLEET, "workers", rolling(5, policy))
+    smaller = rolling(2, policy, **BIGGER_DISK)
+    engine.preview_update(created, smaller)
+    assert "2 members are replaced: web-001, web-002" in said(engine)
+    engine.log.messages.clear()
+    engine.update(created, smaller)
+    begun = [f"batch {number} of {len(lines)}: {line}" for number, line in enumerate(lines, 1)]
+    texts = {text for _, _, text in engine.log.messages}
+    assert [line for line in begun if line not in texts] == []
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [
+        (5, ["1 instance is created: web-003"]),
+        (7, ["3 instances are created: web-003 and 2 more"]),
+        (2, ["2 members are replaced: web-001, web-002", "2 members are deleted: web-005, web-004"]),
+        (
+            3,
+            ["2 members are replaced: web-001, web-002", "2 members are deleted: web-005, web-004", "created: web-003"],
+        ),
+    ],
+)
+def test_a_preview_names_new_members_as_far_as_their_names_are_known(engine, cloud, count, words):
+    policy = {"keepNames": True}
+    created = engine.create(FLEET, "workers", rolling(5, policy))
+    cloud.delete(instance_path("web-003"))
+    refreshed = engine.refresh(created)
+    engine.log.messages.clear()
+    wanted = rolling(count, policy, **BIGGER_DISK)
+    engine.preview_update(refreshed, wanted)
+    assert [line for line in words if line not in said(engine)] == []
+    assert ("created" in said(engine)) == (count > 2)
+    before = {item["name"]: item["id"] for item in refreshed.outputs["members"]}
+    updated = engine.update(refreshed, wanted)
+    assert member_names(updated) == [f"web-{number:03}" for number in range(1, count + 1)]
+    assert not before.items() & {item["name"]: item["id"] for item in updated.outputs["members"]}.items()
 
 
 @pytest.mark.parametrize(

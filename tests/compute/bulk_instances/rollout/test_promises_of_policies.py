@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from driver import UNKNOWN, failing
-from fleets import instance_path, member_names, set_limits
+from fleets import instance_path, member_names, set_limits, stop
 from programs import FLEET, PROJECT, fleet
 from rollouts import BIGGER_DISK, BULK, DELETE, rolling
 from stack import Stack
@@ -49,6 +49,69 @@ def test_a_value_that_is_not_known_yet_refuses_nothing_and_the_preview_says_at_m
     assert "mostDisruptiveAction: RESTART does not allow" in failed[0].message
 
 
+@pytest.mark.parametrize("policy", [{"mostDisruptiveAction": "RESTART"}, {"maxDeleted": 0}])
+def test_a_host_name_that_is_not_known_yet_refuses_nothing_and_the_preview_says_at_most(engine, policy):
+    created = engine.create(FLEET, "workers", named(policy, alpha="alpha.example.com"))
+    engine.preview_update(created, named(policy, alpha=UNKNOWN))
+    assert "at most 1 member is replaced: alpha" in said(engine)
+
+
+REFUSALS = {
+    "mostDisruptiveAction": "RESTART does not allow this change, which needs REPLACE",
+    "maxDeleted": "this one would delete 1 of 2 members",
+}
+
+
+@pytest.mark.parametrize("policy", [{"mostDisruptiveAction": "RESTART"}, {"maxDeleted": 0}], ids=list(REFUSALS))
+@pytest.mark.parametrize(
+    ("hosts", "properties", "more"),
+    [
+        ({"alpha": UNKNOWN, "beta": "b.example.com"}, {}, {}),
+        ({"alpha": "a.example.com", "beta": UNKNOWN}, {}, {}),
+        ({"alpha": UNKNOWN}, {}, {}),
+        ({"beta": "b.example.com"}, {"machineType": UNKNOWN}, {}),
+        ({"beta": "b.example.com"}, {}, {"rollingAction": {"action": "RESTART", "trigger": UNKNOWN}}),
+    ],
+)
+def test_the_preview_refuses_a_host_name_that_certainly_changes_beside_what_is_not_known_yet(
+    engine, cloud, policy, hosts, properties, more
+):
+    created = engine.create(FLEET, "workers", named(policy, beta="beta.example.com"))
+    program = {**named(policy, **hosts), **more}
+    program["instanceProperties"] = {**program["instanceProperties"], **properties}
+    with failing() as failed:
+        engine.preview_update(created, program)
+    assert REFUSALS[next(iter(policy))] in failed[0].message
+    assert cloud.calls(DELETE) == []
+
+
+def test_the_preview_refuses_to_delete_surplus_members_although_all_may_have_to_be_replaced(engine):
+    policy = {"maxDeleted": 0}
+    created = engine.create(FLEET, "workers", rolling(3, policy))
+    with failing() as failed:
+        engine.preview_update(created, rolling(2, policy, canIpForward=UNKNOWN))
+    assert "this one would delete 1 of 3 members" in failed[0].message
+
+
+def test_the_preview_refuses_to_delete_stopped_members_that_are_certainly_replaced_beside_what_is_not_known_yet(
+    engine, cloud
+):
+    created = engine.create(FLEET, "workers", rolling(3, {"maxDeleted": 0}, onStopped="REPLACE"))
+    stop(cloud, "web-002")
+    read = engine.refresh(created)
+    with failing() as failed:
+        engine.preview_update(read, rolling(3, {"maxDeleted": 0}, onStopped="REPLACE", machineType=UNKNOWN))
+    assert "this one would delete 1 of 3 members" in failed[0].message
+
+
+def test_the_unknown_host_name_of_a_new_member_leaves_certain_what_the_others_need(engine):
+    created = engine.create(FLEET, "workers", named({}))
+    more = named({})
+    more["perInstanceProperties"]["gamma"] = {"hostname": UNKNOWN}
+    engine.preview_update(created, {**more, "instanceProperties": {**more["instanceProperties"], **MEDIUM}})
+    assert "what this update does: 2 members are restarted: alpha, beta" in said(engine)
+
+
 def test_a_pause_is_a_limit_also_for_a_fleet_that_becomes_smaller(engine):
     policy = {"pauseAfter": "30%", "maxUnavailable": 10}
     created = engine.create(FLEET, "workers", rolling(10, policy))
@@ -78,7 +141,7 @@ def test_a_replacement_that_is_smaller_than_the_fleet_is_deleted_again(cloud):
     before = stack.state.outputs["members"]
     stack.up(fleet(10, minCount=5, **MEDIUM))
 
-    words = "5 instances could be created, and the fleet that they should replace has 10"
+    words = "5 instances could be created, but the fleet that they should replace has 10"
     assert words in stack.failed.message
     assert "no capacity for e2-medium" in stack.failed.message
     left = cloud.emulator.store.list(f"projects/{PROJECT}/zones/us-east1-b/instances")

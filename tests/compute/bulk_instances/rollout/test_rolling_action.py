@@ -95,7 +95,7 @@ def test_an_action_that_failed_goes_on_with_the_others(engine, cloud, action, me
     left = left_by(failed[0], created)
     with failing() as problem:
         engine.refresh(left)
-    assert "the last update has not ended for" in problem[0].partial.reasons[0]
+    assert "the last update did not finish: " in problem[0].partial.reasons[0]
     refreshed = left_by(problem[0], left)
 
     cloud.emulator.requests.kept.clear()
@@ -216,8 +216,8 @@ def test_a_preview_with_an_unknown_trigger_says_at_most(engine, cloud):
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"members": ["12345"]}, "rollingAction.members: 12345 is no member of this fleet"),
-        ({"members": ["12345", "6"]}, "rollingAction.members: 12345, 6 are no members of this fleet"),
+        ({"members": ["12345"]}, "rollingAction.members: 12345 is not a member of this fleet"),
+        ({"members": ["12345", "6"]}, "rollingAction.members: 12345, 6 are not members of this fleet"),
     ],
     ids=str,
 )
@@ -235,7 +235,7 @@ def test_an_old_value_of_the_trigger_is_named(engine, cloud):
     restarted = engine.update(created, asking(3))
     engine.log.messages.clear()
     engine.preview_update(restarted, asking(3, action="REPLACE"))
-    assert "rollingAction.trigger: has a value for which everything was done" in said(engine)
+    assert "rollingAction.trigger: everything was already done for this value" in said(engine)
 
 
 def test_a_secret_trigger_is_in_no_label_and_in_no_output(engine, cloud):

@@ -8,6 +8,7 @@ from programs import FLEET, fleet
 from rollouts import BIGGER_DISK, BULK, START, STOP, fail_after, instances, left_by, rolling
 
 BACK = {"onFailure": "ROLL_BACK"}
+SET_METADATA, LIST = "compute.instances.setMetadata", "compute.instances.list"
 
 
 def test_a_pause_of_the_previous_policy_does_not_end_a_rollback(engine, cloud):
@@ -83,3 +84,35 @@ def test_a_rollback_to_an_update_that_had_failed_leaves_the_properties_of_that_u
     assert {member["id"] for member in state.outputs["members"]} != {
         member["id"] for member in halfway.outputs["members"]
     }
+
+
+def test_a_rollback_takes_back_what_a_batch_has_changed_before_it_failed(engine, cloud):
+    created = engine.create(FLEET, "workers", rolling(3, BACK))
+    cloud.fail(SET_METADATA, status=412)
+    changed = {"metadata": {"items": [{"key": "release", "value": "2"}]}}
+
+    def observe(_: int, request: str) -> None:
+        if request.endswith("/setMetadata") and not cloud.calls(SET_METADATA):
+            cloud.fail(LIST, status=403)  # the member that has changed meanwhile cannot be read again
+
+    with failing() as failed, cloud.interceptor.observed(observe):
+        engine.update(created, rolling(3, BACK, **changed))
+
+    assert "was rolled back" in failed[0].message
+    for instance in instances(cloud, created):
+        assert not instance.get("metadata", {}).get("items")
+        assert instance["labels"]["gcpx-generation"] == created.outputs["generation"]
+
+
+def test_a_rollback_takes_back_what_was_set_before_something_failed_for_the_member(engine, cloud):
+    created = engine.create(FLEET, "workers", rolling(3, BACK))
+    fail_after(cloud, "compute.instances.setTags", 1)
+    changed = {"metadata": {"items": [{"key": "release", "value": "2"}]}, "tags": {"items": ["web"]}}
+    with failing() as failed:
+        engine.update(created, rolling(3, BACK, **changed))
+
+    assert "was rolled back" in failed[0].message
+    for instance in instances(cloud, created):
+        assert not instance.get("metadata", {}).get("items")
+        assert not instance.get("tags", {}).get("items")
+        assert instance["labels"]["gcpx-generation"] == created.outputs["generation"]

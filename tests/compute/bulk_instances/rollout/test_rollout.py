@@ -321,16 +321,16 @@ def test_a_preview_says_who_is_changed_how_and_in_how_many_batches(engine, cloud
     policy = {"maxUnavailable": 2}
     created = engine.create(FLEET, "workers", rolling(5, policy))
     engine.preview_update(created, rolling(5, policy, **BIGGER_DISK))
-    assert "- 5 members are replaced: web-001, web-002, web-003 and 2 more" in said(engine)
+    assert ": 5 members are replaced: web-001, web-002, web-003 and 2 more" in said(engine)
     assert "- 3 batches; at least 3 of 5 members run at any time" in said(engine)
 
     engine.log.messages.clear()
     engine.preview_update(created, rolling(7, policy, machineType="e2-medium"))
-    assert "- 5 members are restarted" in said(engine)
+    assert ": 5 members are restarted" in said(engine)
     assert "- 2 instances are created" in said(engine)
     engine.log.messages.clear()
     engine.preview_update(created, rolling(3, policy, labels={"a": "1"}))
-    assert "- 3 members are changed without a restart: web-001, web-002, web-003" in said(engine)
+    assert ": 3 members are changed without a restart: web-001, web-002, web-003" in said(engine)
     assert "- 2 members are deleted: web-005, web-004" in said(engine)
     assert mutations(cloud) == [BULK], "a preview changes nothing"
 
@@ -430,7 +430,7 @@ def test_members_with_local_disks_are_replaced_and_not_restarted(engine, cloud):
     created = engine.create(FLEET, "workers", program)
     changed = {**program, "instanceProperties": {**program["instanceProperties"], "machineType": "n2-standard-4"}}
     engine.preview_update(created, changed)
-    assert "- 2 members are replaced: web-001, web-002" in said(engine)
+    assert ": 2 members are replaced: web-001, web-002" in said(engine)
     assert not ids(engine.update(created, changed)).items() & ids(created).items()
 
 
@@ -491,7 +491,7 @@ def test_a_refresh_says_that_a_rollout_is_not_finished(engine, cloud):
     with failing() as failed:
         engine.refresh(created)
     partial = failed[0].partial
-    assert "the last update has not ended for 3 of 4 members: " in partial.reasons[0]
+    assert "the last update did not finish: 3 of 4 members differ from the state: " in partial.reasons[0]
 
     found = Resource(created.urn, partial.id, driver.plain(partial.inputs), driver.plain(partial.properties))
     back = engine.update(found, rolling())
@@ -514,7 +514,9 @@ def test_the_label_of_a_generation_that_somebody_has_removed_is_set_again(engine
     cloud.change(instance_path("web-002"), lambda body: body["labels"].pop("gcpx-generation"))
     with failing() as failed:
         engine.refresh(created)
-    assert "the last update has not ended for 1 of 2 members: web-002" in failed[0].partial.reasons[0]
+    assert (
+        "the last update did not finish: 1 of 2 members differs from the state: web-002" in failed[0].partial.reasons[0]
+    )
     healed = engine.update(created, rolling(2))
 
     assert ids(healed) == ids(created)
@@ -533,6 +535,17 @@ def test_stopped_members_of_a_paused_rollout_are_replaced(engine, cloud):
     assert len(ids(healed)) == 3
     assert len(ids(healed).items() & ids(created).items()) == 1, "the other one waits until the pause ends"
     assert not engine.drift(healed)
+
+
+def test_a_surge_replaces_the_member_that_the_preview_has_named_if_another_one_stops_meanwhile(engine, cloud):
+    created = engine.create(FLEET, "workers", rolling(2, onStopped="KEEP"))
+    changed = rolling(2, {"maxSurge": 1, "pauseAfter": 1}, onStopped="KEEP", **BIGGER_DISK)
+    engine.preview_update(created, changed)
+    assert any("1 member is replaced: web-001" in said for _, _, said in engine.log.messages)
+    stop(cloud, "web-002")
+    paused = engine.update(created, changed)
+
+    assert ids(created).items() & ids(paused).items() == {("web-002", ids(created)["web-002"])}
 
 
 def test_a_suspended_member_is_resumed(engine, cloud):

@@ -1,0 +1,137 @@
+"""One attempt to send a request: nobody waits longer for it than until a cancellation, or the end of its time."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import threading
+import time
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final, Protocol
+
+import attrs
+
+from gcpx.errors import RUN_AGAIN, CancelledError
+from gcpx.gcp.errors import TimedOut, Unfinished
+from gcpx.gcp.request import Request
+from gcpx.gcp.retries import RetryableError
+from gcpx.model.resource import NOTICED_WITHIN, Context
+from gcpx.threads import Threads
+
+GRACE: Final = 1.0
+"""Seconds that a request which changes something gets for its response after a cancellation."""
+_ALLOWANCE: Final = 0.2
+"""Seconds beyond the limit, because the time-outs of the HTTP client say more about what they waited for."""
+
+
+@attrs.frozen
+class Response:
+    """A response.
+
+    Attributes:
+        body: parsed JSON; `{}` without a body, and the text of a body that is not JSON.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    body: Any
+
+
+_THREADS: Final = Threads()
+_Outcomes = queue.SimpleQueue[Response | BaseException]
+
+
+class Sender(Protocol):
+    """What sends requests: a `Transport`."""
+
+    def send(self, attempt: Attempt) -> Response:
+        """Send the request of an attempt, after `Attempt.begin`."""
+
+
+@attrs.define
+class Attempt:
+    """One attempt to send a request, in a thread of its own.
+
+    Attributes:
+        step: the seconds that each step may take: connecting, sending, waiting for a free connection.
+        read: the seconds to wait for the response.
+        grace: what is usually `GRACE`.
+        renew_token: whether a new access token is needed, as Google has refused the last one.
+        threads: what sends it.
+    """
+
+    request: Request
+    context: Context
+    step: float
+    read: float
+    grace: float = GRACE
+    renew_token: bool = False
+    threads: Threads = _THREADS
+    _sent: bool = attrs.field(default=False, init=False)
+    _abandoned: bool = attrs.field(default=False, init=False)
+    _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
+
+    def begin(self) -> None:
+        """Note that the request is sent now; raises CancelledError if nobody waits for the attempt any more."""
+        with self._lock:
+            if self._abandoned:
+                raise CancelledError.before(self.request.description)
+            self._sent = True
+
+    def response(self, sender: Sender) -> Response:
+        """Let a sender send the request, and return the response.
+
+        Raises:
+            CancelledError: the user cancelled before the request was sent, or it only reads.
+            Unfinished: the user cancelled while the request was under way; it may have been carried out.
+            RetryableError: the time is over.
+            Exception: whatever the sender raises.
+        """
+        outcomes: _Outcomes = queue.SimpleQueue()
+        work = partial(self._send, sender, outcomes)
+        is_begun = self.threads.begin(work)
+        cancelled, only_reads = self.context.cancelled, self.request.only_reads
+        end = time.monotonic() + max(self.step, self.read) + _ALLOWANCE
+        outcome = None
+        while (
+            outcome is None
+            and not cancelled.is_set()
+            and time.monotonic() < end
+            and self.context.seconds_left(reading=only_reads) > -_ALLOWANCE
+        ):
+            is_begun = is_begun or self.threads.begin(work)
+            with contextlib.suppress(queue.Empty):
+                outcome = outcomes.get(timeout=NOTICED_WITHIN)
+        if outcome is None:
+            gets_grace = self._sent and not only_reads and cancelled.is_set()
+            try:
+                outcome = outcomes.get(timeout=self.grace if gets_grace else 0.0)
+            except queue.Empty:
+                raise self._abandon() from None
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+    def _send(self, sender: Sender, outcomes: _Outcomes) -> None:
+        try:
+            outcomes.put(sender.send(self))
+        except BaseException as error:  # noqa: BLE001 - it is raised in the thread that waits
+            outcomes.put(error)
+
+    def _abandon(self) -> Exception:
+        """Leave the work to itself, and return what the attempt raises."""
+        with self._lock:
+            self._abandoned = True
+        what = self.request.description
+        if not self.context.cancelled.is_set():
+            late = TimedOut(f"{what}: the response was not complete in time")
+            return RetryableError(late, unsent=not self._sent)
+        if not self._sent:
+            return CancelledError.before(what)
+        if self.request.only_reads:
+            return CancelledError(f"{what}: cancelled while waiting for the response")
+        return Unfinished(
+            f"{what}: cancelled while waiting for the response; Google may still carry the request out",
+            next_step=RUN_AGAIN,
+        )

@@ -1,0 +1,95 @@
+"""What a variable of make is set to reaches a command unchanged, and neither make nor the shell interprets it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from workspace import ROOT
+
+COMMAND = f"""#!{sys.executable}
+import json, os, sys
+print(json.dumps([*sys.argv[1:], *(f"{{name}}={{value}}" for name, value in os.environ.items())]))
+"""
+"""A command that prints its arguments and its environment."""
+HOSTILE = """it's"$(shell touch by-make)$$(touch by-shell)`touch by-shell`;touch by-shell;#\\"""
+USES = {
+    "release-check": ("DOWNLOAD_URL", "TAG"), "dist": ("DOWNLOAD_URL",), "emulator": ("PORT",),
+    "verify-google": ("PROJECT", "ZONE", "OSLOGIN_USER", "ID_TOKEN"), "soak": ("MINUTES",), "matrix": ("SHARD", "WORKERS"),
+    "ownership": ("PROGRAMS", "SEED"), "planted-faults": ("PROGRAMS",), "shuffle": ("SEED", "WORKERS"),
+    "coverage": ("SEED", "WORKERS"), "test": ("WORKERS",), "test-languages": ("WORKERS",), "test-backends": ("WORKERS",),
+    "search": ("WORKERS",), "lock": ("LOCK",), "sdk": ("LANGUAGE",), "env": ("LANGUAGE",),
+}  # fmt: skip
+SEVERAL = {"LANGUAGE", "LOCK"}
+"""The variables each of whose words is a word of the command."""
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A folder with the Makefile and a set-up, whose commands print what they are given."""
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    for name in ("constraints.txt", "pyproject.toml", "sdk/python/pyproject.toml"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    commands = tmp_path / ".venv" / "bin"
+    commands.mkdir(parents=True)
+    for name in ("python", "coverage", "gcpx-emulator"):
+        (commands / name).write_text(COMMAND)
+        (commands / name).chmod(0o755)
+    (tmp_path / ".venv" / ".ready").touch()
+    return tmp_path
+
+
+def _make(checkout: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    variables = {name: value for name, value in os.environ.items() if name not in {"MAKEFLAGS", "MAKELEVEL"}}
+    command = ["make", "--silent", *arguments]
+    return subprocess.run(
+        command, cwd=checkout, env={**variables, **environment}, capture_output=True, text=True, check=False
+    )
+
+
+def _words(done: subprocess.CompletedProcess[str]) -> set[str]:
+    """Return the arguments and the variables of all commands, and the latter's values."""
+    calls = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
+    return {part for call in calls for word in call for part in (word, word.partition("=")[2])}
+
+
+@pytest.mark.parametrize(("target", "variable"), [(target, name) for target, names in USES.items() for name in names])
+def test_a_variable_reaches_the_command_as_it_is(checkout, target, variable):
+    done = _make(checkout, target, f"{variable}={HOSTILE}")
+
+    assert done.returncode == 0, done.stderr
+    assert set(HOSTILE.split() if variable in SEVERAL else [HOSTILE]) <= _words(done)
+    assert not [*checkout.glob("by-*")]
+
+
+def test_a_name_of_python_that_does_not_exist_is_shown_as_it_is(checkout):
+    (checkout / ".venv" / ".ready").unlink()
+    done = _make(checkout, "types", f"PYTHON={HOSTILE}")
+
+    assert f"make: {HOSTILE} is missing; install Python 3.11 or later" in done.stderr
+    assert not [*checkout.glob("by-*")]
+
+
+def test_the_languages_of_messages_are_no_languages_of_an_sdk(checkout):
+    done = _make(checkout, "sdk", LANGUAGE="de:en")
+
+    assert done.returncode == 0, done.stderr
+    assert not {"de:en", "LANGUAGE=de:en"} & _words(done)
+
+
+def test_every_variable_is_given_to_commands_in_this_way():
+    text = (ROOT / "Makefile").read_text()
+    (unexported,) = re.findall(r"^unexport (.*)", text, re.MULTILINE)
+    recipes = "\n".join(line.partition("##")[0] for line in text.splitlines() if line.startswith("\t"))
+    own = {"BIN", "DISTRIBUTIONS", "LANGUAGE_WORDS", "MAKEFILE_LIST", "PARALLEL", "QUIETLY", "RANDOM_ORDER"}
+
+    assert set(re.findall(r"\$\(call quoted(?:_words)?,(\w+)", text)) == set(unexported.split())
+    assert set(unexported.split()) == {"PYTHON", *(name for names in USES.values() for name in names)}
+    assert set(re.findall(r"\$\((?:value )?([A-Z_]+)[):]", recipes)) <= own
