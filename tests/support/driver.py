@@ -329,8 +329,10 @@ ENGINE_LIMITS = (
     ("grpc.max_metadata_size", _METADATA_LIMIT),
     ("grpc.absolute_max_metadata_size", _METADATA_LIMIT),
     ("grpc.max_receive_message_length", -1),
+    ("grpc.enable_http_proxy", 0),
 )
-"""What the engine's client takes: it is written in Go, whose gRPC has a higher limit for metadata, which hold partial states."""
+"""What the engine's client takes: it is written in Go, whose gRPC has a higher limit for metadata, which hold partial states,
+and reaches this machine without a proxy."""
 
 
 @attrs.frozen

@@ -38,7 +38,13 @@ def require(engine: Any) -> None:
 
 _DEADLINE: Final = 30.0
 """Seconds after which a message that could not be sent is dropped, and the work goes on; busy machines need some."""
-MESSAGE_LIMIT: Final = [("grpc.max_receive_message_length", 400 << 20), ("grpc.max_send_message_length", 400 << 20)]
+CHANNEL_OPTIONS: Final = [
+    ("grpc.max_receive_message_length", 400 << 20),
+    ("grpc.max_send_message_length", 400 << 20),
+    # The engine is on this machine, which gRPC would look for behind the proxy that the environment names.
+    ("grpc.enable_http_proxy", 0),
+]
+"""How the plugin and the engine reach each other: messages have at most 400 MiB, and no proxy lies between them."""
 _logger = logging.getLogger(__name__)
 
 
@@ -55,7 +61,7 @@ class EngineLog:
         """Send messages to this address from now on; an empty address changes nothing."""
         if not address:
             return
-        channel = grpc.insecure_channel(address, options=MESSAGE_LIMIT)
+        channel = grpc.insecure_channel(address, options=CHANNEL_OPTIONS)
         self._stub, self._is_new_enough = proto.engine_grpc.EngineStub(channel), False
 
     def require_cli(self) -> None:

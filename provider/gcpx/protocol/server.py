@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import grpc
 
 from gcpx.protocol import proto
-from gcpx.protocol.engine import MESSAGE_LIMIT, EngineLog, when_ended
+from gcpx.protocol.engine import CHANNEL_OPTIONS, EngineLog, when_ended
 from gcpx.protocol.lazy_servicer import LazyServicer
 from gcpx.threads import CallThreads
 
@@ -29,7 +29,7 @@ def start(plugin: Plugin, engine_address: str | None, log: EngineLog | None = No
     """Serve on a free port of loopback; return the server and its port."""
     log = log or EngineLog()
     log.connect(engine_address or "")
-    server = grpc.server(_executor(), options=MESSAGE_LIMIT)
+    server = grpc.server(_executor(), options=CHANNEL_OPTIONS)
     proto.provider_grpc.add_ResourceProviderServicer_to_server(LazyServicer(plugin, log), server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()

@@ -1,0 +1,22 @@
+"""The plugin's messages reach the engine, whatever the environment says."""
+
+from __future__ import annotations
+
+import driver
+import pytest
+from clock import HANGS
+
+NOBODY = "http://127.0.0.1:9"
+
+
+@pytest.mark.parametrize("variable", ["grpc_proxy", "http_proxy", "https_proxy"])
+def test_no_proxy_lies_between_the_plugin_and_the_engine(monkeypatch, variable):
+    monkeypatch.setenv(variable, NOBODY)
+    for exception in ("no_proxy", "no_grpc_proxy"):
+        monkeypatch.delenv(exception, raising=False)
+    with driver.connected() as engine:
+        log = driver.Sender(HANGS)
+        log.connect(engine.log.address)
+        log.warn("urn:pulumi:dev::t::gcpx:compute:InstanceTemplate::web", "a warning")
+
+        assert engine.log.lasting == ["a warning"]
