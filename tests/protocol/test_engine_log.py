@@ -15,8 +15,8 @@ def test_no_proxy_lies_between_the_plugin_and_the_engine(monkeypatch, variable):
     for exception in ("no_proxy", "no_grpc_proxy"):
         monkeypatch.delenv(exception, raising=False)
     with driver.connected() as engine:
-        log = driver.Sender(HANGS)
-        log.connect(engine.log.address)
-        log.warn("urn:pulumi:dev::t::gcpx:compute:InstanceTemplate::web", "a warning")
+        sender = driver.Sender(HANGS)
+        sender.connect(engine.log.address)
+        sender.warn("urn:pulumi:dev::t::gcpx:compute:InstanceTemplate::web", "a warning")
 
         assert engine.log.lasting == ["a warning"]

@@ -136,7 +136,7 @@ def test_a_state_that_a_program_gives_is_not_compared(engine, cloud):
 
 
 def test_a_configuration_whose_creation_was_not_read_is_compared_with_what_was_sent(clocked_engine, cloud):
-    cloud.fail("storage.notifications.insert", body='{"id": "1", "topic": 3}')
+    cloud.fail("storage.notifications.insert", body='{"id": "1", "topic": "t", "custom_attributes": 3}')
     with failing() as failed:
         clocked_engine.create(NOTIFICATION, "n", notification())
     state = left_by(failed[0], driver.Resource(clocked_engine.urn(NOTIFICATION, "n"), "", {}, {}))

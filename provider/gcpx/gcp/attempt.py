@@ -79,6 +79,11 @@ class Attempt:
                 raise CancelledError.before(self.request.description)
             self._sent = True
 
+    @property
+    def is_sent(self) -> bool:
+        """Whether the request was sent, or may have been."""
+        return self._sent
+
     def response(self, sender: Sender) -> Response:
         """Let a sender send the request, and return the response.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from gcpx.errors import RUN_AGAIN, ProviderError, safe_message, without_stop
+from gcpx.errors import RUN_AGAIN, Interrupted, ProviderError, UserError, safe_message, without_stop
 from gcpx.gcp.attempt import GRACE, Attempt
 from gcpx.gcp.errors import (
     ApiError,
@@ -20,7 +20,9 @@ from gcpx.gcp.errors import (
     RateLimited,
     Unauthenticated,
     Unfinished,
+    UnreadableResponse,
     from_response,
+    is_refusal,
 )
 from gcpx.gcp.request import MOST_AT_ONCE, Api, Request
 from gcpx.gcp.retries import RateBudget, Retries, RetryableError, is_transient, may_pass, retry_after
@@ -83,7 +85,7 @@ class GoogleClient:
             CancelledError: the user cancelled, and the request changed nothing.
             OutOfTimeError: the custom timeout was over before the request was sent.
             Unfinished: a request that changes something may have been carried out: the user cancelled while it was
-                under way, or its response was lost for good.
+                under way, or its response was lost for good, or cannot be read.
         """
         with self._lock:
             budget = self._budgets.setdefault(request.api, RateBudget(self.clock))
@@ -92,7 +94,9 @@ class GoogleClient:
             return self._send_until_answered(request, context, retries)
         self.reads.changed(request.path)
         try:
-            return self._send_until_answered(request, context, retries)
+            done = self._send_until_answered(request, context, retries)
+            context.sent.set()
+            return done  # noqa: TRY300 - nothing else can be raised here
         except (NotFound, Conflict, PreconditionFailed) as error:
             error.is_repeated = retries.lost is not None
             raise  # these show what an earlier attempt has done
@@ -113,7 +117,7 @@ class GoogleClient:
                 if done is not None:
                     return done
                 with retries.turn() as sent:
-                    return self._send_once(request, context, retries.budget, sent, renew_token=renew_token)
+                    return self._send_once(request, context, retries, sent, renew_token=renew_token)
             except Unauthenticated as error:
                 # Google may refuse a token before it expires; without a status, no token could be obtained at all.
                 if renew_token or error.status is None or self.settings.emulator_host:
@@ -137,16 +141,32 @@ class GoogleClient:
         return None if done is None else dict(done)
 
     def _send_once(
-        self, request: Request, context: Context, budget: RateBudget, sent: float, *, renew_token: bool
+        self, request: Request, context: Context, retries: Retries, sent: float, *, renew_token: bool
     ) -> dict[str, Any]:
-        """Send a request, and record in the budget of its API what the response says about the rate.
+        """Send a request, and note if Google may have carried it out although there is no result.
 
         It may take as long as the provider's `requestTimeout`, but not longer than the call's limit.
         """
         given, left = self.settings.timeout_seconds, max(0.001, context.seconds_left(reading=request.only_reads))
         read = min(request.read_timeout or given, left)
         attempt = Attempt(request, context, min(given, left), read, self.grace, renew_token)
-        response = attempt.response(self.transport)
+        response = None
+        try:
+            response = attempt.response(self.transport)
+            return self._result(request, response, retries.budget, sent)
+        except Interrupted:
+            raise  # it says itself what became of the request
+        except Exception as error:
+            lost = _loss(attempt, response, error)
+            if lost is None:
+                raise
+            retries.lost = lost
+            if lost is error or isinstance(error, RetryableError):
+                raise
+            raise lost from error
+
+    def _result(self, request: Request, response: Response, budget: RateBudget, sent: float) -> dict[str, Any]:
+        """Return the JSON object of a response, and record in the budget of its API what it says about the rate."""
         error = None if response.status in _OK else self._refusal(request, response)
         if isinstance(error, RateLimited):
             budget.refused(sent, retry_after(response.headers))
@@ -171,3 +191,20 @@ class GoogleClient:
         with self._lock:
             if self._transport is not None:
                 self._transport.close()
+
+
+def _loss(attempt: Attempt, response: Response | None, error: Exception) -> ApiError | None:
+    """Return the error of an attempt that Google may have carried out; None if it has not, or if it only reads.
+
+    Google has not if it says so. Whatever else went wrong after the request was sent, nobody may forget what it made.
+    """
+    request = attempt.request
+    failure = error.error if isinstance(error, RetryableError) else error
+    # What the user has to correct, such as the proxy of the environment, is found before the request is sent.
+    is_unsent = not attempt.is_sent or isinstance(error, UserError)
+    is_unsent = is_unsent or (isinstance(error, RetryableError) and error.unsent)
+    if request.only_reads or is_unsent or (response is not None and is_refusal(response.status, response.body)):
+        return None
+    if isinstance(failure, ApiError):
+        return None if request.is_final(failure) else failure
+    return UnreadableResponse(safe_message(failure, request.description))

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx.errors import safe_message, without_stop
+from gcpx.errors import RUN_AGAIN, MalformedResponse, ProviderError, safe_message, sentences, without_stop
 from gcpx.gcp.errors import Conflict, Unfinished
 from gcpx.model.import_command import not_ours
 from gcpx.model.ownership import Known, Maker, Owner, Shown, owner
@@ -64,7 +64,7 @@ class Creation(abc.ABC):
 
     def run(self) -> State:
         """Create the resource, and read it; raise what `keeping_state` raises."""
-        with keeping_state(self.unread) as progress:
+        with keeping_state(self.context, self.unread) as progress:
             made = self.once()
             progress.created(made.response)
             return attrs.evolve(self.read(made.response), adopted=made.earlier)
@@ -123,9 +123,11 @@ class CreationProgress:
     """How far a creation has got.
 
     Attributes:
+        context: the engine's call.
         describe: describes the resource without reading it, by Google's operation (REST JSON); `{}` without one.
     """
 
+    context: Context
     describe: Callable[[Any], State]
     _response: Mapping[str, Any] | None = attrs.field(default=None, init=False)
     _outcome: object = attrs.field(default="", init=False)
@@ -140,17 +142,25 @@ class CreationProgress:
             state = self.describe(self._response)
             words = f"{state.id}: {without_stop(str(self._outcome))}, but it could not be read: {safe_message(error)}"
             return PartialError(state, f"{without_stop(words)}. Run `pulumi up` again to finish it.")
-        return PartialError(self.describe(error.operation), str(error)) if isinstance(error, Unfinished) else None
+        if isinstance(error, Unfinished):
+            return PartialError(self.describe(error.operation), str(error))
+        is_explained = isinstance(error, ProviderError) and not isinstance(error, MalformedResponse)
+        if is_explained or not self.context.sent.is_set():
+            return None
+        state = self.describe({})
+        words = f"{state.id}: it may have been created, but {safe_message(error)}"
+        return PartialError(state, sentences(words, RUN_AGAIN))
 
 
 @contextmanager
-def keeping_state(describe: Callable[[Any], State]) -> Iterator[CreationProgress]:
+def keeping_state(context: Context, describe: Callable[[Any], State]) -> Iterator[CreationProgress]:
     """Raise `PartialError` for each error after which the resource exists, or may exist.
 
-    Before `CreationProgress.created` is called, that is `Unfinished`: Google accepted the request, and its result is
-    unknown. Afterwards it is every error. Other errors are raised as they are: nothing was created.
+    Before `CreationProgress.created` is called, these are `Unfinished`, as Google accepted the request and its result
+    is unknown, and what nobody expected after a request was sent. Afterwards it is every error. Other errors are raised
+    as they are: nothing was created.
     """
-    progress = CreationProgress(describe)
+    progress = CreationProgress(context, describe)
     try:
         yield progress
     except PartialError:

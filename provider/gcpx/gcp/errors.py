@@ -192,7 +192,7 @@ class HostNotFound(NoResponse):
 
 
 class UnreadableResponse(NoResponse):
-    """The response is too large, nested too deeply or compressed in an unknown way; a retry would get the same."""
+    """The response cannot be read, such as one that is nested too deeply; a retry would get the same."""
 
 
 class ForeignResponse(NoResponse):
@@ -350,13 +350,26 @@ def from_response(what: str, status: int, body: Any) -> ApiError:
     said = shortened(str(details.get("message") or "no reason given"))
     message = f"{what}: {said} (HTTP {status}{f', {reason}' if reason else ''})"
     error_class = _error_class(status, details.get("status"), reasons, details.get("details"))
-    if error_class in _ABOUT_GOOGLE and object_of(error).get("code") != status:
+    if error_class in _ABOUT_GOOGLE and not _is_googles(status, body):
         return ForeignResponse(f"{message}{_NOT_GOOGLES}", status=status)
     if error_class is Rejected and not isinstance(body, dict):
         return Rejected(f"{message}{_NOT_GOOGLES}", status=status, next_step=ForeignResponse.next_step)
     return error_class(
         with_hints(message, details), status=status, reason=reason, details=objects(details.get("details"))
     )
+
+
+def is_refusal(status: int, body: Any) -> bool:
+    """Return whether a response says that Google has not carried the request out; `body` is parsed JSON, or text."""
+    return status in _REFUSALS and _is_googles(status, body)
+
+
+_REFUSALS: Final = range(400, 500)
+
+
+def _is_googles(status: int, body: Any) -> bool:
+    """Return whether an error response has Google's format, which repeats the status."""
+    return bool(object_of(object_of(body).get("error")).get("code") == status)
 
 
 _NOT_GOOGLES: Final = ", which is not in the format of Google's APIs"

@@ -46,7 +46,7 @@ def http_date(text: str) -> datetime | None:
 
     try:
         found = parsedate_to_datetime(text)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return None
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
@@ -201,7 +201,7 @@ class Retries:
         budget: the rate of the requests to the same API.
         connections: as many permits as requests may be under way at the same time.
         backoff: seconds before the first retry, before the random part is taken off.
-        lost: the error of an attempt that Google may have carried out.
+        lost: the error of an attempt that Google may have carried out; `GoogleClient` says which attempts that are.
     """
 
     request: Request
@@ -241,9 +241,6 @@ class Retries:
         too long, or because the user cancels.
         """
         pause = self._pause(failure)
-        may_be_done = not failure.unsent and isinstance(failure.error, NoResponse | ServerError)
-        if may_be_done and not self.request.only_reads:
-            self.lost = failure.error
         if not self._is_allowed(failure) or pause > self._seconds_left():
             raise self.lost or failure.error from failure.__cause__
         self.context.progress(f"{failure.error.message}; trying again in {pause:.1f} s")
@@ -262,7 +259,7 @@ class Retries:
             return False
         if self._attempt >= _MOST_RETRIES_BY_ERROR.get(type(failure.error), sys.maxsize):
             return False
-        return self.request.idempotent or failure.unsent or isinstance(failure.error, RateLimited)
+        return self.request.idempotent or self.lost is None
 
     def _pause(self, failure: RetryableError) -> float:
         if failure.retry_after is not None:

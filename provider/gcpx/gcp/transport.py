@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -55,20 +56,20 @@ class Transport:
         """Send the request of an attempt, which begins when there is a token; give the response, whatever its status.
 
         Raises RetryableError without a response, Redirected and UnreadableResponse for one that cannot be used, and
-        UserError if HTTP cannot express the request.
+        UserError if HTTP cannot express the request, which is then not sent.
         """
         request = attempt.request
         url = f"{base_url(self._settings, request.api)}{request.api.path}/{request.path}"
         try:
-            # Google spells booleans in lower case, as httpx does.
-            query = httpx.QueryParams({key: value for key, value in request.query.items() if value is not None})
-            whole = httpx.URL(f"{url}?{query}" if query else url)  # raises InvalidURL before other code reads the URL
+            whole, content = _encoded(request, url)
             headers = self._headers_of(attempt, url)
+            if content is not None:
+                headers["Content-Type"] = "application/json"
             attempt.begin()
             received = self.connections.exchange(
                 request.method,
                 whole,
-                json=request.body,
+                content=content,
                 headers=headers,
                 timeout=httpx.Timeout(attempt.step, read=attempt.read),
             )
@@ -79,12 +80,6 @@ class Transport:
             raise RetryableError(failure, unsent=unsent) from error
         except UnreadableBodyError as error:
             raise UnreadableResponse(f"{request.description}: {error}") from error
-        except (ValueError, TypeError, OverflowError) as error:
-            # The messages of these exceptions quote what could not be encoded, including headers and bodies.
-            raise UserError(
-                f"{request.method} {urlsplit(url).path} cannot be encoded as an HTTP request ({type(error).__name__}); "
-                "remove numbers that are not finite from the inputs"
-            ) from error
         if received.status in _REDIRECTS:
             raise Redirected(_redirection(request, url, received))
         return Response(received.status, received.headers, _json(request, received.body))
@@ -114,6 +109,26 @@ class Transport:
         return headers
 
 
+def _encoded(request: Request, url: str) -> tuple[httpx.URL, bytes | None]:
+    """Return the URL of a request with its query, and its body.
+
+    Raises httpx.InvalidURL, before other code reads the URL, and UserError for what JSON cannot hold.
+    """
+    # Google spells booleans in lower case, as httpx does.
+    query = httpx.QueryParams({key: value for key, value in request.query.items() if value is not None})
+    whole = httpx.URL(f"{url}?{query}" if query else url)
+    if request.body is None:
+        return whole, None
+    try:
+        return whole, json.dumps(request.body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
+        # The messages of these exceptions quote what could not be encoded.
+        raise UserError(
+            f"{request.method} {urlsplit(url).path} cannot be encoded as an HTTP request ({type(error).__name__}); "
+            "remove numbers that are not finite from the inputs"
+        ) from error
+
+
 def _refuse_plain_http(url: str) -> None:
     """Refuse to send credentials without encryption, other than to this machine."""
     parts = urlsplit(url)
@@ -134,46 +149,43 @@ def _redirection(request: Request, url: str, received: Received) -> str:
     )
 
 
-_DEEPEST: Final = 64
-"""The deepest nesting of JSON that is read. Google's responses have about ten levels; each level of a walk through a
-value takes a part of Python's stack."""
-_SURROGATE: Final = re.compile(rb"\\u[dD][89abAB]|\\u[dD][c-fC-F]")
+_DEEPEST: Final = 24
+"""The deepest nesting of JSON that is read. Google's responses have about ten levels; protobuf for Python reads a
+Struct with 33 at most, and the state adds some."""
+_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def _json(request: Request, body: bytes) -> Any:
-    """Parse a body; a body that is not JSON is returned as text."""
-    if not body:
+    """Parse a body; a body that is not JSON is returned as text.
+
+    Whatever comes of it can be encoded again: bytes that are no UTF-8 and halves of surrogate pairs become replacement
+    characters, and numbers that no float can hold stay texts.
+    """
+    text = body.decode("utf-8-sig", "replace")
+    if not text:
         return {}
-    if _has_more_values(body, _MOST_VALUES):
-        raise UnreadableResponse(f"{request.description}: the response has more than {_MOST_VALUES:,} values")
     try:
-        if _SURROGATE.search(body):  # half of a pair becomes a question mark; no other program could read it
-            body = json.dumps(json.loads(body), ensure_ascii=False).encode(errors="replace")
-        found = json.loads(body, parse_constant=_refuse_constant)
+        if _SURROGATE.search(text):
+            text = json.dumps(json.loads(text), ensure_ascii=False).encode(errors="replace").decode()
+        found = json.loads(text, parse_constant=_refuse_constant, parse_float=_float, parse_int=_integer)
     except (ValueError, RecursionError):
-        return body.decode(errors="replace")
+        return text
     if _is_deeper(found, _DEEPEST):
         raise UnreadableResponse(f"{request.description}: the response is nested more than {_DEEPEST} levels deep")
     return found
 
 
-_MOST_VALUES: Final = 4_000_000
-"""The most values of JSON that are read: each takes much more memory than the one or two bytes that it may have."""
-_STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_MOST_DIGITS: Final = 300
+"""Digits of an integer that every float can hold."""
 
 
-def _has_more_values(body: bytes, most: int) -> bool:
-    """Return whether JSON has more values than that, before anything is made of it: each follows `,`, `[` or `{`.
-
-    In strings, these characters mean nothing.
-    """
-    if len(body) <= most or _separators(body) <= most:
-        return False
-    return _separators(_STRING.sub(b"", body)) > most
+def _integer(digits: str) -> int | str:
+    return int(digits) if len(digits) <= _MOST_DIGITS else digits
 
 
-def _separators(body: bytes) -> int:
-    return sum(map(body.count, (b",", b"[", b"{")))
+def _float(number: str) -> float | str:
+    found = float(number)
+    return found if math.isfinite(found) else number
 
 
 def _refuse_constant(name: str) -> Any:

@@ -96,6 +96,7 @@ class Context:
         claim: tells the other calls that the resource has an ID, which `urn_of` knows otherwise only after the call.
         clock: gives the time in seconds, from any starting point.
         parallel: how many requests the call may have under way at the same time.
+        sent: set when a request that changes something was carried out.
         sharing: in a refresh or an import, the leave to answer reads together with those of other calls; None requires
             that each read asks for itself, and now.
     """
@@ -118,6 +119,7 @@ class Context:
     claim: Callable[[str], None] = lambda _: None
     clock: Callable[[], float] = time.monotonic
     parallel: int = PARALLEL
+    sent: threading.Event = attrs.Factory(threading.Event)
     sharing: Sharing | None = None
 
     def end(self, default: float) -> float:

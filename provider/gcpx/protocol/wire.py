@@ -89,12 +89,12 @@ def encode(values: dict[str, Any]) -> struct_pb2.Struct:
 
 def _encode_fields(values: dict[str, Any], into: Any) -> None:
     for key, value in values.items():
-        _encode(value, into[_utf_8(key)])
+        _encode(value, into[key])
 
 
 def _encode(value: Any, into: struct_pb2.Value) -> None:
     if isinstance(value, str):
-        into.string_value = _utf_8(value)
+        into.string_value = value
     elif isinstance(value, dict):
         into.struct_value.SetInParent()
         _encode_fields(value, into.struct_value.fields)
@@ -117,11 +117,6 @@ def _encode(value: Any, into: struct_pb2.Value) -> None:
         into.string_value = UNKNOWN_STRING
     else:
         raise TypeError(f"{type(value).__name__} is not a property value")
-
-
-def _utf_8(text: str) -> str:
-    """Return a text that UTF-8 can hold: JSON can hold halves of surrogate pairs; they become question marks."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def name_request(request: Any) -> naming.NameRequest:

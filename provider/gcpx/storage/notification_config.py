@@ -21,11 +21,11 @@ from gcpx.gcp.creation import Creation, Made, taken_over
 from gcpx.gcp.errors import (
     ApiError,
     Conflict,
-    NoResponse,
     NotFound,
     PermissionDenied,
     PreconditionFailed,
     Rejected,
+    ServerError,
     Unfinished,
 )
 from gcpx.gcp.in_project import Lookups, how_to_set, place_or_default, require_project
@@ -183,6 +183,11 @@ def _query_values(values: Mapping[str, Any]) -> NotificationConfigQueryValues:
     return cast("NotificationConfigQueryValues", values)
 
 
+def _is_complete(found: Mapping[str, Any]) -> bool:
+    """Return whether a response says what identifies a configuration: its ID, and its topic."""
+    return all(isinstance(found.get(name), str) and found[name] for name in ("id", "topic"))
+
+
 @attrs.frozen(kw_only=True)
 class NotificationConfigs:
     """The collection `b/BUCKET/notificationConfigs`, for one call of the engine. Configurations are Google's JSON.
@@ -222,7 +227,7 @@ class NotificationConfigs:
             return None
         if str(found.get("id")) != number:
             raise MalformedResponse(f"Google's response for {self.id_of(number)} is not about it: it holds no such id")
-        if not isinstance(found.get("topic"), str) or not found["topic"]:
+        if not _is_complete(found):
             raise MalformedResponse(
                 f"Google's response for {self.id_of(number)} does not say to which topic it publishes"
             )
@@ -617,7 +622,7 @@ class _Creation(Creation):
         """Insert the configuration, again after a lost response if the list shows that nothing was created."""
         resource, topic = self.resource, self.resource.full_topic(self.inputs["topic"])
         body = {"payload_format": "JSON_API_V1", **codec.to_body(resource.type, self.inputs), "topic": topic}
-        lost = Unfinished(f"POST {self.configs.path}: the response has no ID")
+        lost = Unfinished(f"POST {self.configs.path}: the response lacks the ID or the topic")
         for _ in range(_ATTEMPTS):
             try:
                 found = self.configs.insert(body)
@@ -627,7 +632,7 @@ class _Creation(Creation):
                 if isinstance(error, Rejected) and error.reason != "invalid":
                     raise
                 raise resource.explain_publishing(self.context, error, topic.removeprefix(_PUBSUB_HOST)) from error
-            created = found if isinstance(found.get("id"), str) else self._find_created(lost)
+            created = found if _is_complete(found) else self._find_created(lost)
             if created is not None:
                 return Made(created)
         raise lost
@@ -649,7 +654,7 @@ class _Creation(Creation):
         context = self.context
         for _ in context.tries(_UNDER_WAY, pause=1.0, longest=_LONGEST_PAUSE):
             found = self._new_twin(lost)
-            if found is not None or not isinstance(lost.__cause__, NoResponse):
+            if found is not None or lost.__cause__ is None or isinstance(lost.__cause__, ServerError):
                 return found
         if context.is_over:
             raise lost  # it may still be under way

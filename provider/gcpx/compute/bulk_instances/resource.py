@@ -545,7 +545,8 @@ class BulkInstances(InProject):
             if is_parked(inputs):
                 return live_fleet(context, fleet, [], inputs, _outputs_of_new(inputs, generation))
             demand = attrs.evolve(demand, begun=adopted)
-            with naming_strangers(context, fleet):
+            unread = partial(unread_fleet, fleet, inputs, fleet_values(context.prior))
+            with naming_strangers(context, fleet), keeping_state(context, unread):
                 return attrs.evolve(self._grow(context, fleet, inputs, demand), adopted=adopted)
 
     def settle(self, context: Context, resource_id: str) -> None:
@@ -681,7 +682,7 @@ class BulkInstances(InProject):
     def _grow(self, context: Context, fleet: Fleet, inputs: BulkInstancesValues, demand: Demand) -> State:
         """Create the instances of a new fleet, and read it back."""
         unread = partial(unread_fleet, fleet, inputs, fleet_values(context.prior))
-        with keeping_state(unread) as progress:
+        with keeping_state(context, unread) as progress:
             creation = create_instances(context, fleet, inputs, [], demand)
             if creation.refusal is not None:
                 warn_of_earlier_fleets(context, fleet)
@@ -694,7 +695,7 @@ class BulkInstances(InProject):
         if earlier is not None and earlier.id != fleet.id:
             raise EarlierFleetError(earlier, creation.last_operation)
         warn_of_earlier_fleets(context, fleet)
-        with keeping_state(unread) as progress:
+        with keeping_state(context, unread) as progress:
             progress.created(creation.last_operation, outcome=creation.error or "it was created")
             if len(members) < creation.created:
                 members = members_after(context, fleet, [], creation.created, creation.outcomes)
