@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+
 import pytest
 from planted_secrets import shown
 from programs import NOTIFICATION, TEMPLATE, notification, template
@@ -23,7 +25,9 @@ def _program(value):
 
 
 def test_no_command_shows_a_secret(stack, cloud):
-    cloud.fail("storage.notifications.insert", status=400, message=f"Invalid value: '{HIDDEN}', 'TOKEN={HIDDEN[:9]}...")
+    cut = base64.b64encode(HIDDEN.encode()).decode().replace("=", "\\u003d")[:-3]
+    said = f"Invalid value: '{HIDDEN}', '{cut}...', 'TOKEN={HIDDEN[:9]}..."
+    cloud.fail("storage.notifications.insert", status=400, message=said)
     stack.write(**_program(HIDDEN))
     said = [stack.up_fails("--logtostderr", "-v=3", "--diff"), stack.up("--json")]
     stack.write(**_program(OTHER))
@@ -31,6 +35,6 @@ def test_no_command_shows_a_secret(stack, cloud):
         done = stack.workspace.run(*command)
         said.append(done.stdout + done.stderr)
 
-    assert "Invalid value: '[secret]', 'TOKEN=[secret]..." in said[0]
+    assert "Invalid value: '[secret]', '[secret]...', 'TOKEN=[secret]..." in said[0]
     for hidden in (HIDDEN, OTHER, "mq7xv9tz3"):
         assert not [text for text in said if hidden in text or shown(text, hidden)]

@@ -6,12 +6,11 @@ import base64
 import bisect
 import functools
 import itertools
-import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import quote, quote_plus, unquote
+from urllib.parse import unquote
 
 import attrs
 
@@ -55,14 +54,21 @@ _CREDENTIAL: Final = re.compile(r"(\bya29\.[\w.~+/-]+|\b1//0[\w-]{16,}|\bGOCSPX-
 """Google's access tokens, refresh tokens and client secrets, and any other bearer token."""
 _JSON_WEB_TOKEN: Final = re.compile(r"(?<![\w-])(?>[\w-]*?\b(?=eyJ))(eyJ[\w-]{8,}+\.[\w-]{8,}(?:\.[\w-]*)?)")
 """A JSON Web Token, also at the end of a word. Each word is read once: to begin again at every `eyJ` is quadratic."""
-_PERCENT: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
-_REFERENCE: Final = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});")
+_CUT_AT: Final = r"…|\.\.\.|\\u2026|%E2%80%A6"
+"""What stands where a message was cut."""
+_CUT: Final = re.compile(_CUT_AT)
+_PERCENT: Final = re.compile(rf"(?:%[0-9A-Fa-f]{{2}})+|(?P<cut>%[0-9A-Fa-f]?(?={_CUT_AT}))")
+_REFERENCE: Final = re.compile(
+    r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});"
+    rf"|(?P<cut>&(?:#[0-9]{{0,7}}|#[xX][0-9a-fA-F]{{0,6}}|[a-zA-Z]{{0,8}})(?={_CUT_AT}))"
+)
 _ESCAPE: Final = re.compile(
     r"\\+u[dD][89abAB][0-9a-fA-F]{2}\\+u[dD][c-fC-F][0-9a-fA-F]{2}"
+    rf"|(?P<cut>\\+(?:u[dD][89abAB][0-9a-fA-F]{{2}}(?:\\+(?:u[0-9a-fA-F]{{0,3}})?)?"
+    rf"|u[0-9a-fA-F]{{0,3}}|U[0-9a-fA-F]{{0,7}}|x[0-9a-fA-F]?|[0-7]{{0,2}})(?={_CUT_AT}))"
     r"|\\+(?:u[0-9a-fA-F]{4}|U00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[0-7]{3}|[^\\]|\Z)",
     re.DOTALL,
 )
-_CUT: Final = re.compile(r"…|\.\.\.|\\u2026|%E2%80%A6")
 _Span = tuple[int, int]
 
 
@@ -77,8 +83,8 @@ def redact(text: str, secrets: frozenset[str]) -> str:
     spans = [found.span() for found in _PRIVATE_KEY.finditer(text)]
     spans += [found.span(1) for form in (_CREDENTIAL, _JSON_WEB_TOKEN) for found in form.finditer(text)]
     reading = _Reading(text, range(len(text) + 1))
-    spans.extend(reading.spans(frozenset(each for secret in secrets for each in _spellings(secret))))
-    decoded = frozenset(each for secret in secrets for each in _texts(secret))
+    decoded = frozenset(each for secret in secrets for each in _spellings(secret))
+    spans.extend(reading.spans(decoded))
     for mark, form, decode in _FORMS * _MOST_QUOTATIONS:
         if form.search(reading.text):
             reading = reading.decoded(form, decode)
@@ -111,7 +117,7 @@ class _Reading:
         """Return the same message with each escape of a form decoded."""
         text, places, end = "", list[int](), 0
         for found in form.finditer(self.text):
-            start, characters = found.start(), decode(found[0])
+            start, characters = found.start(), _characters(found, decode)
             text += self.text[end:start] + characters
             places += [*self.places[end:start], *[self.places[start]] * len(characters)]
             end = found.end()
@@ -128,7 +134,12 @@ class _Reading:
 
 
 def _decoded(text: str, form: re.Pattern[str], decode: Callable[[str], str]) -> str:
-    return form.sub(lambda found: decode(found[0]), text)
+    return form.sub(lambda found: _characters(found, decode), text)
+
+
+def _characters(found: re.Match[str], decode: Callable[[str], str]) -> str:
+    """Return what an escape stands for; nothing for one that was cut."""
+    return decode(found[0]) if found["cut"] is None else ""
 
 
 _SIZES: Final = (SHORTEST, 16)
@@ -163,13 +174,17 @@ def _unescaped(text: str) -> str:
     return chr(int(escape, 8)) if len(escape) > 1 else _CONTROLS.get(escape, escape)
 
 
+def _unquoted(text: str) -> str:
+    return unquote(text, errors="ignore")  # what is left of a character that was cut is none
+
+
 def _unreferenced(text: str) -> str:
     import html  # noqa: PLC0415 - loads a long table, which only messages need
 
     return html.unescape(text)
 
 
-_FORMS: Final = (("%", _PERCENT, unquote), ("&", _REFERENCE, _unreferenced), ("\\", _ESCAPE, _unescaped))
+_FORMS: Final = (("%", _PERCENT, _unquoted), ("&", _REFERENCE, _unreferenced), ("\\", _ESCAPE, _unescaped))
 """The escapes of URLs, of HTML, and of JSON and Python: how each begins, and how it is decoded."""
 _MOST_QUOTATIONS: Final = 3
 """How often a text may be quoted in another one that escapes what it quotes."""
@@ -224,15 +239,9 @@ def _beginnings(text: str, spellings: frozenset[str]) -> Iterator[_Span]:
 
 
 @functools.lru_cache(1024)
-def _texts(secret: str) -> frozenset[str]:
-    """Return how a message names a secret when all escapes in it are decoded."""
-    return frozenset(filter(None, (form for text in _parts(secret) for form in (text, *_transcriptions(text)))))
-
-
-@functools.lru_cache(1024)
 def _spellings(secret: str) -> frozenset[str]:
-    """Return the spellings of a secret in messages: plain, quoted, encoded, and the parts by which it may be named."""
-    return _texts(secret) | frozenset(filter(None, (form for text in _parts(secret) for form in _escaped_forms(text))))
+    """Return how messages spell a secret, and the parts by which they may name it, when all escapes are decoded."""
+    return frozenset(filter(None, (form for text in _parts(secret) for form in (text, *_transcriptions(text)))))
 
 
 def _parts(secret: str) -> set[str]:
@@ -268,18 +277,6 @@ def _transcriptions(text: str) -> Iterator[str]:
         yield data.decode("latin-1")  # so Python writes bytes: each byte is an escape of its own
     if len(text) >= SHORTEST:
         yield from (base64.b64encode(data).decode().rstrip("="), base64.urlsafe_b64encode(data).decode().rstrip("="))
-
-
-def _escaped_forms(text: str) -> Iterator[str]:
-    """Yield the escaped spellings whose beginning a cut may end within an escape."""
-    import html  # noqa: PLC0415 - as above
-
-    data = text.encode("utf-8", "replace")
-    for quoted in (f'"{text}"', json.dumps(text), json.dumps(text, ensure_ascii=False), repr(text)):
-        yield quoted[1:-1]
-        yield html.escape(quoted[1:-1])
-        yield html.escape(quoted[1:-1], quote=False)
-    yield from (quote(data), quote_plus(data))
 
 
 def texts_of_number(value: Any) -> tuple[str, ...]:

@@ -84,25 +84,44 @@ ESCAPED = {
 """How a message may escape a value."""
 
 
+HARD = [
+    "mQ7x%26V9tZ3&Lp0W=d2K",
+    "mQ7x%41V9tZ3",
+    "mQ7xéV9tZ3üLp0W",
+    "mQ7x%C3%A9é&V9tZ3",
+    "mQ7x\\u0026V9tZ3&%2",
+    "mQ7x🙂V9%tZ3",
+    "mQ7x\\123V9tZ3&",
+    "mQ7x'V9\"tZ3<",
+]
+"""Secrets with parts that are escaped, or look so."""
+
+
 @pytest.mark.parametrize("spelled", ESCAPED)
-@pytest.mark.parametrize(
-    "hidden",
-    [
-        "mQ7x%26V9tZ3&Lp0W=d2K",
-        "mQ7x%41V9tZ3",
-        "mQ7xéV9tZ3üLp0W",
-        "mQ7x%C3%A9é&V9tZ3",
-        "mQ7x\\u0026V9tZ3&%2",
-        "mQ7x🙂V9%tZ3",
-        "mQ7x\\123V9tZ3&",
-        "mQ7x'V9\"tZ3<",
-    ],
-)
+@pytest.mark.parametrize("hidden", HARD)
 def test_a_secret_that_looks_escaped_is_masked_however_it_is_escaped(spelled, hidden):
     said = redact(f"bad value: {ESCAPED[spelled](hidden)}.", frozenset({hidden}))
 
     assert "mQ7x" not in said
     assert "V9" not in said
+
+
+@pytest.mark.parametrize("mark", ["...", "…", "\\u2026", "... (81,234 characters)"])
+@pytest.mark.parametrize("spelled", ESCAPED)
+@pytest.mark.parametrize("hidden", HARD)
+def test_a_secret_is_masked_wherever_it_is_cut(spelled, hidden, mark):
+    text = ESCAPED[spelled](hidden)
+    said = {cut: redact(f"bad value: {text[:cut]}{mark}", frozenset({hidden})) for cut in range(len(text) + 1)}
+
+    assert {cut: shown for cut, shown in said.items() if "mQ7x" in shown or "V9" in shown} == {}
+
+
+def test_base64_is_masked_where_an_escape_of_its_end_is_cut():
+    hidden = "1234567890123456789012"
+    text = base64.b64encode(hidden.encode()).decode().replace("=", "\\u003d")
+
+    for cut in range(20, len(text)):
+        assert redact(f"'{text[:cut]}...'", frozenset({hidden})).startswith("'[secret]")
 
 
 def test_a_secret_with_a_percent_escape_is_masked_where_google_escapes_it(engine, cloud):
