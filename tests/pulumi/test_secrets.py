@@ -25,7 +25,7 @@ def _program(value):
 
 
 def test_no_command_shows_a_secret(stack, cloud):
-    cut = base64.b64encode(HIDDEN.encode()).decode().replace("=", "\\u003d")[:-3]
+    cut = base64.b64encode(HIDDEN.encode()).decode().replace("=", "\\u003d")[:-9]
     said = f"Invalid value: '{HIDDEN}', '{cut}...', 'TOKEN={HIDDEN[:9]}..."
     cloud.fail("storage.notifications.insert", status=400, message=said)
     stack.write(**_program(HIDDEN))
