@@ -212,7 +212,7 @@ PROMISES = {
     ],
     "A request that only reads": ["test_a_cancellation_does_not_wait_for_the_response"],
     "A request that changes something": [
-        "test_a_request_that_changes_something_gets_a_grace_for_its_response",
+        "test_a_cancellation_does_not_wait_for_the_response",
         "test_a_stopped_call_does_not_wait_for_the_server",
     ],
     "After that, gcpx sends nothing": ["test_nothing_is_sent_after_a_cancellation"],
@@ -220,6 +220,7 @@ PROMISES = {
         "test_a_refresh_keeps_what_is_still_being_created",
         "test_a_destroy_deletes_what_is_still_being_created",
     ],
+    "The destroy of a fleet": ["test_a_destroy_deletes_what_a_growth_that_was_killed_is_still_creating"],
     "Without permission to list operations": [
         "test_without_the_permission_to_list_operations_a_warning_says_what_is_unknown"
     ],

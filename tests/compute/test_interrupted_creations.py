@@ -111,6 +111,29 @@ def test_a_destroy_deletes_what_is_still_being_created(cloud, stack, before):
     _assert_only(cloud, before)
 
 
+@pytest.mark.parametrize("refreshes", [False, True], ids=["destroy", "refresh and destroy"])
+def test_a_destroy_deletes_what_a_growth_that_was_killed_is_still_creating(cloud, before, refreshes):
+    stack = _stack(cloud, FLEET)
+    stack.up(SMALL)
+    cloud.hold_operations()
+
+    def kill(_, request):
+        if request.endswith("/wait"):
+            stack.kill()
+
+    with cloud.interceptor.observed(kill):
+        stack.up(LARGE)
+    assert len(stack.state.outputs["members"]) == 1, "the state knows nothing of the growth"
+    _let_time_pass(cloud)
+    if refreshes:
+        stack.refresh()
+    stack.run("destroy", {})
+
+    assert (stack.failed, stack.warnings) == (None, [])
+    stack.end_plugin()
+    _assert_only(cloud, before)
+
+
 def test_a_refresh_keeps_what_is_still_being_created(cloud, stack, before, name):
     stack.refresh()
 

@@ -67,9 +67,9 @@ def sending():
     """Return a function that prepares the sending of a request; whatever is blocked is released at the end."""
     made = []
 
-    def prepare(request, *, limit=HANGS, grace=0.0, reaches_google=True, **more):
+    def prepare(request, *, limit=HANGS, reaches_google=True, **more):
         call = attrs.evolve(context(FakeClock()), cancelled=threading.Event())
-        made.append(Sending(Attempt(request, call, limit, limit, grace, **more), reaches_google))
+        made.append(Sending(Attempt(request, call, limit, limit, **more), reaches_google))
         return made[-1]
 
     yield prepare
@@ -103,23 +103,6 @@ def test_a_cancellation_does_not_wait_for_the_response(sending, request_, reache
         blocked.attempt.response(blocked)
 
     assert not blocked.released.is_set()
-
-
-def test_a_request_that_changes_something_gets_a_grace_for_its_response(sending):
-    blocked = sending(CHANGE, grace=HANGS)
-
-    class Cancelled(threading.Event):
-        """An event whose notice lets the response arrive."""
-
-        def is_set(self):
-            if super().is_set():
-                blocked.released.set()
-            return super().is_set()
-
-    blocked.attempt.context = attrs.evolve(blocked.attempt.context, cancelled=Cancelled())
-    blocked.cancel_when_begun()
-
-    assert blocked.attempt.response(blocked) is ANSWER
 
 
 def test_an_attempt_that_is_abandoned_before_it_is_sent_never_sends(sending):

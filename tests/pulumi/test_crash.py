@@ -56,6 +56,34 @@ def test_a_killed_up_is_finished_by_the_next_one(stack, cloud, case):
     assert _names(cloud, collections) == []
 
 
+def test_a_destroy_after_a_killed_growth_of_a_fleet_waits_for_it_and_deletes_all(stack, cloud):
+    stack.write(web={"type": FLEET, "properties": fleet(1)})
+    stack.up()
+    begun = threading.Event()
+    cloud.hold_operations()
+
+    def is_begun(_, request):
+        if request.endswith("/wait"):
+            begun.set()
+
+    stack.write(web={"type": FLEET, "properties": fleet(3)})
+    with cloud.interceptor.observed(is_begun), killed_up(stack, "--skip-preview"):
+        assert begun.wait(HANGS)
+    stack.workspace.run("cancel", "--yes")
+    cloud.emulator.operations.latency = 0.0  # the growth itself still takes an hour
+    cloud.emulator.operations.has_quick = True
+
+    def finish(_, request):
+        if request.endswith("/wait"):  # so the destroy waits for it
+            cloud.finish_operations()
+
+    with cloud.interceptor.observed(finish):
+        said = stack.workspace.run("destroy", "--yes", "--skip-preview").stdout
+
+    assert "3/3 instances deleted" in said
+    assert _names(cloud, INSTANCES) == []
+
+
 @pytest.mark.parametrize("refreshes", [False, True], ids=["destroy", "refresh and destroy"])
 def test_a_template_whose_creation_was_never_answered_is_deleted_by_a_destroy(stack, cloud, refreshes):
     stack.write(web={"type": TEMPLATE, "properties": template()})

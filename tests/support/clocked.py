@@ -42,7 +42,7 @@ class ClockedProvider(Provider):
         # The emulator answers at once, even if the clock has advanced meanwhile.
         clock = time.monotonic if self._connection is None else self.clock
         connections = Connections(clock, self._connection or DirectConnection())
-        return GoogleClient(settings, clock=self.clock, grace=0.0, connections=connections)
+        return GoogleClient(settings, clock=self.clock, connections=connections)
 
 
 def client(clock: FakeClock, settings: Settings) -> GoogleClient:

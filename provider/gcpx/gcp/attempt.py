@@ -19,8 +19,8 @@ from gcpx.gcp.retries import RetryableError
 from gcpx.model.resource import NOTICED_WITHIN, Context
 from gcpx.threads import Threads
 
-GRACE: Final = 1.0
-"""Seconds that a request which changes something gets for its response after a cancellation."""
+_LOOK: Final = NOTICED_WITHIN / 2
+"""Seconds between two looks for a cancellation: what waits for the attempt has the rest, to hand over what it has."""
 _ALLOWANCE: Final = 0.2
 """Seconds beyond the limit, because the time-outs of the HTTP client say more about what they waited for."""
 
@@ -56,7 +56,6 @@ class Attempt:
     Attributes:
         step: the seconds that each step may take: connecting, sending, waiting for a free connection.
         read: the seconds to wait for the response.
-        grace: what is usually `GRACE`.
         renew_token: whether a new access token is needed, as Google has refused the last one.
         threads: what sends it.
     """
@@ -65,7 +64,6 @@ class Attempt:
     context: Context
     step: float
     read: float
-    grace: float = GRACE
     renew_token: bool = False
     threads: Threads = _THREADS
     _sent: bool = attrs.field(default=False, init=False)
@@ -107,11 +105,10 @@ class Attempt:
         ):
             is_begun = is_begun or self.threads.begin(work)
             with contextlib.suppress(queue.Empty):
-                outcome = outcomes.get(timeout=NOTICED_WITHIN)
+                outcome = outcomes.get(timeout=_LOOK)
         if outcome is None:
-            gets_grace = self._sent and not only_reads and cancelled.is_set()
             try:
-                outcome = outcomes.get(timeout=self.grace if gets_grace else 0.0)
+                outcome = outcomes.get_nowait()
             except queue.Empty:
                 raise self._abandon() from None
         if isinstance(outcome, BaseException):

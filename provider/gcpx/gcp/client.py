@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from gcpx.errors import RUN_AGAIN, Interrupted, ProviderError, UserError, safe_message, without_stop
-from gcpx.gcp.attempt import GRACE, Attempt
+from gcpx.gcp.attempt import Attempt
 from gcpx.gcp.errors import (
     ApiError,
     Conflict,
@@ -44,14 +44,12 @@ class GoogleClient:
 
     Attributes:
         backoff: seconds before the first retry; see `gcpx.gcp.retries`.
-        grace: seconds that a request under way gets after a cancellation; see `gcpx.gcp.attempt`.
         clock: gives the time in seconds, from any starting point.
         reads: the reads that may be answered together.
     """
 
     settings: Settings
     backoff: float = 0.5
-    grace: float = GRACE
     clock: Callable[[], float] = time.monotonic
     _connections: Connections | None = attrs.field(default=None, repr=False)
     """What sends the requests, those for tokens included; without it, gcpx's own connections."""
@@ -149,7 +147,7 @@ class GoogleClient:
         """
         given, left = self.settings.timeout_seconds, max(0.001, context.seconds_left(reading=request.only_reads))
         read = min(request.read_timeout or given, left)
-        attempt = Attempt(request, context, min(given, left), read, self.grace, renew_token)
+        attempt = Attempt(request, context, min(given, left), read, renew_token)
         response = None
         try:
             response = attempt.response(self.transport)

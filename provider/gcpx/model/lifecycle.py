@@ -258,7 +258,7 @@ def delete(resource: Resource, context: Context, resource_id: str) -> None:
 
     Raises what `Resource.settle` and `Resource.delete` raise.
     """
-    if context.prior.get(naming.UNREAD):
+    if context.prior.get(naming.UNREAD) or resource.grows:
         resource.settle(context, resource_id)
     resource.delete(context, resource_id)
 

@@ -346,6 +346,7 @@ class Resource(abc.ABC):
         left_out_of_imports: inputs that an import leaves out, because other inputs describe the result.
         operation_timeout: how long it waits for an operation of Google, in seconds, if the user sets no custom timeout;
             None if Google answers without operations.
+        grows: whether an update may create something. Each deletion looks for it, as a killed update has told nobody.
         in_place: the paths that change in place, with everything below them; every other change replaces the resource,
             unless `changes_in_place` allows it.
     """
@@ -357,6 +358,7 @@ class Resource(abc.ABC):
     autoname: ClassVar[Autoname | None] = None
     left_out_of_imports: ClassVar[frozenset[str]] = frozenset()
     operation_timeout: ClassVar[float | None] = None
+    grows: ClassVar[bool] = False
     in_place: ClassVar[frozenset[Path]] = frozenset()
 
     @abc.abstractmethod
@@ -509,7 +511,8 @@ class Resource(abc.ABC):
     def settle(self, context: Context, resource_id: str) -> None:
         """Wait for what interrupted runs of the resource are still creating, before it is read or deleted.
 
-        It is called only if the state does not know the result of the creation. Raises ProviderError if something is,
+        It is called if the state does not know the result of the creation and, for what `grows`, before each deletion.
+        Raises ProviderError if something is,
         or may be, still being created.
         """
         del context, resource_id

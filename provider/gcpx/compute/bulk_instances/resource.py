@@ -436,6 +436,7 @@ class BulkInstances(InProject):
         "projects/PROJECT/regions/REGION/labels/KEY=VALUE",
     )
     operation_timeout = TIMEOUT
+    grows = True
 
     def __init__(self, google: GoogleClient, lookups: Lookups) -> None:
         super().__init__(google, lookups)
