@@ -88,7 +88,7 @@ def page(cloud):
 
 
 def _certificates(page, clock, timeout=HANGS):
-    return Certificates("http://issuer", timeout, now=clock.now, download=page)
+    return Certificates("https://issuer", timeout, now=clock.now, download=page)
 
 
 def _known(page):

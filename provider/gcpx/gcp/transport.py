@@ -17,9 +17,8 @@ from gcpx.gcp.credentials import Credentials
 from gcpx.gcp.errors import CannotSendRequest, Redirected, UnreadableResponse
 from gcpx.gcp.request import Request
 from gcpx.gcp.retries import RetryableError
-from gcpx.gcp.settings import Settings, base_url
+from gcpx.gcp.settings import Settings, base_url, refuse_plain_http
 from gcpx_http.connections import Received, UnreadableBodyError
-from gcpx_http.hosts import is_loopback
 
 _HEADER: Final = re.compile(r"[ -~]*")
 _HEADER_SOURCES: Final = {
@@ -63,7 +62,8 @@ class Transport:
             # Google spells booleans in lower case, as httpx does.
             query = httpx.QueryParams({key: value for key, value in request.query.items() if value is not None})
             whole = httpx.URL(f"{url}?{query}" if query else url)  # raises InvalidURL before other code reads the URL
-            headers = self._headers_of(attempt, url)
+            refuse_plain_http(self._settings, request.api, url)
+            headers = self._headers_of(attempt)
             attempt.begin()
             received = self.connections.exchange(
                 request.method,
@@ -98,30 +98,19 @@ class Transport:
         """Close the connections."""
         self.connections.close()
 
-    def _headers_of(self, attempt: Attempt, url: str) -> dict[str, str]:
+    def _headers_of(self, attempt: Attempt) -> dict[str, str]:
         """Return the headers of a request, with credentials if its API takes any.
 
         Raises UserError for a value that no header can contain, by its setting; HTTP libraries would show the value.
         """
         headers, scope = dict(self._headers), attempt.request.api.scope
         if self._credentials is not None and scope:
-            _refuse_plain_http(url)
             headers |= self._credentials.header(scope, renew=attempt.renew_token)
         for name, value in headers.items():
             if not _HEADER.fullmatch(value):
                 source = _HEADER_SOURCES.get(name.lower(), f"the header {name}")
                 raise UserError(f"{source} must be one line of ASCII characters, because it is sent in an HTTP header")
         return headers
-
-
-def _refuse_plain_http(url: str) -> None:
-    """Refuse to send credentials without encryption, other than to this machine."""
-    parts = urlsplit(url)
-    if parts.scheme != "https" and not is_loopback(parts.hostname):
-        raise UserError(
-            f"gcpx does not send credentials over plain http to {parts.hostname}; "
-            "use https, or set emulatorHost to call an emulator"
-        )
 
 
 def _redirection(request: Request, url: str, received: Received) -> str:

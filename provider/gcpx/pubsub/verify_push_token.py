@@ -100,7 +100,7 @@ class VerifyPushToken(Function):
         self._fetched: dict[bool, Certificates] = {}
 
     def invoke(self, context: Context, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Verify the token; raises UserError if the issuer's certificates cannot be fetched or read."""
+        """Verify the token; raises UserError if the issuer's certificates cannot be fetched, trusted or read."""
         given = cast("PushTokenQueryValues", arguments)
         proxied = bool(given.get("identityAwareProxy"))
         verifier = _verifier(given, self._certificates(given.get("certificates"), proxied=proxied))
@@ -130,8 +130,12 @@ class VerifyPushToken(Function):
             return _given_certificates(given)
         if proxied not in self._fetched:
             url = (IAP if proxied else GOOGLE).certificates_url
-            timeout = self._google.settings.timeout_seconds
-            self._fetched[proxied] = Certificates(public_page_url(self._google.settings, url), timeout)
+            settings = self._google.settings
+            try:
+                page = public_page_url(settings, url)
+            except UserError as error:
+                raise UserError(f"{error}, or set certificates to verify the token offline") from None
+            self._fetched[proxied] = Certificates(page, settings.timeout_seconds)
         return self._fetched[proxied]
 
 
