@@ -2,8 +2,9 @@
 
     python subscribe.py PROJECT ENDPOINT SERVICE_ACCOUNT_EMAIL
 
-The caller needs roles/iam.serviceAccountUser on the service account, and Pub/Sub's service agent needs
-roles/iam.serviceAccountTokenCreator. If GCPX_EMULATOR_HOST is set, the emulator is called.
+The caller needs roles/iam.serviceAccountUser on the service account, and Pub/Sub's service agent,
+service-PROJECT_NUMBER@gcp-sa-pubsub.iam.gserviceaccount.com, needs roles/iam.serviceAccountTokenCreator. If
+GCPX_EMULATOR_HOST is set, the emulator is called.
 """
 
 import os

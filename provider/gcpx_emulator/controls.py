@@ -33,12 +33,20 @@ from gcpx_emulator.core.discovery import kinds
 from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.faults import Fault, check_method
 from gcpx_emulator.core.json_data import merge
-from gcpx_emulator.core.signing import id_token_claims
+from gcpx_emulator.core.signing import id_token_claims, proxy_claims
 from gcpx_emulator.emulator import Emulator
 
 _TOKEN: Final = ControlBody(
     "tokens", {"email": TEXT, "audience": TEXT, "claims": Field("an object", is_object), "iap": SWITCH}
 )
+_PROXY_AUDIENCE: Final = re.compile(
+    r"/projects/[0-9]+/(?:apps/[^/]+|global/backendServices/[0-9]+|locations/[^/]+/services/[^/]+)"
+)
+_PROXY_AUDIENCES: Final = (
+    "/projects/NUMBER/apps/PROJECT, /projects/NUMBER/global/backendServices/ID or "
+    "/projects/NUMBER/locations/REGION/services/NAME"
+)
+"""The audiences of Identity-Aware Proxy: an application of App Engine, a backend service, or a service of Cloud Run."""
 _ROTATION: Final = ControlBody("keys/rotate")
 _LONGEST_ADVANCE: Final = 1_000_000_000
 """Seconds, about 31 years."""
@@ -191,8 +199,12 @@ class Controls:
         """Sign a token with any claims, for tests of receivers."""
         fields = _TOKEN.read(await request.body())
         email, audience = fields.get("email", "pusher@example.com"), fields.get("audience", "")
-        claims = id_token_claims(email, audience, self.emulator.now()) | fields.get("claims", {})
-        return JSONResponse({"token": self.emulator.signer.token(claims, iap=fields.get("iap", False))})
+        is_proxy = fields.get("iap", False)
+        if is_proxy and not _PROXY_AUDIENCE.fullmatch(audience):
+            raise ApiError(400, f"With iap, 'audience' must be {_PROXY_AUDIENCES}.")
+        claims_of = proxy_claims if is_proxy else id_token_claims
+        claims = claims_of(email, audience, self.emulator.now()) | fields.get("claims", {})
+        return JSONResponse({"token": self.emulator.signer.token(claims, iap=is_proxy)})
 
     async def _rotate_keys(self, request: Request) -> Response:
         """Replace the signing keys."""

@@ -1,10 +1,11 @@
-"""Hosts that no other machine lies before."""
+"""Hosts that no other machine lies before, and URLs whose requests nobody else can read or change."""
 
 from __future__ import annotations
 
 import functools
 import ipaddress
 from typing import Final
+from urllib.parse import urlsplit
 
 _METADATA_HOSTS: Final = frozenset({"metadata.google.internal", "fd00:ec2::254"})
 """The metadata servers of Google Cloud and AWS that do not have a link-local address."""
@@ -16,6 +17,23 @@ def is_loopback(host: str | None) -> bool:
         return host is not None
     address = _address(host)
     return address is not None and (address.is_loopback or address.is_unspecified)
+
+
+def is_protected(url: str, *, metadata: bool = False) -> bool:
+    """Return whether nobody else can read what is sent to a URL, or change what it answers: https, or this machine.
+
+    Whatever is secret, and whatever must be trusted, goes only to such URLs.
+
+    Args:
+        url: any text; a malformed URL is not protected.
+        metadata: whether the metadata server of the cloud that this machine runs in counts, too. It issues tokens.
+    """
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname
+    except ValueError:
+        return False
+    return bool(host) and (parts.scheme == "https" or (is_nearby(host) if metadata else is_loopback(host)))
 
 
 @functools.lru_cache(maxsize=64)  # every request asks, and few hosts are asked about

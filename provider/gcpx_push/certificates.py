@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives import serialization
 from jwt import PyJWK, PyJWTError
 
 from gcpx_http.connections import Received, UnreadableBodyError, UnusableEnvironmentError, page
+from gcpx_http.hosts import is_protected
 from gcpx_push import strict_json
 from gcpx_push.errors import CertificatesError
 
@@ -50,7 +51,8 @@ class Certificates:
     caller with an unknown key ID, and every caller as long as no keys are known at all.
 
     Attributes:
-        url: returns PEM texts by key ID, or a JSON Web Key Set; None if the keys were given.
+        url: returns PEM texts by key ID, or a JSON Web Key Set; None if the keys were given. It begins with https://,
+            or leads to this machine, because whoever can change the keys can forge tokens.
         timeout: seconds that a fetch may take, from its beginning to its end.
     """
 
@@ -66,6 +68,14 @@ class Certificates:
     """The fetch that is under way."""
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
     """Is held for a few lines only, and never during a fetch."""
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse an address whose answer others could change."""
+        if self.url is not None and not is_protected(self.url):
+            raise ValueError(
+                "the url of certificates must begin with https://, or lead to this machine; "
+                "Certificates.given(...) takes certificates that were fetched in another way"
+            )
 
     @classmethod
     def given(cls, document: Mapping[str, Any]) -> Certificates:

@@ -12,24 +12,26 @@ class Issuer:
     """Who signs tokens, and how they are sent.
 
     Attributes:
-        header: the name of the request header with the token, in lower case.
+        headers: the names of the request header with the token, in lower case; the first that a request has counts.
         scheme: the word before the token in that header; empty if there is none.
         names: the accepted values of the claim `iss`.
         algorithm: the signature algorithm, as in the token's `alg`.
         certificates_url: where the issuer publishes its public keys.
         verifies_email: whether its tokens have the claim `email_verified`, which must then be true.
+        audience_prefix: how the audience of its tokens begins; empty if it may be any text.
     """
 
-    header: str
+    headers: tuple[str, ...]
     scheme: str
     names: frozenset[str]
     algorithm: str
     certificates_url: str
     verifies_email: bool
+    audience_prefix: str = ""
 
 
 GOOGLE: Final = Issuer(
-    header="authorization",
+    headers=("authorization",),
     scheme="Bearer",
     names=frozenset({"accounts.google.com", "https://accounts.google.com"}),
     algorithm="RS256",
@@ -39,11 +41,18 @@ GOOGLE: Final = Issuer(
 """Google Accounts, which signs the tokens that Pub/Sub sends."""
 
 IAP: Final = Issuer(
-    header="x-svc-iap-jwt-assertion",
+    headers=("x-goog-iap-jwt-assertion", "x-svc-iap-jwt-assertion"),
     scheme="",
     names=frozenset({"https://cloud.google.com/iap"}),
     algorithm="ES256",
     certificates_url="https://www.gstatic.com/iap/verify/public_key",
     verifies_email=False,
+    audience_prefix="/projects/",
 )
-"""Identity-Aware Proxy, which checks the token of Pub/Sub itself and sends its own."""
+"""Identity-Aware Proxy, which checks the token of Pub/Sub itself and adds its own assertion.
+
+It removes headers that begin with `x-goog-` from what clients send. The second name of the header is for proxies with
+another prefix; the signature decides in both cases.
+
+Source: "Securing your app with signed headers" in the documentation of Identity-Aware Proxy.
+"""

@@ -30,7 +30,8 @@ class PushVerifier:
 
     Attributes:
         audience: the audience that the subscription sets, by default the URL of the push endpoint. Behind
-            Identity-Aware Proxy: the service, such as `/projects/NUMBER/global/backendServices/ID`.
+            Identity-Aware Proxy, it is not that, but the service that the proxy protects, such as
+            `/projects/NUMBER/global/backendServices/ID` or `/projects/NUMBER/apps/PROJECT`.
         service_account_email: the service account that the subscription uses for push authentication.
         issuer: `GOOGLE`, or `IAP` behind Identity-Aware Proxy.
         certificates: the issuer's keys. By default they are fetched and cached; `Certificates.given(...)` needs no
@@ -66,6 +67,11 @@ class PushVerifier:
             raise ValueError(
                 "audience and service_account_email must be set, or authenticated=False with a verification_token"
             )
+        if self.authenticated and not self.audience.startswith(self.issuer.audience_prefix):
+            raise ValueError(
+                "audience must be the service behind the proxy, such as /projects/NUMBER/global/backendServices/ID or "
+                "/projects/NUMBER/apps/PROJECT, and not the audience of the subscription"
+            )
         if not self.authenticated and (self.verification_token is None or any(identity)):
             raise ValueError(
                 "authenticated=False requires verification_token, without audience and service_account_email"
@@ -81,11 +87,13 @@ class PushVerifier:
             PushError: if the push must be refused.
             CertificatesError: if the issuer's keys cannot be fetched.
         """
-        value = headers.get(self.issuer.header)
+        name = next((name for name in self.issuer.headers if name in headers), None)
         if self.authenticated:
-            return self.verify(self._token(value))
-        if value is not None:
-            raise MalformedRequest(f"the header {self.issuer.header} must be absent, because authenticated is False")
+            if name is None:
+                raise MalformedRequest(f"the header {self.issuer.headers[0]} is missing")
+            return self.verify(self._token(name, headers[name]))
+        if name is not None:
+            raise MalformedRequest(f"the header {name} must be absent, because authenticated is False")
         return None
 
     def verify(self, token: str) -> Claims:
@@ -105,11 +113,9 @@ class PushVerifier:
         self._remember(digest, claims)
         return claims
 
-    def _token(self, value: str | None) -> str:
+    def _token(self, name: str, value: str) -> str:
         """Read the token from the value of the issuer's header."""
-        name, expected = self.issuer.header, self.issuer.scheme
-        if value is None:
-            raise MalformedRequest(f"the header {name} is missing")
+        expected = self.issuer.scheme
         if not expected:
             return value
         scheme, _, token = value.partition(" ")

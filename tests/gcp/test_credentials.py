@@ -12,6 +12,7 @@ from urllib.parse import parse_qs
 
 import driver
 import pytest
+import raw_server
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from driver import failing
@@ -87,17 +88,62 @@ def test_an_access_token_goes_to_a_loopback_endpoint_that_the_user_set(cloud):
     assert {entry["authorized"] for entry in cloud.emulator.requests.kept} == {True}
 
 
-def test_credentials_never_go_over_plain_http_to_another_host(monkeypatch, tokens):
-    proxy, arrived = tokens
-    monkeypatch.setenv("HTTP_PROXY", proxy)  # whatever is sent to another host arrives there
-    with (
-        driver.engine(project=PROJECT, accessToken="t", computeCustomEndpoint="http://192.0.2.1") as made,
-        failing() as failed,
-    ):
-        made.create(TEMPLATE, "web", template())
+_TOKEN_CALLS = {
+    "gcpx:oauth2:getTokenInfo": ("the token", {"idToken": "e30.e30.e30"}),
+    "gcpx:pubsub:verifyPushToken": (
+        "the issuer's certificates",
+        {"token": "eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.e30.e30", "audience": "me", "serviceAccountEmail": "a@b.c"},
+    ),
+}
+"""What the functions of the OAuth 2.0 API take, and what would be sent or believed."""
 
-    assert arrived == []
-    assert "does not send credentials over plain http to 192.0.2.1" in failed[0].message
+
+def _without_encryption(monkeypatch, config, call):
+    """Return the error of a call to another host, to which nothing must have been sent."""
+    with raw_server.answering(lambda _: [raw_server.response(b"{}")]) as proxy:
+        monkeypatch.setenv("HTTP_PROXY", f"http://{proxy.host}")  # whatever is sent to another host arrives there
+        with driver.engine(project=PROJECT, **config) as made, failing() as failed:
+            call(made)
+    assert proxy.requests == []
+    return failed[0].message
+
+
+def test_credentials_never_go_over_plain_http_to_another_host(monkeypatch):
+    config = {"accessToken": "t", "computeCustomEndpoint": "http://192.0.2.1"}
+    message = _without_encryption(monkeypatch, config, lambda made: made.create(TEMPLATE, "web", template()))
+
+    assert "does not call 192.0.2.1 over plain http, because others could read or change the credentials" in message
+    assert "set gcpx:computeCustomEndpoint to a URL that begins with https://" in message
+    assert "gcpx:emulatorHost" in message
+
+
+@pytest.mark.parametrize("function", _TOKEN_CALLS)
+@pytest.mark.parametrize(
+    ("setting", "value", "host"),
+    [
+        ("oauth2CustomEndpoint", "http://192.0.2.1", "192.0.2.1"),
+        ("oauth2CustomEndpoint", "http://169.254.169.254", "169.254.169.254"),
+        ("emulatorHost", "192.0.2.1:8095", "192.0.2.1"),
+        ("emulatorHost", "http://emulator.example", "emulator.example"),
+    ],
+)
+def test_tokens_and_certificates_never_go_over_plain_http_to_another_host(monkeypatch, function, setting, value, host):
+    what, arguments = _TOKEN_CALLS[function]
+    message = _without_encryption(monkeypatch, {setting: value}, lambda made: made.invoke(function, **arguments))
+
+    assert f"does not call {host} over plain http, because others could read or change {what};" in message
+    assert f"set gcpx:{setting} to a URL that begins with https://, or make it lead to this machine" in message
+    assert ("set certificates" in message) == (what != "the token")
+
+
+def test_an_emulator_on_another_host_gets_what_needs_no_token(monkeypatch):
+    with raw_server.answering(lambda _: [raw_server.response(b'{"items": []}')]) as proxy:
+        monkeypatch.setenv("HTTP_PROXY", f"http://{proxy.host}")
+        with driver.engine(project=PROJECT, emulatorHost="emulator.example:8095") as made:
+            made.invoke("gcpx:compute:listRegions")
+
+    (line,) = proxy.requests
+    assert line.startswith(f"GET http://emulator.example:8095/compute/beta/projects/{PROJECT}/regions?")
 
 
 @pytest.mark.parametrize("form", ["text", "file"])

@@ -302,6 +302,7 @@ CASES = {
     "OperationQuery.region form": ({"region": "us-east1"}, {"region": "us-east1-b"}),
     "OperationQuery.zone form": ({"zone": "us-east1-b"}, {"zone": "us-east1"}),
     "OperationQuery: name_is_a_name_or_a_link": ({"name": "projects/p/zones/z/operations/o"}, {"name": "operations/o"}, "name"),
+    "PushTokenQuery: audience_behind_a_proxy_is_a_service": ({"audience": "/projects/1/apps/p", "identityAwareProxy": True}, {"audience": "x", "identityAwareProxy": True}, "audience"),
     "PushTokenQuery.clockSkewSeconds least": ({"clockSkewSeconds": 0}, {"clockSkewSeconds": -1}),
     "PushTokenQuery.clockSkewSeconds most": ({"clockSkewSeconds": 300}, {"clockSkewSeconds": 301}),
     **{f"{owner}: resource_manager_tags_have_a_known_form": ({"resourceManagerTags": {"tagKeys/1": "tagValues/2", "my-project/env": "prod"}}, {"resourceManagerTags": {"env": "prod"}}, "resourceManagerTags.env") for owner in ("InstanceProperties", "AttachedDiskInitializeParams", "MachineImageParams")},

@@ -17,7 +17,8 @@ from gcpx.gcp.request import COMPUTE, Request
 from gcpx.provider import FUNCTIONS, RESOURCES, resource_class
 from gcpx_emulator.core.permissions import NEEDS, PERMISSIONS
 
-EVERY = frozenset(PERMISSIONS)
+EVERY = frozenset(PERMISSIONS) - {"pubsub.topics.publish"}
+"""What the account of gcpx may have. To publish is for the service agent of Cloud Storage."""
 VERBS = list(verbs_of(RUNS))
 NEEDED = {method for row in table() if not row.without for method in row.methods.split()}
 CONDITIONAL = [(method, need.permission) for method in NEEDED for need in METHODS[method].needs if need.when]

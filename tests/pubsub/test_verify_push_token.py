@@ -67,10 +67,18 @@ def test_audience_and_service_account_must_not_be_empty(engine, cloud, missing):
 
 
 def test_the_assertion_of_an_identity_aware_proxy_is_verified_on_request(engine, cloud):
-    arguments = _arguments(issue_token(cloud, iap=True, claims={"iss": "https://cloud.google.com/iap"}))
+    audience = "/projects/123456789012/global/backendServices/7"
+    arguments = _arguments(issue_token(cloud, iap=True, audience=audience)) | {"audience": audience}
 
     assert engine.invoke(VERIFY, **arguments, identityAwareProxy=True)["valid"]
     assert not engine.invoke(VERIFY, **arguments)["valid"]
+    assert cloud.calls("iap") == ["iap.publicKeys"]
+
+
+def test_the_audience_behind_a_proxy_is_that_of_the_proxy(engine, cloud):
+    refused = engine.refusals(VERIFY, **_arguments(issue_token(cloud)), identityAwareProxy=True)
+
+    assert "must be the service behind the proxy, such as /projects/" in refused["audience"]
 
 
 def test_a_cancellation_does_not_wait_for_the_certificates(engine, cloud):

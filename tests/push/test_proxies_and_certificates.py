@@ -72,3 +72,17 @@ def test_an_issuer_on_this_machine_is_asked_directly(cloud, proxy, monkeypatch):
     monkeypatch.setenv("SSL_CERT_FILE", "/no/such/file")
 
     assert _by_library(tokens.issue_token(cloud), f"http://{cloud.host}/oauth2/v1/certs") == tokens.EMAIL
+
+
+@pytest.mark.parametrize("url", [
+    "http://issuer.example.invalid/certs", "http://169.254.169.254/certs", "http://192.0.2.1:8095/certs",
+    "http://127.0.0.1.example.invalid/", "http://127.0.0.1@192.0.2.1/", "ftp://192.0.2.1/", "//issuer", "", "http://[::1",
+])  # fmt: skip
+def test_certificates_are_never_fetched_over_plain_http_from_another_host(url):
+    with pytest.raises(ValueError, match="must begin with https://, or lead to this machine"):
+        Certificates(url)
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:8095/certs", "http://localhost/certs", "http://[::1]:8095/", GOOGLE])
+def test_certificates_may_be_fetched_from_this_machine_or_over_https(url):
+    assert Certificates(url).url == url

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import driver
+import plain_http
 import pytest
 from clock import HANGS
 from clocked import ClockedProvider
@@ -15,6 +17,7 @@ from programs import BUCKET, NOTIFICATION, PROJECT, notification
 from rollouts import left_by
 
 from gcpx.storage.notification_config import NotificationConfig, known_before, provisional_number
+from gcpx_emulator.core.projects import project_number
 
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
 INSERT = "storage.notifications.insert"
@@ -199,10 +202,28 @@ def test_a_configuration_that_publishes_the_same_events_as_another_causes_a_warn
     assert "pulumi import" not in warning
 
 
+def _agent(project):
+    return f"service-{project_number(project)}@gs-project-accounts.iam.gserviceaccount.com"
+
+
+def _move_bucket(cloud, project):
+    cloud.change(f"b/{BUCKET}", lambda bucket: bucket.update(_project=project))
+
+
+def _let_publish(cloud, topic, *accounts):
+    members = [f"serviceAccount:{account}" for account in accounts] or ["serviceAccount:a@b.iam.gserviceaccount.com"]
+    policy = {"bindings": [{"role": "roles/pubsub.publisher", "members": members}]}
+    plain_http.post(f"http://{cloud.host}/v1/{topic}:setIamPolicy", json={"policy": policy}).raise_for_status()
+
+
+@pytest.mark.parametrize("owner", [PROJECT, "data-project", "123456789012"])
 @pytest.mark.parametrize(("status", "reason"), [(403, "forbidden"), (400, "invalid")])
-def test_a_missing_permission_to_publish_comes_with_the_grant_as_command_and_as_code(engine, cloud, status, reason):
+def test_a_missing_permission_to_publish_comes_with_the_grant_to_the_agent_of_the_buckets_project(
+    engine, cloud, status, reason, owner
+):
     topic = "projects/other-project/topics/events"
-    member = "serviceAccount:service-123456789012@gs-project-accounts.iam.gserviceaccount.com"
+    member = f"serviceAccount:{_agent(owner)}"
+    _move_bucket(cloud, owner)
     cloud.fail(INSERT, status=status, reason=reason, message="cannot publish to the topic")
     with failing() as failed:
         engine.create(NOTIFICATION, "n", notification(topic=topic))
@@ -214,16 +235,75 @@ def test_a_missing_permission_to_publish_comes_with_the_grant_as_command_and_as_
         f'`gcp.pubsub.TopicIAMMember("publisher", topic="{topic}", role="roles/pubsub.publisher", member="{member}")`'
     ) in failed[0].message
     assert failed[0].message.count("Grant the named permission") == (status == 403)
+    assert [entry["query"] for entry in cloud.requests("storage.buckets.get")] == [{"fields": "projectNumber"}]
 
 
-def test_a_service_agent_that_cannot_be_read_is_replaced_by_the_command_that_prints_it(engine, cloud):
+def test_the_grant_in_the_error_lets_the_notification_be_created(cloud):
+    topic = f"projects/{PROJECT}/topics/uploads"
+    _move_bucket(cloud, "data-project")
+    _let_publish(cloud, topic, _agent(PROJECT))  # the agent of the provider's project publishes nothing here
+    with driver.engine(emulatorHost=cloud.host, project=PROJECT) as engine:
+        with failing() as failed:
+            engine.create(NOTIFICATION, "n", notification(topic=topic))
+        (member,) = set(re.findall(r"serviceAccount:([^ `\"]+)", failed[0].message))
+        _let_publish(cloud, topic, member)
+        created = engine.create(NOTIFICATION, "n", notification(topic=topic))
+
+    assert member == _agent("data-project")
+    assert created.id == f"{BUCKET}/notificationConfigs/1"
+
+
+def test_the_account_that_google_names_is_the_one_to_grant(engine, cloud):
+    named = "service-7@gs-project-accounts.iam.gserviceaccount.com"
+    cloud.fail(INSERT, status=403, message=f"The service account '{named}' is not allowed to publish to the topic.")
+    with failing() as failed:
+        engine.create(NOTIFICATION, "n", notification())
+
+    assert f"--member=serviceAccount:{named} --role" in failed[0].message
+    assert set(cloud.calls("storage")) == {"storage.notifications.list", INSERT}
+
+
+@pytest.mark.parametrize(
+    ("fault", "how_to_read"),
+    [
+        (
+            ("storage.buckets.get", {"status": 403, "reason": "forbidden"}),
+            f"`gcloud storage service-agent --project=PROJECT` prints SERVICE_AGENT; PROJECT is the project of the bucket {BUCKET}",
+        ),
+        (
+            ("storage.buckets.get", {"body": "{}"}),
+            f"`gcloud storage service-agent --project=PROJECT` prints SERVICE_AGENT; PROJECT is the project of the bucket {BUCKET}",
+        ),
+        (
+            ("storage.projects.serviceAccount.get", {"status": 403, "reason": "forbidden"}),
+            f"`gcloud storage service-agent --project={project_number('data-project')}` prints SERVICE_AGENT",
+        ),
+        (
+            ("storage.projects.serviceAccount.get", {"body": '{"email_address": "a@b.c; rm -rf /"}'}),
+            f"`gcloud storage service-agent --project={project_number('data-project')}` prints SERVICE_AGENT",
+        ),
+    ],
+)
+def test_a_service_agent_that_cannot_be_read_is_replaced_by_the_command_that_prints_it(
+    engine, cloud, fault, how_to_read
+):
+    _move_bucket(cloud, "data-project")
     cloud.fail(INSERT, status=400, reason="invalid", message="cannot publish to the topic")
-    cloud.fail("storage.projects.serviceAccount.get", status=403, reason="forbidden")
+    cloud.fail(fault[0], **fault[1])
     with failing() as failed:
         engine.create(NOTIFICATION, "n", notification())
 
     assert "--member=serviceAccount:SERVICE_AGENT --role=roles/pubsub.publisher`" in failed[0].message
-    assert f"`gcloud storage service-agent --project={PROJECT}` prints SERVICE_AGENT" in failed[0].message
+    assert how_to_read in failed[0].message
+
+
+def test_the_service_agent_is_read_at_the_expense_of_the_project_that_pays(engine, cloud):
+    cloud.fail(INSERT, status=400, reason="invalid", message="cannot publish to the topic")
+    with failing():
+        engine.create(NOTIFICATION, "n", notification(userProject="payer"))
+
+    for method in ("storage.buckets.get", "storage.projects.serviceAccount.get"):
+        assert [entry["query"].get("userProject") for entry in cloud.requests(method)] == ["payer"]
 
 
 def test_another_refusal_says_nothing_about_the_topic(engine, cloud):

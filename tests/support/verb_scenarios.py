@@ -286,6 +286,7 @@ RUNS: Final = [
     VerbRun(KEY, ONLINE, key(projectId=PROJECT, regions=["us-east1", "us-est1"]), name="all"),
     VerbRun(NOTIFICATION, ONLINE, notification(), name="all"),
     VerbRun(NOTIFICATION, "create", notification(userProject="payer"), name="user_project"),
+    VerbRun(NOTIFICATION, "create", notification(userProject="payer"), arrange=_failing("storage.notifications.insert", status=403), fails=True, name="denied_user_project"),
     VerbRun(NOTIFICATION, "read", notification(userProject="payer"), name="user_project"),
     VerbRun(NOTIFICATION, "delete", notification(userProject="payer"), name="user_project"),
     VerbRun(NOTIFICATION, "list", {}, name="all", when=("for all buckets",)),

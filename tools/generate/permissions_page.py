@@ -66,7 +66,8 @@ These permissions are not needed on the resource's project, or are better not gr
 - **To use a network, subnetwork, image, disk or template of another project:** the permission that the table names, in
   that project. Images of Google's public projects, such as `debian-cloud`, need none.
 - **To let Cloud Storage publish notifications:** `roles/pubsub.publisher` on the topic, for the service agent of Cloud
-  Storage, and not for the account that runs gcpx. `gcloud storage service-agent --project=PROJECT` prints its name.
+  Storage in the project of the bucket, and not for the account that runs gcpx.
+  `gcloud storage service-agent --project=PROJECT` prints its name.
 """
 _KEY_NOTE: Final = """An account manages its own SSH keys. Google's documentation of OS Login names scopes for this, but
 no IAM permission, and it names no permission to manage the keys of another account. So use the credentials of the user

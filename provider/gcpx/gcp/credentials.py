@@ -21,8 +21,9 @@ from gcpx.errors import UserError
 from gcpx.gcp.connections import CONNECTION_EXCEPTIONS, Connections
 from gcpx.gcp.errors import NoCredentials, Unauthenticated
 from gcpx.gcp.retries import RetryableError, http_date, retry_after
-from gcpx.gcp.settings import INCOMPLETE, Settings, is_protected, named_file, parsed, problem
+from gcpx.gcp.settings import INCOMPLETE, Settings, named_file, parsed, plain_http_error, problem
 from gcpx_http.connections import Received
+from gcpx_http.hosts import is_protected
 
 _OAUTH_CODE: Final = re.compile(r"[a-z_]{1,40}")
 _CODE_IN_TEXT: Final = re.compile(r"Error code ([a-z_]+)(?=$|:| - )")
@@ -79,11 +80,8 @@ class _Request(google.auth.transport.Request):  # type: ignore[misc]
     def __call__(
         self, url: str, method: str = "GET", body: Any = None, headers: Any = None, timeout: float = 60, **_: Any
     ) -> _Response:
-        if not is_protected(url):
-            raise UserError(
-                f"gcpx does not send credentials over plain http to {urlsplit(url).hostname}; "
-                "the URLs in credentials must begin with https://"
-            )
+        if not is_protected(url, metadata=True):
+            raise plain_http_error(url, "the credentials", "the URLs in credentials must begin with https://")
         seconds = httpx.Timeout(min(timeout, self._timeout))
         try:
             received = self._connections.exchange(method, url, content=body, headers=headers, timeout=seconds)

@@ -205,7 +205,7 @@ _METHODS: Final = (
         "storage.projects.serviceAccount.get",
         STORAGE,
         "GET [projects/{project}]/serviceAccount",
-        (Need("resourcemanager.projects.get", _PROJECT),),
+        (Need("resourcemanager.projects.get", "the bucket's project"),),
     ),
     ApiMethod(
         "pubsub.projects.topics.get",

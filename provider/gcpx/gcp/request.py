@@ -23,6 +23,7 @@ class Api:
         title: its name in messages and descriptions.
         path: what its URLs have between the host and the version; empty for most APIs.
         scope: the narrowest OAuth 2.0 scope that all of our calls accept; empty for calls without credentials.
+        content: what its requests and responses contain that others must neither read nor change.
         setting: the attribute of `Settings` that replaces its base URL.
     """
 
@@ -30,6 +31,7 @@ class Api:
     title: str
     path: str = ""
     scope: str
+    content: str = "the credentials"
     setting: str
 
 
@@ -60,6 +62,7 @@ OAUTH2: Final = Api(
     name="oauth2",
     title="OAuth 2.0",
     scope="",  # its token inspection is public, so no credentials are sent
+    content="the token",
     setting="oauth2_custom_endpoint",
 )
 

@@ -19,7 +19,7 @@ from gcpx.gcp.request import COMPUTE, OAUTH2, OSLOGIN, PUBSUB, STORAGE, Api
 from gcpx.model.fields import Failure, Record, Rule, Traits, camel_case, exclusive, rule, traits_of
 from gcpx.model.patterns import PROJECT, REGION, ZONE, Form, Part, form
 from gcpx.model.values import UNKNOWN
-from gcpx_http.hosts import is_nearby
+from gcpx_http.hosts import is_protected
 
 _FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "authorized_user": ("client_id", "client_secret", "refresh_token"),
@@ -100,16 +100,7 @@ def _has_all_fields(found: Mapping[str, Any]) -> bool:
 
 
 def _is_encrypted(found: Mapping[str, Any]) -> bool:
-    return all(is_protected(url) for url in _urls(found))
-
-
-def is_protected(url: str) -> bool:
-    """Return whether a secret may be sent to a URL: encrypted, or to this machine or its metadata server."""
-    try:
-        parts = urlsplit(url)
-        return bool(parts.hostname) and (parts.scheme == "https" or is_nearby(parts.hostname))
-    except ValueError:
-        return False
+    return all(is_protected(url, metadata=True) for url in _urls(found))
 
 
 def _urls(value: Any) -> Iterator[str]:
@@ -362,11 +353,43 @@ def base_url(settings: Settings, api: Api) -> str:
     return f"https://{api.name}.{settings.universe_domain}"
 
 
+def refuse_plain_http(settings: Settings, api: Api, url: str, content: str = "") -> None:
+    """Raise UserError if others could read or change what is sent to a URL of an API, or what it answers.
+
+    An emulator may be called over plain http, because it gets no credentials. What is about tokens is not for tests
+    alone: `getTokenInfo` sends a token, and what is believed of a token depends on the answer.
+
+    Args:
+        settings: the settings that the URL follows from.
+        api: the API, whose `content` must be protected.
+        url: the URL that is about to be called.
+        content: what is exchanged, if it is not the API's `content`.
+    """
+    if is_protected(url) or (settings.emulator_host and api is not OAUTH2):
+        return
+    setting = camel_case("emulator_host" if settings.emulator_host else api.setting)
+    other = "make it lead to this machine" if api is OAUTH2 else "set gcpx:emulatorHost to call an emulator"
+    raise plain_http_error(
+        url, content or api.content, f"set gcpx:{setting} to a URL that begins with https://, or {other}"
+    )
+
+
+def plain_http_error(url: str, content: str, advice: str) -> UserError:
+    """Return the error about a URL without encryption, to which gcpx does not send something that is secret."""
+    host = urlsplit(url).hostname
+    return UserError(
+        f"gcpx does not call {host} over plain http, because others could read or change {content}; {advice}"
+    )
+
+
 def public_page_url(settings: Settings, url: str) -> str:
     """Return the URL of one of Google's public pages, such as its certificates, under these settings.
 
-    A custom endpoint of the OAuth 2.0 API, or an emulator, serves these pages, too.
+    A custom endpoint of the OAuth 2.0 API, or an emulator, serves these pages, too. Raises UserError if others could
+    change them on their way.
     """
     if settings.emulator_host or settings.oauth2_custom_endpoint:
-        return f"{base_url(settings, OAUTH2)}/{url.split('/', 3)[3]}"
+        found = f"{base_url(settings, OAUTH2)}/{url.split('/', 3)[3]}"
+        refuse_plain_http(settings, OAUTH2, found, "the issuer's certificates")
+        return found
     return url.replace("googleapis.com", settings.universe_domain)

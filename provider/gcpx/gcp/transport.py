@@ -18,9 +18,8 @@ from gcpx.gcp.credentials import Credentials
 from gcpx.gcp.errors import CannotSendRequest, Redirected, UnreadableResponse
 from gcpx.gcp.request import Request
 from gcpx.gcp.retries import RetryableError
-from gcpx.gcp.settings import Settings, base_url
+from gcpx.gcp.settings import Settings, base_url, refuse_plain_http
 from gcpx_http.connections import Received, UnreadableBodyError
-from gcpx_http.hosts import is_loopback
 
 _HEADER: Final = re.compile(r"[ -~]*")
 _HEADER_SOURCES: Final = {
@@ -62,7 +61,8 @@ class Transport:
         url = f"{base_url(self._settings, request.api)}{request.api.path}/{request.path}"
         try:
             whole, content = _encoded(request, url)
-            headers = self._headers_of(attempt, url)
+            refuse_plain_http(self._settings, request.api, url)
+            headers = self._headers_of(attempt)
             if content is not None:
                 headers["Content-Type"] = "application/json"
             attempt.begin()
@@ -93,14 +93,13 @@ class Transport:
         """Close the connections."""
         self.connections.close()
 
-    def _headers_of(self, attempt: Attempt, url: str) -> dict[str, str]:
+    def _headers_of(self, attempt: Attempt) -> dict[str, str]:
         """Return the headers of a request, with credentials if its API takes any.
 
         Raises UserError for a value that no header can contain, by its setting; HTTP libraries would show the value.
         """
         headers, scope = dict(self._headers), attempt.request.api.scope
         if self._credentials is not None and scope:
-            _refuse_plain_http(url)
             headers |= self._credentials.header(scope, renew=attempt.renew_token)
         for name, value in headers.items():
             if not _HEADER.fullmatch(value):
@@ -127,16 +126,6 @@ def _encoded(request: Request, url: str) -> tuple[httpx.URL, bytes | None]:
             f"{request.method} {urlsplit(url).path} cannot be encoded as an HTTP request ({type(error).__name__}); "
             "remove numbers that are not finite from the inputs"
         ) from error
-
-
-def _refuse_plain_http(url: str) -> None:
-    """Refuse to send credentials without encryption, other than to this machine."""
-    parts = urlsplit(url)
-    if parts.scheme != "https" and not is_loopback(parts.hostname):
-        raise UserError(
-            f"gcpx does not send credentials over plain http to {parts.hostname}; "
-            "use https, or set emulatorHost to call an emulator"
-        )
 
 
 def _redirection(request: Request, url: str, received: Received) -> str:

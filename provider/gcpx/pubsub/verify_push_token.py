@@ -17,7 +17,7 @@ from gcpx.gcp.request import OAUTH2, Request
 from gcpx.gcp.retries import RetryableError
 from gcpx.gcp.settings import public_page_url
 from gcpx.model import codec
-from gcpx.model.fields import Record, field, object_type, output_field, record
+from gcpx.model.fields import Failure, Record, field, object_type, output_field, record, rule, text
 from gcpx.model.resource import Context, Function
 from gcpx_push import GOOGLE, IAP, Certificates, CertificatesError, InvalidToken, PushVerifier
 
@@ -27,12 +27,27 @@ if TYPE_CHECKING:
 _VERIFIER: Final = "[PushVerifier: {}](../../provider/gcpx_push/verifier.py)"
 
 
+@rule(
+    "audience must begin with /projects/ if identityAwareProxy is true, because it is the service behind the proxy",
+    "https://cloud.google.com/iap/docs/signed-headers-howto",
+    about="identityAwareProxy",
+)
+def _audience_behind_a_proxy_is_a_service(values: PushTokenQueryValues) -> list[Failure]:
+    audience = text(values, "audience")
+    if values.get("identityAwareProxy") is not True or not audience or audience.startswith(IAP.audience_prefix):
+        return []
+    services = "/projects/NUMBER/global/backendServices/ID or /projects/NUMBER/apps/PROJECT"
+    return [Failure("audience", f"must be the service behind the proxy, such as {services}")]
+
+
 @record
 class PushTokenQuery(Record):
     """A token, and the subscription's settings that it must match."""
 
+    RULES = (_audience_behind_a_proxy_is_a_service,)
+
     audience: str = field(
-        "The audience that the subscription sets, such as `https://example.com/push`. If the subscription sets none, its push endpoint.",
+        "The audience that the subscription sets, such as `https://example.com/push`. If the subscription sets none, its push endpoint. Behind Identity-Aware Proxy, the service, such as `/projects/NUMBER/global/backendServices/ID`.",
         required=True,
         source=_VERIFIER.format("audience"),
     )
@@ -46,7 +61,7 @@ class PushTokenQuery(Record):
         source=_VERIFIER.format("clock_skew"),
     )
     identity_aware_proxy: bool = field(
-        "Whether the token is the assertion of an Identity-Aware Proxy, from the header `x-svc-iap-jwt-assertion`. Default: false."
+        "Whether the token is the assertion of an Identity-Aware Proxy, from the header `x-goog-iap-jwt-assertion`, and not a token of Pub/Sub itself. Default: false."
     )
     service_account_email: str = field(
         "The e-mail address of the service account that the subscription uses for push authentication, such as `pusher@my-project.iam.gserviceaccount.com`.",
@@ -100,7 +115,7 @@ class VerifyPushToken(Function):
         self._fetched: dict[bool, Certificates] = {}
 
     def invoke(self, context: Context, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Verify the token; raises UserError if the issuer's certificates cannot be fetched or read."""
+        """Verify the token; raises UserError if the issuer's certificates cannot be fetched, trusted or read."""
         given = cast("PushTokenQueryValues", arguments)
         proxied = bool(given.get("identityAwareProxy"))
         verifier = _verifier(given, self._certificates(given.get("certificates"), proxied=proxied))
@@ -130,8 +145,12 @@ class VerifyPushToken(Function):
             return _given_certificates(given)
         if proxied not in self._fetched:
             url = (IAP if proxied else GOOGLE).certificates_url
-            timeout = self._google.settings.timeout_seconds
-            self._fetched[proxied] = Certificates(public_page_url(self._google.settings, url), timeout)
+            settings = self._google.settings
+            try:
+                page = public_page_url(settings, url)
+            except UserError as error:
+                raise UserError(f"{error}, or set certificates to verify the token offline") from None
+            self._fetched[proxied] = Certificates(page, settings.timeout_seconds)
         return self._fetched[proxied]
 
 

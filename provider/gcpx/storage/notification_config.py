@@ -31,7 +31,7 @@ from gcpx.gcp.errors import (
 from gcpx.gcp.in_project import Lookups, how_to_set, place_or_default, require_project
 from gcpx.gcp.list_method import ListMethod, items_of
 from gcpx.gcp.online_checks import OnlineCheck, OnlineChecks
-from gcpx.gcp.request import PUBSUB, STORAGE, Request, segment
+from gcpx.gcp.request import PUBSUB, SHORT_PATIENCE, STORAGE, Request, segment
 from gcpx.gcp.shared_reads import Scope
 from gcpx.model import codec
 from gcpx.model.compare import ANYWHERE, Comparison
@@ -75,7 +75,7 @@ def _custom_attributes_are_at_most_5(values: NotificationConfigValues) -> list[F
 class NotificationConfigModel(Record):
     """A notification configuration of a bucket, which publishes events about its objects to a Pub/Sub topic.
 
-    The project's Cloud Storage service agent needs the role `roles/pubsub.publisher` on the topic.
+    The Cloud Storage service agent of the bucket's project needs the role `roles/pubsub.publisher` on the topic.
 
     Google Cloud does not allow changes to a configuration, so every change replaces it.
     """
@@ -264,6 +264,16 @@ class NotificationConfigs:
             if self.read(number) is not None:
                 raise
 
+    def inform(self, path: str, **query: str) -> dict[str, Any]:
+        """Read something of Cloud Storage that only an error tells; empty if it cannot be read."""
+        query |= {"userProject": self.user_project} if self.user_project else {}
+        try:
+            return self.google.send(
+                Request(api=STORAGE, method="GET", path=path, query=query, patience=SHORT_PATIENCE), self.context
+            )
+        except ProviderError:
+            return {}
+
     def _path_of(self, number: str) -> str:
         return f"{self.path}/{segment(number)}"
 
@@ -290,6 +300,8 @@ _OF_ANOTHER: Final = (
 _FULL_TOPIC: Final = "__topic"
 """A hidden output: the topic with its project, because the provider may have another project later."""
 _PUBLISHER: Final = "roles/pubsub.publisher"
+_SERVICE_AGENT: Final = re.compile(r"[-a-z0-9]+@gs-project-accounts\.(?:[-a-z0-9]+\.)*gserviceaccount\.com")
+"""The account that publishes the events of a project's buckets. It is written into commands, so it has no other form."""
 
 
 class NotificationConfig(Resource):
@@ -536,13 +548,14 @@ class NotificationConfig(Resource):
             if not prop.traits.in_url
         )
 
-    def explain_publishing(self, context: Context, error: ApiError, topic: str) -> ApiError:
+    def explain_publishing(self, configs: NotificationConfigs, error: ApiError, topic: str) -> ApiError:
         """Add to an error how to let Cloud Storage publish to a topic, `projects/PROJECT/topics/TOPIC`.
 
-        The topic is written as a whole, because a part of a secret would not be masked.
+        The account to grant is the one that the error names or, if it names none, that of the bucket's project. The
+        topic is written as a whole, because a part of a secret would not be masked.
         """
-        agent, project = self._service_agent(context), self._google.settings.project or "PROJECT"
-        how_to_read = "" if agent else f" `gcloud storage service-agent --project={project}` prints SERVICE_AGENT."
+        named = _SERVICE_AGENT.search(error.message)
+        agent, how_to_read = (named[0], "") if named else self._service_agent(configs)
         member = f"serviceAccount:{agent or 'SERVICE_AGENT'}"
         how_to_grant = (
             "If the error is about the topic, create the topic, or allow Cloud Storage to publish to it. Either run "
@@ -550,19 +563,22 @@ class NotificationConfig(Resource):
             f'`gcp.pubsub.TopicIAMMember("publisher", topic="{topic}", role="{_PUBLISHER}", member="{member}")` to the '
             f"program and name it in the depends_on of this resource.{how_to_read}"
         )
-        is_about_the_agent = "@gs-project-accounts." in error.message
-        return error.with_next_step(how_to_grant) if is_about_the_agent else error.with_hint(how_to_grant)
+        return error.with_next_step(how_to_grant) if named else error.with_hint(how_to_grant)
 
-    def _service_agent(self, context: Context) -> str | None:
-        """Read the service account that publishes for the provider's project; None if it cannot be read."""
-        project = self._google.settings.project
-        if project is None:
-            return None
-        request = Request(api=STORAGE, method="GET", path=f"v1/projects/{project}/serviceAccount")
-        try:
-            return self._google.send(request, context).get("email_address")
-        except ApiError:
-            return None
+    def _service_agent(self, configs: NotificationConfigs) -> tuple[str, str]:
+        """Read the service account that publishes for the project of a bucket; if that fails, say how to find it.
+
+        A bucket need not be in the provider's project. Only its number shows in which one it is.
+        """
+        bucket = configs.inform(f"v1/b/{segment(configs.bucket)}", fields="projectNumber")
+        number = str(bucket.get("projectNumber", ""))
+        if not re.fullmatch("[0-9]+", number):
+            found = "`gcloud storage service-agent --project=PROJECT` prints SERVICE_AGENT"
+            return "", f" {found}; PROJECT is the project of the bucket {configs.bucket}."
+        agent = str(configs.inform(f"v1/projects/{number}/serviceAccount").get("email_address", ""))
+        if not _SERVICE_AGENT.fullmatch(agent):
+            return "", f" `gcloud storage service-agent --project={number}` prints SERVICE_AGENT."
+        return agent, ""
 
     def state(self, configs: NotificationConfigs, number: str, found: FoundConfig) -> State:
         """Describe a configuration."""
@@ -631,7 +647,7 @@ class _Creation(Creation):
             except (PermissionDenied, Rejected) as error:
                 if isinstance(error, Rejected) and error.reason != "invalid":
                     raise
-                raise resource.explain_publishing(self.context, error, topic.removeprefix(_PUBSUB_HOST)) from error
+                raise resource.explain_publishing(self.configs, error, topic.removeprefix(_PUBSUB_HOST)) from error
             created = found if _is_complete(found) else self._find_created(lost)
             if created is not None:
                 return Made(created)

@@ -10,7 +10,7 @@ from typing import Final
 import attrs
 
 from gcpx_emulator.compute.addresses import AddressPool, conflict_of
-from gcpx_emulator.compute.call import Call, Work, fixed_id, handles, last_part
+from gcpx_emulator.compute.call import Call, Work, handles, last_part
 from gcpx_emulator.compute.capacity import (
     AddressSpace,
     Hardware,
@@ -36,6 +36,7 @@ from gcpx_emulator.compute.placement import check_policies, check_reservation
 from gcpx_emulator.core.errors import already_exists, invalid, required
 from gcpx_emulator.core.json_data import Json, merge
 from gcpx_emulator.core.operations import Effect, put
+from gcpx_emulator.core.projects import project_number
 
 _MACHINE_TYPE: Final = "resource.instanceProperties.machineType"
 
@@ -403,7 +404,7 @@ def _start(call: Call, placement: Placement, members: Members, warnings: Json) -
     whole = Work(
         kind="bulkInsert",
         target=call.project,
-        target_id=fixed_id(call.path["project"]),
+        target_id=project_number(call.path["project"]),
         effects=[effect for path, instance, on_disks in members.created for effect in (put(path, instance), *on_disks)],
         failure=failure,
         details=warnings | group | {"instancesBulkInsertOperationMetadata": {"perLocationStatus": by_zone}},

@@ -20,6 +20,7 @@ from gcpx_emulator.core.discovery import MERGE_PATCH, SKIPS_NULLS, Api, methods_
 from gcpx_emulator.core.errors import ApiError, ErrorForm, already_exists, invalid, not_found, required
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.operations import Effect, Operation, Progress, change, delete, put
+from gcpx_emulator.core.projects import project_number
 
 _PARTIAL_SUCCESS: Final[Json] = {"returnPartialSuccess": {"location": "query", "type": "boolean"}}
 """A parameter that every list method has in the documentation, and only some have in the description of v1."""
@@ -68,7 +69,7 @@ serve(
 
 @functools.lru_cache(maxsize=4096)
 def fixed_id(path: str) -> str:
-    """Return a numeric ID that is always the same for a path; that of a project's name is the project's number."""
+    """Return a numeric ID that is always the same for a path."""
     return str(10**17 + sum(ord(letter) * 131**place for place, letter in enumerate(path)) % 10**17)
 
 
@@ -303,7 +304,7 @@ class Call(call.Call):
         if not number.isdecimal():
             return path
         names = (collection.split("/")[1] for collection in self.store.collections("projects/", ""))
-        name = next((name for name in (self.path["project"], *names) if fixed_id(name) == number), number)
+        name = next((name for name in (self.path["project"], *names) if project_number(name) == number), number)
         return f"projects/{name}/{rest}"
 
     def read(self, path: str) -> Json:

@@ -14,6 +14,7 @@ from gcpx_emulator.compute.locations import REGIONS, ZONES, check_location, regi
 from gcpx_emulator.compute.machine_types import count_cpus
 from gcpx_emulator.core.errors import not_found
 from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.projects import project_number
 
 _CREATED: Final = "2024-01-01T00:00:00.000-08:00"
 DISK_TYPES: Final = (
@@ -164,7 +165,7 @@ for _collection in (
 def get_project(call: Call) -> Json:
     """Read a project; every project exists."""
     name = call.path["project"]
-    number = fixed_id(name)
+    number = project_number(name)
     return {
         "kind": "compute#project",
         "id": number,
@@ -172,7 +173,7 @@ def get_project(call: Call) -> Json:
         "creationTimestamp": _CREATED,
         "selfLink": call.url(call.project),
         "defaultNetworkTier": "PREMIUM",
-        "defaultServiceAccount": f"{number[:12]}-compute@developer.gserviceaccount.com",
+        "defaultServiceAccount": f"{number}-compute@developer.gserviceaccount.com",
         "quotas": [{"metric": metric, "limit": limit, "usage": 0} for metric, limit in _QUOTAS.items()],
         "commonInstanceMetadata": {"kind": "compute#metadata", "fingerprint": "AAAAAAAAAAA="},
     }

@@ -18,8 +18,8 @@ from gcpx_emulator.core.uploads import Media
 class Publisher(Protocol):
     """Publishes to topics, which are named `projects/PROJECT/topics/TOPIC`."""
 
-    def has_topic(self, name: str) -> bool:
-        """Return whether a topic exists."""
+    def may_publish(self, topic: str, account: str) -> bool:
+        """Return whether a topic exists, and a service account, given by its e-mail address, may publish to it."""
         ...
 
     def publish(self, topic: str, messages: Iterable[Json]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Final
 
 from gcpx_emulator.core.errors import ApiError
@@ -60,3 +61,16 @@ def shown_policy(policy: Json, requested_version: str | None) -> Json:
     if _has_conditions(policy.get("bindings") or []) and version != _WITH_CONDITIONS:
         raise ApiError(400, "The policy has conditional role bindings; request version 3.")
     return policy
+
+
+def has_role(policy: Json, roles: Collection[str], account: str) -> bool:
+    """Return whether a policy gives a service account one of some roles, or a custom role, which may be like them.
+
+    Conditions are taken to be met.
+    """
+    members = {f"serviceAccount:{account}", "allAuthenticatedUsers", "allUsers"}
+    return any(
+        (binding["role"] in roles or not binding["role"].startswith("roles/"))
+        and not members.isdisjoint(binding["members"])
+        for binding in policy.get("bindings") or ()
+    )

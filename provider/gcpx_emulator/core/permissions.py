@@ -11,6 +11,7 @@ from gcpx_emulator.core.call import Call
 from gcpx_emulator.core.controls import setting
 from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.store import Store
 
 PERMISSIONS: Final[set[str]] = set()
 """Every permission that calls may need, and that policies can name."""
@@ -83,13 +84,13 @@ def check_permissions(call: Call) -> None:
 
 def held_permissions(call: Call, resource: str, wanted: Iterable[str]) -> list[str]:
     """Name those of some permissions on a resource that the caller has."""
-    bindings = POLICY.read(call.store)["bindings"]
-    granting = {name: [item for item in bindings if item["permission"] == name] for name in wanted}
-    return [
-        name
-        for name, found in granting.items()
-        if not found or any(_grants(item, resource, call.caller) for item in found)
-    ]
+    return [name for name in wanted if is_granted(call.store, name, resource, call.caller) is not False]
+
+
+def is_granted(store: Store, permission: str, resource: str, account: str) -> bool | None:
+    """Return whether an account has a permission on a resource; None if nothing says who has it, so that all have."""
+    bindings = [item for item in POLICY.read(store)["bindings"] if item["permission"] == permission]
+    return any(_grants(item, resource, account) for item in bindings) if bindings else None
 
 
 def _grants(binding: Json, resource: str, caller: str) -> bool:

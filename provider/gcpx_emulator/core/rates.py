@@ -5,7 +5,6 @@ Each group has a bucket of tokens that refills with time; a request takes one, a
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -16,6 +15,7 @@ from gcpx_emulator.core.discovery import Method
 from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.operations import Operations
+from gcpx_emulator.core.projects import project_number
 
 _HELP: Final = "https://cloud.google.com/docs/quotas/help/request_increase"
 
@@ -127,7 +127,7 @@ class Rates:
 
 
 def _exceeded(quota: RateQuota, api: str, project: str, rate: float) -> ApiError:
-    service, number = f"{api}.googleapis.com", zlib.crc32(project.encode())
+    service, number = f"{api}.googleapis.com", project_number(project)
     message = (
         f"Quota exceeded for quota metric '{quota.title}' and limit '{quota.title} per minute' of service '{service}' "
         f"for consumer 'project_number:{number}'."

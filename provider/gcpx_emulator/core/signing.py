@@ -25,6 +25,9 @@ from gcpx_emulator.core.json_data import Json
 _ISSUER: Final = "https://accounts.google.com"
 _LIFETIME: Final = 3600
 """Seconds until a token expires."""
+_PROXY_ISSUER: Final = "https://cloud.google.com/iap"
+_PROXY_LIFETIME: Final = 600
+"""Seconds until an assertion of Identity-Aware Proxy expires."""
 _REUSE: Final = 300
 """Seconds in which `id_token` gives the same token again."""
 _UNTIMED: Final[Options] = {"verify_aud": False, "verify_exp": False, "verify_iat": False, "verify_nbf": False}
@@ -105,6 +108,11 @@ class Signer:
         key = jwt.algorithms.RSAAlgorithm.to_jwk(self._account.private.public_key(), as_dict=True)
         return {"keys": [{**key, "kid": self._account.id, "alg": "RS256", "use": "sig"}]}
 
+    def proxy_key_set(self) -> Json:
+        """Return the public keys of Identity-Aware Proxy as a JSON Web Key Set."""
+        key = jwt.algorithms.ECAlgorithm.to_jwk(self._proxy.private.public_key(), as_dict=True)
+        return {"keys": [{**key, "kid": self._proxy.id, "alg": "ES256", "use": "sig"}]}
+
     def proxy_keys(self) -> Json:
         """Return the public keys of Identity-Aware Proxy by key ID, in PEM."""
         pem = self._proxy.private.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
@@ -138,7 +146,21 @@ class Signer:
 
 def id_token_claims(email: str, audience: str, now: float) -> Json:
     """Write the claims of an account's ID token that is issued now, in seconds since 1970."""
-    number = str(10**20 + int(hashlib.sha256(email.encode()).hexdigest()[:16], 16))
+    number = _account_number(email)
     issued = int(now)
     account = {"azp": number, "sub": number, "email": email, "email_verified": True}
     return {"aud": audience, "iss": _ISSUER, "iat": issued, "exp": issued + _LIFETIME, **account}
+
+
+def proxy_claims(email: str, audience: str, now: float) -> Json:
+    """Write the claims of an assertion about an account that Identity-Aware Proxy issues now, for a service behind it.
+
+    Source: "Securing your app with signed headers" in the documentation of Identity-Aware Proxy.
+    """
+    issued = int(now)
+    account = {"azp": audience, "sub": f"accounts.google.com:{_account_number(email)}", "email": email}
+    return {"aud": audience, "iss": _PROXY_ISSUER, "iat": issued, "exp": issued + _PROXY_LIFETIME, **account}
+
+
+def _account_number(email: str) -> str:
+    return str(10**20 + int(hashlib.sha256(email.encode()).hexdigest()[:16], 16))

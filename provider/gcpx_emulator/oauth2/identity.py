@@ -47,6 +47,12 @@ def get_proxy_keys(call: Call) -> JSONResponse:
     return _cacheable(call.cloud.signer.proxy_keys())
 
 
+@handles("iap.publicKeySet")
+def get_proxy_key_set(call: Call) -> JSONResponse:
+    """Publish the same keys as a JSON Web Key Set."""
+    return _cacheable(call.cloud.signer.proxy_key_set())
+
+
 @handles("oauth2.tokeninfo")
 def get_token_info(call: Call) -> Any:
     """Return the content of a token, with every value as a string."""

@@ -9,3 +9,4 @@ serve_page("tokeninfo", "oauth2.tokeninfo", {"id_token": {"location": "query", "
 serve_page("oauth2/v1/certs", "oauth2.certs", {})
 serve_page("oauth2/v3/certs", "oauth2.keys", {})
 serve_page("iap/verify/public_key", "iap.publicKeys", {})
+serve_page("iap/verify/public_key-jwk", "iap.publicKeySet", {})

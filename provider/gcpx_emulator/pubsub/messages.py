@@ -13,12 +13,16 @@ import attrs
 from gcpx_emulator.core.call import Call, handles
 from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.errors import ApiError
+from gcpx_emulator.core.iam import has_role
 from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.permissions import is_granted
 from gcpx_emulator.core.store import Store
 from gcpx_emulator.pubsub.filters import message_filter
+from gcpx_emulator.pubsub.permissions import PUBLISH, PUBLISHERS
 from gcpx_emulator.pubsub.topics_and_subscriptions import (
     all_subscriptions,
     check_lease,
+    policy_path,
     read_subscription,
     read_topic,
     subscriptions_of,
@@ -40,9 +44,17 @@ class TopicPublisher:
     now: Callable[[], float]
     push_due: Callable[[], None]
 
-    def has_topic(self, name: str) -> bool:
-        """Return whether a topic exists."""
-        return self.store.get(name) is not None
+    def may_publish(self, topic: str, account: str) -> bool:
+        """Return whether a topic exists, and a service account, given by its e-mail address, may publish to it.
+
+        Every account may, as long as neither the permissions of the emulator nor the topic's IAM policy say who may.
+        """
+        if self.store.get(topic) is None:
+            return False
+        granted, policy = is_granted(self.store, PUBLISH, topic, account), self.store.get(policy_path(topic))
+        if policy is None:
+            return granted is not False
+        return bool(granted) or has_role(policy, PUBLISHERS, account)
 
     def publish(self, topic: str, messages: Iterable[Json]) -> list[str]:
         """Put messages in every subscription of a topic; return the messages' IDs."""

@@ -26,10 +26,15 @@ def _topic(call: Call) -> Iterator[str]:
     yield f"projects/{call.path['projectsId']}/topics/{call.path['topicsId']}"
 
 
+PUBLISH: Final = "pubsub.topics.publish"
+PUBLISHERS: Final = frozenset({"roles/pubsub.publisher", "roles/pubsub.editor", "roles/pubsub.admin", "roles/editor",
+                               "roles/owner"})  # fmt: skip
+"""The predefined roles that have the permission to publish."""
 _SET_PUSH_CONFIG: Final = (need(_pusher, "iam.serviceAccounts.actAs"),)
 declare_needs(
     {
         "pubsub.projects.topics.get": (need(_topic, "pubsub.topics.get"),),
+        "pubsub.projects.topics.publish": (need(_topic, PUBLISH),),
         "pubsub.projects.subscriptions.create": _SET_PUSH_CONFIG,
         "pubsub.projects.subscriptions.modifyPushConfig": _SET_PUSH_CONFIG,
         "pubsub.projects.subscriptions.patch": _SET_PUSH_CONFIG,

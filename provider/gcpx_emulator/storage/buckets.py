@@ -13,10 +13,10 @@ from gcpx_emulator.core.iam import new_policy, shown_policy
 from gcpx_emulator.core.json_data import Json, merge
 from gcpx_emulator.core.listing import page_of
 from gcpx_emulator.core.permissions import held_permissions
+from gcpx_emulator.core.projects import project_number
 from gcpx_emulator.storage.conditions import check_conditions, etag, failed_condition
 
 _EXISTS: Final = "Your previous request to create the named bucket succeeded and you already own it."
-_PROJECT_NUMBER: Final = "123456789012"
 _SOFT_DELETION: Final = "604800"
 _MULTI_REGIONS: Final = frozenset({"ASIA", "EU", "US"})
 _DUAL_REGIONS: Final = frozenset({"ASIA1", "EUR4", "EUR5", "EUR7", "EUR8", "NAM4"})
@@ -32,14 +32,18 @@ _FIXED: Final = ("customPlacementConfig", "hierarchicalNamespace", "location", "
 
 
 NEW: Final[Json] = {
-    "projectNumber": _PROJECT_NUMBER,
     "metageneration": "1",
     "etag": etag("1"),
     "storageClass": "STANDARD",
     "location": "US",
     "iamConfiguration": {"uniformBucketLevelAccess": {"enabled": False}},
 }
-"""What every bucket has."""
+"""What every bucket has, besides the number of its project."""
+
+
+def _whole(bucket: Json) -> Json:
+    """Complete a bucket; one that was put into the store without its API may lack what every bucket has."""
+    return NEW | {"projectNumber": project_number(bucket["_project"])} | bucket
 
 
 def bucket_path(call: Call) -> str:
@@ -48,14 +52,11 @@ def bucket_path(call: Call) -> str:
 
 
 def read_bucket(call: Call) -> Json:
-    """Read the bucket that a call names, which must exist.
-
-    One that was put into the store without its API may lack what every bucket has.
-    """
+    """Read the bucket that a call names, which must exist."""
     bucket = call.store.get(bucket_path(call))
     if bucket is None:
         raise ApiError(404, "The specified bucket does not exist.")
-    return NEW | bucket
+    return _whole(bucket)
 
 
 def write_changed(call: Call, bucket: Json) -> Json:
@@ -100,18 +101,19 @@ def insert_bucket(call: Call) -> Json:
         raise ApiError(409, _EXISTS, "conflict")
     now = timestamp()
     retention = {"objectRetention": {"mode": "Enabled"}} if call.query.get("enableObjectRetention") == "true" else {}
-    bucket = {
-        "kind": "storage#bucket",
-        "id": name,
-        "selfLink": f"https://www.googleapis.com/storage/v1/b/{name}",
-        **NEW,
-        "generation": str(10**15 + call.store.next("generations")),
-        "timeCreated": now,
-        "updated": now,
-        "_project": call.query["project"],
-        **_settings(call.body, now),
-        **retention,
-    }
+    bucket = _whole(
+        {
+            "kind": "storage#bucket",
+            "id": name,
+            "selfLink": f"https://www.googleapis.com/storage/v1/b/{name}",
+            "generation": str(10**15 + call.store.next("generations")),
+            "timeCreated": now,
+            "updated": now,
+            "_project": call.query["project"],
+            **_settings(call.body, now),
+            **retention,
+        }
+    )
     call.store.put(f"b/{name}", bucket)
     is_full = bool(call.body.get("acl") or call.body.get("defaultObjectAcl"))
     return _shown(call, bucket, "full" if is_full else "noAcl")
@@ -166,18 +168,19 @@ def _shown(call: Call, bucket: Json, default_projection: str) -> Json:
     if bucket["iamConfiguration"]["uniformBucketLevelAccess"]["enabled"]:
         return shown
     return shown | {
-        name: [_entry(bucket, name, one) for one in bucket.get(name) or ACLS_OF_PROJECT[name]] for name in _ACLS
+        name: [_entry(bucket, name, one) for one in bucket.get(name) or _acls_of_project(bucket["projectNumber"])]
+        for name in _ACLS
     }
 
 
 _TEAMS: Final = {"owners": "OWNER", "editors": "OWNER", "viewers": "READER"}
 _ACLS: Final = {"acl": "storage#bucketAccessControl", "defaultObjectAcl": "storage#objectAccessControl"}
 """The access controls of a bucket, each with the kind of its entries."""
-ACLS_OF_PROJECT: Final = {
-    name: [{"entity": f"project-{team}-{_PROJECT_NUMBER}", "role": role} for team, role in _TEAMS.items()]
-    for name in _ACLS
-}
-"""The access controls of a bucket that was created without any, as they were recorded."""
+
+
+def _acls_of_project(number: str) -> list[Json]:
+    """Return the access controls of a bucket that was created without any, as they were recorded."""
+    return [{"entity": f"project-{team}-{number}", "role": role} for team, role in _TEAMS.items()]
 
 
 def _entry(bucket: Json, name: str, given: Json) -> Json:
@@ -204,7 +207,7 @@ def list_buckets(call: Call) -> Json:
     """List the buckets of a project."""
     refuse_soft_deleted(call)
     prefix = call.query.get("prefix", "")
-    of_project = [NEW | item for item in call.store.list("b") if item["_project"] == call.query["project"]]
+    of_project = [_whole(item) for item in call.store.list("b") if item["_project"] == call.query["project"]]
     items, token = page_of([item for item in of_project if item["name"].startswith(prefix)], call.query)
     shown = [_shown(call, item, "noAcl") for item in items]
     found = {"items": shown} if shown else {}

@@ -12,10 +12,10 @@ from gcpx_emulator.core.call import Call, handles
 from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.errors import ApiError, required
 from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.projects import project_number
 from gcpx_emulator.storage.buckets import read_bucket, write_changed
 
 _TOPIC: Final = re.compile(r"(?://pubsub\.googleapis\.com/)?(projects/[^/]+/topics/[a-zA-Z][-\w.~+%]{2,254})")
-_SERVICE_AGENT: Final = "service-123456789012@gs-project-accounts.iam.gserviceaccount.com"
 _EVENTS: Final = frozenset({"OBJECT_FINALIZE", "OBJECT_METADATA_UPDATE", "OBJECT_DELETE", "OBJECT_ARCHIVE"})
 _MOST_CONFIGS: Final = 100
 _MOST_ATTRIBUTES: Final = 5
@@ -33,7 +33,7 @@ def insert_config(call: Call) -> Json:
     for field in ("topic", "payload_format"):
         if not call.body.get(field):
             raise required(field)
-    topic = _existing_topic(call, call.body["topic"])
+    topic = _checked_topic(call, call.body["topic"], _service_agent(bucket["projectNumber"]))
     _check_options(call.body)
     path = configs_path(call.path["bucket"])
     if len(call.store.list(path)) >= _MOST_CONFIGS:
@@ -58,15 +58,20 @@ def _check_options(body: Json) -> None:
         raise ApiError(400, f"At most {_MOST_ATTRIBUTES} custom attributes are allowed.")
 
 
-def _existing_topic(call: Call, name: str) -> str:
+def _service_agent(project: str) -> str:
+    """Return the account that publishes the events of a project's buckets; `project` is its ID or its number."""
+    return f"service-{project_number(project)}@gs-project-accounts.iam.gserviceaccount.com"
+
+
+def _checked_topic(call: Call, name: str, agent: str) -> str:
     """Return a topic with its host; Google answers for a missing topic as for one without permission."""
     match = _TOPIC.fullmatch(name)
     if match is None:
         raise ApiError(400, f"Invalid Google Cloud Pub/Sub topic name: {name}")
     topic = f"//pubsub.googleapis.com/{match[1]}"
-    if not call.cloud.publisher.has_topic(match[1]):
+    if not call.cloud.publisher.may_publish(match[1], agent):
         reason = f"is not allowed to publish to the Cloud Pub/Sub topic '{topic}', or that topic does not exist."
-        raise ApiError(403, f"The service account '{_SERVICE_AGENT}' {reason}")
+        raise ApiError(403, f"The service account '{agent}' {reason}")
     return topic
 
 
@@ -101,9 +106,9 @@ def delete_config(call: Call) -> None:
 
 
 @handles("storage.projects.serviceAccount.get")
-def get_service_agent(_call: Call) -> Json:
-    """Name the service agent, which publishes the events of a project's buckets."""
-    return {"kind": "storage#serviceAccount", "email_address": _SERVICE_AGENT}
+def get_service_agent(call: Call) -> Json:
+    """Name the service agent of a project, which publishes the events of the project's buckets."""
+    return {"kind": "storage#serviceAccount", "email_address": _service_agent(call.path["projectId"])}
 
 
 def publish_event(call: Call, event: str, metadata: Json, attributes: Json) -> None:

@@ -90,7 +90,7 @@ class CustomerEncryptionKey(Record):
         normalize=compare.decoded,
     )
     rsa_encrypted_key: str = field(
-        "A customer-supplied key, wrapped with the RSA public key of Google's certificate: 256 bytes in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.",
+        "A customer-supplied key, wrapped with the RSA public key of Google's certificate, `https://cloud-certs.storage.googleapis.com/google-cloud-csek-ingress.pem`: 256 bytes in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.",
         secret=True,
         write_only=True,
         deprecated=_UNSUPPORTED,

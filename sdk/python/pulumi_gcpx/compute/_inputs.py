@@ -1360,7 +1360,7 @@ class CustomerEncryptionKeyArgsDict(TypedDict):
     """
     rsa_encrypted_key: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    A customer-supplied key, wrapped with the RSA public key of Google's certificate: 256 bytes in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.
+    A customer-supplied key, wrapped with the RSA public key of Google's certificate, `https://cloud-certs.storage.googleapis.com/google-cloud-csek-ingress.pem`: 256 bytes in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.
     """
 
 @pulumi.input_type
@@ -1379,7 +1379,7 @@ class CustomerEncryptionKeyArgs:
         :param pulumi.Input[str] kms_key_name: The Cloud KMS key, such as `projects/my-project/locations/us-east1/keyRings/my-ring/cryptoKeys/my-key`. A change of the version at the end, such as `/cryptoKeyVersions/1`, is not a change of the key.
         :param pulumi.Input[str] kms_key_service_account: The service account that uses the Cloud KMS key, such as `name@my-project.iam.gserviceaccount.com`. Default: Compute Engine's default service account.
         :param pulumi.Input[str] raw_key: A customer-supplied key: 32 bytes (256 bits) in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.
-        :param pulumi.Input[str] rsa_encrypted_key: A customer-supplied key, wrapped with the RSA public key of Google's certificate: 256 bytes in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.
+        :param pulumi.Input[str] rsa_encrypted_key: A customer-supplied key, wrapped with the RSA public key of Google's certificate, `https://cloud-certs.storage.googleapis.com/google-cloud-csek-ingress.pem`: 256 bytes in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.
         """
         if kms_key_name is not None:
             pulumi.set(__self__, "kms_key_name", kms_key_name)
@@ -1438,7 +1438,7 @@ class CustomerEncryptionKeyArgs:
     @_utilities.deprecated("""Google no longer supports customer-supplied keys; use kmsKeyName""")
     def rsa_encrypted_key(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        A customer-supplied key, wrapped with the RSA public key of Google's certificate: 256 bytes in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.
+        A customer-supplied key, wrapped with the RSA public key of Google's certificate, `https://cloud-certs.storage.googleapis.com/google-cloud-csek-ingress.pem`: 256 bytes in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.
         """
         return pulumi.get(self, "rsa_encrypted_key")
 

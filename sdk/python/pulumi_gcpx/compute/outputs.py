@@ -1334,7 +1334,7 @@ class CustomerEncryptionKeyResponse(dict):
         :param str kms_key_name: The Cloud KMS key, such as `projects/my-project/locations/us-east1/keyRings/my-ring/cryptoKeys/my-key`. A change of the version at the end, such as `/cryptoKeyVersions/1`, is not a change of the key.
         :param str kms_key_service_account: The service account that uses the Cloud KMS key, such as `name@my-project.iam.gserviceaccount.com`. Default: Compute Engine's default service account.
         :param str raw_key: A customer-supplied key: 32 bytes (256 bits) in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.
-        :param str rsa_encrypted_key: A customer-supplied key, wrapped with the RSA public key of Google's certificate: 256 bytes in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.
+        :param str rsa_encrypted_key: A customer-supplied key, wrapped with the RSA public key of Google's certificate, `https://cloud-certs.storage.googleapis.com/google-cloud-csek-ingress.pem`: 256 bytes in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.
         :param str sha256: The SHA-256 hash of the customer-supplied key, in base64.
         """
         if kms_key_name is not None:
@@ -1378,7 +1378,7 @@ class CustomerEncryptionKeyResponse(dict):
     @_utilities.deprecated("""Google no longer supports customer-supplied keys; use kmsKeyName""")
     def rsa_encrypted_key(self) -> Optional[_builtins.str]:
         """
-        A customer-supplied key, wrapped with the RSA public key of Google's certificate: 256 bytes in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.
+        A customer-supplied key, wrapped with the RSA public key of Google's certificate, `https://cloud-certs.storage.googleapis.com/google-cloud-csek-ingress.pem`: 256 bytes in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.
         """
         return pulumi.get(self, "rsa_encrypted_key")
 

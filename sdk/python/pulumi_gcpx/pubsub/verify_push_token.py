@@ -101,10 +101,10 @@ def verify_push_token(audience: _builtins.str,
     ```
 
 
-    :param str audience: The audience that the subscription sets, such as `https://example.com/push`. If the subscription sets none, its push endpoint.
+    :param str audience: The audience that the subscription sets, such as `https://example.com/push`. If the subscription sets none, its push endpoint. Behind Identity-Aware Proxy, the service, such as `/projects/NUMBER/global/backendServices/ID`.
     :param Mapping[str, str] certificates: The issuer's certificates or public keys, to verify without network access: PEM by key ID, such as `{KEY_ID: PEM}`. Default: they are fetched from Google.
     :param int clock_skew_seconds: The number of seconds by which the clocks of the issuer and of this machine may differ, such as `30`: 0 to 300. Default: 10.
-    :param bool identity_aware_proxy: Whether the token is the assertion of an Identity-Aware Proxy, from the header `x-svc-iap-jwt-assertion`. Default: false.
+    :param bool identity_aware_proxy: Whether the token is the assertion of an Identity-Aware Proxy, from the header `x-goog-iap-jwt-assertion`, and not a token of Pub/Sub itself. Default: false.
     :param str service_account_email: The e-mail address of the service account that the subscription uses for push authentication, such as `pusher@my-project.iam.gserviceaccount.com`.
     :param str token: The token to verify, an OpenID Connect JWT. It is a secret.
     """
@@ -149,10 +149,10 @@ def verify_push_token_output(audience: pulumi.Input[_builtins.str],
     ```
 
 
-    :param str audience: The audience that the subscription sets, such as `https://example.com/push`. If the subscription sets none, its push endpoint.
+    :param str audience: The audience that the subscription sets, such as `https://example.com/push`. If the subscription sets none, its push endpoint. Behind Identity-Aware Proxy, the service, such as `/projects/NUMBER/global/backendServices/ID`.
     :param Mapping[str, str] certificates: The issuer's certificates or public keys, to verify without network access: PEM by key ID, such as `{KEY_ID: PEM}`. Default: they are fetched from Google.
     :param int clock_skew_seconds: The number of seconds by which the clocks of the issuer and of this machine may differ, such as `30`: 0 to 300. Default: 10.
-    :param bool identity_aware_proxy: Whether the token is the assertion of an Identity-Aware Proxy, from the header `x-svc-iap-jwt-assertion`. Default: false.
+    :param bool identity_aware_proxy: Whether the token is the assertion of an Identity-Aware Proxy, from the header `x-goog-iap-jwt-assertion`, and not a token of Pub/Sub itself. Default: false.
     :param str service_account_email: The e-mail address of the service account that the subscription uses for push authentication, such as `pusher@my-project.iam.gserviceaccount.com`.
     :param str token: The token to verify, an OpenID Connect JWT. It is a secret.
     """

@@ -142,7 +142,7 @@ class NotificationConfigArgs:
 @pulumi.type_token("gcpx:storage:NotificationConfig")
 class NotificationConfig(pulumi.CustomResource):
     """
-    A notification configuration of a bucket, which publishes events about its objects to a Pub/Sub topic. The project's Cloud Storage service agent needs the role `roles/pubsub.publisher` on the topic. Google Cloud does not allow changes to a configuration, so every change replaces it.
+    A notification configuration of a bucket, which publishes events about its objects to a Pub/Sub topic. The Cloud Storage service agent of the bucket's project needs the role `roles/pubsub.publisher` on the topic. Google Cloud does not allow changes to a configuration, so every change replaces it.
 
     ## Example Usage
     ```python
@@ -187,7 +187,7 @@ class NotificationConfig(pulumi.CustomResource):
                  user_project: pulumi.Input[Optional[_builtins.str]] = None,
                  __props__=None):
         """
-        A notification configuration of a bucket, which publishes events about its objects to a Pub/Sub topic. The project's Cloud Storage service agent needs the role `roles/pubsub.publisher` on the topic. Google Cloud does not allow changes to a configuration, so every change replaces it.
+        A notification configuration of a bucket, which publishes events about its objects to a Pub/Sub topic. The Cloud Storage service agent of the bucket's project needs the role `roles/pubsub.publisher` on the topic. Google Cloud does not allow changes to a configuration, so every change replaces it.
 
         ## Example Usage
         ```python
@@ -237,7 +237,7 @@ class NotificationConfig(pulumi.CustomResource):
                  args: NotificationConfigArgs,
                  opts: Optional[pulumi.ResourceOptions] = None):
         """
-        A notification configuration of a bucket, which publishes events about its objects to a Pub/Sub topic. The project's Cloud Storage service agent needs the role `roles/pubsub.publisher` on the topic. Google Cloud does not allow changes to a configuration, so every change replaces it.
+        A notification configuration of a bucket, which publishes events about its objects to a Pub/Sub topic. The Cloud Storage service agent of the bucket's project needs the role `roles/pubsub.publisher` on the topic. Google Cloud does not allow changes to a configuration, so every change replaces it.
 
         ## Example Usage
         ```python
