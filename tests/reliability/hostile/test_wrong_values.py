@@ -72,9 +72,7 @@ class Hostile:
         """Let a new plugin do what follows, which has learned nothing yet."""
         self.processes.close()
         settings = {"project": PROJECT, "emulatorHost": self.cloud.host, "zone": ZONE}
-        provider = ClockedProvider()
-        provider.parallel = 1  # operations that begin side by side would be listed in another order each time
-        self.engine = self.processes.enter_context(driver.engine(provider, **settings))
+        self.engine = self.processes.enter_context(driver.engine(ClockedProvider(), **settings))
 
     def prepare(self) -> None:
         self.cloud.reset()
@@ -297,6 +295,20 @@ def test_a_wrong_value_is_an_error_or_harmless(hostile, caplog, record_property,
     record_property("wrong_values", (len(chosen), len(failures)))
 
     assert not failures, "\n".join(failures)
+
+
+def test_the_same_values_are_wrong_however_a_list_is_ordered_by_what_is_random():
+    done = {"status": "DONE", "endTime": "2026-11-27T10:49:09.055-08:00"}
+    warned = {"warnings": [{"code": "B", "data": [{"key": "b"}, {"key": "a"}]}, {"code": "A"}], **done}
+    early = [{"name": "operation-1-a", **done}, {"name": "operation-1-b", **warned}, {"name": "operation-1-c", **done}]
+    later = {"endTime": "2026-11-27T10:49:10.100-08:00"}
+    late = [{**warned, "name": "operation-2-d", **later}, *({**done, "name": f"operation-2-{n}"} for n in "ef")]
+    found = list(wrongs({"GET operations #0": {"items": early}}))
+
+    assert sorted(map(str, found)) == sorted(map(str, wrongs({"GET operations #0": {"items": late}})))
+    for wrong in found:
+        assert wrong.apply({"items": early}) != {"items": early}
+        assert wrong.apply({"items": late}) != {"items": late}
 
 
 @pytest.mark.parametrize("response", [INSERTION, WAIT])
