@@ -266,6 +266,7 @@ INSERTION = f"POST /compute/v1/projects/{PROJECT}/global/instanceTemplates #0"
 WAIT = f"POST /compute/v1/projects/{PROJECT}/global/operations/OPERATION/wait #0"
 LIST = f"GET /compute/beta/projects/{PROJECT}/zones/{ZONE}/instances #0"
 AGGREGATED = f"GET /compute/beta/projects/{PROJECT}/aggregated/instances #0"
+BULK_INSERTION = f"POST /compute/beta/projects/{PROJECT}/regions/us-east1/instances/bulkInsert #0"
 BULK_WAIT = f"POST /compute/beta/projects/{PROJECT}/regions/us-east1/operations/OPERATION/wait #0"
 """Responses to the creation of a template, and to the deletion and creation of a fleet."""
 SLICES = 8 if matrix.FULL else 1
@@ -357,4 +358,13 @@ def test_a_creation_without_an_operation_group_has_no_such_output(hostile):
     hostile.responses.begin(Wrong(BULK_WAIT, ("operationGroupId",), None))
 
     assert "operationGroupId" not in hostile.create(FLEET).outputs
+    assert hostile.responses.replaced
+
+
+@pytest.mark.parametrize("trick", TRICKS, ids=range(len(TRICKS)))
+def test_a_region_of_an_operation_that_is_no_part_of_a_path_is_shown_without_control_characters(hostile, trick):
+    hostile.prepare()
+    hostile.before = hostile.census()
+
+    assert _attempt(hostile, FLEET, "create", None, Wrong(BULK_INSERTION, ("region",), trick)) == ""
     assert hostile.responses.replaced
