@@ -16,12 +16,19 @@ export PYTHONDONTWRITEBYTECODE =
 # One more than the cores of a small machine: tests with the CLI wait for its processes.
 WORKERS ?= 3
 PARALLEL = -n $(call quoted,WORKERS)
+# A test that fails here and passes alone does not make the run fail, which then ends with the heading UNSTEADY.
+FAIRLY = $(PARALLEL) --rerun-alone
+MOST_TESTS = $(FAIRLY) --maxschedchunk 4 -m "not languages and not backends"
 # What a variable is set to, as one word of a command, or as one for each of its words; without any, a default. Neither
 # make nor the shell interprets anything in it. So make must not hand it on in the environment, either.
 quoted = '$(or $(subst ','\'',$(value $(1))),$(2))'
 quoted_words = $(foreach one,$(value $(1)),'$(subst ','\'',$(one))')
 unexport DOWNLOAD_URL ID_TOKEN LANGUAGE LOCK MINUTES OSLOGIN_USER PORT PROGRAMS PROJECT PYTHON SEED SHARD TAG WORKERS ZONE
-RANDOM_ORDER = -p randomly --randomly-seed=$(call quoted,SEED,$(shell echo $$RANDOM))
+# A commit has one order of tests and of sets, so that its result does not depend on when it is tried: a number made of
+# the commit's hash, or 0 without git. `make shuffle SEED=...` tries another one.
+STEADY = PYTHONHASHSEED=$(call quoted,SEED,$(COMMIT))
+COMMIT = $(shell hash=$$(git rev-parse --verify --quiet HEAD 2> /dev/null || echo 0); echo $$((16#$${hash:0:8})))
+RANDOM_ORDER = -p randomly --randomly-seed=$(call quoted,SEED,$(COMMIT))
 # LANGUAGE may also be in the environment, where it names the languages of messages.
 LANGUAGE_WORDS = $(if $(filter command,$(origin LANGUAGE)),$(call quoted_words,LANGUAGE))
 
@@ -37,21 +44,21 @@ ifdef COVERAGE
 test: coverage
 else
 test: setup ## Run the tests, also with the real Pulumi CLI, but not those of test-languages and test-backends; COVERAGE=1: as `make coverage`
-	$(BIN)/python -m pytest $(PARALLEL) --maxschedchunk 4 -m "not languages and not backends"
+	$(STEADY) $(BIN)/python -m pytest $(MOST_TESTS)
 endif
 
-coverage: setup ## Run the tests of `make test` in random order, and measure code coverage; SEED=... repeats an order
+coverage: setup ## Run the tests of `make test` in an order that follows the commit, and measure code coverage; SEED=...: another order
 	@$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest $(PARALLEL) --maxschedchunk 4 -m "not languages and not backends" $(RANDOM_ORDER)
+	$(STEADY) $(BIN)/coverage run -m pytest $(MOST_TESTS) $(RANDOM_ORDER)
 	@$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
 test-languages: setup ## Build a release, install it, and run the guides, the examples, and programs in every language
-	$(BIN)/python -m pytest -m languages $(PARALLEL)
+	$(STEADY) $(BIN)/python -m pytest -m languages $(FAIRLY)
 
 test-backends: setup ## Run stacks in PostgreSQL, which is installed if possible, and in a bucket; many stacks side by side
 	@$(BIN)/python tools/postgresql.py
-	$(BIN)/python -m pytest tests/backends -m backends $(PARALLEL)
+	$(STEADY) $(BIN)/python -m pytest tests/backends -m backends $(FAIRLY)
 
 search: $(READY) ## Try many new examples in the property-based tests, at most a minute each
 	GCPX_SEARCH=60 $(BIN)/python -m pytest $(PARALLEL) -m search
@@ -71,11 +78,11 @@ verify-google: $(READY) ## Compare Google with what gcpx assumes, in PROJECT=...
 planted-faults: $(READY) ## Invert each cell of the table of ownership, for its tests and for random programs, and tell what finds it; PROGRAMS=...
 	PYTHONPATH=tests/support:tools $(BIN)/python tools/planted_faults.py --programs $(call quoted,PROGRAMS,600)
 
-shuffle: setup ## Run the tests of `make test` in random order; SEED=... repeats an order
-	$(BIN)/python -m pytest $(PARALLEL) --maxschedchunk 4 -m "not languages and not backends" $(RANDOM_ORDER)
+shuffle: setup ## Run the tests of `make test` in an order that follows the commit; SEED=...: in another one
+	$(STEADY) $(BIN)/python -m pytest $(MOST_TESTS) $(RANDOM_ORDER)
 
-repeat: setup ## Run the new and changed tests several times, in random order
-	$(BIN)/python tools/repeat.py
+repeat: setup ## Run the new and changed tests several times, in orders that follow the commit; SEED=...: in others
+	$(BIN)/python tools/repeat.py $(call quoted,SEED,$(COMMIT))
 
 check: lint types check-generated test ## Run everything that must pass before a commit: lint, types, generated files, tests
 

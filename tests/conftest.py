@@ -17,6 +17,8 @@ from hypothesis import settings
 from programs import PROJECT
 from workspace import ROOT, Workspace
 
+pytest_plugins = ["unsteady"]
+
 settings.register_profile("gcpx", search.examples(steady=100, searched=1000))
 settings.load_profile("gcpx")
 

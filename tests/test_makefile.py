@@ -13,17 +13,18 @@ from pathlib import Path
 import pytest
 from workspace import ROOT
 
-COMMAND = f"""#!{sys.executable}
+COMMAND = f"""#!{sys.executable} -I
 import json, os, sys
 print(json.dumps([*sys.argv[1:], *(f"{{name}}={{value}}" for name, value in os.environ.items())]))
 """
-"""A command that prints its arguments and its environment."""
+"""A command that prints its arguments and its environment, which does not matter to its own Python."""
 HOSTILE = """it's"$(shell touch by-make)$$(touch by-shell)`touch by-shell`;touch by-shell;#\\"""
 USES = {
     "release-check": ("DOWNLOAD_URL", "TAG"), "dist": ("DOWNLOAD_URL",), "emulator": ("PORT",),
     "verify-google": ("PROJECT", "ZONE", "OSLOGIN_USER", "ID_TOKEN"), "soak": ("MINUTES",), "matrix": ("SHARD", "WORKERS"),
     "ownership": ("PROGRAMS", "SEED"), "planted-faults": ("PROGRAMS",), "shuffle": ("SEED", "WORKERS"),
-    "coverage": ("SEED", "WORKERS"), "test": ("WORKERS",), "test-languages": ("WORKERS",), "test-backends": ("WORKERS",),
+    "coverage": ("SEED", "WORKERS"), "test": ("SEED", "WORKERS"), "test-languages": ("SEED", "WORKERS"),
+    "test-backends": ("SEED", "WORKERS"), "repeat": ("SEED",),
     "search": ("WORKERS",), "lock": ("LOCK",), "sdk": ("LANGUAGE",), "env": ("LANGUAGE",),
 }  # fmt: skip
 SEVERAL = {"LANGUAGE", "LOCK"}
@@ -69,6 +70,33 @@ def test_a_variable_reaches_the_command_as_it_is(checkout, target, variable):
     assert not [*checkout.glob("by-*")]
 
 
+def _git(folder: Path, *arguments: str) -> str:
+    identity = ["-c", "user.name=n", "-c", "user.email=n@example.com"]
+    command = ["git", *identity, *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
+
+
+@pytest.mark.parametrize("target", ["coverage", "shuffle", "repeat"])
+def test_a_commit_has_one_order_of_tests(checkout, target):
+    _git(checkout, "init", "--quiet")
+    _git(checkout, "commit", "--quiet", "--allow-empty", "--message", "first")
+    seed = int(_git(checkout, "rev-parse", "HEAD")[:8], 16)
+    once, again = (_words(_make(checkout, target)) for _ in range(2))
+
+    assert once == again
+    assert str(seed) in once
+    if target != "repeat":
+        assert {f"--randomly-seed={seed}", f"PYTHONHASHSEED={seed}"} <= once
+    _git(checkout, "commit", "--quiet", "--allow-empty", "--message", "second")
+    assert str(seed) not in _words(_make(checkout, target))
+
+
+def test_without_git_there_is_one_order_of_tests(checkout):
+    done = _make(checkout, "shuffle", GIT_DIR=str(checkout / "missing"))
+
+    assert {"--randomly-seed=0", "PYTHONHASHSEED=0"} <= _words(done), done.stderr
+
+
 def test_a_name_of_python_that_does_not_exist_is_shown_as_it_is(checkout):
     (checkout / ".venv" / ".ready").unlink()
     done = _make(checkout, "types", f"PYTHON={HOSTILE}")
@@ -88,7 +116,8 @@ def test_every_variable_is_given_to_commands_in_this_way():
     text = (ROOT / "Makefile").read_text()
     (unexported,) = re.findall(r"^unexport (.*)", text, re.MULTILINE)
     recipes = "\n".join(line.partition("##")[0] for line in text.splitlines() if line.startswith("\t"))
-    own = {"BIN", "DISTRIBUTIONS", "LANGUAGE_WORDS", "MAKEFILE_LIST", "PARALLEL", "QUIETLY", "RANDOM_ORDER"}
+    own = {"BIN", "COMMIT", "DISTRIBUTIONS", "FAIRLY", "LANGUAGE_WORDS", "MAKEFILE_LIST", "MOST_TESTS", "PARALLEL"}
+    own |= {"QUIETLY", "RANDOM_ORDER", "STEADY"}
 
     assert set(re.findall(r"\$\(call quoted(?:_words)?,(\w+)", text)) == set(unexported.split())
     assert set(unexported.split()) == {"PYTHON", *(name for names in USES.values() for name in names)}

@@ -1,4 +1,6 @@
-"""Run the new and changed tests several times in random order, to find those that pass only by luck.
+"""Run the new and changed tests several times, in several orders, to find those that pass only by luck.
+
+Usage: `repeat.py SEED`. The orders, of tests and of sets, follow from this number.
 
 A test file is changed if it differs from the base: `GCPX_BASE` if it is set, or else the commit where this branch left
 origin's main branch, or else the 20th commit before this one. Without a history, as in a download of the sources, no
@@ -8,7 +10,7 @@ test is known to be new.
 from __future__ import annotations
 
 import os
-import secrets
+import shlex
 import subprocess
 import sys
 import time
@@ -63,17 +65,19 @@ def _has_other_changes(name: str, compared: str) -> bool:
 
 
 def main() -> None:
-    """Run the rounds; each prints the seed that repeats its order."""
-    names, ends = test_files(), time.monotonic() + _SECONDS
+    """Run the rounds; each prints the command that repeats it."""
+    seed, names, ends = int(sys.argv[1]), test_files(), time.monotonic() + _SECONDS
     print(f"{len(names)} test files are new or changed", flush=True)
     for number in range(1, _ROUNDS + 1 if names else 1):
         if time.monotonic() > ends:
             print(f"no time is left for round {number}", flush=True)
             return
-        seed = str(secrets.randbelow(2**32))
-        command = [sys.executable, "-m", "pytest", *_OPTIONS.split(), "-m", _SELECTED]
-        print(f"round {number}: -p randomly -p no:cacheprovider --randomly-seed={seed}", flush=True)
-        done = subprocess.run([*command, f"--randomly-seed={seed}", *names], cwd=ROOT, check=False).returncode
+        order = str((seed + number) % 2**32)
+        options = [*_OPTIONS.split(), f"--randomly-seed={order}", "-m", _SELECTED]
+        command = [sys.executable, "-m", "pytest", *options, *names]
+        print(f"round {number}: PYTHONHASHSEED={order} {shlex.join(command)}", flush=True)
+        variables = {**os.environ, "PYTHONHASHSEED": order}
+        done = subprocess.run(command, cwd=ROOT, env=variables, check=False).returncode
         if done not in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}:
             sys.exit(done)
 

@@ -20,6 +20,10 @@ TRICKS = ("\x1b[31m\u202e\x00 rlo", "\ud800", "SOMETHING_NEW", "long" * 50_000)
 """What also replaces each text: terminal codes, marks that reverse the direction, half a character, unknown values."""
 Path = tuple[str | int, ...]
 _OPERATION = re.compile(r"operation-[\w-]+")
+_RANDOM = re.compile(
+    rf"{_OPERATION.pattern}|[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}|\d{{4}}-\d\d-\d\dT[\d:.]+"
+)
+"""Names of operations, IDs of requests and times: they differ in each run, and decide the order of lists."""
 
 
 @attrs.frozen
@@ -28,7 +32,8 @@ class Wrong:
 
     Attributes:
         response: which response, as `ResponseBodies.bodies` names it.
-        path: where the value is in the body; empty for the body itself.
+        path: where the value is in the body; empty for the body itself. A number counts the items of a list in the order
+            of what they contain, without what is random in them.
         value: what stands there instead.
     """
 
@@ -42,12 +47,13 @@ class Wrong:
             return "" if self.value is MISSING else self.value
         changed = copy.deepcopy(body)
         owner = changed
-        for part in self.path[:-1]:
-            owner = owner[part]
+        *parents, last = self.path
+        for part in parents:
+            owner = owner[_key(owner, part)]
         if self.value is MISSING:
-            del owner[self.path[-1]]
+            del owner[_key(owner, last)]
         else:
-            owner[self.path[-1]] = self.value
+            owner[_key(owner, last)] = self.value
         return changed
 
     def __str__(self) -> str:
@@ -64,16 +70,33 @@ def wrongs(bodies: dict[str, Any]) -> Iterator[Wrong]:
                     yield Wrong(response, path, wrong)
 
 
-def _nodes(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Yield every value with its path; of values that differ in their keys alone, the parts of the first one only.
+def _shape(value: Any) -> str:
+    """Write a value without what is random in it."""
+    return _RANDOM.sub("RANDOM", json.dumps(value, sort_keys=True))
 
-    An aggregated list has the same warning for each of its many empty zones.
+
+def _ordered(items: list[Any]) -> list[int]:
+    """Return the indexes of a list's items in the order of what these contain."""
+    return sorted(range(len(items)), key=lambda index: _shape(items[index]))
+
+
+def _key(owner: Any, part: str | int) -> Any:
+    """Return the key or index of a part of a path."""
+    return _ordered(owner)[part] if isinstance(owner, list) and isinstance(part, int) else part
+
+
+def _nodes(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Yield every value with its path; of values that differ in their keys or at random, the parts of the first one only.
+
+    An aggregated list has the same warning for each of its many empty zones, and a list has many operations.
     """
     yield path, value
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    items = list(value.items()) if isinstance(value, dict) else []
+    if isinstance(value, list):
+        items = [(number, value[index]) for number, index in enumerate(_ordered(value))]
     shapes: set[str] = set()
     for key, item in items:
-        shape = json.dumps(item).replace(str(key), "KEY")
+        shape = _shape(item).replace(str(key), "KEY") if isinstance(key, str) else _shape(item)
         is_repeated = isinstance(item, dict) and shape in shapes
         shapes.add(shape)
         yield from [((*path, key), item)] if is_repeated else _nodes(item, (*path, key))

@@ -14,7 +14,7 @@ from google.protobuf import struct_pb2
 
 from gcpx.errors import MalformedResponse, ProviderError, UserError, without_stop
 from gcpx.model.fields import Failure, ObjectType
-from gcpx.model.redaction import redact, shortened
+from gcpx.model.redaction import printable, redact, shortened
 from gcpx.model.resource import PartialError
 from gcpx.model.secrecy import is_secret_at, mark_secrets, secret_texts
 from gcpx.model.values import format_path
@@ -149,7 +149,7 @@ _LONGEST_STATUS = 9000
 
 def _abort(error: Exception, texts: frozenset[str], rpc_context: grpc.ServicerContext) -> NoReturn:
     text = f"{without_stop(str(error))}. {_REPORT}" if isinstance(error, MalformedResponse) else str(error)
-    message = shortened(redact(text, texts), _LONGEST_STATUS) if isinstance(error, ProviderError) else ""
+    message = printable(shortened(redact(text, texts), _LONGEST_STATUS)) if isinstance(error, ProviderError) else ""
     if isinstance(error, InitFailed):
         rpc_context.set_trailing_metadata(((_DETAILS, _init_failed(error, message)),))
         rpc_context.abort(grpc.StatusCode.FAILED_PRECONDITION, message)

@@ -72,9 +72,7 @@ class Hostile:
         """Let a new plugin do what follows, which has learned nothing yet."""
         self.processes.close()
         settings = {"project": PROJECT, "emulatorHost": self.cloud.host, "zone": ZONE}
-        provider = ClockedProvider()
-        provider.parallel = 1  # operations that begin side by side would be listed in another order each time
-        self.engine = self.processes.enter_context(driver.engine(provider, **settings))
+        self.engine = self.processes.enter_context(driver.engine(ClockedProvider(), **settings))
 
     def prepare(self) -> None:
         self.cloud.reset()
@@ -268,6 +266,7 @@ INSERTION = f"POST /compute/v1/projects/{PROJECT}/global/instanceTemplates #0"
 WAIT = f"POST /compute/v1/projects/{PROJECT}/global/operations/OPERATION/wait #0"
 LIST = f"GET /compute/beta/projects/{PROJECT}/zones/{ZONE}/instances #0"
 AGGREGATED = f"GET /compute/beta/projects/{PROJECT}/aggregated/instances #0"
+BULK_INSERTION = f"POST /compute/beta/projects/{PROJECT}/regions/us-east1/instances/bulkInsert #0"
 BULK_WAIT = f"POST /compute/beta/projects/{PROJECT}/regions/us-east1/operations/OPERATION/wait #0"
 """Responses to the creation of a template, and to the deletion and creation of a fleet."""
 SLICES = 8 if matrix.FULL else 1
@@ -297,6 +296,20 @@ def test_a_wrong_value_is_an_error_or_harmless(hostile, caplog, record_property,
     record_property("wrong_values", (len(chosen), len(failures)))
 
     assert not failures, "\n".join(failures)
+
+
+def test_the_same_values_are_wrong_however_a_list_is_ordered_by_what_is_random():
+    done = {"status": "DONE", "endTime": "2026-11-27T10:49:09.055-08:00"}
+    warned = {"warnings": [{"code": "B", "data": [{"key": "b"}, {"key": "a"}]}, {"code": "A"}], **done}
+    early = [{"name": "operation-1-a", **done}, {"name": "operation-1-b", **warned}, {"name": "operation-1-c", **done}]
+    later = {"endTime": "2026-11-27T10:49:10.100-08:00"}
+    late = [{**warned, "name": "operation-2-d", **later}, *({**done, "name": f"operation-2-{n}"} for n in "ef")]
+    found = list(wrongs({"GET operations #0": {"items": early}}))
+
+    assert sorted(map(str, found)) == sorted(map(str, wrongs({"GET operations #0": {"items": late}})))
+    for wrong in found:
+        assert wrong.apply({"items": early}) != {"items": early}
+        assert wrong.apply({"items": late}) != {"items": late}
 
 
 @pytest.mark.parametrize("response", [INSERTION, WAIT])
@@ -345,4 +358,13 @@ def test_a_creation_without_an_operation_group_has_no_such_output(hostile):
     hostile.responses.begin(Wrong(BULK_WAIT, ("operationGroupId",), None))
 
     assert "operationGroupId" not in hostile.create(FLEET).outputs
+    assert hostile.responses.replaced
+
+
+@pytest.mark.parametrize("trick", TRICKS, ids=range(len(TRICKS)))
+def test_a_region_of_an_operation_that_is_no_part_of_a_path_is_shown_without_control_characters(hostile, trick):
+    hostile.prepare()
+    hostile.before = hostile.census()
+
+    assert _attempt(hostile, FLEET, "create", None, Wrong(BULK_INSERTION, ("region",), trick)) == ""
     assert hostile.responses.replaced
