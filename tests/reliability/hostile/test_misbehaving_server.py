@@ -166,7 +166,7 @@ def test_what_is_not_http_is_told(answer, words):
 
 
 @pytest.mark.parametrize("opening", [b"[", b'{"a":'], ids=["lists", "objects"])
-@pytest.mark.parametrize("depth", [65, 900, 100_000])
+@pytest.mark.parametrize("depth", [25, 900, 100_000])
 @pytest.mark.parametrize("status", ["200 OK", "404 Not Found"])
 def test_deep_json_is_refused(opening, depth, status):
     body = opening * depth + b"1" + (b"]" if opening == b"[" else b"}") * depth
