@@ -506,6 +506,8 @@ class MemberValues(TypedDict, total=False):
     hostname: str
     id: str
     internalAddress: str
+    localSsds: int
+    machineType: str
     name: str
     rollingAction: str
     selfLink: str

@@ -21,7 +21,7 @@ from gcpx_emulator.compute.disks import check_key, check_unused, check_zone, rel
 from gcpx_emulator.compute.instance_lifecycle import TERMINATED, ready_instance
 from gcpx_emulator.compute.instance_properties import fields_of_disk, kept_disk, kept_interface
 from gcpx_emulator.compute.machine_references import check_accelerators, minimum_platform
-from gcpx_emulator.compute.machine_types import check_in_zone
+from gcpx_emulator.compute.machine_types import can_change, check_in_zone, included_local_ssds
 from gcpx_emulator.compute.networks import check_distinct, connected
 from gcpx_emulator.core.errors import ApiError, invalid, misused, required, stale
 from gcpx_emulator.core.json_data import Json, merge
@@ -281,6 +281,11 @@ def set_machine_type(call: Call) -> Json:
     if parent != call.parent:
         raise invalid("resource.machineType", link, f"The machine type must be in the zone '{call.path['zone']}'.")
     check_in_zone(call, link)
+    _, instance = ready_instance(call)
+    _check_stopped(instance, "the machine type")
+    present, has_ssds = last_part(instance["machineType"]), any(disk["type"] == "SCRATCH" for disk in instance["disks"])
+    if has_ssds or included_local_ssds(call.store, name)[0] or not can_change(present, name):
+        raise invalid("resource.machineType", link, f"The machine type {present} cannot be changed to {name}.")
     return _change_stopped(call, "the machine type", {"machineType": call.url(f"{parent}/machineTypes/{name}")})
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from gcpx_emulator.compute.addresses import AddressPool, conflict_of
 from gcpx_emulator.compute.call import (
     Call,
@@ -24,7 +26,7 @@ from gcpx_emulator.compute.lists import aggregate, list_scope, show
 from gcpx_emulator.compute.locations import ZONES, check_location
 from gcpx_emulator.compute.machine_images import linked_image_properties
 from gcpx_emulator.compute.machine_references import check_machine, minimum_platform
-from gcpx_emulator.compute.machine_types import check_in_zone
+from gcpx_emulator.compute.machine_types import check_in_zone, included_local_ssds
 from gcpx_emulator.compute.networks import all_connected
 from gcpx_emulator.compute.placement import check_policies, check_reservation, policy_path
 from gcpx_emulator.core.clock import pacific_timestamp
@@ -125,6 +127,7 @@ def new_instance(call: Call, path: str, properties: Json, common: Json, pool: Ad
     disks = zip(common["disks"], properties["disks"], strict=True)
     attached = [_attached_disk(call, path, disk, given.get("diskEncryptionKey")) for disk, given in disks]
     instance["disks"] = [disk for disk, _ in attached]
+    instance["disks"] += _included_disks(call, last_part(instance["machineType"]), instance["disks"])
     instance |= _shielded(properties, instance["disks"])
     sources = [disk["source"] for disk in instance["disks"] if "source" in disk]
     for index, source in enumerate(sources):
@@ -132,6 +135,27 @@ def new_instance(call: Call, path: str, properties: Json, common: Json, pool: Ad
             raise invalid(f"resource.disks[{index}]", source, "The disk is named more than once.")
     instance["networkInterfaces"] = [with_fingerprint(pool.assign(nic)) for nic in common["networkInterfaces"]]
     return instance, [effect for _, effect in attached if effect]
+
+
+def _included_disks(call: Call, machine_type: str, disks: list[Json]) -> Iterator[Json]:
+    """Yield the local SSDs that the machine type of a new instance includes, unless the request has asked for them.
+
+    Source: the page "About Local SSD disks".
+    """
+    given = sum(disk["type"] == "SCRATCH" for disk in disks)
+    count, size = included_local_ssds(call.store, machine_type)
+    for number in range(given, count):
+        yield {
+            "kind": "compute#attachedDisk",
+            "type": "SCRATCH",
+            "mode": "READ_WRITE",
+            "boot": False,
+            "autoDelete": True,
+            "deviceName": f"local-ssd-{number}",
+            "interface": "NVME",
+            "diskSizeGb": size,
+            "index": len(disks) + number - given,
+        }
 
 
 def _shielded(properties: Json, disks: list[Json]) -> Json:

@@ -124,6 +124,10 @@ SHARED_CORE: Final = frozenset({"e2-medium", "e2-micro", "e2-small", "f1-micro",
 ARM: Final = frozenset({"c4a", "n4a", "t2a"})
 """The series with Arm processors; all others have x86 processors."""
 DEPRECATED: Final = frozenset({"n1-megamem-*", "n1-ultramem-*", "z3-highmem-*"})
+INTERCHANGEABLE: Final = frozenset(
+    "c2 c2d custom e2 f1 g1 m1 m2 n1 n2 n2d t2d".split()  # noqa: SIM905 - like the tables
+)
+"""The series between which the machine type of an instance can change; `custom` stands for custom types of N1."""
 WITH_PERSISTENT_DISKS: Final = frozenset(
     "a2 c2 c2d c3 c3d e2 f1 g1 g2 m1 m2 m3 n1 n2 n2d t2a t2d".split()  # noqa: SIM905 - like the tables
 )

@@ -146,6 +146,22 @@ def is_offered(store: Store, name: str, zone: str) -> bool:
     return found is not None and zone in found.zones
 
 
+def included_local_ssds(store: Store, name: str) -> tuple[int, str]:
+    """Return how many local SSDs the instances of a machine type get without asking, and the size of each in GB."""
+    found = find_machine_type(store, name)
+    count = found.item.get("bundledLocalSsds", {}).get("partitionCount", 0) if found else 0
+    return count, "3000" if _series(name) == "z3" else "375"
+
+
+def can_change(present: str, wanted: str) -> bool:
+    """Return whether an instance can change from a machine type to another one, both given by their names.
+
+    Source: the page "Edit the machine type of a compute instance".
+    """
+    series = {_series(present), _series(wanted)}
+    return len(series) == 1 or series <= machine_families.INTERCHANGEABLE
+
+
 def count_cpus(store: Store, names: Iterable[str]) -> int:
     """Add up the CPUs of instances, by the names of their machine types; a type that is removed counts as one."""
     catalogue = _catalogue(store)

@@ -70,6 +70,11 @@ class Member(Record):
     )
     id: str = output_field("The numeric ID that Google assigned to the instance.", always=True)
     internal_address: str = output_field("The internal IPv4 address of the first network interface.")
+    local_ssds: int = output_field(
+        "The number of local SSDs of the instance, those that its machine type brings included. An instance with local SSDs is not restarted but replaced, because a stop erases them.",
+        always=True,
+    )
+    machine_type: str = output_field("The name of the instance's machine type, such as `e2-small`.", always=True)
     name: str = output_field("The instance's name.", always=True)
     rolling_action: str = output_field(
         "A hash of the `rollingAction.trigger` for which the instance was last restarted or created; missing if there was none."

@@ -488,13 +488,20 @@ def checked_instance(found: dict[str, Any], zone: str) -> Instance:
 
     An instance that is left out because it cannot be read, or that seems to be elsewhere, would be taken for deleted.
     """
-    texts, labels = [found.get(name) for name in ("name", "zone", "status", "selfLink")], found.get("labels", {})
+    texts = [found.get(name) for name in ("name", "zone", "status", "selfLink", "machineType")]
+    labels = found.get("labels", {})
     has_labels = isinstance(labels, dict) and all(isinstance(value, str) for value in labels.values())
     is_valid = has_labels and is_id(found.get("id")) and all(isinstance(text, str) and text for text in texts)
     own_link = f"/zones/{zone}/instances/{found.get('name')}"
     if not is_valid or name_of(found["zone"]) != zone or not found["selfLink"].endswith(own_link):
-        raise MalformedResponse("Google's list has an instance without a valid name, ID, zone, status, link or labels")
+        words = "Google's list has an instance without a valid name, ID, zone, status, link, machine type or labels"
+        raise MalformedResponse(words)
     return cast("Instance", found)
+
+
+def number_of_local_ssds(instance: Instance) -> int:
+    """Return how many local SSDs an instance (REST JSON) has, those that its machine type brings included."""
+    return sum(disk.get("type") == "SCRATCH" for disk in instance.get("disks") or ())
 
 
 def region_of(instance: Mapping[str, Any]) -> str:

@@ -18,6 +18,7 @@ from gcpx.compute.bulk_instances.fleet import (
     is_suspended,
     membership_labels,
     name_order,
+    number_of_local_ssds,
 )
 from gcpx.compute.bulk_instances.generation import (
     generation_of,
@@ -33,6 +34,7 @@ from gcpx.compute.bulk_instances.generation import (
 )
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, is_rolling, leaving, level_of, levels_of
 from gcpx.compute.bulk_instances.rolling_action import RollingAction
+from gcpx.compute.instance_properties.machines import can_change_machine_type
 from gcpx.errors import UserError
 from gcpx.gcp.errors import ApiError
 from gcpx.model.diff import diff
@@ -276,9 +278,19 @@ def set_back(policy: Policy, differing: Iterable[str], *, can_restart: bool) -> 
     return {name: level for name, level in levels.items() if level <= policy.most}
 
 
-def may_restart(policy: Policy) -> bool:
-    """Return whether a policy lets a member be restarted: one may be unavailable, or all change at once."""
-    return not policy.rolling or policy.unavailable > 0
+def can_restart(policy: Policy, local_ssds: int, machine_type: str, wanted: str) -> bool:
+    """Return whether a member may be restarted to change it; otherwise it is replaced.
+
+    The policy has to let one member be unavailable, unless all change at once. A stop would erase local SSDs.
+
+    Args:
+        policy: that of the update.
+        local_ssds: how many the member has.
+        machine_type: the name of its machine type.
+        wanted: the name of the machine type that it should have; empty if it keeps its own.
+    """
+    may_stop = (not policy.rolling or policy.unavailable > 0) and not local_ssds
+    return may_stop and (not wanted or can_change_machine_type(machine_type, wanted))
 
 
 def known_member(inputs: BulkInstancesValues, policy: Policy, known: Instance | MemberValues) -> PlannedMember:
@@ -613,9 +625,8 @@ class Goal:
         return set_back(self.policy, differing, can_restart=self._can_restart(instance))
 
     def _can_restart(self, instance: Instance) -> bool:
-        """Return whether a member may be restarted: it has no local SSDs, and the policy lets one be unavailable."""
-        has_local_disks = any(disk.get("type") == "SCRATCH" for disk in instance.get("disks", ()))
-        return not has_local_disks and may_restart(self.policy)
+        wanted = name_of(self.target_of(instance).properties.get("machineType") or "")
+        return can_restart(self.policy, number_of_local_ssds(instance), name_of(instance["machineType"]), wanted)
 
 
 def _removed_keys(prior: BulkInstancesValues) -> dict[str, frozenset[str]]:

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 from gcpx.compute.bulk_instances.capacity import index_of_fallback, is_parked
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
-from gcpx.compute.bulk_instances.fleet import Fleet, Instance, fleet_values, is_stopped, stop_reasons
+from gcpx.compute.bulk_instances.fleet import (
+    Fleet,
+    Instance,
+    fleet_values,
+    is_stopped,
+    number_of_local_ssds,
+    stop_reasons,
+)
 from gcpx.compute.bulk_instances.generation import last_generations, recorded_generation
 from gcpx.compute.bulk_instances.rolling_action import recorded_action
 from gcpx.compute.operations import Operation
@@ -149,6 +156,8 @@ def _member(
         "id": str(instance["id"]),
         "zone": name_of(instance["zone"]),
         "status": instance["status"],
+        "machineType": name_of(instance["machineType"]),
+        "localSsds": number_of_local_ssds(instance),
     }
     if (reason := reasons.get(member["id"])) is not None:
         member["stopReason"] = reason

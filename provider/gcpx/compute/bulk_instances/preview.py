@@ -12,9 +12,9 @@ from gcpx.compute.bulk_instances.generation import generation_of, is_changing, l
 from gcpx.compute.bulk_instances.goal import (
     OF_FALLBACKS,
     TooDisruptiveError,
+    can_restart,
     is_rehosted,
     known_member,
-    may_restart,
     set_back,
     with_hostnames,
 )
@@ -31,7 +31,8 @@ from gcpx.compute.bulk_instances.plan import (
 )
 from gcpx.compute.bulk_instances.rolling_action import RollingAction, warn_of_idle_action
 from gcpx.errors import UserError
-from gcpx.model.fields import elements, nested
+from gcpx.model.fields import nested
+from gcpx.model.links import name_of
 from gcpx.model.resource import Context
 from gcpx.model.values import UNKNOWN, Path, has_unknown
 
@@ -357,7 +358,9 @@ def _members(
         return Level.REPLACE if is_rehosted(new, hosted, item) and not (at_least and is_unknown) else Level.NONE
 
     found = prior.get("members") or ()
-    members = [_member(new, policy, item, max(need_of_host(item), need_of_member(item))) for item in found]
+    members = [
+        _member(new, policy, item, max(need_of_host(item), need_of_member(item)), at_least=at_least) for item in found
+    ]
     leave = {member.id for member in leaving(members, policy.wanted, policy)}
     return [attrs.evolve(member, leaves=member.id in leave) for member in members]
 
@@ -432,16 +435,18 @@ def _value_at(values: Any, path: Path) -> Any:
     return values
 
 
-def _member(new: BulkInstancesValues, policy: Policy, known: MemberValues, need: Level) -> PlannedMember:
-    """Describe a member of the state for the plan; `need` is what its properties need."""
+def _member(
+    new: BulkInstancesValues, policy: Policy, known: MemberValues, need: Level, *, at_least: bool
+) -> PlannedMember:
+    """Describe a member of the state for the plan; `need` is what its properties need at most or `at_least`."""
     stopped, available = is_stopped(known), known.get("status") == "RUNNING"
     begun = is_changing(known.get("generation", ""))
     need = max(need, policy.least) if need and policy.rolling else need
-    can_restart = _can_restart(new)
-    if need is Level.RESTART and not can_restart:
+    restartable = _can_restart(new, policy, known, at_least=at_least)
+    if need is Level.RESTART and not restartable:
         need = Level.REPLACE
     behind = Level.REPLACE if stopped and policy.on_stopped == "REPLACE" else need
-    drift = set_back(policy, known.get("differs") or (), can_restart=can_restart)
+    drift = set_back(policy, known.get("differs") or (), can_restart=restartable)
     return attrs.evolve(
         known_member(new, policy, known),
         need=max(behind, *drift.values()) if drift else behind,
@@ -501,8 +506,8 @@ def _offline_generation(
 
 def will_set_back(inputs: BulkInstancesValues, members: Iterable[MemberValues]) -> bool:
     """Return whether an update sets anything back on members, as the state has them; `inputs` may hold unknowns."""
-    policy, can_restart = Policy.of(inputs), _can_restart(inputs)
-    return any(set_back(policy, item["differs"], can_restart=can_restart) for item in members if item.get("differs"))
+    policy = Policy.of(inputs)
+    return any(_set_back_on(inputs, policy, item) for item in members if item.get("differs"))
 
 
 def describe_drift(inputs: BulkInstancesValues, members: list[MemberValues]) -> str:
@@ -513,18 +518,36 @@ def describe_drift(inputs: BulkInstancesValues, members: list[MemberValues]) -> 
     names = names_in_words(f"{item['name']} ({', '.join(item['differs'])})" for item in changed)
     verb = "members differs" if len(changed) == 1 else "members differ"
     back = "; `pulumi up` sets back what the next preview names" if will_set_back(inputs, changed) else ""
-    policy, can_restart = Policy.of(inputs), _can_restart(inputs)
-    is_kept = any(
-        len(set_back(policy, item["differs"], can_restart=can_restart)) < len(item["differs"]) for item in changed
-    )
+    policy = Policy.of(inputs)
+    is_kept = any(len(_set_back_on(inputs, policy, item)) < len(item["differs"]) for item in changed)
     kept = f"; what needs more than updatePolicy.mostDisruptiveAction: {policy.most.name} stays as it is"
     return f"{len(changed):,} of {len(members):,} {verb} from the program: {names}{back}{kept if is_kept else ''}"
 
 
-def _can_restart(inputs: BulkInstancesValues) -> bool:
-    return may_restart(Policy.of(inputs)) and not _has_local_disks(inputs)
+def _set_back_on(inputs: BulkInstancesValues, policy: Policy, known: MemberValues) -> dict[str, Level]:
+    """Return what an update sets back on a member of the state."""
+    return set_back(policy, known["differs"], can_restart=_can_restart(inputs, policy, known))
 
 
-def _has_local_disks(new: BulkInstancesValues) -> bool:
-    """Return whether instances have local SSDs, which lose their data when an instance stops."""
-    return any(disk.get("type") == "SCRATCH" for _, disk in elements(nested(new, "instanceProperties"), "disks"))
+def _can_restart(inputs: BulkInstancesValues, policy: Policy, known: MemberValues, *, at_least: bool = False) -> bool:
+    """Return whether a member of the state may be restarted; if that is not known, only `at_least` says so."""
+    wanted = _machine_type(inputs, known)
+    if wanted is UNKNOWN:
+        return at_least
+    return can_restart(policy, known["localSsds"], known["machineType"], name_of(wanted or ""))
+
+
+def _machine_type(inputs: BulkInstancesValues, known: MemberValues) -> Any:
+    """Return the machine type that a member should have, perhaps UNKNOWN; None if it keeps its own.
+
+    Members keep what Google or their fallback has chosen. A change of the template, which may have the machine type,
+    replaces them anyway.
+    """
+    fallbacks, used = inputs.get("fallbacks"), known.get("fallback")
+    if inputs.get("instanceFlexibilityPolicy"):
+        return None
+    if used is not None and isinstance(fallbacks, list) and used < len(fallbacks):
+        chosen_by = fallbacks[used]
+        if chosen_by.get("machineType") or chosen_by.get("instanceFlexibilityPolicy"):
+            return None
+    return nested(inputs, "instanceProperties").get("machineType")

@@ -65,6 +65,42 @@ def custom_machine_types_of_families_have_usual_sizes(values: InstanceProperties
     return [Failure("machineType", reason)]
 
 
+_ALIKE: Final = frozenset({"c2", "c2d", "e2", "f1", "g1", "m1", "m2", "n1", "n2", "n2d", "t2d"})
+"""The series that an instance can move between; the others have disks and network cards of their own.
+
+Source: the page "Edit the machine type of a compute instance".
+"""
+_WITH_LOCAL_SSDS: Final = ("a2-ultragpu-", "a3-", "a4-")
+
+
+def includes_local_ssds(machine_type: str) -> bool:
+    """Return whether instances of a machine type get local SSDs without asking for them.
+
+    Source: the page "About Local SSD disks".
+
+    >>> [includes_local_ssds(name) for name in ("c3-standard-4-lssd", "a3-ultragpu-8g-nolssd", "z3-highmem-8-highlssd")]
+    [True, False, True]
+    """
+    return not machine_type.endswith("-nolssd") and (
+        "lssd" in machine_type or machine_type.startswith(_WITH_LOCAL_SSDS)
+    )
+
+
+def can_change_machine_type(present: str, wanted: str) -> bool:
+    """Return whether a stopped instance can change from one machine type to another, both given by their names.
+
+    >>> can_change_machine_type("n2-standard-4", "e2-small"), can_change_machine_type("n2-standard-4", "c3-standard-4")
+    (True, False)
+    """
+    series = {_series(present), _series(wanted)}
+    return present == wanted or ((len(series) == 1 or series <= _ALIKE) and not includes_local_ssds(wanted))
+
+
+def _series(machine_type: str) -> str:
+    first = machine_type.partition("-")[0]
+    return "n1" if first == "custom" else first
+
+
 @rule("threadsPerCore should be 1 or 2", rest("instances", "advancedMachineFeatures.threadsPerCore"), warns=True)
 def threads_per_core_are_at_most_two(values: AdvancedMachineFeaturesValues) -> list[Failure]:
     """Warn about more threads than any known CPU has."""

@@ -8,7 +8,7 @@ import driver
 import pytest
 from driver import UNKNOWN, Resource, failing
 from fleets import instance_path, member_names, set_limits, stop
-from programs import FLEET, fleet
+from programs import FLEET, PROJECT, fleet, properties
 
 BULK = "compute.regionInstances.bulkInsert"
 DELETE, STOP, START = (f"compute.instances.{name}" for name in ("delete", "stop", "start"))
@@ -432,6 +432,78 @@ def test_members_with_local_disks_are_replaced_and_not_restarted(engine, cloud):
     engine.preview_update(created, changed)
     assert ": 2 members are replaced: web-001, web-002" in said(engine)
     assert not ids(engine.update(created, changed)).items() & ids(created).items()
+
+
+LOCAL = {"type": "SCRATCH", "autoDelete": True, "initializeParams": {"diskType": "local-ssd"}, "interface": "NVME"}
+ASKED = {"action": "RESTART", "trigger": "one"}
+
+
+def _of_template(cloud, *disks, **policy):
+    """Return a rolling fleet whose template has the machine type n2-standard-2, and these disks beside the boot disk."""
+    made = properties(machineType="n2-standard-2")
+    boot = [{"autoDelete": True, **disk} for disk in made["disks"]]
+    body = {"name": "with-disks", "properties": {**made, "disks": [*boot, *disks]}}
+    cloud.post(f"/compute/v1/projects/{PROJECT}/global/instanceTemplates", body)
+    return {
+        "region": "us-east1",
+        "count": 2,
+        "namePattern": "web-###",
+        "sourceInstanceTemplate": "global/instanceTemplates/with-disks",
+        "instanceProperties": {"labels": {"a": "1"}},
+        "updatePolicy": {"strategy": "ROLLING", **policy},
+    }
+
+
+def _with_machine_type(program, name):
+    return {**program, "instanceProperties": {**program["instanceProperties"], "machineType": name}}
+
+
+CHANGES = {
+    "another size": (lambda _: rolling(2, machineType="n2-standard-2"), "n2-standard-4", "restarted"),
+    "another series": (lambda _: rolling(2, machineType="n2-standard-2"), "e2-small", "restarted"),
+    "a series with other hardware": (lambda _: rolling(2, machineType="n2-standard-2"), "c3-standard-4", "replaced"),
+    "local disks of the new type": (
+        lambda _: rolling(2, machineType="c3-standard-4"),
+        "c3-standard-4-lssd",
+        "replaced",
+    ),
+    "local disks of the old type": (
+        lambda _: rolling(2, machineType="c3-standard-4-lssd"),
+        "c3-standard-4",
+        "replaced",
+    ),
+    "local disks of the template": (lambda cloud: _of_template(cloud, LOCAL), "n2-standard-4", "replaced"),
+    "no local disks in the template": (_of_template, "n2-standard-4", "restarted"),
+    "an action": (_of_template, "", "restarted"),
+    "an action and local disks of the template": (lambda cloud: _of_template(cloud, LOCAL), "", "replaced"),
+    "an action and local disks of the type": (lambda _: rolling(2, machineType="c3-standard-4-lssd"), "", "replaced"),
+}
+
+
+@pytest.mark.parametrize(("make", "machine_type", "done"), CHANGES.values(), ids=CHANGES)
+def test_the_preview_and_the_update_agree_whether_members_can_be_restarted(engine, cloud, make, machine_type, done):
+    program = make(cloud)
+    created = engine.create(FLEET, "workers", program)
+    changed = _with_machine_type(program, machine_type) if machine_type else {**program, "rollingAction": ASKED}
+    engine.preview_update(created, changed)
+    updated = engine.update(created, changed)
+    kept = ids(updated).items() & ids(created).items()
+
+    assert f"2 members are {done}: web-001, web-002" in said(engine)
+    assert len(kept) == (2 if done == "restarted" else 0)
+    assert {member["status"] for member in updated.outputs["members"]} == {"RUNNING"}
+
+
+@pytest.mark.parametrize("limit", [{"mostDisruptiveAction": "RESTART"}, {"maxDeleted": 0}], ids=str)
+def test_a_restart_that_local_disks_forbid_is_refused_in_the_preview_if_members_may_not_be_replaced(
+    engine, cloud, limit
+):
+    program = _of_template(cloud, LOCAL, **limit)
+    created = engine.create(FLEET, "workers", program)
+    with failing() as failed:
+        engine.preview_update(created, _with_machine_type(program, "n2-standard-4"))
+
+    assert next(iter(limit)) in failed[0].message
 
 
 @pytest.mark.parametrize("minimum", [2, None], ids=["enough run", "too few run"])
