@@ -29,7 +29,7 @@ _VERIFIER: Final = "[PushVerifier: {}](../../provider/gcpx_push/verifier.py)"
 
 @rule(
     "audience must begin with /projects/ if identityAwareProxy is true, because it is the service behind the proxy",
-    "https://cloud.google.com/iap/docs/signed-headers-howto",
+    "[Securing your app with signed headers](https://cloud.google.com/iap/docs/signed-headers-howto)",
     about="identityAwareProxy",
 )
 def _audience_behind_a_proxy_is_a_service(values: PushTokenQueryValues) -> list[Failure]:
