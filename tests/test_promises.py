@@ -225,10 +225,10 @@ PROMISES = {
         "test_a_refresh_keeps_what_is_still_being_created",
         "test_a_destroy_deletes_what_is_still_being_created",
     ],
-    "The destroy of a fleet": ["test_a_destroy_deletes_what_a_growth_that_was_killed_is_still_creating"],
     "Without permission to list operations": [
         "test_without_the_permission_to_list_operations_a_warning_says_what_is_unknown"
     ],
+    "The destroy of a fleet": ["test_a_destroy_deletes_what_a_growth_that_was_killed_is_still_creating"],
     "After a second ^C": ["test_a_second_interrupt_leaves_a_state_that_the_next_up_goes_on_from"],
     "`customTimeouts` limits": [
         "test_the_limit_is_shared_by_all_requests_of_a_call",
@@ -267,6 +267,12 @@ PROMISES = {
         "test_an_access_token_goes_to_a_loopback_endpoint_that_the_user_set",
         "test_the_token_comes_from_the_metadata_server_without_a_proxy",
     ],
+    "The same holds for the ID tokens": [
+        "test_tokens_and_certificates_never_go_over_plain_http_to_another_host",
+        "test_certificates_are_never_fetched_over_plain_http_from_another_host",
+    ],
+    "An emulator on another host": ["test_an_emulator_on_another_host_gets_what_needs_no_token"],
+    "Others on the network": ["test_an_emulator_on_another_host_gets_what_needs_no_token"],
     "Redirects are not followed": ["test_a_redirect_is_not_followed_and_names_where_it_leads"],
     "Tokens are renewed": [
         "test_a_token_is_renewed_before_it_expires_and_not_earlier",
@@ -287,7 +293,8 @@ PROMISES = {
         "test_a_token_with_too_narrow_scopes_comes_with_the_scope_and_how_to_get_it",
     ],
     "If Cloud Storage may not publish": [
-        "test_a_missing_permission_to_publish_comes_with_the_grant_as_command_and_as_code"
+        "test_a_missing_permission_to_publish_comes_with_the_grant_to_the_agent_of_the_buckets_project",
+        "test_the_account_that_google_names_is_the_one_to_grant",
     ],
     "The environment variables `HTTPS_PROXY`": [
         "test_calls_go_through_the_proxy_and_trust_the_certificates_of_the_environment",
@@ -296,6 +303,7 @@ PROMISES = {
     "Calls to this machine": [
         "test_a_loopback_endpoint_is_never_called_through_a_proxy",
         "test_the_token_comes_from_the_metadata_server_without_a_proxy",
+        "test_no_proxy_lies_between_the_plugin_and_the_engine",
     ],
     "`SSL_CERT_FILE`": [
         "test_calls_go_through_the_proxy_and_trust_the_certificates_of_the_environment",

@@ -50,12 +50,12 @@ def insert_template(templates: Any, name: str, **more: Any) -> Any:
     return templates.insert(project=PROJECT, instance_template_resource=template)
 
 
-def insert_instance(cloud: Emulated, name: str = "vm", **more: Any) -> Any:
+def insert_instance(cloud: Emulated, name: str = "vm", machine: str = "e2-medium", **more: Any) -> Any:
     """Create an instance, and wait for it; return the client of instances."""
     instances = connect(compute_v1.InstancesClient, cloud)
     parameters = compute_v1.AttachedDiskInitializeParams(source_image=DEBIAN)
     disk = compute_v1.AttachedDisk(boot=True, auto_delete=True, initialize_params=parameters)
-    machine_type = f"zones/{ZONE}/machineTypes/e2-medium"
+    machine_type = f"zones/{ZONE}/machineTypes/{machine}"
     vm = compute_v1.Instance(name=name, machine_type=machine_type, disks=[disk], **more)
     instances.insert(project=PROJECT, zone=ZONE, instance_resource=vm).result()
     return instances

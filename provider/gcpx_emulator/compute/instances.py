@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from gcpx_emulator.compute.addresses import AddressPool, conflict_of
 from gcpx_emulator.compute.call import (
     Call,
@@ -137,15 +135,15 @@ def new_instance(call: Call, path: str, properties: Json, common: Json, pool: Ad
     return instance, [effect for _, effect in attached if effect]
 
 
-def _included_disks(call: Call, machine_type: str, disks: list[Json]) -> Iterator[Json]:
-    """Yield the local SSDs that the machine type of a new instance includes, unless the request has asked for them.
+def _included_disks(call: Call, machine_type: str, disks: list[Json]) -> list[Json]:
+    """Return the local SSDs that the machine type of a new instance includes, unless the request has asked for them.
 
     Source: the page "About Local SSD disks".
     """
     given = sum(disk["type"] == "SCRATCH" for disk in disks)
     count, size = included_local_ssds(call.store, machine_type)
-    for number in range(given, count):
-        yield {
+    return [
+        {
             "kind": "compute#attachedDisk",
             "type": "SCRATCH",
             "mode": "READ_WRITE",
@@ -156,6 +154,8 @@ def _included_disks(call: Call, machine_type: str, disks: list[Json]) -> Iterato
             "diskSizeGb": size,
             "index": len(disks) + number - given,
         }
+        for number in range(given, count)
+    ]
 
 
 def _shielded(properties: Json, disks: list[Json]) -> Json:

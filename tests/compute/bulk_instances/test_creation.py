@@ -24,8 +24,9 @@ def test_a_fleet_is_created_in_one_call(engine, cloud):
     assert created.id == f"projects/{PROJECT}/regions/us-east1/bulkInstances/{created.outputs['fleetId']}"
     assert member_names(created) == ["web-001", "web-002", "web-003"]
     first = created.outputs["members"][0]
-    assert set(first) == {"name", "selfLink", "id", "zone", "status", "internalAddress"}
+    assert set(first) == {*("name", "selfLink", "id", "zone", "status", "machineType", "localSsds", "internalAddress")}
     assert (first["status"], first["zone"]) == ("RUNNING", "us-east1-b")
+    assert (first["machineType"], first["localSsds"]) == ("e2-small", 0)
     assert created.outputs["perLocationStatus"]["zones/us-east1-b"]["createdVmCount"] == 3
     assert created.outputs["operationGroupId"]
 

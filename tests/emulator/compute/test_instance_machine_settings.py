@@ -38,8 +38,8 @@ def _send(http, method, body, version="v1"):
     return http.request(verb, f"/compute/{version}/{PATH}/{method}", json=body)
 
 
-def _stop(http):
-    assert http.post(f"/compute/v1/{PATH}/stop").status_code == 200
+def _stop(http, **query):
+    assert http.post(f"/compute/v1/{PATH}/stop", params=query).status_code == 200
 
 
 @pytest.mark.parametrize("version", ["v1", "beta"])
@@ -107,6 +107,25 @@ def test_a_machine_type_must_exist_in_the_zone(http, instances, link, words):
 
     assert answer.status_code == 400
     assert words in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("name", ["c3-standard-4", "c3-standard-4-lssd", "n4-standard-2"])
+def test_a_machine_type_of_another_kind_of_hardware_is_refused(http, instances, name):
+    _stop(http)
+    answer = _send(http, "setMachineType", {"machineType": f"zones/{ZONE}/machineTypes/{name}"})
+
+    assert answer.status_code == 400
+    assert f"cannot be changed to {name}" in answer.json()["error"]["message"]
+
+
+def test_an_instance_gets_the_local_ssds_of_its_machine_type(http, cloud):
+    insert_instance(cloud, machine="c3-standard-8-lssd")
+    disks = http.get(f"/compute/v1/{PATH}").json()["disks"]
+
+    assert [(disk["type"], disk["index"]) for disk in disks] == [("PERSISTENT", 0), ("SCRATCH", 1), ("SCRATCH", 2)]
+    assert {disk["diskSizeGb"] for disk in disks[1:]} == {"375"}
+    _stop(http, discardLocalSsd="true")
+    assert _send(http, "setMachineType", {"machineType": f"zones/{ZONE}/machineTypes/c3-standard-8"}).status_code == 400
 
 
 @pytest.mark.parametrize(

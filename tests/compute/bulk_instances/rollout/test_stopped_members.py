@@ -71,5 +71,5 @@ def test_a_preview_of_a_change_that_is_not_known_yet_says_how_many_suspended_mem
     created = engine.create(FLEET, "workers", rolling(3, onStopped="KEEP"))
     for name in ("web-002", "web-003"):
         stop(cloud, name, "suspend", status="SUSPENDED")
-    engine.preview_update(engine.refresh(created), rolling(3, onStopped="KEEP", machineType=UNKNOWN))
+    engine.preview_update(engine.refresh(created), rolling(3, onStopped="KEEP", minCpuPlatform=UNKNOWN))
     assert "- at most 2 suspended members lose their memory: web-002, web-003" in said(engine)
