@@ -58,7 +58,7 @@ test-languages: setup ## Build a release, install it, and run the guides, the ex
 
 test-backends: setup ## Run stacks in PostgreSQL, which is installed if possible, and in a bucket; many stacks side by side
 	@$(BIN)/python tools/postgresql.py
-	$(STEADY) $(BIN)/python -m pytest tests/backends -m backends $(FAIRLY)
+	$(STEADY) $(BIN)/python -m pytest tests/backends tests/test_benchmarks.py -m backends $(FAIRLY)
 
 search: $(READY) ## Try many new examples in the property-based tests, at most a minute each
 	GCPX_SEARCH=60 $(BIN)/python -m pytest $(PARALLEL) -m search

@@ -2,8 +2,8 @@
 
 Machines are shared, so only ratios within one run are meaningful. The contenders take turns, and medians are compared.
 Each row has the figure of gcpx, another one, their ratio and, if there is one, the goal of the ratio. The results are
-kept in build/bench.json, and written into docs/benchmarks.md and its charts. `bench.py PART ...` measures some parts
-again, and keeps the others.
+kept in build/bench.json and, when every part has been measured, written into docs/benchmarks.md and its charts.
+`bench.py PART ...` measures some parts again, and keeps the others.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import stacks
 from generate import package_schema
 from measurement import Row, pages_and_one
 from plugin_process import NOTHING, OURS, Process
+from sizes import sized
 from workspace import emulator
 
 from gcpx.protocol import proto
@@ -33,6 +34,7 @@ from gcpx.protocol.wire import encode
 from release import archive_check, plugin_archive
 
 _TEMPLATE: Final = "gcpx:compute:InstanceTemplate"
+_ROUNDS: Final = sized(15, 1)
 
 
 def _preview_one_template(process: Process) -> None:
@@ -108,7 +110,7 @@ def stack_rows(costs: stacks.Costs, size: int) -> Iterator[Row]:
 
 
 def _plugin() -> Part:
-    return Part(processes(15))
+    return Part(processes(_ROUNDS))
 
 
 def _stacks() -> Part:
@@ -169,7 +171,7 @@ def _checks() -> Part:
 
 
 def _archive() -> Part:
-    return Part(archive(15))
+    return Part(archive(_ROUNDS))
 
 
 @attrs.frozen

@@ -16,9 +16,8 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
-from workspace import ROOT
+from sizes import DOCS
 
-IMAGES: Final = ROOT / "docs" / "images"
 _LABELS: Final = {
     "gcpx": "gcpx",
     "nothing": "provider that does nothing",
@@ -66,19 +65,20 @@ class Panel:
 
 
 def draw(results: dict[str, Any]) -> list[Path]:
-    """Draw every chart of the results into docs/images; returns the files."""
-    charts: dict[str, tuple[str, Callable[[], list[Panel]]]] = {
-        "stacks-time": ("templates", lambda: [_stack_panel(results, verb, "seconds") for verb in _verbs(results)]),
-        "stacks-calls": ("templates", lambda: [_stack_panel(results, verb, "calls") for verb in _verbs(results)[1:]]),
-        "many": ("templates at a time", lambda: [_many_panel(results["many"], verb) for verb in _MANY_VERBS]),
-        "fleets": ("members", lambda: _fleet_panels(results)),
-        "lists": ("instances", lambda: [_sizes_panel(results["lists"], "list all instances of a project")]),
-        "tokens": ("tokens", lambda: [_sizes_panel(results["tokens"], "verify push tokens")]),
+    """Draw every chart of the results into the folder of images; returns the files."""
+    charts: dict[str, tuple[str, list[Panel]]] = {
+        "stacks-time": ("templates", [_stack_panel(results, verb, "seconds") for verb in _verbs(results)]),
+        "stacks-calls": ("templates", [_stack_panel(results, verb, "calls") for verb in _verbs(results)[1:]]),
+        "many": ("templates at a time", [_many_panel(results["many"], verb) for verb in _MANY_VERBS]),
+        "fleets": ("members", _fleet_panels(results)),
+        "lists": ("instances", [_sizes_panel(results["lists"], "list all instances of a project")]),
+        "tokens": ("tokens", [_sizes_panel(results["tokens"], "verify push tokens")]),
     }
+    (DOCS / "images").mkdir(exist_ok=True)
     return [
-        _drawn(name, axis, panels(), theme)
+        _drawn(name, axis, panels, theme)
         for name, (axis, panels) in charts.items()
-        if name.partition("-")[0] in results  # the part that was measured
+        if panels  # verbs have none if they were tried at one size
         for theme in _THEMES
     ]
 
@@ -160,7 +160,7 @@ def _drawn(name: str, axis: str, panels: list[Panel], theme: Theme) -> Path:
         # The last panel has every line: only the preview lacks one.
         lines = axes[-1].get_legend_handles_labels()
         figure.legend(*lines, loc="outside lower center", ncols=2 * max(1, len(panels) // 2), frameon=False)
-        path = IMAGES / f"benchmark-{name}-{theme.name}.svg"
+        path = DOCS / "images" / f"benchmark-{name}-{theme.name}.svg"
         figure.savefig(path, transparent=True, metadata={"Date": None})
     return path
 

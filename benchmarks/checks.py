@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from measurement import Row
+from sizes import sized
 
 from gcpx.compute.instance_template import InstanceTemplateModel
 from gcpx.model.check import check
@@ -16,7 +17,7 @@ from gcpx.model.diff import diff
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Type, object_type
 
 _MOST: Final = 10.0
-_ROUNDS: Final = 400
+_ROUNDS: Final = sized(400, 2)
 _BY_FIELD: Final = {
     "networkIP": "10.0.0.2", "ipv6Address": "2600::1", "ipCidrRange": "/24", "terminationTime": "2031-01-31T00:00:00Z",
     "networkAttachment": "projects/1/regions/r/networkAttachments/a", "diskSizeGb": 20,

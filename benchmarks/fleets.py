@@ -11,27 +11,28 @@ import httpx
 from google.protobuf.struct_pb2 import Struct
 from measurement import SUBNETWORK, Measured, Row, make_subnetwork, measured
 from plugin_process import OURS, Process
+from sizes import sized
 from workspace import emulator
 
 from gcpx.protocol import proto
 from gcpx.protocol.wire import encode
 
-SIZES: Final = (1_000, 5_000, 20_000)
+SIZES: Final = sized((1_000, 5_000, 20_000), (10, 12))
 _FLEET: Final = "gcpx:compute:BulkInstances"
 _URN: Final = f"urn:pulumi:dev::bench::{_FLEET}::many"
-_LATENCY: Final = 3.0
+_LATENCY: Final = sized(3.0, 0.01)
 """The seconds that each operation takes."""
 _BESIDE: Final = 0.5
 """The seconds that a creation of 1,000 instances may take beside the operation."""
-_ONE_BY_ONE: Final = 5
+_ONE_BY_ONE: Final = sized(5, 1)
 """How many members are changed one after the other; each further one costs as much."""
-_MOST_ROLLED: Final = 1_000
+_MOST_ROLLED: Final = SIZES[0]
 """The largest fleet for which every change is measured; a restart of larger ones takes many minutes here."""
 _OF_LARGE_FLEETS: Final = (
     "create",
     "refresh",
     "change a label",
-    "replace 5 one by one",
+    f"replace {_ONE_BY_ONE} one by one",
     "replace the others, 25 % at a time",
     "delete",
 )
@@ -80,7 +81,9 @@ def creation() -> Row:
 
     That is the best of three, because other work on the machine only adds time.
     """
-    return Row("create, 1,000 members, without operation", min(_beside() for _ in range(3)), _BESIDE, "s", "limit", 1.0)
+    return Row(
+        f"create, {SIZES[0]:,} members, without operation", min(_beside() for _ in range(3)), _BESIDE, "s", "limit", 1.0
+    )
 
 
 def _configured(host: str) -> Process:
@@ -98,7 +101,7 @@ def _beside() -> float:
     """
     with emulator("--latency", str(_LATENCY)) as host:
         process = _configured(host)
-        inputs = _inputs(1000)
+        inputs = _inputs(SIZES[0])
         process.stub.Check(proto.provider.CheckRequest(urn=_URN, news=inputs, type=_FLEET))  # as the engine does
         began = time.time()
         process.stub.Create(proto.provider.CreateRequest(urn=_URN, properties=inputs, type=_FLEET))
@@ -146,9 +149,9 @@ class _Fleet:
             "change a label": lambda: self._update(_inputs(size, **labels)),
             "add 10 %": lambda: self._update(_inputs(size * 11 // 10, **labels)),
             "remove them": lambda: self._update(_inputs(size, **labels)),
-            "restart 5 one by one": lambda: self._update(_inputs(size, one_by_one, **restarted)),
+            f"restart {_ONE_BY_ONE} one by one": lambda: self._update(_inputs(size, one_by_one, **restarted)),
             "restart the others, 25 % at a time": lambda: self._update(_inputs(size, **restarted)),
-            "replace 5 one by one": lambda: self._update(_inputs(size, one_by_one, **replaced)),
+            f"replace {_ONE_BY_ONE} one by one": lambda: self._update(_inputs(size, one_by_one, **replaced)),
             "replace the others, 25 % at a time": lambda: self._update(_inputs(size, **replaced)),
             "delete": self._delete,
         }

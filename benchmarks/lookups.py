@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from google.cloud import compute_v1
 from google.oauth2 import id_token
 from measurement import SUBNETWORK, Row, make_subnetwork
+from sizes import sized
 
 from gcpx.protocol import proto
 from gcpx.protocol.wire import encode
@@ -24,12 +25,12 @@ from gcpx_emulator.testing.google_clients import connect
 from gcpx_push import Certificates, PushVerifier
 
 _LIST: Final = "gcpx:compute:aggregatedListInstances"
-SIZES: Final = (100, 1_000, 10_000)
+SIZES: Final = sized((100, 1_000, 10_000), (2, 4))
 _GROWTH: Final = 1.25
 _CACHED: Final = 20
 _AUDIENCE: Final = "https://example.com/push"
 _EMAIL: Final = "pusher@example.com"
-TOKENS: Final = (10, 100, 1_000)
+TOKENS: Final = sized((10, 100, 1_000), (1, 2))
 NEW: Final = "gcpx, new tokens"
 KNOWN: Final = "gcpx, tokens verified before"
 GOOGLE: Final = "google-auth"

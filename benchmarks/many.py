@@ -20,18 +20,19 @@ import attrs
 from google.protobuf.struct_pb2 import Struct
 from measurement import Cost, Row, measured, pages_and_one
 from plugin_process import NOTHING, OURS, Process
+from sizes import sized
 from workspace import ROOT, SCRIPTS, emulator
 
 from gcpx.protocol import proto
 from gcpx.protocol.wire import encode
 
-PARALLEL: Final = (8, 100, 1000)
-_COUNT: Final = 1000
-_PREVIEWED: Final = (1000, 5000, 20000)
+PARALLEL: Final = sized((8, 100, 1000), (2, 3))
+_COUNT: Final = sized(1000, 4)
+_PREVIEWED: Final = sized((1000, 5000, 20000), (4,))
 _BY_HAND: Final = ROOT / "benchmarks" / "programs" / "many_httpx.py"
 _TEMPLATE: Final = "gcpx:compute:InstanceTemplate"
 _URN: Final = f"urn:pulumi:dev::bench::{_TEMPLATE}::template-"
-_LATENCY: Final = 0.2
+_LATENCY: Final = sized(0.2, 0.01)
 """The seconds that each operation takes."""
 _ENGINE_STEPS: Final = 16
 """The calls of a preview that are under way at a time."""

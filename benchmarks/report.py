@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import charts
+from sizes import DOCS, RESULTS
 from workspace import ROOT
 
-RESULTS: Final = ROOT / "build" / "bench.json"
-_PAGE: Final = ROOT / "docs" / "benchmarks.md"
+_PAGE: Final = "benchmarks.md"
 _TABLE: Final = re.compile(r"(<!-- measured: (\w+) -->\n).*?(<!-- end of measured -->)", re.DOTALL)
 
 
@@ -22,12 +22,15 @@ def keep(part: str, results: dict[str, Any]) -> None:
 
 
 def write(parts: Iterable[str]) -> None:
-    """Write what is kept of these parts into the documentation, in their order."""
+    """Write what is kept of these parts into the documentation, in their order, if all of them have been measured."""
     kept = _kept()
-    rows = [row for part in parts if part in kept for row in kept[part]["rows"]]
+    if missing := [part for part in parts if part not in kept]:
+        print(f"the documentation stays as it is, because these parts were not measured: {', '.join(missing)}")
+        return
+    rows = [row for part in parts for row in kept[part]["rows"]]
     tables = {"rows": _rows(rows), "fleets": _fleets(kept["fleets"]["data"])}
-    text = _PAGE.read_text()
-    _PAGE.write_text(_TABLE.sub(lambda found: found[1] + "\n".join(tables[found[2]]) + "\n" + found[3], text))
+    text = (ROOT / "docs" / _PAGE).read_text()
+    (DOCS / _PAGE).write_text(_TABLE.sub(lambda found: found[1] + "\n".join(tables[found[2]]) + "\n" + found[3], text))
     charts.draw({part: results["data"] for part, results in kept.items()})
 
 

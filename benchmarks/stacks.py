@@ -20,6 +20,7 @@ from typing import Any, Final
 import attrs
 from measurement import Cost, measured
 from plugin_process import nothing_plugin, our_plugin
+from sizes import sized
 from workspace import ROOT, SCRIPTS, Workspace, emulator
 
 from gcpx import __version__
@@ -28,14 +29,14 @@ ALL_AT_ONCE: Final = "refresh --parallel 1000"
 VERBS: Final = ("preview", "up", "refresh", ALL_AT_ONCE, "destroy")
 BUSY: Final = "preview on a busy machine"
 """A preview of 1,000 templates while each core has other work."""
-SIZES: Final = (1, 10, 100, 1_000, 5_000, 20_000)
-_ROUNDS: Final[Mapping[int, int]] = {1: 5, 10: 3, 100: 2, 1_000: 5, 5_000: 1, 20_000: 1}
+_ROUNDS: Final[Mapping[int, int]] = sized({1: 5, 10: 3, 100: 2, 1_000: 5, 5_000: 1, 20_000: 1}, {1: 1, 2: 1})
 """How often each size is measured; the medians are compared."""
-_ONLY_PREVIEWED: Final = 1_000
+SIZES: Final = tuple(_ROUNDS)
+_ONLY_PREVIEWED: Final = sized(1_000, 2)
 """From this size on, only previews are measured, because the engine itself takes minutes for the other verbs."""
-_ALL_COMPARED: Final = 1_000
+_ALL_COMPARED: Final = _ONLY_PREVIEWED
 """The largest size at which the dynamic provider is measured, too."""
-_LATENCY: Final = 0.2
+_LATENCY: Final = sized(0.2, 0.01)
 """The seconds that each operation takes."""
 _PROGRAMS: Final = ROOT / "benchmarks" / "programs"
 _COMMANDS: Final = {
@@ -78,7 +79,8 @@ def _verbs(size: int) -> tuple[str, ...]:
 @contextmanager
 def _busy_cores() -> Iterator[None]:
     """Keep each core busy during the block."""
-    processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() or 1)]
+    cores = sized(os.cpu_count() or 1, 0)
+    processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(cores)]
     try:
         yield
     finally:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gc
 import os
+import random
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import forked_plugin
 import pytest
 import search
 import tls_proxy
+import users_environment
 from clocked import ClockedProvider
 from hypothesis import settings
 from programs import PROJECT
@@ -24,11 +26,13 @@ settings.load_profile("gcpx")
 
 
 def pytest_configure() -> None:
-    """Keep each worker on a processor of its own, if there is a worker for each; further ones use what is idle.
+    """Forget the user's settings; keep each worker on a processor of its own, if there is a worker for each.
 
-    Only one thread of Python runs at a time; if the next one is on another processor, a fifth more time passes.
+    Only one thread of Python runs at a time; if the next one is on another processor, a fifth more time passes. Further
+    workers use what is idle.
     """
     gc.disable()
+    users_environment.forget()
     worker, workers = (os.environ.get(name, "") for name in ("PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT"))
     if worker and hasattr(os, "sched_setaffinity"):
         processors, number = sorted(os.sched_getaffinity(0)), int(worker.removeprefix("gw"))
@@ -37,9 +41,15 @@ def pytest_configure() -> None:
 
 
 @pytest.fixture(autouse=True)
-def _no_unexpected_exceptions(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """Fail if the plugin logged an unexpected exception; a test that provokes one clears the log."""
+def _alone(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Fail if the plugin logged an unexpected exception; a test that provokes one clears the log.
+
+    Pauses between retries are random, but the same in every run. What a test left in cycles is found at its end, so that
+    a file or a connection that it did not close fails this test, and not a later one.
+    """
+    random.seed(0)
     yield
+    gc.collect(1)
     messages = [record.getMessage() for record in caplog.get_records("call") if record.name == "gcpx.protocol.failures"]
     assert not messages, messages
 

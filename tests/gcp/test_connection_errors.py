@@ -113,7 +113,8 @@ def _caused(outer, inner):
     ],
     ids=str,
 )
-def test_a_missing_response_is_explained_without_the_exceptions_text(error, words):
+def test_a_missing_response_is_explained_without_the_exceptions_text(monkeypatch, error, words):
+    monkeypatch.setenv("no_proxy", "*")  # a proxy would be named
     url = f"https://user:hunter2@compute.example.com:8443/{PATH}"
     message = str(connection_error(error, "GET", url, emulated=False))
 

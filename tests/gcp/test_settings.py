@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 import attrs
 import driver
 import pytest
+import users_environment
 
 from gcpx.config import KIND, settings
 from gcpx.errors import UserError
@@ -113,3 +116,19 @@ def test_no_change_of_the_configuration_replaces_resources(engine):
     answer = engine.stub.DiffConfig(driver.rpc.DiffRequest(old_inputs=driver.struct(old), news=driver.struct(new)))
 
     assert (list(answer.replaces), list(answer.diffs)) == ([], ["project", "region"])
+
+
+def test_no_setting_of_the_user_who_runs_the_tests_reaches_them():
+    read = {name for prop in KIND.inputs.values() for name in prop.traits.environment}
+    variables = dict.fromkeys({"PATH", "GOOGLE_APPLICATION_CREDENTIALS", "PUBSUB_EMULATOR_HOST", *read}, "x")
+    users_environment.forget(variables)
+
+    assert variables == {"PATH": "x", "CLOUDSDK_CONFIG": os.devnull}
+
+
+def test_the_proxy_of_the_user_who_runs_the_tests_is_not_between_them_and_their_servers():
+    variables = {"https_proxy": "http://proxy.example:3128", "NO_PROXY": "a.example"}
+    users_environment.forget(variables)
+
+    assert variables["https_proxy"] == "http://proxy.example:3128"  # for what some tests download
+    assert variables["NO_PROXY"] == variables["no_proxy"] == "a.example,127.0.0.1,localhost"
