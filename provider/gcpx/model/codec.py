@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gcpx.model.compare import ANY, is_patch, without_nulls
-from gcpx.model.fields import SCALARS, ListOf, MapOf, ObjectType, Property, Type
+from gcpx.model.fields import SCALARS, ListOf, MapOf, ObjectType, Property, Type, empty_value
 from gcpx.model.links import in_version
 from gcpx.model.numbers import as_integer
 from gcpx.model.response_types import require_types
@@ -61,6 +61,41 @@ def _resolved(prop: Property, kind: Type, value: Any) -> Any:
     if isinstance(kind, MapOf) and isinstance(value, dict):
         return {key: _resolved(prop, kind.item, item) for key, item in value.items()}
     return prop.traits.resolve(value) if prop.traits.resolve and isinstance(value, str) else value
+
+
+def without_empty(kind: ObjectType, inputs: dict[str, Any]) -> dict[str, Any]:
+    """Leave out empty strings, lists and maps, as the outputs are that a resource lacks; also in objects, at any depth.
+
+    Inputs may contain secrets and unknowns. Items of lists and maps stay, and so does a JSON Merge Patch.
+    """
+    given = {
+        name: value
+        for name, value in inputs.items()
+        if name not in kind.inputs or not _is_empty(kind.inputs[name], value)
+    }
+    return {
+        name: _without_empty(kind.inputs[name].type, value)
+        if name in kind.inputs and not is_patch(kind.inputs[name], given)
+        else value
+        for name, value in given.items()
+    }
+
+
+def _is_empty(prop: Property, value: Any) -> bool:
+    plain = value.value if isinstance(value, Secret) else value
+    return not prop.traits.keeps_empty and plain is not None and plain == empty_value(prop.type)
+
+
+def _without_empty(kind: Type, value: Any) -> Any:
+    if isinstance(value, Secret):
+        return Secret(_without_empty(kind, value.value))
+    if isinstance(kind, ObjectType) and isinstance(value, dict):
+        return without_empty(kind, value)
+    if isinstance(kind, ListOf) and isinstance(value, list):
+        return [_without_empty(kind.item, item) for item in value]
+    if isinstance(kind, MapOf) and isinstance(value, dict):
+        return {key: _without_empty(kind.item, item) for key, item in value.items()}
+    return value
 
 
 def from_body(kind: ObjectType, body: Mapping[str, Any]) -> dict[str, Any]:
