@@ -10,7 +10,7 @@ from gcpx.model.fields import SCALARS, ListOf, MapOf, ObjectType, Property, Type
 from gcpx.model.links import in_version
 from gcpx.model.numbers import as_integer
 from gcpx.model.response_types import require_types
-from gcpx.model.values import Secret
+from gcpx.model.values import Secret, reveal
 
 _INTEGER: Final = SCALARS[int]
 
@@ -68,22 +68,25 @@ def without_empty(kind: ObjectType, inputs: dict[str, Any]) -> dict[str, Any]:
 
     Inputs may contain secrets and unknowns. Items of lists and maps stay, and so does a JSON Merge Patch.
     """
-    given = {
-        name: value
-        for name, value in inputs.items()
-        if name not in kind.inputs or not _is_empty(kind.inputs[name], value)
-    }
-    return {
-        name: _without_empty(kind.inputs[name].type, value)
-        if name in kind.inputs and not is_patch(kind.inputs[name], given)
-        else value
-        for name, value in given.items()
-    }
+    kept = {}
+    for name, value in inputs.items():
+        prop = kind.inputs.get(name)
+        if prop is None:
+            kept[name] = value
+        elif not _is_empty(prop, value):
+            holds_objects = name in kind.with_objects and not _is_patch(prop, inputs)
+            kept[name] = _without_empty(prop.type, value) if holds_objects else value
+    return kept
+
+
+def _is_patch(prop: Property, inputs: dict[str, Any]) -> bool:
+    return is_patch(prop, inputs) and reveal(inputs[prop.traits.patches]) != ""
 
 
 def _is_empty(prop: Property, value: Any) -> bool:
-    plain = value.value if isinstance(value, Secret) else value
-    return not prop.traits.keeps_empty and plain is not None and plain == empty_value(prop.type)
+    if isinstance(value, Secret):
+        return _is_empty(prop, value.value)
+    return not value and value is not None and value == empty_value(prop.type) and not prop.traits.keeps_empty
 
 
 def _without_empty(kind: Type, value: Any) -> Any:

@@ -292,6 +292,11 @@ class ObjectType:
         return {name: item for name, item in self.inputs.items() if item.traits.required}
 
     @functools.cached_property
+    def with_objects(self) -> dict[str, Property]:
+        """The properties a user may set that contain, at any depth, objects."""
+        return {name: item for name, item in self.inputs.items() if object_of(item.type) is not None}
+
+    @functools.cached_property
     def resolved(self) -> dict[str, Property]:
         """The properties that contain, at any depth, a short form that is resolved before it is sent."""
         return {name: item for name, item in self.inputs.items() if item.traits.resolve or _resolves(item.type)}
