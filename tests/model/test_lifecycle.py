@@ -166,7 +166,7 @@ def test_the_preview_of_a_creation_predicts_only_what_is_certain():
 def test_the_preview_of_an_update_keeps_unchanged_outputs():
     predicted = lifecycle.predict(SHELF, OLD, {**LIVE, "books": 3, "numericId": Secret("42"), "gone": "x"})
 
-    assert predicted == {**OLD, "light": UNKNOWN, "region": "us-east1", "numericId": Secret("42")}
+    assert predicted == {**OLD, "light": UNKNOWN, "region": "us-east1", "varnish": "matt", "numericId": Secret("42")}
 
 
 LESS = {"name": "books", "boards": 4}
@@ -193,6 +193,16 @@ def test_a_preview_knows_that_an_input_stays_absent_unless_the_server_may_choose
 def test_the_preview_of_an_update_knows_what_the_resource_does_not_have_unless_it_was_not_read():
     assert lifecycle.predict(SHELF, OLD, LESS)["numericId"] == ""
     assert "numericId" not in lifecycle.predict(SHELF, OLD, {**LESS, UNREAD: True})
+
+
+def test_the_preview_of_an_update_knows_what_google_has_chosen_and_the_update_cannot_change():
+    prior = {**LESS, "varnish": "matt", "wood": Secret("oak"), "light": {"color": "red", "serial": "7"}}
+
+    assert lifecycle.predict(SHELF, {**LESS, "varnish": "gloss"}, prior)["varnish"] == "gloss"
+    predicted = lifecycle.predict(SHELF, LESS, prior)
+    assert (predicted["varnish"], predicted["wood"]) == ("matt", Secret("oak"))
+    assert "light" not in predicted, "a part of it changes in place"
+    assert "varnish" not in lifecycle.predict(SHELF, LESS, {**prior, UNREAD: True})
 
 
 def test_outputs_keep_the_users_spelling_of_equal_values():

@@ -27,7 +27,9 @@ from programs import (
     template,
 )
 
+from gcpx.model.fields import object_type
 from gcpx.protocol.engine import OLDEST_CLI
+from gcpx.provider import resource_class
 
 
 def test_the_handshake_asks_for_secrets_and_autonaming(engine):
@@ -213,8 +215,12 @@ def test_a_creation_gives_what_its_preview_predicted(engine, vm, token, inputs):
 def test_an_update_gives_what_its_preview_predicted(engine, vm, token, inputs, change):
     created = engine.create(token, "x", inputs)
     predicted = engine.preview_update(created, {**inputs, **change})
+    updated = engine.update(created, {**inputs, **change}).outputs
 
-    _assert_fulfilled(predicted, engine.update(created, {**inputs, **change}).outputs)
+    _assert_fulfilled(predicted, updated)
+    kind = resource_class(token)
+    volatile = {name for name, prop in object_type(kind.model).properties.items() if prop.traits.volatile}
+    assert set(updated) - set(predicted) <= volatile | {path[0] for path in kind.in_place} | {"__creation"}
 
 
 @pytest.mark.parametrize(

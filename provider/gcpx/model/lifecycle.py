@@ -290,14 +290,22 @@ def predict(resource: Resource, inputs: dict[str, Any], prior: dict[str, Any]) -
     `prior` are the outputs before an update, which may hold secrets; those that an update does not change stay.
     """
     kind = resource.type
-    before = with_absent(kind, prior) if prior and not prior.get(naming.UNREAD) else prior
+    was_read = bool(prior) and not prior.get(naming.UNREAD)
+    before = with_absent(kind, prior) if was_read else prior
     stable = {
         name: value
         for name, value in before.items()
-        if name in kind.properties and name not in kind.inputs and not kind.properties[name].traits.volatile
+        if name in kind.properties
+        and not kind.properties[name].traits.volatile
+        and (name not in kind.inputs or (was_read and not _changes_in_place(resource, name, inputs)))
     }
     certain = resource.predict(_placed(resource, inputs, reveal(prior)))
     return stable | predicted_outputs(kind, without_hidden(inputs)) | certain
+
+
+def _changes_in_place(resource: Resource, name: str, inputs: dict[str, Any]) -> bool:
+    """Return whether an update can change a property, or a part of it."""
+    return any(path[0] == name for path in resource.in_place) or resource.changes_in_place((name,), inputs)
 
 
 def outputs_of(resource: Resource, state: State, inputs: dict[str, Any]) -> dict[str, Any]:
