@@ -4103,7 +4103,11 @@ class Member(dict):
     @staticmethod
     def __key_warning(key: str):
         suggest = None
-        if key == "selfLink":
+        if key == "localSsds":
+            suggest = "local_ssds"
+        elif key == "machineType":
+            suggest = "machine_type"
+        elif key == "selfLink":
             suggest = "self_link"
         elif key == "externalAddress":
             suggest = "external_address"
@@ -4127,6 +4131,8 @@ class Member(dict):
 
     def __init__(__self__, *,
                  id: _builtins.str,
+                 local_ssds: _builtins.int,
+                 machine_type: _builtins.str,
                  name: _builtins.str,
                  self_link: _builtins.str,
                  status: _builtins.str,
@@ -4143,6 +4149,8 @@ class Member(dict):
         One instance of the fleet.
 
         :param str id: The numeric ID that Google assigned to the instance.
+        :param int local_ssds: The number of local SSDs of the instance, those that its machine type brings included. An instance with local SSDs is not restarted but replaced, because a stop erases them.
+        :param str machine_type: The name of the instance's machine type, such as `e2-small`.
         :param str name: The instance's name.
         :param str self_link: The instance's URL.
         :param str status: The instance's state, such as `RUNNING`.
@@ -4157,6 +4165,8 @@ class Member(dict):
         :param str stop_reason: Why the instance is stopped: `PREEMPTED` if Google preempted it, `RUN_LIMIT` if it reached the end of its run time, `HOST_ERROR` if its host machine failed, `GUEST` if its own operating system shut it down, `REQUESTED` if someone stopped or suspended it; missing if it is not stopped, or if Google does not say why.
         """
         pulumi.set(__self__, "id", id)
+        pulumi.set(__self__, "local_ssds", local_ssds)
+        pulumi.set(__self__, "machine_type", machine_type)
         pulumi.set(__self__, "name", name)
         pulumi.set(__self__, "self_link", self_link)
         pulumi.set(__self__, "status", status)
@@ -4185,6 +4195,22 @@ class Member(dict):
         The numeric ID that Google assigned to the instance.
         """
         return pulumi.get(self, "id")
+
+    @_builtins.property
+    @pulumi.getter(name="localSsds")
+    def local_ssds(self) -> _builtins.int:
+        """
+        The number of local SSDs of the instance, those that its machine type brings included. An instance with local SSDs is not restarted but replaced, because a stop erases them.
+        """
+        return pulumi.get(self, "local_ssds")
+
+    @_builtins.property
+    @pulumi.getter(name="machineType")
+    def machine_type(self) -> _builtins.str:
+        """
+        The name of the instance's machine type, such as `e2-small`.
+        """
+        return pulumi.get(self, "machine_type")
 
     @_builtins.property
     @pulumi.getter
@@ -5743,7 +5769,7 @@ class RollingAction(dict):
 
         :param str action: What is done to the members, in the batches of `updatePolicy`: `RESTART` stops and starts them, `REPLACE` deletes them and creates others.
         :param str trigger: Any text, such as a time or the number of an incident. The action is done once for each new value. A new fleet needs no action.
-        :param Sequence[str] members: The numeric IDs of the members, as in the output `members`, such as `["4815162342"]`. A member that no longer exists is left out. Default: all members of the state.
+        :param Sequence[str] members: The numeric IDs of the members, as in the output `members`, such as `["4815162342"]`. A member that no longer exists is left out. An empty list chooses none. Default: all members of the state.
         """
         pulumi.set(__self__, "action", action)
         pulumi.set(__self__, "trigger", trigger)
@@ -5770,7 +5796,7 @@ class RollingAction(dict):
     @pulumi.getter
     def members(self) -> Optional[Sequence[_builtins.str]]:
         """
-        The numeric IDs of the members, as in the output `members`, such as `["4815162342"]`. A member that no longer exists is left out. Default: all members of the state.
+        The numeric IDs of the members, as in the output `members`, such as `["4815162342"]`. A member that no longer exists is left out. An empty list chooses none. Default: all members of the state.
         """
         return pulumi.get(self, "members")
 
