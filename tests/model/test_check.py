@@ -18,7 +18,7 @@ CASES = [
     (TEMPLATE, {**template(), "sourceInstance": "zones/z/instances/i"}, "sourceInstance", "conflicts with properties"),
     (
         TEMPLATE,
-        {**template(), "sourceInstanceParams": {"diskConfigs": []}},
+        {**template(), "sourceInstanceParams": {"diskConfigs": [{}]}},
         "sourceInstanceParams",
         "requires sourceInstance",
     ),

@@ -10,6 +10,7 @@ from gcpx.model.links import Location, name_of
 from gcpx.model.naming import AUTONAMED, IMPORTED, UNREAD, Autoname, NameRequest, Proposal, name_inputs
 from gcpx.model.patterns import REGION
 from gcpx.model.resource import Page, Resource, State
+from gcpx.model.state import without_absent
 from gcpx.model.values import UNKNOWN, Secret
 
 UNSET = object()
@@ -165,7 +166,43 @@ def test_the_preview_of_a_creation_predicts_only_what_is_certain():
 def test_the_preview_of_an_update_keeps_unchanged_outputs():
     predicted = lifecycle.predict(SHELF, OLD, {**LIVE, "books": 3, "numericId": Secret("42"), "gone": "x"})
 
-    assert predicted == {**OLD, "light": UNKNOWN, "region": "us-east1", "numericId": Secret("42")}
+    assert predicted == {**OLD, "light": UNKNOWN, "region": "us-east1", "varnish": "matt", "numericId": Secret("42")}
+
+
+LESS = {"name": "books", "boards": 4}
+EMPTY = {"labels": {}, "key": "", "wood": "", "varnish": "", "region": "", "numericId": ""}
+"""The outputs of a shelf of which nothing else is known."""
+
+
+def test_outputs_that_a_resource_does_not_have_are_empty_unless_it_was_not_read():
+    assert lifecycle.outputs_of(SHELF, State("books", LESS), LESS) == {**LESS, **EMPTY}
+    unread = {**LESS, UNREAD: True}
+    assert lifecycle.outputs_of(SHELF, State("books", unread), LESS) == unread
+
+
+def test_outputs_of_the_state_are_read_without_what_the_resource_does_not_have():
+    secrets = {**EMPTY, "key": Secret(""), "numericId": UNKNOWN}
+
+    assert without_absent(SHELF.type, {**LESS, **secrets}) == {**LESS, "numericId": UNKNOWN}
+
+
+def test_a_preview_knows_that_an_input_stays_absent_unless_the_server_may_choose_its_value():
+    assert lifecycle.predict(SHELF, LESS, {}) == {**LESS, "labels": {}, "key": "", "region": "us-east1"}
+
+
+def test_the_preview_of_an_update_knows_what_the_resource_does_not_have_unless_it_was_not_read():
+    assert lifecycle.predict(SHELF, OLD, LESS)["numericId"] == ""
+    assert "numericId" not in lifecycle.predict(SHELF, OLD, {**LESS, UNREAD: True})
+
+
+def test_the_preview_of_an_update_knows_what_google_has_chosen_and_the_update_cannot_change():
+    prior = {**LESS, "varnish": "matt", "wood": Secret("oak"), "light": {"color": "red", "serial": "7"}}
+
+    assert lifecycle.predict(SHELF, {**LESS, "varnish": "gloss"}, prior)["varnish"] == "gloss"
+    predicted = lifecycle.predict(SHELF, LESS, prior)
+    assert (predicted["varnish"], predicted["wood"]) == ("matt", Secret("oak"))
+    assert "light" not in predicted, "a part of it changes in place"
+    assert "varnish" not in lifecycle.predict(SHELF, LESS, {**prior, UNREAD: True})
 
 
 def test_outputs_keep_the_users_spelling_of_equal_values():

@@ -65,7 +65,7 @@ CASES = {
     "InstanceTemplate.description length": ({"description": "d" * 2048}, {"description": "d" * 2049}),
     "InstanceTemplate: only one of properties, sourceInstance": ({}, {"sourceInstance": "zones/z/instances/i"}, "sourceInstance"),
     "InstanceTemplate: one of properties or sourceInstance": ({}, {"properties": None}, "needs one of"),
-    "InstanceTemplate: source_instance_params_require_source_instance": ({}, {"sourceInstanceParams": {"diskConfigs": []}}, "sourceInstanceParams"),
+    "InstanceTemplate: source_instance_params_require_source_instance": ({}, {"sourceInstanceParams": {"diskConfigs": [{}]}}, "sourceInstanceParams"),
     "InstanceTemplate: properties_include_machine_type": ({}, {"properties": {"machineType": None}}, "properties.machineType"),
     "InstanceTemplate.region form": ({"region": "regions/us-east1"}, {"region": "us-east1-b"}),
     "InstanceTemplate: properties_include_boot_disk": ({"properties": {"disks": [BOOT]}}, {"properties": {"disks": [DATA]}}, "properties.disks"),

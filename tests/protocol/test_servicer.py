@@ -27,7 +27,9 @@ from programs import (
     template,
 )
 
+from gcpx.model.fields import object_type
 from gcpx.protocol.engine import OLDEST_CLI
+from gcpx.provider import resource_class
 
 
 def test_the_handshake_asks_for_secrets_and_autonaming(engine):
@@ -120,6 +122,44 @@ def test_check_keeps_unknowns_secrets_and_the_users_spelling(engine):
     assert engine.checked(TEMPLATE, "web", inputs) == inputs
 
 
+def test_check_leaves_out_what_is_empty_at_any_depth(engine):
+    full = {"name": "web", **template(labels={"a": ""}, metadata={"items": [{"key": "k", "value": ""}]})}
+    inputs = {
+        **full,
+        "region": "",
+        "description": secret(""),
+        "properties": {**full["properties"], "resourcePolicies": []},
+    }
+    inputs["properties"] = secret({**inputs["properties"], "minCpuPlatform": "", "resourceManagerTags": {}})
+    inputs["properties"]["value"]["disks"] = [{**disk, "deviceName": ""} for disk in full["properties"]["disks"]]
+
+    assert engine.checked(TEMPLATE, "web", inputs) == {**full, "properties": secret(full["properties"])}
+
+
+def test_check_keeps_what_is_empty_on_purpose(engine):
+    policy, action = {"strategy": "ROLLING"}, {"action": "RESTART", "trigger": "1", "members": []}
+    chosen = fleet(updatePolicy=policy, rollingAction=action)
+    patch = {
+        "region": "us-east1",
+        "count": 1,
+        "namePattern": "web-#",
+        "sourceInstanceTemplate": "global/instanceTemplates/t",
+    }
+    patch["instanceProperties"] = {"description": "", "resourcePolicies": [], "labels": {}}
+
+    assert engine.checked(FLEET, "web", chosen)["rollingAction"] == action
+    assert engine.checked(FLEET, "web", patch) == {**patch, **engine.checked(FLEET, "web", patch)}
+
+
+@pytest.mark.parametrize(("token", "inputs", "name"), [(KEY, key(), "key"), (NOTIFICATION, notification(), "topic")])
+def test_a_required_input_that_is_empty_is_missing(engine, token, inputs, name):
+    assert engine.failures(token, {**inputs, name: ""})[name].startswith("is required")
+
+
+def test_an_empty_name_is_generated(engine):
+    assert engine.checked(TEMPLATE, "web", {**template(), "name": ""})["name"].startswith("web-")
+
+
 def test_a_preview_creates_nothing_and_predicts_only_what_is_certain(engine, cloud):
     inputs = engine.checked(TEMPLATE, "web", template())
     predicted = engine.preview(TEMPLATE, "web", inputs)
@@ -147,9 +187,17 @@ def _assert_fulfilled(predicted, actual, path=""):
 
 @pytest.mark.parametrize(
     ("token", "inputs"),
-    [(TEMPLATE, template(labels={"a": "b"}, tags={"items": ["b", "a"]})), (NOTIFICATION, notification()), (KEY, key())],
+    [
+        (TEMPLATE, template(labels={"a": "b"}, tags={"items": ["b", "a"]})),
+        (TEMPLATE, {"region": "us-east1", **template()}),
+        (NOTIFICATION, notification()),
+        (KEY, key()),
+        (IMAGE, image()),
+        (ATTACHMENT, attachment()),
+        (FLEET, fleet()),
+    ],
 )
-def test_a_creation_gives_what_its_preview_predicted(engine, token, inputs):
+def test_a_creation_gives_what_its_preview_predicted(engine, vm, token, inputs):
     created = engine.create(token, "x", inputs)
 
     _assert_fulfilled(engine.preview(token, "x", created.inputs), created.outputs)
@@ -167,8 +215,12 @@ def test_a_creation_gives_what_its_preview_predicted(engine, token, inputs):
 def test_an_update_gives_what_its_preview_predicted(engine, vm, token, inputs, change):
     created = engine.create(token, "x", inputs)
     predicted = engine.preview_update(created, {**inputs, **change})
+    updated = engine.update(created, {**inputs, **change}).outputs
 
-    _assert_fulfilled(predicted, engine.update(created, {**inputs, **change}).outputs)
+    _assert_fulfilled(predicted, updated)
+    kind = resource_class(token)
+    volatile = {name for name, prop in object_type(kind.model).properties.items() if prop.traits.volatile}
+    assert set(updated) - set(predicted) <= volatile | {path[0] for path in kind.in_place} | {"__creation"}
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,23 @@ def with_full_image_names(value):
     return FULL_IMAGE_NAMES.get(value, value) if isinstance(value, str) else value
 
 
+MAPS = ("customAttributes", "labels")
+"""The maps in the generated inputs."""
+
+
+def without_empty(value):
+    """Leave out what means the same as leaving it out, as Check does; items of maps and lists stay."""
+    if isinstance(value, list):
+        return [without_empty(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: item if name in MAPS else without_empty(item)
+        for name, item in value.items()
+        if reveal(item) not in ("", []) and (name not in MAPS or reveal(item) != {})
+    }
+
+
 def reveal(value):
     """Remove the engine's secret wrappers."""
     if isinstance(value, dict):
@@ -206,7 +223,7 @@ def test_unknowns_and_secrets_keep_their_places(engine_and_cloud, token):
         mark = [UNKNOWN, driver.secret(UNKNOWN), driver.secret(inputs[chosen])][number]
         given_inputs = inputs | {chosen: mark}
         checked = driver.plain(engine.check(token, "x", given_inputs).inputs)
-        expected = with_full_image_names(driver.plain(struct(given_inputs)))
+        expected = without_empty(with_full_image_names(driver.plain(struct(given_inputs))))
         assert {key: value for key, value in checked.items() if key in expected} == expected
 
     keep()

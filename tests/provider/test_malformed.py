@@ -124,10 +124,15 @@ def _invalid_values(prop, kind):
 
 
 def _mistakes(kind):
-    """Yield every path with every invalid value there, and unknown keys in every object."""
+    """Yield every path with every invalid value there, and unknown keys in every object.
+
+    An empty string is no mistake: it is the same as leaving the input out.
+    """
     objects = set()
     for path, _, prop in _properties(kind):
         wrong = [((), value) for value in ("x", 1, {}, [])] if prop.traits.output else _invalid_values(prop, prop.type)
+        if prop.type == Scalar("string") and not prop.traits.required:
+            wrong = [(below, value) for below, value in wrong if value != ""]
         yield from (((*path, prop.name, *below), value) for below, value in wrong)
         if path not in objects:
             objects.add(path)

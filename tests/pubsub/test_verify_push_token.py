@@ -63,7 +63,7 @@ def test_audience_and_service_account_must_not_be_empty(engine, cloud, missing):
     with failing() as failures:
         engine.invoke(VERIFY, **(_arguments(issue_token(cloud)) | {missing: ""}))
 
-    assert "must not be empty" in failures[0].message
+    assert f"{missing}: is required" in failures[0].message
 
 
 def test_the_assertion_of_an_identity_aware_proxy_is_verified_on_request(engine, cloud):

@@ -16,6 +16,7 @@ from workspace import ROOT
 
 from gcpx.config import KIND
 from gcpx.model.fields import object_type
+from gcpx.model.state import absent_output
 from gcpx.model.values import format_path
 from gcpx.provider import FUNCTIONS, RESOURCES, function_class, resource_class
 from generate.examples import FILES, example_of
@@ -24,7 +25,7 @@ from generate.reference_pages import path_of
 TABLES: Final = {
     "README.md": ("resources",),
     "docs/importing.md": ("ids",),
-    "docs/resources.md": ("in-place", "functions"),
+    "docs/resources.md": ("in-place", "unknown", "functions"),
     "docs/settings.md": ("settings",),
 }
 """The documents with generated tables, and the names of their tables in order."""
@@ -74,6 +75,22 @@ def _in_place() -> Iterator[tuple[str, ...]]:
         yield (_page(token), paths or "nothing")
 
 
+def unknown_outputs(token: str) -> list[str]:
+    """Name the outputs of a resource that a preview does not know if the resource does not have them."""
+    return sorted(
+        name
+        for name, prop in object_type(resource_class(token).model).properties.items()
+        if absent_output(prop) is None and not (prop.traits.always or prop.traits.required)
+    )
+
+
+def _unknown_outputs() -> Iterator[tuple[str, ...]]:
+    yield ("resource", "outputs that stay unknown")
+    yield ("---", "---")
+    for token in RESOURCES:
+        yield (_page(token), ", ".join(f"`{name}`" for name in unknown_outputs(token)) or "none")
+
+
 def _functions() -> Iterator[tuple[str, ...]]:
     yield ("function", "what it does", "example")
     yield ("---", "---", "---")
@@ -116,4 +133,5 @@ _ROWS: Final[dict[str, Callable[[], Iterator[tuple[str, ...]]]]] = {
     "in-place": _in_place,
     "resources": _resources,
     "settings": _settings,
+    "unknown": _unknown_outputs,
 }

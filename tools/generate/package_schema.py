@@ -13,7 +13,7 @@ from gcpx.model.values import is_below
 from gcpx.provider import FUNCTIONS, RESOURCES, function_class, resource_class
 from generate import examples, registry
 from generate.languages import LANGUAGES
-from generate.schema_types import Json, Side, Types, always_present, required_inputs
+from generate.schema_types import Json, Side, Types, never_missing, required_inputs
 
 _FROM_ENVIRONMENT: Final = ("project", "region", "zone")
 """Settings that an SDK may fill from the environment. A credential filled in this way would be stored in the state."""
@@ -85,7 +85,7 @@ def _resource(resource: type[Resource], types: Types) -> Json:
     return {
         "description": kind.description,
         "properties": types.properties(kind.properties, Side(module=module, output=True)),
-        "required": always_present(kind),
+        "required": never_missing(kind),
         "inputProperties": types.properties(kind.inputs, inputs),
         "requiredInputs": required_inputs(kind),
         "listInputs": _arguments(object_type(resource.query), module, types),
@@ -101,7 +101,7 @@ def _function(function: type[Function], types: Types) -> Json:
             "type": "object",
             "description": result.description,
             "properties": types.properties(result.properties, Side(module=module, output=True)),
-            "required": always_present(result),
+            "required": never_missing(result),
         },
     }
 

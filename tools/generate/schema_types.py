@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Type
+from gcpx.model.state import absent_output
 
 Json = dict[str, Any]
 
@@ -112,3 +113,9 @@ def always_present(kind: ObjectType) -> list[str]:
     """Name the properties that every output has, so that SDKs need not call them optional."""
     always = {name for name, prop in kind.properties.items() if prop.traits.always}
     return sorted(always | set(kind.required))
+
+
+def never_missing(kind: ObjectType) -> list[str]:
+    """Name the outputs of a resource, or of a function, that are there even if they are empty."""
+    empty = {name for name, prop in kind.properties.items() if absent_output(prop) is not None}
+    return sorted(empty | set(always_present(kind)))

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gcpx.model.compare import ANY, is_patch, without_nulls
-from gcpx.model.fields import SCALARS, ListOf, MapOf, ObjectType, Property, Type
+from gcpx.model.fields import SCALARS, ListOf, MapOf, ObjectType, Property, Type, empty_value
 from gcpx.model.links import in_version
 from gcpx.model.numbers import as_integer
 from gcpx.model.response_types import require_types
-from gcpx.model.values import Secret
+from gcpx.model.values import Secret, reveal
 
 _INTEGER: Final = SCALARS[int]
 
@@ -61,6 +61,44 @@ def _resolved(prop: Property, kind: Type, value: Any) -> Any:
     if isinstance(kind, MapOf) and isinstance(value, dict):
         return {key: _resolved(prop, kind.item, item) for key, item in value.items()}
     return prop.traits.resolve(value) if prop.traits.resolve and isinstance(value, str) else value
+
+
+def without_empty(kind: ObjectType, inputs: dict[str, Any]) -> dict[str, Any]:
+    """Leave out empty strings, lists and maps, as the outputs are that a resource lacks; also in objects, at any depth.
+
+    Inputs may contain secrets and unknowns. Items of lists and maps stay, and so does a JSON Merge Patch.
+    """
+    kept = {}
+    for name, value in inputs.items():
+        prop = kind.inputs.get(name)
+        if prop is None:
+            kept[name] = value
+        elif not _is_empty(prop, value):
+            holds_objects = name in kind.with_objects and not _is_patch(prop, inputs)
+            kept[name] = _without_empty(prop.type, value) if holds_objects else value
+    return kept
+
+
+def _is_patch(prop: Property, inputs: dict[str, Any]) -> bool:
+    return is_patch(prop, inputs) and reveal(inputs[prop.traits.patches]) != ""
+
+
+def _is_empty(prop: Property, value: Any) -> bool:
+    if isinstance(value, Secret):
+        return _is_empty(prop, value.value)
+    return not value and value is not None and value == empty_value(prop.type) and not prop.traits.keeps_empty
+
+
+def _without_empty(kind: Type, value: Any) -> Any:
+    if isinstance(value, Secret):
+        return Secret(_without_empty(kind, value.value))
+    if isinstance(kind, ObjectType) and isinstance(value, dict):
+        return without_empty(kind, value)
+    if isinstance(kind, ListOf) and isinstance(value, list):
+        return [_without_empty(kind.item, item) for item in value]
+    if isinstance(kind, MapOf) and isinstance(value, dict):
+        return {key: _without_empty(kind.item, item) for key, item in value.items()}
+    return value
 
 
 def from_body(kind: ObjectType, body: Mapping[str, Any]) -> dict[str, Any]:

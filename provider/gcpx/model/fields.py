@@ -174,6 +174,7 @@ class Traits:
         min_items, max_items: the minimum and maximum number of elements of a list.
         identity: how elements of a list are matched: by position, as a set, or by the first of these properties that
             two elements share.
+        keeps_empty: an empty string or list says something else than leaving the input out.
         default: what the server assumes; the same as leaving the property out. A pattern stands for every string
             that matches it. `Property.default` says what it is without a declaration.
         normalize: gives values that mean the same one form, for comparisons.
@@ -212,6 +213,7 @@ class Traits:
     min_items: int = 0
     max_items: int | None = None
     identity: Identity = "ordered"
+    keeps_empty: bool = False
     default: Any = None
     normalize: Callable[[Any], Any] | None = None
     merge_keys: frozenset[str] = frozenset()
@@ -290,6 +292,11 @@ class ObjectType:
         return {name: item for name, item in self.inputs.items() if item.traits.required}
 
     @functools.cached_property
+    def with_objects(self) -> dict[str, Property]:
+        """The properties a user may set that contain, at any depth, objects."""
+        return {name: item for name, item in self.inputs.items() if object_of(item.type) is not None}
+
+    @functools.cached_property
     def resolved(self) -> dict[str, Property]:
         """The properties that contain, at any depth, a short form that is resolved before it is sent."""
         return {name: item for name, item in self.inputs.items() if item.traits.resolve or _resolves(item.type)}
@@ -325,6 +332,15 @@ class Property:
         """
         is_false = self.traits.default is None and self.type == SCALARS[bool] and not self.traits.computed
         return False if is_false else self.traits.default
+
+
+def empty_value(kind: Type) -> Any:
+    """Return the empty string, list or map; None for a value of another type."""
+    if isinstance(kind, ListOf):
+        return []
+    if isinstance(kind, MapOf):
+        return {}
+    return "" if kind == SCALARS[str] else None
 
 
 def object_of(kind: Type) -> ObjectType | None:

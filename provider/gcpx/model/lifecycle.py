@@ -22,7 +22,7 @@ from gcpx.model.links import PLACES, Location
 from gcpx.model.naming import CreationMark, without_hidden
 from gcpx.model.resource import Context, PartialError, Resource, Sharing, State
 from gcpx.model.secrecy import is_secret_at, mark_secrets, open_path
-from gcpx.model.state import merged_outputs, minimal_inputs, predicted_outputs, refreshed_inputs
+from gcpx.model.state import merged_outputs, minimal_inputs, predicted_outputs, refreshed_inputs, with_absent
 from gcpx.model.values import UNKNOWN, Path, Secret, has_secret, is_below, reveal
 
 _MOVED = (
@@ -239,7 +239,7 @@ def _is_new(
     """Return whether what was read is not what the state has; in an import, whether there is nothing to import."""
     if state is None or unfinished:
         return True
-    return inputs is not None and outputs_of(resource, state, inputs) != context.prior
+    return inputs is not None and outputs_of(resource, state, inputs) != with_absent(resource.type, context.prior)
 
 
 def _read(
@@ -285,25 +285,38 @@ def _is_missing(resource: Resource, context: Context, resource_id: str, inputs: 
 
 
 def predict(resource: Resource, inputs: dict[str, Any], prior: dict[str, Any]) -> dict[str, Any]:
-    """Predict the outputs of a creation or an update: those that are certain; an absent one is unknown.
+    """Predict the outputs of a creation or an update: those that are certain; a missing one is unknown.
 
     `prior` are the outputs before an update, which may hold secrets; those that an update does not change stay.
     """
     kind = resource.type
+    was_read = bool(prior) and not prior.get(naming.UNREAD)
+    before = with_absent(kind, prior) if was_read else prior
     stable = {
         name: value
-        for name, value in prior.items()
-        if name in kind.properties and name not in kind.inputs and not kind.properties[name].traits.volatile
+        for name, value in before.items()
+        if name in kind.properties
+        and not kind.properties[name].traits.volatile
+        and (name not in kind.inputs or (was_read and not _changes_in_place(resource, name, inputs)))
     }
     certain = resource.predict(_placed(resource, inputs, reveal(prior)))
     return stable | predicted_outputs(kind, without_hidden(inputs)) | certain
 
 
+def _changes_in_place(resource: Resource, name: str, inputs: dict[str, Any]) -> bool:
+    """Return whether an update can change a property, or a part of it."""
+    return any(path[0] == name for path in resource.in_place) or resource.changes_in_place((name,), inputs)
+
+
 def outputs_of(resource: Resource, state: State, inputs: dict[str, Any]) -> dict[str, Any]:
-    """Return the outputs that go into state: Google's values, in the user's spelling where that means the same."""
+    """Return the outputs that go into state: Google's values, in the user's spelling where that means the same.
+
+    What is missing is known not to be there, unless the resource has not been read.
+    """
     given = without_hidden(inputs)
     outputs = merged_outputs(resource.type, given, state.properties, resource.comparison(given, state.properties))
-    return outputs | hidden_outputs(state)
+    known = outputs if outputs.get(naming.UNREAD) else with_absent(resource.type, outputs)
+    return known | hidden_outputs(state)
 
 
 def hidden_outputs(state: State) -> dict[str, Any]:

@@ -6,8 +6,35 @@ from collections.abc import Collection
 from typing import Any
 
 from gcpx.model.compare import ANYWHERE, Comparison, is_absent
-from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Type, has_outputs
-from gcpx.model.values import UNKNOWN, Path
+from gcpx.model.fields import SCALARS, ListOf, MapOf, ObjectType, Property, Type, empty_value, has_outputs
+from gcpx.model.values import UNKNOWN, Path, reveal
+
+
+def absent_output(prop: Property) -> Any:
+    """Return what the state has for an output that a resource lacks; None for what is then missing or always there.
+
+    SDKs take an output that is missing, or null, for unknown in every preview. So it is empty, or false. No number
+    says that there is none, and no object does: what is in it may be required.
+    """
+    if prop.traits.always or prop.traits.required:
+        return None
+    return False if prop.type == SCALARS[bool] and prop.default is False else empty_value(prop.type)
+
+
+def with_absent(kind: ObjectType, outputs: dict[str, Any]) -> dict[str, Any]:
+    """Return outputs as the state has them: with those that the resource, or the result of a function, lacks."""
+    lacking = {name: prop for name, prop in kind.properties.items() if outputs.get(name) is None}
+    absent = {name: absent_output(prop) for name, prop in lacking.items()}
+    return outputs | {name: value for name, value in absent.items() if value is not None}
+
+
+def without_absent(kind: ObjectType, outputs: dict[str, Any]) -> dict[str, Any]:
+    """Return outputs of the state, which may hold secrets, without those that the resource lacks."""
+    return {
+        name: value
+        for name, value in outputs.items()
+        if name not in kind.properties or value is None or reveal(value) != absent_output(kind.properties[name])
+    }
 
 
 def merged_outputs(
@@ -63,12 +90,17 @@ def predicted_outputs(kind: ObjectType, inputs: dict[str, Any]) -> dict[str, Any
     """Predict the outputs that inputs determine; an object to which the server adds values is unknown as a whole.
 
     SDKs treat an object that contains an unknown as unknown, so a more exact prediction would only be slower.
+    An input that is left out stays absent, unless the server may choose its value.
     """
-    return {
-        name: UNKNOWN if has_outputs(prop.type) else inputs[name]
-        for name, prop in kind.inputs.items()
-        if inputs.get(name) is not None
-    }
+    chosen, predicted = kind.implied(inputs).keys(), {}
+    for name, prop in kind.inputs.items():
+        if inputs.get(name) is not None:
+            predicted[name] = UNKNOWN if has_outputs(prop.type) else inputs[name]
+        elif not (prop.traits.computed or prop.traits.default is not None or name in chosen):
+            absent = absent_output(prop)
+            if absent is not None:
+                predicted[name] = absent
+    return predicted
 
 
 def refreshed_inputs(

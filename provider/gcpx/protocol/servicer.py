@@ -16,8 +16,9 @@ from gcpx.model.check import CheckResult, check
 from gcpx.model.fields import ObjectType
 from gcpx.model.naming import AUTONAMED, name_inputs, without_hidden
 from gcpx.model.redaction import redact
-from gcpx.model.resource import Context, NothingToImport, PartialError, State
+from gcpx.model.resource import Context, NothingToImport, PartialError, Resource, State
 from gcpx.model.secrecy import mark_secrets
+from gcpx.model.state import with_absent, without_absent
 from gcpx.model.values import has_unknown, reveal
 from gcpx.protocol import proto, wire
 from gcpx.protocol.engine import EngineLog
@@ -92,12 +93,14 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     @guarded
     def Invoke(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Call a function."""
-        function, arguments = self.plugin.function(request.tok), decode(request.args)
+        function = self.plugin.function(request.tok)
+        arguments = codec.without_empty(function.type, decode(request.args))
         checked = check(function.type, arguments, function.failures(reveal(arguments)))
         self._raise_if_invalid(f"{request.tok} was not called", function.type, arguments, checked)
         marked = mark_secrets(function.type, without_hidden(arguments))
         with wrapping_unexpected_errors():
             result = function.invoke(self._call(request), reveal(marked))
+        result = with_absent(function.result_type, result)
         return proto.provider.InvokeResponse(**{"return": encode(mark_secrets(function.result_type, result, marked))})
 
     @guarded_stream
@@ -129,7 +132,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         """Name the resource and find everything that is wrong with its inputs."""
         resource, olds = self.plugin.resource(resource_token(request)), decode(request.olds)
         kind = resource.type
-        inputs, unnamed = name_inputs(resource.autoname, wire.name_request(request), olds, decode(request.news))
+        given = codec.without_empty(kind, decode(request.news))
+        inputs, unnamed = name_inputs(resource.autoname, wire.name_request(request), olds, given)
         checked = check(kind, inputs, resource.failures(reveal(inputs)))
         if not checked.failures:
             inputs = codec.resolved(kind, inputs)
@@ -146,9 +150,10 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     @guarded
     def Diff(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Compare inputs by meaning; offline and without effects."""
-        new, outputs = decode(request.news), decode(request.olds)
+        resource, new = self.plugin.resource(resource_token(request)), decode(request.news)
         old = new if request.old_inputs == request.news else decode(request.old_inputs)
-        resource, plain = self.plugin.resource(resource_token(request)), reveal(outputs)
+        outputs = _outputs_in(request.olds, resource)
+        plain = reveal(outputs)
         plan = lifecycle.plan(resource, reveal(old), reveal(new), plain)
         self._memory.show(request.urn, request.id, plain)
         self._memory.keep(Entry.of(resource, request.urn, request.id, plain))
@@ -174,7 +179,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     def Read(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Refresh or import a resource; an empty ID in the response says that it is gone."""
         resource = self.plugin.resource(resource_token(request))
-        inputs, prior = decode(request.inputs), decode(request.properties)
+        inputs, prior = decode(request.inputs), _outputs_in(request.properties, resource)
         importing = not inputs and not prior
         self._memory.show(request.urn, request.id, prior)
         plain = reveal(inputs)
@@ -203,7 +208,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     def Update(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Change the resource in place, or finish what an earlier run left undone."""
         resource = self.plugin.resource(resource_token(request))
-        old, new, prior = decode(request.old_inputs), decode(request.news), decode(request.olds)
+        old, new, prior = decode(request.old_inputs), decode(request.news), _outputs_in(request.olds, resource)
         outputs = Outputs(resource, new, old, prior)
         changed = lifecycle.changed_paths(resource, reveal(old), reveal(new), reveal(prior))
         before = without_hidden(reveal(old))
@@ -219,7 +224,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     @guarded
     def Delete(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Delete the resource."""
-        resource, prior = self.plugin.resource(resource_token(request)), decode(request.properties)
+        resource = self.plugin.resource(resource_token(request))
+        prior = _outputs_in(request.properties, resource)
         context = self._call(request, prior)
         kept_because = self._memory.release(Entry.of(resource, request.urn, request.id, context.prior))
         if kept_because is None:
@@ -270,6 +276,11 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         self._reported("", checked, lambda: self._writer(kind, values))
         if checked.failures:
             raise self._writer(kind, values).refusal(what, checked.failures)
+
+
+def _outputs_in(message: Any, resource: Resource) -> dict[str, Any]:
+    """Read the outputs in the state; those that the resource lacks are left out."""
+    return without_absent(resource.type, decode(message))
 
 
 def _send_redacted(

@@ -149,16 +149,13 @@ class _Verification:
 
 
 def _verifier(arguments: PushTokenQueryValues, certificates: Certificates) -> PushVerifier:
-    try:
-        return PushVerifier(
-            audience=arguments["audience"],
-            service_account_email=arguments["serviceAccountEmail"],
-            issuer=IAP if arguments.get("identityAwareProxy") else GOOGLE,
-            certificates=certificates,
-            clock_skew=float(arguments.get("clockSkewSeconds", 10)),
-        )
-    except ValueError:
-        raise UserError("audience and serviceAccountEmail must not be empty") from None
+    return PushVerifier(
+        audience=arguments["audience"],
+        service_account_email=arguments["serviceAccountEmail"],
+        issuer=IAP if arguments.get("identityAwareProxy") else GOOGLE,
+        certificates=certificates,
+        clock_skew=float(arguments.get("clockSkewSeconds", 10)),
+    )
 
 
 def _given_certificates(given: dict[str, str]) -> Certificates:

@@ -70,7 +70,7 @@ def test_policies_of_the_instance_properties_stay(engine, cloud, racks):
 @pytest.mark.parametrize(("inputs", "path", "words"), [
     (fleet(23, placement={"policies": ["a"], "size": 22}), "placement.policies", "22 members, but count is 23"),
     (fleet(151, placement={"policies": ["a"]}), "placement.policies", "room for 150 members, but count is 151"),
-    (fleet(placement={"policies": []}), "placement.policies", "at least 1 element"),
+    (fleet(placement={"policies": []}), "placement.policies", "is required"),
     (fleet(placement={"policies": ["a"], "size": 1501}), "placement.size", "1 to 1,500"),
     (fleet(placement={"policies": ["a", "a"]}), "placement.policies[1]", "must differ"),
     (fleet(placement={"policies": ["a"]}, locationPolicy={"targetShape": "BALANCED"}), "locationPolicy.targetShape", "must be ANY_SINGLE_ZONE with placement"),

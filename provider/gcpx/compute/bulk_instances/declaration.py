@@ -267,10 +267,11 @@ class RollingAction(Record):
         closed=True,
     )
     members: list[str] = field(
-        'The numeric IDs of the members, as in the output `members`, such as `["4815162342"]`. A member that no longer exists is left out. Default: all members of the state.',
+        'The numeric IDs of the members, as in the output `members`, such as `["4815162342"]`. A member that no longer exists is left out. An empty list chooses none. Default: all members of the state.',
         unsent=True,
         pattern=_NUMERIC_ID,
         identity="set",
+        keeps_empty=True,
     )
     trigger: str = field(
         "Any text, such as a time or the number of an incident. The action is done once for each new value. A new fleet needs no action.",

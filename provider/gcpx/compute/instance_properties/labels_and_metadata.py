@@ -153,7 +153,7 @@ class MetadataItem(Record):
         required=True,
         pattern=Form(r"[a-zA-Z0-9-_]{1,128}", "1 to 128 letters, digits, hyphens and underscores"),
     )
-    value: str = field("The value, such as the text of a script: at most 262,144 bytes in UTF-8.")
+    value: str = field("The value, such as the text of a script: at most 262,144 bytes in UTF-8.", keeps_empty=True)
 
 
 @record

@@ -3558,7 +3558,7 @@ class RollingActionArgsDict(TypedDict):
     """
     members: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
-    The numeric IDs of the members, as in the output `members`, such as `["4815162342"]`. A member that no longer exists is left out. Default: all members of the state.
+    The numeric IDs of the members, as in the output `members`, such as `["4815162342"]`. A member that no longer exists is left out. An empty list chooses none. Default: all members of the state.
     """
 
 @pulumi.input_type
@@ -3575,7 +3575,7 @@ class RollingActionArgs:
 
         :param pulumi.Input[str] action: What is done to the members, in the batches of `updatePolicy`: `RESTART` stops and starts them, `REPLACE` deletes them and creates others.
         :param pulumi.Input[str] trigger: Any text, such as a time or the number of an incident. The action is done once for each new value. A new fleet needs no action.
-        :param pulumi.Input[Sequence[pulumi.Input[str]]] members: The numeric IDs of the members, as in the output `members`, such as `["4815162342"]`. A member that no longer exists is left out. Default: all members of the state.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] members: The numeric IDs of the members, as in the output `members`, such as `["4815162342"]`. A member that no longer exists is left out. An empty list chooses none. Default: all members of the state.
         """
         pulumi.set(__self__, "action", action)
         pulumi.set(__self__, "trigger", trigger)
@@ -3610,7 +3610,7 @@ class RollingActionArgs:
     @pulumi.getter
     def members(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        The numeric IDs of the members, as in the output `members`, such as `["4815162342"]`. A member that no longer exists is left out. Default: all members of the state.
+        The numeric IDs of the members, as in the output `members`, such as `["4815162342"]`. A member that no longer exists is left out. An empty list chooses none. Default: all members of the state.
         """
         return pulumi.get(self, "members")
 

@@ -76,7 +76,7 @@ class AggregatedListInstancesResult:
 
     @_builtins.property
     @pulumi.getter(name="nextPageToken")
-    def next_page_token(self) -> Optional[_builtins.str]:
+    def next_page_token(self) -> _builtins.str:
         """
         The `pageToken` of the next page. Set only if `maxResults` is set and more items exist.
         """

@@ -629,7 +629,7 @@ class BulkInstances(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter
-    def fallbacks(self) -> pulumi.Output[Optional[Sequence['outputs.FallbackResponse']]]:
+    def fallbacks(self) -> pulumi.Output[Sequence['outputs.FallbackResponse']]:
         """
         What to try, in this order, for instances that could not be created, such as `[{zones: [us-east1-c]}, {provisioningModel: STANDARD}]`: each is used in one more creation of the instances that are still missing. Changes in place; applies only to instances that are created later.
         """
@@ -645,7 +645,7 @@ class BulkInstances(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter
-    def generation(self) -> pulumi.Output[Optional[_builtins.str]]:
+    def generation(self) -> pulumi.Output[_builtins.str]:
         """
         The generation that members of a fleet with `strategy: ROLLING` have after the update: hashes of the instances' properties, which each member has as its label `gcpx-generation`.
         """
@@ -669,7 +669,7 @@ class BulkInstances(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="lastRollingAction")
-    def last_rolling_action(self) -> pulumi.Output[Optional[_builtins.str]]:
+    def last_rolling_action(self) -> pulumi.Output[_builtins.str]:
         """
         A hash of the last `rollingAction.trigger` for which all members were handled.
         """
@@ -685,7 +685,7 @@ class BulkInstances(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="lostMembers")
-    def lost_members(self) -> pulumi.Output[Optional[Sequence['outputs.LostMember']]]:
+    def lost_members(self) -> pulumi.Output[Sequence['outputs.LostMember']]:
         """
         The members that no longer exist, in a fleet that keeps names. The next update creates them again under the same names.
         """
@@ -717,7 +717,7 @@ class BulkInstances(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="namePattern")
-    def name_pattern(self) -> pulumi.Output[Optional[_builtins.str]]:
+    def name_pattern(self) -> pulumi.Output[_builtins.str]:
         """
         The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number. New instances are numbered after the highest number in use; if no higher numbers are left, the lowest free ones are used. Requires `count`. Conflicts with `perInstanceProperties`.
         """
@@ -725,7 +725,7 @@ class BulkInstances(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="onStopped")
-    def on_stopped(self) -> pulumi.Output[Optional[_builtins.str]]:
+    def on_stopped(self) -> pulumi.Output[_builtins.str]:
         """
         What an update does with members that are stopped or suspended, whoever stopped them: `START` starts them, `REPLACE` deletes them and creates new ones, `KEEP` leaves them stopped, and they still count towards `count`. Even with `KEEP`, a lower `count` or a change that replaces members deletes them, and a change that restarts members stops suspended ones. Stopped members are noticed by `pulumi up --refresh` or `pulumi refresh`. Default: `START`. Changes in place.
         """
@@ -733,7 +733,7 @@ class BulkInstances(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="operationGroupId")
-    def operation_group_id(self) -> pulumi.Output[Optional[_builtins.str]]:
+    def operation_group_id(self) -> pulumi.Output[_builtins.str]:
         """
         The ID of the operation group of the last creation.
         """
@@ -741,7 +741,7 @@ class BulkInstances(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="perInstanceProperties")
-    def per_instance_properties(self) -> pulumi.Output[Optional[Mapping[str, 'outputs.PerInstancePropertiesResponse']]]:
+    def per_instance_properties(self) -> pulumi.Output[Mapping[str, 'outputs.PerInstancePropertiesResponse']]:
         """
         The instances to create, by name, with their own properties, such as `{web-a: {hostname: web-a.example.com}}`. Conflicts with `namePattern`. Changes in place: added instances are created, removed ones are deleted, and those whose properties change are deleted and created again.
         """
@@ -749,7 +749,7 @@ class BulkInstances(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="perLocationStatus")
-    def per_location_status(self) -> pulumi.Output[Optional[Mapping[str, 'outputs.LocationStatus']]]:
+    def per_location_status(self) -> pulumi.Output[Mapping[str, 'outputs.LocationStatus']]:
         """
         The result of the last creation, by location, such as `zones/us-east1-b`.
         """
@@ -805,7 +805,7 @@ class BulkInstances(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter
-    def shortfalls(self) -> pulumi.Output[Optional[Sequence['outputs.Shortfall']]]:
+    def shortfalls(self) -> pulumi.Output[Sequence['outputs.Shortfall']]:
         """
         Why the last creation ended with fewer instances than wanted, one element for each cause and place; empty if it created all.
         """
@@ -813,7 +813,7 @@ class BulkInstances(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="sourceInstanceTemplate")
-    def source_instance_template(self) -> pulumi.Output[Optional[_builtins.str]]:
+    def source_instance_template(self) -> pulumi.Output[_builtins.str]:
         """
         The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, with or without `?uniqueId=`. A regional template must be in the fleet's region.
         """

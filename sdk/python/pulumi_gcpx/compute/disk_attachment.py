@@ -537,7 +537,7 @@ class DiskAttachment(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter
-    def architecture(self) -> pulumi.Output[Optional[_builtins.str]]:
+    def architecture(self) -> pulumi.Output[_builtins.str]:
         """
         The processor architecture that the disk is for: `ARM64` or `X86_64`.
         """
@@ -545,7 +545,7 @@ class DiskAttachment(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="autoDelete")
-    def auto_delete(self) -> pulumi.Output[Optional[_builtins.bool]]:
+    def auto_delete(self) -> pulumi.Output[_builtins.bool]:
         """
         Delete the disk when its instance is deleted, but not when it is detached. Default: false.
         """
@@ -553,7 +553,7 @@ class DiskAttachment(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter
-    def boot(self) -> pulumi.Output[Optional[_builtins.bool]]:
+    def boot(self) -> pulumi.Output[_builtins.bool]:
         """
         Boot from this disk, whose first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
         """
@@ -593,7 +593,7 @@ class DiskAttachment(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="forceAttach")
-    def force_attach(self) -> pulumi.Output[Optional[_builtins.bool]]:
+    def force_attach(self) -> pulumi.Output[_builtins.bool]:
         """
         Attach the disk even if it is attached to another instance, which then loses it. Default: false. Requires a regional disk. Changes in place, and takes effect the next time that the disk is attached.
         """
@@ -601,7 +601,7 @@ class DiskAttachment(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="guestOsFeatures")
-    def guest_os_features(self) -> pulumi.Output[Optional[Sequence['outputs.GuestOsFeature']]]:
+    def guest_os_features(self) -> pulumi.Output[Sequence['outputs.GuestOsFeature']]:
         """
         Features of the guest operating system, such as `[{type: GVNIC}]`. For bootable images only. Default: chosen by Google.
         """
@@ -625,7 +625,7 @@ class DiskAttachment(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter
-    def interface(self) -> pulumi.Output[Optional[_builtins.str]]:
+    def interface(self) -> pulumi.Output[_builtins.str]:
         """
         The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD of more than 375 GB requires `NVME`. Default: `SCSI` for most machine types.
         """
@@ -641,7 +641,7 @@ class DiskAttachment(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter
-    def licenses(self) -> pulumi.Output[Optional[Sequence[_builtins.str]]]:
+    def licenses(self) -> pulumi.Output[Sequence[_builtins.str]]:
         """
         Licenses of the disk, as URLs.
         """
@@ -649,7 +649,7 @@ class DiskAttachment(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter
-    def locked(self) -> pulumi.Output[Optional[_builtins.bool]]:
+    def locked(self) -> pulumi.Output[_builtins.bool]:
         """
         Whether the disk is locked: it cannot be detached, and snapshots and images cannot be created from it. Beta: a request that sets it goes to Google's beta API.
         """
@@ -673,7 +673,7 @@ class DiskAttachment(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="savedState")
-    def saved_state(self) -> pulumi.Output[Optional[_builtins.str]]:
+    def saved_state(self) -> pulumi.Output[_builtins.str]:
         """
         `PRESERVED` if the data of a local SSD was saved when the instance was stopped or suspended.
         """
@@ -697,7 +697,7 @@ class DiskAttachment(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="userLicenses")
-    def user_licenses(self) -> pulumi.Output[Optional[Sequence[_builtins.str]]]:
+    def user_licenses(self) -> pulumi.Output[Sequence[_builtins.str]]:
         """
         Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: a request that sets it goes to Google's beta API.
         """

@@ -115,7 +115,7 @@ class GetOperationResult:
 
     @_builtins.property
     @pulumi.getter(name="clientOperationId")
-    def client_operation_id(self) -> Optional[_builtins.str]:
+    def client_operation_id(self) -> _builtins.str:
         """
         The request ID of the request that started the operation, if it had one.
         """
@@ -123,7 +123,7 @@ class GetOperationResult:
 
     @_builtins.property
     @pulumi.getter(name="creationTimestamp")
-    def creation_timestamp(self) -> Optional[_builtins.str]:
+    def creation_timestamp(self) -> _builtins.str:
         """
         Deprecated by Google: use `insertTime`.
         """
@@ -131,7 +131,7 @@ class GetOperationResult:
 
     @_builtins.property
     @pulumi.getter
-    def description(self) -> Optional[_builtins.str]:
+    def description(self) -> _builtins.str:
         """
         A description of the object.
         """
@@ -139,7 +139,7 @@ class GetOperationResult:
 
     @_builtins.property
     @pulumi.getter(name="endTime")
-    def end_time(self) -> Optional[_builtins.str]:
+    def end_time(self) -> _builtins.str:
         """
         When the operation ended (RFC 3339).
         """
@@ -171,7 +171,7 @@ class GetOperationResult:
 
     @_builtins.property
     @pulumi.getter(name="httpErrorMessage")
-    def http_error_message(self) -> Optional[_builtins.str]:
+    def http_error_message(self) -> _builtins.str:
         """
         The HTTP error message of a failed operation, such as `FORBIDDEN`.
         """
@@ -227,7 +227,7 @@ class GetOperationResult:
 
     @_builtins.property
     @pulumi.getter(name="operationGroupId")
-    def operation_group_id(self) -> Optional[_builtins.str]:
+    def operation_group_id(self) -> _builtins.str:
         """
         The ID of a group of operations, such as those of one bulk creation.
         """
@@ -251,7 +251,7 @@ class GetOperationResult:
 
     @_builtins.property
     @pulumi.getter
-    def region(self) -> Optional[_builtins.str]:
+    def region(self) -> _builtins.str:
         """
         The URL of the region of a regional operation.
         """
@@ -275,7 +275,7 @@ class GetOperationResult:
 
     @_builtins.property
     @pulumi.getter(name="startTime")
-    def start_time(self) -> Optional[_builtins.str]:
+    def start_time(self) -> _builtins.str:
         """
         When Google started the operation (RFC 3339).
         """
@@ -291,7 +291,7 @@ class GetOperationResult:
 
     @_builtins.property
     @pulumi.getter(name="statusMessage")
-    def status_message(self) -> Optional[_builtins.str]:
+    def status_message(self) -> _builtins.str:
         """
         A description of the status.
         """
@@ -299,7 +299,7 @@ class GetOperationResult:
 
     @_builtins.property
     @pulumi.getter(name="targetId")
-    def target_id(self) -> Optional[_builtins.str]:
+    def target_id(self) -> _builtins.str:
         """
         The numeric ID of the resource that the operation changes.
         """
@@ -307,7 +307,7 @@ class GetOperationResult:
 
     @_builtins.property
     @pulumi.getter(name="targetLink")
-    def target_link(self) -> Optional[_builtins.str]:
+    def target_link(self) -> _builtins.str:
         """
         The URL of the resource that the operation changes.
         """
@@ -315,7 +315,7 @@ class GetOperationResult:
 
     @_builtins.property
     @pulumi.getter
-    def user(self) -> Optional[_builtins.str]:
+    def user(self) -> _builtins.str:
         """
         Who requested the operation, such as `user@example.com`.
         """
@@ -323,7 +323,7 @@ class GetOperationResult:
 
     @_builtins.property
     @pulumi.getter
-    def warnings(self) -> Optional[Sequence['outputs.ApiWarning']]:
+    def warnings(self) -> Sequence['outputs.ApiWarning']:
         """
         Google's warnings about the operation.
         """
@@ -331,7 +331,7 @@ class GetOperationResult:
 
     @_builtins.property
     @pulumi.getter
-    def zone(self) -> Optional[_builtins.str]:
+    def zone(self) -> _builtins.str:
         """
         The URL of the zone of a zonal operation.
         """

@@ -420,7 +420,7 @@ class InstanceTemplate(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter
-    def description(self) -> pulumi.Output[Optional[_builtins.str]]:
+    def description(self) -> pulumi.Output[_builtins.str]:
         """
         A description of the template, at most 2,048 characters.
         """
@@ -468,7 +468,7 @@ class InstanceTemplate(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter
-    def region(self) -> pulumi.Output[Optional[_builtins.str]]:
+    def region(self) -> pulumi.Output[_builtins.str]:
         """
         The region of a regional template, such as `us-east1`. Default: none; the template is global.
         """
@@ -492,7 +492,7 @@ class InstanceTemplate(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="sourceInstance")
-    def source_instance(self) -> pulumi.Output[Optional[_builtins.str]]:
+    def source_instance(self) -> pulumi.Output[_builtins.str]:
         """
         The instance to create the template from, such as `projects/my-project/zones/us-east1-b/instances/web`, or its URL. Conflicts with `properties`.
         """

@@ -73,7 +73,7 @@ class ListRegionsResult:
 
     @_builtins.property
     @pulumi.getter(name="nextPageToken")
-    def next_page_token(self) -> Optional[_builtins.str]:
+    def next_page_token(self) -> _builtins.str:
         """
         The `pageToken` of the next page. Set only if `maxResults` is set and more items exist.
         """

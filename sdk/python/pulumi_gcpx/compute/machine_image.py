@@ -453,7 +453,7 @@ class MachineImage(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter
-    def description(self) -> pulumi.Output[Optional[_builtins.str]]:
+    def description(self) -> pulumi.Output[_builtins.str]:
         """
         A description of the image, at most 2,048 characters.
         """
@@ -461,7 +461,7 @@ class MachineImage(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="guestFlush")
-    def guest_flush(self) -> pulumi.Output[Optional[_builtins.bool]]:
+    def guest_flush(self) -> pulumi.Output[_builtins.bool]:
         """
         Ask the guest operating system to prepare its applications for the image, so that their data in it is consistent. Google does not return it.
         """
@@ -493,7 +493,7 @@ class MachineImage(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter
-    def labels(self) -> pulumi.Output[Optional[Mapping[str, _builtins.str]]]:
+    def labels(self) -> pulumi.Output[Mapping[str, _builtins.str]]:
         """
         Labels of the image, such as `{team: web}`: at most 64, with at most 63 characters in keys and values. Changes in place.
         """
@@ -541,7 +541,7 @@ class MachineImage(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="satisfiesPzi")
-    def satisfies_pzi(self) -> pulumi.Output[Optional[_builtins.bool]]:
+    def satisfies_pzi(self) -> pulumi.Output[_builtins.bool]:
         """
         Reserved by Google.
         """
@@ -549,7 +549,7 @@ class MachineImage(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="satisfiesPzs")
-    def satisfies_pzs(self) -> pulumi.Output[Optional[_builtins.bool]]:
+    def satisfies_pzs(self) -> pulumi.Output[_builtins.bool]:
         """
         Reserved by Google.
         """
@@ -557,7 +557,7 @@ class MachineImage(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="savedDisks")
-    def saved_disks(self) -> pulumi.Output[Optional[Sequence['outputs.SavedDisk']]]:
+    def saved_disks(self) -> pulumi.Output[Sequence['outputs.SavedDisk']]:
         """
         The disks in the image.
         """
@@ -573,7 +573,7 @@ class MachineImage(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="sourceDiskEncryptionKeys")
-    def source_disk_encryption_keys(self) -> pulumi.Output[Optional[Sequence['outputs.SourceDiskEncryptionKeyResponse']]]:
+    def source_disk_encryption_keys(self) -> pulumi.Output[Sequence['outputs.SourceDiskEncryptionKeyResponse']]:
         """
         Keys of the source instance's disks, such as `[{sourceDisk: zones/us-east1-b/disks/data, diskEncryptionKey: {rawKey: KEY}}]`. Required for each disk that is encrypted with a customer-supplied key. Google does not return them.
         """
@@ -605,7 +605,7 @@ class MachineImage(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="storageLocations")
-    def storage_locations(self) -> pulumi.Output[Optional[Sequence[_builtins.str]]]:
+    def storage_locations(self) -> pulumi.Output[Sequence[_builtins.str]]:
         """
         The region or multi-region that stores the image, such as `[us-east1]`. Default: Google chooses it.
         """

@@ -5743,7 +5743,7 @@ class RollingAction(dict):
 
         :param str action: What is done to the members, in the batches of `updatePolicy`: `RESTART` stops and starts them, `REPLACE` deletes them and creates others.
         :param str trigger: Any text, such as a time or the number of an incident. The action is done once for each new value. A new fleet needs no action.
-        :param Sequence[str] members: The numeric IDs of the members, as in the output `members`, such as `["4815162342"]`. A member that no longer exists is left out. Default: all members of the state.
+        :param Sequence[str] members: The numeric IDs of the members, as in the output `members`, such as `["4815162342"]`. A member that no longer exists is left out. An empty list chooses none. Default: all members of the state.
         """
         pulumi.set(__self__, "action", action)
         pulumi.set(__self__, "trigger", trigger)
@@ -5770,7 +5770,7 @@ class RollingAction(dict):
     @pulumi.getter
     def members(self) -> Optional[Sequence[_builtins.str]]:
         """
-        The numeric IDs of the members, as in the output `members`, such as `["4815162342"]`. A member that no longer exists is left out. Default: all members of the state.
+        The numeric IDs of the members, as in the output `members`, such as `["4815162342"]`. A member that no longer exists is left out. An empty list chooses none. Default: all members of the state.
         """
         return pulumi.get(self, "members")
 

@@ -79,7 +79,7 @@ class GetTokenInfoResult:
 
     @_builtins.property
     @pulumi.getter
-    def azp(self) -> Optional[_builtins.str]:
+    def azp(self) -> _builtins.str:
         """
         The authorized party: the ID of the account or client that the token was issued to.
         """
@@ -87,7 +87,7 @@ class GetTokenInfoResult:
 
     @_builtins.property
     @pulumi.getter
-    def email(self) -> Optional[_builtins.str]:
+    def email(self) -> _builtins.str:
         """
         The e-mail address of the account.
         """
@@ -95,7 +95,7 @@ class GetTokenInfoResult:
 
     @_builtins.property
     @pulumi.getter(name="emailVerified")
-    def email_verified(self) -> Optional[_builtins.str]:
+    def email_verified(self) -> _builtins.str:
         """
         `true` if the e-mail address is verified.
         """

@@ -314,7 +314,7 @@ class SshKey(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="expirationTimeUsec")
-    def expiration_time_usec(self) -> pulumi.Output[Optional[_builtins.str]]:
+    def expiration_time_usec(self) -> pulumi.Output[_builtins.str]:
         """
         The time at which the key expires, in microseconds since 1970, such as `1924991999000000`. A date is its Unix time with six zeros: in Python `f"{date.timestamp():.0f}000000"`, in TypeScript `date.getTime() + "000"`. Default: never. Changes in place.
         """
@@ -346,7 +346,7 @@ class SshKey(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="projectId")
-    def project_id(self) -> pulumi.Output[Optional[_builtins.str]]:
+    def project_id(self) -> pulumi.Output[_builtins.str]:
         """
         The ID of a project in which to set up the user's POSIX account with the key, such as `my-project`. Default: none; no account is set up. Changes in place.
         """
@@ -354,7 +354,7 @@ class SshKey(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter
-    def regions(self) -> pulumi.Output[Optional[Sequence[_builtins.str]]]:
+    def regions(self) -> pulumi.Output[Sequence[_builtins.str]]:
         """
         The regions that must have the POSIX account before the key counts as created, such as `[us-east1]`. Default: all regions. Requires `projectId`. Changes in place.
         """

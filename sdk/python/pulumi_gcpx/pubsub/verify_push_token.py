@@ -48,7 +48,7 @@ class VerifyPushTokenResult:
 
     @_builtins.property
     @pulumi.getter
-    def reason(self) -> Optional[_builtins.str]:
+    def reason(self) -> _builtins.str:
         """
         Why the token is not valid; missing if it is valid.
         """

@@ -373,7 +373,7 @@ class NotificationConfig(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="customAttributes")
-    def custom_attributes(self) -> pulumi.Output[Optional[Mapping[str, _builtins.str]]]:
+    def custom_attributes(self) -> pulumi.Output[Mapping[str, _builtins.str]]:
         """
         Attributes that are added to every message, such as `{team: web}`: at most 5. Default: none.
         """
@@ -389,7 +389,7 @@ class NotificationConfig(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="eventTypes")
-    def event_types(self) -> pulumi.Output[Optional[Sequence[_builtins.str]]]:
+    def event_types(self) -> pulumi.Output[Sequence[_builtins.str]]:
         """
         The types of events to publish, such as `[OBJECT_FINALIZE]`. Default: all types. One of `OBJECT_ARCHIVE`, `OBJECT_DELETE`, `OBJECT_FINALIZE`, `OBJECT_METADATA_UPDATE`.
         """
@@ -413,7 +413,7 @@ class NotificationConfig(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="objectNamePrefix")
-    def object_name_prefix(self) -> pulumi.Output[Optional[_builtins.str]]:
+    def object_name_prefix(self) -> pulumi.Output[_builtins.str]:
         """
         Publish only events about objects whose names begin with this prefix, such as `images/`: at most 1,024 characters. Default: all objects.
         """
@@ -421,7 +421,7 @@ class NotificationConfig(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="payloadFormat")
-    def payload_format(self) -> pulumi.Output[Optional[_builtins.str]]:
+    def payload_format(self) -> pulumi.Output[_builtins.str]:
         """
         What a message contains: `JSON_API_V1` for the object's metadata as JSON, `NONE` for attributes only. Default: `JSON_API_V1`.
         """
@@ -445,7 +445,7 @@ class NotificationConfig(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="userProject")
-    def user_project(self) -> pulumi.Output[Optional[_builtins.str]]:
+    def user_project(self) -> pulumi.Output[_builtins.str]:
         """
         The ID of the project to bill for the calls, such as `my-project`. Default: none. Required for a bucket with Requester Pays.
         """

@@ -131,7 +131,7 @@ def test_a_policy_is_not_dropped_while_the_members_have_different_properties(eng
             attempt(paused, fleet(4, **MEDIUM))
         assert "3 of 4 members do not have the properties of the fleet" in failed[0].message
     done = engine.update(paused, rolling(4, **MEDIUM))
-    assert engine.update(done, fleet(4, **MEDIUM)).outputs.get("generation") is None
+    assert engine.update(done, fleet(4, **MEDIUM)).outputs["generation"] == ""
 
 
 def test_a_replacement_that_is_smaller_than_the_fleet_is_deleted_again(cloud):
