@@ -32,7 +32,7 @@ RANDOM_ORDER = -p randomly --randomly-seed=$(call quoted,SEED,$(COMMIT))
 # LANGUAGE may also be in the environment, where it names the languages of messages.
 LANGUAGE_WORDS = $(if $(filter command,$(origin LANGUAGE)),$(call quoted_words,LANGUAGE))
 
-.PHONY: help budgets demo emulator-record picture test test-backends test-languages coverage search lock matrix soak ownership verify-google planted-faults shuffle repeat check lint types check-generated format permissions schema sdk setup env emulator bench docs docs-links build dist release-check clean
+.PHONY: help budgets demo emulator-record picture test test-backends test-languages coverage search lock matrix soak ownership verify-google planted-faults mutations shuffle repeat check lint types check-generated format permissions schema sdk setup env emulator bench docs docs-links build dist release-check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { gsub(/[$$][$$]/, "$$", $$2); printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -77,6 +77,9 @@ verify-google: $(READY) ## Compare Google with what gcpx assumes, in PROJECT=...
 
 planted-faults: $(READY) ## Invert each cell of the table of ownership, for its tests and for random programs, and tell what finds it; PROGRAMS=...
 	PYTHONPATH=tests/support:tools $(BIN)/python tools/planted_faults.py --programs $(call quoted,PROGRAMS,600)
+
+mutations: $(READY) ## Make each mistake of tests/mutations.toml in a copy of the sources, and fail if its test does not find it
+	PYTHONPATH=tools $(BIN)/python tools/mutations.py
 
 shuffle: setup ## Run the tests of `make test` in an order that follows the commit; SEED=...: in another one
 	$(STEADY) $(BIN)/python -m pytest $(MOST_TESTS) $(RANDOM_ORDER)

@@ -25,6 +25,13 @@ def test_every_skew_of_real_clocks_is_accepted(skew):
     assert PushVerifier("me", EMAIL, clock_skew=skew).clock_skew == skew
 
 
+def test_a_token_that_is_too_long_is_refused_before_it_is_read():
+    answer = receive(PushVerifier("me", EMAIL), "POST", {**HEADERS, "Authorization": f"Bearer {'a' * 16_385}"}, "", b"{}")
+
+    assert answer.status == 400
+    assert answer.reason == "the token is longer than 16,384 characters"
+
+
 @pytest.mark.parametrize("query", ["", "token=", "token=other", "token=own&token=other", "other=own"])
 def test_without_authentication_the_token_in_the_query_comes_before_the_body(query):
     read = []
