@@ -165,7 +165,7 @@ CHANGES: Final = st.fixed_dictionaries(
     optional={
         "count": st.integers(0, 5),
         "policy": POLICIES,
-        "machine": st.sampled_from(["e2-small", "e2-medium"]),
+        "machine": st.sampled_from(["e2-small", "e2-medium", "c3-standard-4", "c3-standard-4-lssd"]),
         "disk": st.sampled_from([10, 20]),
         "labels": st.sampled_from([{}, {"tier": "web"}, {"tier": "db", "team": "a"}]),
         "metadata": st.sampled_from(["", "1", "2"]),
