@@ -26,7 +26,9 @@ def test_every_skew_of_real_clocks_is_accepted(skew):
 
 
 def test_a_token_that_is_too_long_is_refused_before_it_is_read():
-    answer = receive(PushVerifier("me", EMAIL), "POST", {**HEADERS, "Authorization": f"Bearer {'a' * 16_385}"}, "", b"{}")
+    answer = receive(
+        PushVerifier("me", EMAIL), "POST", {**HEADERS, "Authorization": f"Bearer {'a' * 16_385}"}, "", b"{}"
+    )
 
     assert answer.status == 400
     assert answer.reason == "the token is longer than 16,384 characters"

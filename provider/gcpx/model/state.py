@@ -22,7 +22,7 @@ def absent_output(prop: Property) -> Any:
 
 
 def with_absent(kind: ObjectType, outputs: dict[str, Any]) -> dict[str, Any]:
-    """Return outputs as the state has them: with empty values for what the resource, or the function's result, lacks."""
+    """Return outputs as the state has them: with empty values for those that the resource, or a result, lacks."""
     lacking = {name: prop for name, prop in kind.properties.items() if outputs.get(name) is None}
     absent = {name: absent_output(prop) for name, prop in lacking.items()}
     return outputs | {name: value for name, value in absent.items() if value is not None}
