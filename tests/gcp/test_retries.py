@@ -140,6 +140,7 @@ def test_a_call_that_is_cancelled_while_it_is_held_back_sends_nothing(cloud, goo
         ({"Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT", "Date": "Wed, 21 Oct 2026 07:28:12 GMT"}, 0.0),
         ({"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
         ({"Retry-After": "soon"}, None),
+        ({"Retry-After": "Fri, 31 Dec 99999999999 00:00:00 GMT"}, None),
         ({"Retry-After": "\u0667"}, None),
         ({}, None),
     ],

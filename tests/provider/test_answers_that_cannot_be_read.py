@@ -169,7 +169,7 @@ REFUSALS = {"plain": (400, {}), "permission": (403, {}), "quota": (403, {"errors
 @pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES)
 def test_what_google_refuses_is_in_no_state(clocked_engine, cloud, vm, sample, status, error):
     calls = len(cloud.calls())
-    clocked_engine.create(sample.token, "first", sample.inputs)
+    clocked_engine.delete(clocked_engine.create(sample.token, "first", sample.inputs))
     creation = next(call for call in cloud.calls()[calls:] if not call.endswith((".get", "ist")))
     cloud.fail(creation, times=1000, body=_googles(status, **error).decode(), status=status)
     with failing() as failed:

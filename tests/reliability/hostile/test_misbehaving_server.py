@@ -251,3 +251,13 @@ def test_a_text_of_commas_quotes_and_escapes_is_read_in_linear_time():
     assert len(body) < 16 << 10
     assert (error.status, count) == (404, 1)
     assert len(str(error)) < 1000
+
+
+@pytest.mark.parametrize("number", ["9" * 400, "9" * 5000, "1e999", "-1e999"])
+def test_a_number_that_no_float_can_hold_is_a_text(number):
+    quota = f'{{"quotaInfo": {{"metricName": "m", "limit": {number}}}}}'
+    body = f'{{"error": {{"code": 403, "message": "no", "details": [{quota}]}}}}'.encode()
+    error, _ = _send(lambda _: [response(body, "403 Forbidden", "Connection: close")])
+
+    assert error.status == 403
+    assert f"The limit of m is {number[:400]}" in str(error)
