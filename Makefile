@@ -16,7 +16,7 @@ export PYTHONDONTWRITEBYTECODE =
 # One more than the cores of a small machine: tests with the CLI wait for its processes.
 WORKERS ?= 3
 PARALLEL = -n $(call quoted,WORKERS)
-# A test that fails here and passes alone does not make the run fail, which then ends with the heading UNSTEADY.
+# A test that fails here and passes alone does not make the run fail; the run then ends with the heading UNSTEADY.
 FAIRLY = $(PARALLEL) --rerun-alone
 MOST_TESTS = $(FAIRLY) --maxschedchunk 4 -m "not languages and not backends"
 # What a variable is set to, as one word of a command, or as one for each of its words; without any, a default. Neither
@@ -24,8 +24,8 @@ MOST_TESTS = $(FAIRLY) --maxschedchunk 4 -m "not languages and not backends"
 quoted = '$(or $(subst ','\'',$(value $(1))),$(2))'
 quoted_words = $(foreach one,$(value $(1)),'$(subst ','\'',$(one))')
 unexport DOWNLOAD_URL ID_TOKEN LANGUAGE LOCK MINUTES OSLOGIN_USER PORT PROGRAMS PROJECT PYTHON SEED SHARD TAG WORKERS ZONE
-# A commit has one order of tests and of sets, so that its result does not depend on when it is tried: a number made of
-# the commit's hash, or 0 without git. `make shuffle SEED=...` tries another one.
+# The order of tests and of sets follows from a number made of the commit's hash, or 0 without git, so that the result of
+# a commit does not depend on when it is tried. `make shuffle SEED=...` tries another order.
 STEADY = PYTHONHASHSEED=$(call quoted,SEED,$(COMMIT))
 COMMIT = $(shell hash=$$(git rev-parse --verify --quiet HEAD 2> /dev/null || echo 0); echo $$((16#$${hash:0:8})))
 RANDOM_ORDER = -p randomly --randomly-seed=$(call quoted,SEED,$(COMMIT))
@@ -47,7 +47,7 @@ test: setup ## Run the tests, also with the real Pulumi CLI, but not those of te
 	$(STEADY) $(BIN)/python -m pytest $(MOST_TESTS)
 endif
 
-coverage: setup ## Run the tests of `make test` in an order that follows the commit, and measure code coverage; SEED=...: another order
+coverage: setup ## Run the tests of `make test` in an order that follows from the commit, and measure code coverage; SEED=...: another order
 	@$(BIN)/coverage erase
 	$(STEADY) $(BIN)/coverage run -m pytest $(MOST_TESTS) $(RANDOM_ORDER)
 	@$(BIN)/coverage combine --quiet
@@ -81,10 +81,10 @@ planted-faults: $(READY) ## Invert each cell of the table of ownership, for its 
 mutations: $(READY) ## Make each mistake of tests/mutations.toml in a copy of the sources, and fail if its test does not find it
 	PYTHONPATH=tools $(BIN)/python tools/mutations.py
 
-shuffle: setup ## Run the tests of `make test` in an order that follows the commit; SEED=...: in another one
+shuffle: setup ## Run the tests of `make test` in an order that follows from the commit; SEED=...: in another one
 	$(STEADY) $(BIN)/python -m pytest $(MOST_TESTS) $(RANDOM_ORDER)
 
-repeat: setup ## Run the new and changed tests several times, in orders that follow the commit; SEED=...: in others
+repeat: setup ## Run the new and changed tests several times, in orders that follow from the commit; SEED=...: in others
 	$(BIN)/python tools/repeat.py $(call quoted,SEED,$(COMMIT))
 
 check: lint types check-generated test ## Run everything that must pass before a commit: lint, types, generated files, tests

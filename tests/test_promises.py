@@ -131,12 +131,12 @@ PROMISES = {
         "test_a_fleets_creation_is_not_sent_again_before_a_look_up_by_its_label",
         "test_a_fleets_creation_is_not_sent_again_if_nothing_shows_what_became_of_it",
     ],
-    "Once the request of a creation was sent": [
+    "Once the request for a creation has been sent": [
         "test_a_creation_whose_response_is_lost_for_good_is_kept_in_the_state",
         "test_what_an_answer_hides_is_kept_and_finished_by_the_next_run",
         "test_what_nobody_expected_after_an_answer_is_no_reason_to_forget",
     ],
-    "Only if Google refuses": ["test_what_google_refuses_is_in_no_state"],
+    "There is one exception": ["test_what_google_refuses_is_in_no_state"],
     "If Google does not show": [
         "test_what_becomes_visible_after_a_while_is_created_once",
         "test_what_does_not_become_visible_stays_in_the_state_and_is_found_by_the_next_run",

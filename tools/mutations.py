@@ -1,6 +1,6 @@
-"""Makes each mistake of tests/mutations.toml in a copy of the sources, and tells which ones its test does not find.
+"""Makes each mistake of tests/mutations.toml in a copy of the sources, and tells which ones their tests do not find.
 
-`make mutations` runs this; words after it choose the mutations whose file or test contains one of them.
+`make mutations` runs this for all of them. Arguments of the script choose those that contain one of these texts.
 
 - `file`, `old`, `new`: the text that is in the file once, and what replaces it.
 - `test`: the test that fails then.
@@ -40,7 +40,7 @@ class Mutation:
         return f"{self.file}: {self.old!r} -> {self.new!r} ({self.test})"
 
     def problem(self) -> str:
-        """Say why it cannot be made, if so."""
+        """Say why the mistake cannot be made; empty if it can."""
         found = (ROOT / self.file).read_text().count(self.old)
         return "" if found == 1 and self.old != self.new else f"the old text is {found} times in the file"
 

@@ -1,4 +1,4 @@
-"""Hosts that no other machine lies before, and URLs whose requests nobody else can read or change."""
+"""Hosts that are reached through no other machine, and URLs whose requests nobody else can read or change."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class _Failures:
     uncollected: bool = False
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Note that a file cannot be read, which no test that passes alone makes good."""
+        """Note that a file cannot be collected; that tests pass alone does not make up for it."""
         self.uncollected |= report.failed
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -98,7 +98,7 @@ class _Failures:
     def _shown(self, unsteady: list[str]) -> Iterator[str]:
         """Yield lines about unsteady tests, and keep their logs."""
         if unsteady:
-            yield f"{_tests(len(unsteady))} alone: the result of this run is not that of the next one"
+            yield f"{_tests(len(unsteady))} alone: another run may have another result"
         for test in unsteady:
             folder = self.config.rootpath / "build" / "unsteady"
             folder.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,7 @@ from typing import Final
 _PREFIXES: Final = ("CLOUDSDK_", "GCLOUD_", "GOOGLE_", "PULUMI_")
 _NAMES: Final = frozenset({"GCPX_EMULATOR_HOST", "GCPX_VALIDATE_ONLINE", "USER_PROJECT_OVERRIDE"})
 _EMULATORS: Final = "_EMULATOR_HOST"
-"""How the variables end that send Google's clients to an emulator."""
+"""The end of the names of variables that send Google's clients to an emulator."""
 
 
 def forget(variables: MutableMapping[str, str] = os.environ) -> None:

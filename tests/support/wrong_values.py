@@ -86,7 +86,7 @@ def _key(owner: Any, part: str | int) -> Any:
 
 
 def _nodes(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Yield every value with its path; of values that differ in their keys or at random, the parts of the first one only.
+    """Yield every value with its path; of values alike but for keys and random parts, the parts of the first.
 
     An aggregated list has the same warning for each of its many empty zones, and a list has many operations.
     """

@@ -1,4 +1,4 @@
-"""One attempt to send a request: nobody waits longer for it than until a cancellation, or the end of its time."""
+"""One attempt to send a request: the wait for it ends with a cancellation, or when its time is over."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gcpx.model.resource import NOTICED_WITHIN, Context
 from gcpx.threads import Threads
 
 _LOOK: Final = NOTICED_WITHIN / 2
-"""Seconds between two looks for a cancellation: what waits for the attempt has the rest, to hand over what it has."""
+"""Seconds between two looks for a cancellation. The rest of the time is for the caller, to hand over what it has."""
 _ALLOWANCE: Final = 0.2
 """Seconds beyond the limit, because the time-outs of the HTTP client say more about what they waited for."""
 

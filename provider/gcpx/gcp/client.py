@@ -194,7 +194,8 @@ class GoogleClient:
 def _loss(attempt: Attempt, response: Response | None, error: Exception) -> ApiError | None:
     """Return the error of an attempt that Google may have carried out; None if it has not, or if it only reads.
 
-    Google has not if it says so. Whatever else went wrong after the request was sent, nobody may forget what it made.
+    Google has not carried it out if it says so. After anything else that goes wrong once the request was sent, what it
+    may have created must not be forgotten.
     """
     request = attempt.request
     failure = error.error if isinstance(error, RetryableError) else error

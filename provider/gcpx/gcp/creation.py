@@ -156,9 +156,9 @@ class CreationProgress:
 def keeping_state(context: Context, describe: Callable[[Any], State]) -> Iterator[CreationProgress]:
     """Raise `PartialError` for each error after which the resource exists, or may exist.
 
-    Before `CreationProgress.created` is called, these are `Unfinished`, as Google accepted the request and its result
-    is unknown, and what nobody expected after a request was sent. Afterwards it is every error. Other errors are raised
-    as they are: nothing was created.
+    Before `CreationProgress.created` is called, these are `Unfinished` (Google accepted the request, and its result is
+    unknown) and unexpected errors after a request was sent. Afterwards it is every error. Other errors are raised as
+    they are: nothing was created.
     """
     progress = CreationProgress(context, describe)
     try:

@@ -201,7 +201,7 @@ class Retries:
         budget: the rate of the requests to the same API.
         connections: as many permits as requests may be under way at the same time.
         backoff: seconds before the first retry, before the random part is taken off.
-        lost: the error of an attempt that Google may have carried out; `GoogleClient` says which attempts that are.
+        lost: the error of an attempt that Google may have carried out; `GoogleClient` decides which attempts those are.
     """
 
     request: Request

@@ -356,8 +356,8 @@ def base_url(settings: Settings, api: Api) -> str:
 def refuse_plain_http(settings: Settings, api: Api, url: str, content: str = "") -> None:
     """Raise UserError if others could read or change what is sent to a URL of an API, or what it answers.
 
-    An emulator may be called over plain http, because it gets no credentials. What is about tokens is not for tests
-    alone: `getTokenInfo` sends a token, and what is believed of a token depends on the answer.
+    An emulator may be called over plain http, because it gets no credentials. Calls about tokens must be protected even
+    then: `getTokenInfo` sends a token, and the answer decides whether a token is trusted.
 
     Args:
         settings: the settings that the URL follows from.
@@ -375,7 +375,7 @@ def refuse_plain_http(settings: Settings, api: Api, url: str, content: str = "")
 
 
 def plain_http_error(url: str, content: str, advice: str) -> UserError:
-    """Return the error about a URL without encryption, to which gcpx does not send something that is secret."""
+    """Return the error about a URL without encryption, which gcpx does not call; `content` is what must be protected."""
     host = urlsplit(url).hostname
     return UserError(
         f"gcpx does not call {host} over plain http, because others could read or change {content}; {advice}"

@@ -147,8 +147,8 @@ _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 def _json(request: Request, body: bytes) -> Any:
     """Parse a body; a body that is not JSON is returned as text.
 
-    Whatever comes of it can be encoded again: bytes that are no UTF-8 and halves of surrogate pairs become replacement
-    characters, and numbers that no float can hold stay texts.
+    The result can always be encoded again: bytes that are not UTF-8 become replacement characters, halves of surrogate
+    pairs become question marks, and numbers that no float can hold stay texts.
     """
     text = body.decode("utf-8-sig", "replace")
     if not text:
@@ -165,7 +165,7 @@ def _json(request: Request, body: bytes) -> Any:
 
 
 _MOST_DIGITS: Final = 300
-"""Digits of an integer that every float can hold."""
+"""The most digits of an integer for which a float certainly has room."""
 
 
 def _integer(digits: str) -> int | str:

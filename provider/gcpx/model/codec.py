@@ -64,7 +64,7 @@ def _resolved(prop: Property, kind: Type, value: Any) -> Any:
 
 
 def without_empty(kind: ObjectType, inputs: dict[str, Any]) -> dict[str, Any]:
-    """Leave out empty strings, lists and maps, as the outputs are that a resource lacks; also in objects, at any depth.
+    """Leave out empty strings, lists and maps, also in objects at any depth; outputs that a resource lacks are such.
 
     Inputs may contain secrets and unknowns. Items of lists and maps stay, and so does a JSON Merge Patch.
     """

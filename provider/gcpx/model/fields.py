@@ -174,7 +174,7 @@ class Traits:
         min_items, max_items: the minimum and maximum number of elements of a list.
         identity: how elements of a list are matched: by position, as a set, or by the first of these properties that
             two elements share.
-        keeps_empty: an empty string or list says something else than leaving the input out.
+        keeps_empty: an empty string or list means something else than no input.
         default: what the server assumes; the same as leaving the property out. A pattern stands for every string
             that matches it. `Property.default` says what it is without a declaration.
         normalize: gives values that mean the same one form, for comparisons.
@@ -293,7 +293,7 @@ class ObjectType:
 
     @functools.cached_property
     def with_objects(self) -> dict[str, Property]:
-        """The properties a user may set that contain, at any depth, objects."""
+        """The properties that a user may set and that contain objects, at any depth."""
         return {name: item for name, item in self.inputs.items() if object_of(item.type) is not None}
 
     @functools.cached_property

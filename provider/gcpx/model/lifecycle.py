@@ -311,7 +311,7 @@ def _changes_in_place(resource: Resource, name: str, inputs: dict[str, Any]) -> 
 def outputs_of(resource: Resource, state: State, inputs: dict[str, Any]) -> dict[str, Any]:
     """Return the outputs that go into state: Google's values, in the user's spelling where that means the same.
 
-    What is missing is known not to be there, unless the resource has not been read.
+    An output that the resource lacks is known to be empty, unless the resource has not been read.
     """
     given = without_hidden(inputs)
     outputs = merged_outputs(resource.type, given, state.properties, resource.comparison(given, state.properties))

@@ -175,7 +175,7 @@ def _unescaped(text: str) -> str:
 
 
 def _unquoted(text: str) -> str:
-    return unquote(text, errors="ignore")  # what is left of a character that was cut is none
+    return unquote(text, errors="ignore")  # the rest of a character that was cut stands for nothing
 
 
 def _unreferenced(text: str) -> str:

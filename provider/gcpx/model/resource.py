@@ -346,7 +346,7 @@ class Resource(abc.ABC):
         left_out_of_imports: inputs that an import leaves out, because other inputs describe the result.
         operation_timeout: how long it waits for an operation of Google, in seconds, if the user sets no custom timeout;
             None if Google answers without operations.
-        grows: whether an update may create something. Each deletion looks for it, as a killed update has told nobody.
+        grows: whether an update may create something. If so, each deletion looks for what a killed update has begun.
         in_place: the paths that change in place, with everything below them; every other change replaces the resource,
             unless `changes_in_place` allows it.
     """
@@ -512,8 +512,7 @@ class Resource(abc.ABC):
         """Wait for what interrupted runs of the resource are still creating, before it is read or deleted.
 
         It is called if the state does not know the result of the creation and, for what `grows`, before each deletion.
-        Raises ProviderError if something is,
-        or may be, still being created.
+        Raises ProviderError if something is, or may be, still being created.
         """
         del context, resource_id
 

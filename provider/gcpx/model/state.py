@@ -11,10 +11,10 @@ from gcpx.model.values import UNKNOWN, Path, reveal
 
 
 def absent_output(prop: Property) -> Any:
-    """Return what the state has for an output that a resource lacks; None for what is then missing or always there.
+    """Return what the state has for an output that a resource lacks; None if it has nothing, or is never lacking.
 
-    SDKs take an output that is missing, or null, for unknown in every preview. So it is empty, or false. No number
-    says that there is none, and no object does: what is in it may be required.
+    SDKs take an output that is missing, or null, for unknown in every preview. So it is empty, or false. Numbers and
+    objects have no such value: every number means something, and an object may have required properties.
     """
     if prop.traits.always or prop.traits.required:
         return None
@@ -22,7 +22,7 @@ def absent_output(prop: Property) -> Any:
 
 
 def with_absent(kind: ObjectType, outputs: dict[str, Any]) -> dict[str, Any]:
-    """Return outputs as the state has them: with those that the resource, or the result of a function, lacks."""
+    """Return outputs as the state has them: with empty values for those that the resource, or a result, lacks."""
     lacking = {name: prop for name, prop in kind.properties.items() if outputs.get(name) is None}
     absent = {name: absent_output(prop) for name, prop in lacking.items()}
     return outputs | {name: value for name, value in absent.items() if value is not None}

@@ -41,7 +41,7 @@ _DEADLINE: Final = 30.0
 CHANNEL_OPTIONS: Final = [
     ("grpc.max_receive_message_length", 400 << 20),
     ("grpc.max_send_message_length", 400 << 20),
-    # The engine is on this machine, which gRPC would look for behind the proxy that the environment names.
+    # The engine is on this machine; otherwise, gRPC would call it through a proxy that the environment names.
     ("grpc.enable_http_proxy", 0),
 ]
 """How the plugin and the engine reach each other: messages have at most 400 MiB, and no proxy lies between them."""

@@ -265,7 +265,7 @@ class NotificationConfigs:
                 raise
 
     def inform(self, path: str, **query: str) -> dict[str, Any]:
-        """Read something of Cloud Storage that only an error tells; empty if it cannot be read."""
+        """Read something of Cloud Storage that only an error message needs; empty if it cannot be read."""
         query |= {"userProject": self.user_project} if self.user_project else {}
         try:
             return self.google.send(
@@ -301,7 +301,7 @@ _FULL_TOPIC: Final = "__topic"
 """A hidden output: the topic with its project, because the provider may have another project later."""
 _PUBLISHER: Final = "roles/pubsub.publisher"
 _SERVICE_AGENT: Final = re.compile(r"[-a-z0-9]+@gs-project-accounts\.(?:[-a-z0-9]+\.)*gserviceaccount\.com")
-"""The account that publishes the events of a project's buckets. It is written into commands, so it has no other form."""
+"""The account that publishes the events of a project's buckets. It is written into commands, so no other form is accepted."""
 
 
 class NotificationConfig(Resource):
@@ -568,7 +568,7 @@ class NotificationConfig(Resource):
     def _service_agent(self, configs: NotificationConfigs) -> tuple[str, str]:
         """Read the service account that publishes for the project of a bucket; if that fails, say how to find it.
 
-        A bucket need not be in the provider's project. Only its number shows in which one it is.
+        A bucket need not be in the provider's project; it names its own only by the number.
         """
         bucket = configs.inform(f"v1/b/{segment(configs.bucket)}", fields="projectNumber")
         number = str(bucket.get("projectNumber", ""))

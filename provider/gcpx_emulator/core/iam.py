@@ -64,7 +64,7 @@ def shown_policy(policy: Json, requested_version: str | None) -> Json:
 
 
 def has_role(policy: Json, roles: Collection[str], account: str) -> bool:
-    """Return whether a policy gives a service account one of some roles, or a custom role, which may be like them.
+    """Return whether a policy gives a service account one of these roles, or a custom role, which may be like them.
 
     Conditions are taken to be met.
     """

@@ -88,7 +88,7 @@ def held_permissions(call: Call, resource: str, wanted: Iterable[str]) -> list[s
 
 
 def is_granted(store: Store, permission: str, resource: str, account: str) -> bool | None:
-    """Return whether an account has a permission on a resource; None if nothing says who has it, so that all have."""
+    """Return whether an account has a permission on a resource; None if no binding names it: all have it."""
     bindings = [item for item in POLICY.read(store)["bindings"] if item["permission"] == permission]
     return any(_grants(item, resource, account) for item in bindings) if bindings else None
 

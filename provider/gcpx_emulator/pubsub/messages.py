@@ -47,7 +47,7 @@ class TopicPublisher:
     def may_publish(self, topic: str, account: str) -> bool:
         """Return whether a topic exists, and a service account, given by its e-mail address, may publish to it.
 
-        Every account may, as long as neither the permissions of the emulator nor the topic's IAM policy say who may.
+        Every account may, unless the permissions of the emulator or the topic's IAM policy say who may.
         """
         if self.store.get(topic) is None:
             return False

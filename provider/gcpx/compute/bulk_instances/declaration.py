@@ -71,7 +71,7 @@ class Member(Record):
     id: str = output_field("The numeric ID that Google assigned to the instance.", always=True)
     internal_address: str = output_field("The internal IPv4 address of the first network interface.")
     local_ssds: int = output_field(
-        "The number of local SSDs of the instance, those that its machine type brings included. An instance with local SSDs is not restarted but replaced, because a stop erases them.",
+        "The number of local SSDs of the instance, including those that come with its machine type. An instance with local SSDs is not restarted but replaced, because a stop erases them.",
         always=True,
     )
     machine_type: str = output_field("The name of the instance's machine type, such as `e2-small`.", always=True)

@@ -500,7 +500,7 @@ def checked_instance(found: dict[str, Any], zone: str) -> Instance:
 
 
 def number_of_local_ssds(instance: Instance) -> int:
-    """Return how many local SSDs an instance (REST JSON) has, those that its machine type brings included."""
+    """Return how many local SSDs an instance (REST JSON) has, including those that come with its machine type."""
     return sum(disk.get("type") == "SCRATCH" for disk in instance.get("disks") or ())
 
 

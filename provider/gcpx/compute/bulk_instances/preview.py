@@ -438,7 +438,7 @@ def _value_at(values: Any, path: Path) -> Any:
 def _member(
     new: BulkInstancesValues, policy: Policy, known: MemberValues, need: Level, *, at_least: bool
 ) -> PlannedMember:
-    """Describe a member of the state for the plan; `need` is what its properties need at most or `at_least`."""
+    """Describe a member of the state for the plan; `need` is the most, or `at_least` the least, that it needs."""
     stopped, available = is_stopped(known), known.get("status") == "RUNNING"
     begun = is_changing(known.get("generation", ""))
     need = max(need, policy.least) if need and policy.rolling else need
@@ -530,7 +530,7 @@ def _set_back_on(inputs: BulkInstancesValues, policy: Policy, known: MemberValue
 
 
 def _can_restart(inputs: BulkInstancesValues, policy: Policy, known: MemberValues, *, at_least: bool = False) -> bool:
-    """Return whether a member of the state may be restarted; if that is not known, only `at_least` says so."""
+    """Return whether a member of the state may be restarted; if that is not known, return `at_least`."""
     wanted = _machine_type(inputs, known)
     if wanted is UNKNOWN:
         return at_least

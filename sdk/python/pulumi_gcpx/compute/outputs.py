@@ -4149,7 +4149,7 @@ class Member(dict):
         One instance of the fleet.
 
         :param str id: The numeric ID that Google assigned to the instance.
-        :param int local_ssds: The number of local SSDs of the instance, those that its machine type brings included. An instance with local SSDs is not restarted but replaced, because a stop erases them.
+        :param int local_ssds: The number of local SSDs of the instance, including those that come with its machine type. An instance with local SSDs is not restarted but replaced, because a stop erases them.
         :param str machine_type: The name of the instance's machine type, such as `e2-small`.
         :param str name: The instance's name.
         :param str self_link: The instance's URL.
@@ -4200,7 +4200,7 @@ class Member(dict):
     @pulumi.getter(name="localSsds")
     def local_ssds(self) -> _builtins.int:
         """
-        The number of local SSDs of the instance, those that its machine type brings included. An instance with local SSDs is not restarted but replaced, because a stop erases them.
+        The number of local SSDs of the instance, including those that come with its machine type. An instance with local SSDs is not restarted but replaced, because a stop erases them.
         """
         return pulumi.get(self, "local_ssds")
 
