@@ -20,6 +20,7 @@ from gcpx_emulator.app import application
 from gcpx_emulator.compute.instance_lifecycle import SystemEvent, record_deletion, record_event
 from gcpx_emulator.core.clock import Clock
 from gcpx_emulator.core.faults import Fault
+from gcpx_emulator.core.projects import project_number
 from gcpx_emulator.emulator import Emulator
 from gcpx_emulator.server import listen
 from gcpx_emulator.storage.buckets import NEW as NEW_BUCKET
@@ -144,7 +145,8 @@ class Emulated:
 
     def make_bucket(self) -> None:
         """Create the bucket that notifications in tests use."""
-        bucket = {**NEW_BUCKET, "kind": "storage#bucket", "name": BUCKET, "id": BUCKET, "_project": PROJECT}
+        own = {"name": BUCKET, "id": BUCKET, "projectNumber": project_number(PROJECT), "_project": PROJECT}
+        bucket = {**NEW_BUCKET, "kind": "storage#bucket", **own}
         self.emulator.store.put(f"b/{BUCKET}", bucket)
 
     def detach(self, vm: str, disk: str) -> None:
