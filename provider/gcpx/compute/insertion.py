@@ -386,17 +386,18 @@ def wait_for_insertions(
 
     Raises:
         Unfinished: an operation has not ended, or Google does not show what it created.
-        ApiError: the operations cannot be listed. A missing permission is only a warning.
+        ApiError: the operations cannot be listed. A missing permission is only a warning, if a run was interrupted.
     """
     if not context.request_mark:
         return
     try:
         begun = operations.begun_by_requests(context, scope, context.request_mark)
     except (NotFound, PermissionDenied) as error:
-        context.warn(
-            f"{wait.what}: an earlier run was interrupted, and gcpx cannot find out whether Google is still working on "
-            f"it: {error}"
-        )
+        if context.prior.get(UNREAD):  # otherwise nothing shows that a run was interrupted
+            context.warn(
+                f"{wait.what}: an earlier run was interrupted, and gcpx cannot find out whether Google is still working "
+                f"on it: {error}"
+            )
         return
     for operation in begun:
         if operation.get("status") == "DONE":
