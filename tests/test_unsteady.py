@@ -142,3 +142,23 @@ def test_a_run_without_failures_says_nothing(tmp_path):
 
     assert code == pytest.ExitCode.OK
     assert not _end(output)
+
+
+NEVER_AGAIN = """
+import os, pathlib, pytest
+
+def test_not_again():
+    if pathlib.Path("failed").exists():
+        {instead}
+    pathlib.Path("failed").touch()
+    assert False
+"""
+
+
+@pytest.mark.parametrize("instead", ["pytest.skip('alone')", "pytest.xfail('alone')", "os._exit(0)"])
+def test_a_test_that_does_not_end_alone_makes_the_run_fail(tmp_path, instead):
+    code, output = _run(tmp_path, "--rerun-alone", again=NEVER_AGAIN.format(instead=instead))
+
+    assert code == pytest.ExitCode.TESTS_FAILED
+    assert "FAILS AGAIN ALONE" in output
+    assert "UNSTEADY" not in output

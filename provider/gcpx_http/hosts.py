@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 
 _METADATA_HOSTS: Final = frozenset({"metadata.google.internal", "fd00:ec2::254"})
 """The metadata servers of Google Cloud and AWS that do not have a link-local address."""
+_METADATA_NETWORK: Final = ipaddress.IPv4Network("169.254.0.0/16")
+"""Where all others are: clouds answer these addresses themselves. fe80::/10 leads to other machines of the network."""
 
 
 def is_loopback(host: str | None) -> bool:
@@ -45,7 +47,7 @@ def is_nearby(host: str | None) -> bool:
     if is_loopback(host) or host in _METADATA_HOSTS:
         return True
     address = _address(host or "")
-    return address is not None and address.is_link_local
+    return isinstance(address, ipaddress.IPv4Address) and address in _METADATA_NETWORK
 
 
 def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

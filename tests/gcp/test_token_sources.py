@@ -15,6 +15,8 @@ from driver import failing, rpc, struct
 from programs import KEY, NOTIFICATION, PROJECT, TEMPLATE, key, notification, template
 from token_server import ROBOT, Answer, token_server
 
+from gcpx_http.hosts import is_protected
+
 COMPUTE_SCOPE = "https://www.googleapis.com/auth/compute"
 HIDDEN = "hunter2-hunter2"
 
@@ -336,6 +338,16 @@ def test_the_metadata_server_of_azure_may_be_a_source():
         request = rpc.CheckRequest(urn="urn:pulumi:dev::t::pulumi:providers:gcpx::p", news=news)
 
         assert not made.stub.CheckConfig(request).failures
+
+
+@pytest.mark.parametrize("host", ["[fe80::1]", "[fe80::1%25eth0]", "192.0.2.1"])
+def test_no_token_goes_over_plain_http_to_another_machine_of_the_network(engine, host):
+    text = {"type": "external_account", "audience": "a", "subject_token_type": "t", "token_url": f"http://{host}/t"}
+    news = struct({"credentials": json.dumps({**text, "credential_source": {"file": "/no/such/file"}})})
+    request = rpc.CheckRequest(urn="urn:pulumi:dev::t::pulumi:providers:gcpx::p", news=news)
+
+    assert engine.stub.CheckConfig(request).failures
+    assert not is_protected(f"http://{host}/t", metadata=True)
 
 
 def test_an_emulator_without_a_port_is_refused(engine):

@@ -12,8 +12,11 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 from collections.abc import Generator, Iterator
+from pathlib import Path
 from typing import Final
+from xml.etree import ElementTree as ET
 
 import attrs
 import pytest
@@ -90,10 +93,15 @@ class _Failures:
         return unsteady
 
     def _passes(self, test: str) -> bool:
-        """Run a test alone, in this environment; return whether it passes."""
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", test]
-        done = subprocess.run(command, cwd=self.config.rootpath, capture_output=True, check=False)
-        return done.returncode == pytest.ExitCode.OK
+        """Run a test alone, in this environment; return whether it passes.
+
+        One that is skipped, or whose process ends before it, does not pass, although pytest's status may say so.
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            report = Path(folder, "report.xml")
+            command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junit-xml={report}", test]
+            done = subprocess.run(command, cwd=self.config.rootpath, capture_output=True, check=False)
+            return done.returncode == pytest.ExitCode.OK and report.exists() and _has_only_passed(report)
 
     def _shown(self, unsteady: list[str]) -> Iterator[str]:
         """Yield lines about unsteady tests, and keep their logs."""
@@ -125,6 +133,16 @@ class _Failures:
         found = self.config.pluginmanager.get_plugin("terminalreporter")
         assert isinstance(found, pytest.TerminalReporter)
         return found
+
+
+def _has_only_passed(report: Path) -> bool:
+    """Return whether a report in the format of JUnit has tests, all of which have passed."""
+    suites = ET.parse(report).findall("testsuite")
+    ran, others = (
+        sum(int(suite.get(name, 0)) for suite in suites for name in names)
+        for names in (("tests",), ("failures", "errors", "skipped"))
+    )
+    return ran > 0 and not others
 
 
 def _tests(count: int) -> str:

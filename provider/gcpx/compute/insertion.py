@@ -22,7 +22,7 @@ import attrs
 from gcpx.compute.operations import Operation, Operations, Outcome, Wait, begun_at, is_insertion, kind_of, left_nothing
 from gcpx.compute.reference import NAME
 from gcpx.errors import CancelledError, OutOfTimeError, ProviderError, safe_message, without_stop
-from gcpx.gcp.creation import Creation, Made
+from gcpx.gcp.creation import Creation, Made, of_repetition
 from gcpx.gcp.errors import ApiError, Conflict, NotFound, PermissionDenied, PreconditionFailed, Rejected, Unfinished
 from gcpx.gcp.request import Request
 from gcpx.model.import_command import separate_import_command
@@ -216,6 +216,10 @@ class Insertion(abc.ABC):
             return self._begun(request_id)
         except Unfinished as lost:
             refusal: ApiError = self.refusal_of_lost(lost, request_id)
+        except NotFound as error:
+            if not error.is_repeated:
+                raise
+            refusal = self.refusal_of_lost(of_repetition(error), request_id)
         except (Conflict, Rejected, PreconditionFailed) as error:
             refusal = error
         operation = self.accepted_earlier(refusal, request_id)
@@ -247,8 +251,8 @@ class Insertion(abc.ABC):
             try:
                 operation = self.operations.requested(self.context, self.scope, request_id)
                 is_others = operation is None and self.exists()
-            except ProviderError as error:
-                raise with_reason(lost, error) from lost
+            except Exception as error:  # whatever went wrong, Google may have carried the request out
+                raise with_reason(lost, error) from error
             if not is_others:
                 raise lost.with_operation(operation) from lost
         if self.context.is_over:
@@ -292,7 +296,7 @@ class InsertionOfOne(Insertion, Creation):
         return Made(outcome.operation, inserted.earlier)
 
 
-def with_reason(lost: Unfinished, error: ProviderError) -> Unfinished:
+def with_reason(lost: Unfinished, error: Exception) -> Unfinished:
     """Return the error of a lost request with the error for which nothing tells what became of the request."""
     words = f"{without_stop(str(lost))}. gcpx could not find out what became of the request: {safe_message(error)}"
     return Unfinished(words, lost.operation)

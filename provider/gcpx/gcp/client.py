@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from gcpx.errors import RUN_AGAIN, Interrupted, ProviderError, UserError, safe_message, without_stop
+from gcpx.errors import RUN_AGAIN, CancelledError, Interrupted, ProviderError, UserError, safe_message, without_stop
 from gcpx.gcp.attempt import Attempt
 from gcpx.gcp.errors import (
     ApiError,
@@ -98,12 +98,14 @@ class GoogleClient:
         except (NotFound, Conflict, PreconditionFailed) as error:
             error.is_repeated = retries.lost is not None
             raise  # these show what an earlier attempt has done
-        except ApiError as error:
+        except Unfinished:
+            raise
+        except Exception as error:
             if retries.lost is None:
                 raise
-            raise Unfinished(
-                f"{without_stop(str(error))}. Google may have carried the request out", next_step=RUN_AGAIN
-            ) from error
+            context.sent.set()
+            said = without_stop(str(_last(error, retries.lost)))
+            raise Unfinished(f"{said}. Google may have carried the request out", next_step=RUN_AGAIN) from error
         finally:
             self.reads.changed(request.path)
 
@@ -120,6 +122,8 @@ class GoogleClient:
                 # Google may refuse a token before it expires; without a status, no token could be obtained at all.
                 if renew_token or error.status is None or self.settings.emulator_host:
                     raise
+                if retries.lost is not None and not request.idempotent:
+                    raise  # not Google has refused the token, but something on the way back
                 renew_token = True
             except RetryableError as failure:
                 retries.wait_or_raise(failure)
@@ -189,6 +193,16 @@ class GoogleClient:
         with self._lock:
             if self._transport is not None:
                 self._transport.close()
+
+
+def _last(error: Exception, lost: ApiError) -> ApiError:
+    """Return the error that tells about a request, of which an attempt is lost, and which ended with any error."""
+    if isinstance(error, ApiError):
+        return error
+    # That the user has cancelled before another attempt says nothing about the one that is lost.
+    if isinstance(error, CancelledError):
+        return lost
+    return lost.with_hint(f"Sent again, it failed: {safe_message(error)}")
 
 
 def _loss(attempt: Attempt, response: Response | None, error: Exception) -> ApiError | None:

@@ -13,7 +13,7 @@ from typing import Any, Final
 import attrs
 
 from gcpx.errors import RUN_AGAIN, MalformedResponse, ProviderError, safe_message, sentences, without_stop
-from gcpx.gcp.errors import Conflict, Unfinished
+from gcpx.gcp.errors import Conflict, NotFound, Unfinished
 from gcpx.model.import_command import not_ours
 from gcpx.model.ownership import Known, Maker, Owner, Shown, owner
 from gcpx.model.resource import Context, PartialError, State
@@ -78,6 +78,17 @@ def taken_over(resource_id: str) -> str:
     )
 
 
+def of_repetition(refusal: NotFound) -> Unfinished:
+    """Return the error of a request that creates, if an attempt is lost, and Google does not find something afterwards.
+
+    What the request names may have been deleted meanwhile, which says nothing about what the lost attempt has created.
+    """
+    words = f"{without_stop(str(refusal))}. Google may have carried out an earlier attempt"
+    lost = Unfinished(words, next_step=RUN_AGAIN)
+    lost.__cause__ = refusal
+    return lost
+
+
 class CreationByName(Creation):
     """A creation under a name that the program gives, by an API without request IDs.
 
@@ -107,10 +118,22 @@ class CreationByName(Creation):
             return Made(self.send())
         except Conflict as error:
             # It was not there before. If it is as this request writes it, an attempt without a response has created it.
-            is_ours = error.is_repeated and self.is_as_written()
+            is_ours = error.is_repeated and self._has_written(error)
             self._refuse_others(Shown.SAME, Maker.OURS if is_ours else Maker.UNTOLD)
             self.context.inform(taken_over(self.unread({}).id))
             return Made({})
+        except NotFound as error:
+            if error.is_repeated:
+                raise of_repetition(error) from error
+            raise
+
+    def _has_written(self, conflict: Conflict) -> bool:
+        """Return whether a lost attempt has created what exists; raise Unfinished if it cannot be read."""
+        try:
+            return self.is_as_written()
+        except Exception as error:
+            words = f"{without_stop(str(conflict))}. What exists could not be read: {safe_message(error)}"
+            raise Unfinished(words, next_step=RUN_AGAIN) from error
 
     def _refuse_others(self, shown: Shown, maker: Maker) -> None:
         if owner(Known.NOTHING, shown, lambda: maker) not in {Owner.OURS, Owner.NOBODY}:

@@ -29,6 +29,7 @@ Which of them are retried is decided in `gcpx.gcp.retries`.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Self
@@ -47,8 +48,16 @@ def with_hints(message: str, error: Mapping[str, Any]) -> str:
     return sentences(message, *hints(error.get("details")))
 
 
+_MOST_HINTS: Final = 20
+"""Sentences of a message about details; a server may send any number, and each takes a copy of the others."""
+
+
 def hints(details: Any) -> Iterator[str]:
-    """Yield the links and quotas in the details of an error, each as a sentence."""
+    """Yield the first links and quotas in the details of an error, each as a sentence."""
+    return itertools.islice(_every_hint(details), _MOST_HINTS)
+
+
+def _every_hint(details: Any) -> Iterator[str]:
     for detail in objects(details):
         for link in objects(object_of(detail.get("help") or detail).get("links")):
             yield f"See {link.get('url')} ({link.get('description', 'help')})."

@@ -45,15 +45,22 @@ SHORTEST: Final = 4
 """A secret with fewer characters is hidden only as a whole value, because too many other strings contain it."""
 _PEM, _PUTTY, _OPENSSH = "-----BEGIN ", "PuTTY-User-Key-File-", "b3BlbnNzaC1rZXktdjEA"
 _PRIVATE_KEY: Final = re.compile(
-    rf"{_PEM}[A-Z0-9 ]*PRIVATE KEY.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|\Z)"
+    r"-----BEGIN[ +][A-Z0-9 +]*PRIVATE[ +]KEY.*?(?:-----END[ +][A-Z0-9 +]*PRIVATE[ +]KEY-----|\Z)"
     rf"|{_PUTTY}.*|{_OPENSSH}[A-Za-z0-9+/=\s\\]*",
     re.DOTALL,
 )
-"""Private keys, recognized by how they begin: every kind of PEM, PuTTY's format, and OpenSSH's without its header."""
-_CREDENTIAL: Final = re.compile(r"(\bya29\.[\w.~+/-]+|\b1//0[\w-]{16,}|\bGOCSPX-[\w-]+|(?<=\bBearer )[\w.~+/-]{16,}=*)")
+"""Private keys, recognized by how they begin: every kind of PEM, PuTTY's format, and OpenSSH's without its header.
+
+The query of a URL has plus signs in place of spaces.
+"""
+_CREDENTIAL: Final = re.compile(
+    r"(\bya29\.[\w.~+/-]+|\b1//0[\w-]{16,}|\bGOCSPX-[\w-]+|(?<=\bBearer[ +])[\w.~+/-]{16,}=*)"
+)
 """Google's access tokens, refresh tokens and client secrets, and any other bearer token."""
 _JSON_WEB_TOKEN: Final = re.compile(r"(?<![\w-])(?>[\w-]*?\b(?=eyJ))(eyJ[\w-]{8,}+\.[\w-]{8,}(?:\.[\w-]*)?)")
 """A JSON Web Token, also at the end of a word. Each word is read once: to begin again at every `eyJ` is quadratic."""
+_BY_FORM: Final = ((_PRIVATE_KEY, 0), (_CREDENTIAL, 1), (_JSON_WEB_TOKEN, 1))
+"""What is recognized without being known, and the group of the form that is masked."""
 _CUT_AT: Final = r"…|\.\.\.|\\u2026|%E2%80%A6"
 """What stands where a message was cut."""
 _CUT: Final = re.compile(_CUT_AT)
@@ -80,11 +87,9 @@ def redact(text: str, secrets: frozenset[str]) -> str:
     """Mask every secret, every private key and every Google credential in a message; cut a very long one."""
     if len(text) > _MOST_REDACTED:
         text = f"{text[:_MOST_REDACTED]}..."
-    spans = [found.span() for found in _PRIVATE_KEY.finditer(text)]
-    spans += [found.span(1) for form in (_CREDENTIAL, _JSON_WEB_TOKEN) for found in form.finditer(text)]
     reading = _Reading(text, range(len(text) + 1))
     decoded = frozenset(each for secret in secrets for each in _spellings(secret))
-    spans.extend(reading.spans(decoded))
+    spans = [*reading.spans(decoded)]
     for mark, form, decode in _FORMS * _MOST_QUOTATIONS:
         if form.search(reading.text):
             reading = reading.decoded(form, decode)
@@ -131,6 +136,10 @@ class _Reading:
             *(_occurrences(self.text, each) for each in possible), _beginnings(self.text, spellings)
         ):
             yield self.places[start], self.places[end]
+        for form, group in _BY_FORM:
+            for found in form.finditer(self.text):
+                start, end = found.span(group)
+                yield self.places[start], self.places[end]
 
 
 def _decoded(text: str, form: re.Pattern[str], decode: Callable[[str], str]) -> str:
@@ -230,12 +239,18 @@ def _beginnings(text: str, spellings: frozenset[str]) -> Iterator[_Span]:
     for start in range(cuts[-1] - SHORTEST + 1):
         if text[start : start + SHORTEST] not in first:
             continue
-        for cut in cuts[bisect.bisect_left(cuts, start + SHORTEST) :]:
-            part = text[start:cut]
-            index = bisect.bisect_left(ordered, part)
-            if index == len(ordered) or not ordered[index].startswith(part):
-                break  # once a part is no beginning, a longer one is none either
-            yield start, cut
+        # If a part is no beginning, a longer one is none either, so the longest that is one can be searched for.
+        low, high = bisect.bisect_left(cuts, start + SHORTEST), len(cuts)
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (middle + 1, high) if _is_beginning(text[start : cuts[middle]], ordered) else (low, middle)
+        if low and cuts[low - 1] >= start + SHORTEST:
+            yield start, cuts[low - 1]
+
+
+def _is_beginning(part: str, ordered: Sequence[str]) -> bool:
+    index = bisect.bisect_left(ordered, part)
+    return index < len(ordered) and ordered[index].startswith(part)
 
 
 @functools.lru_cache(1024)

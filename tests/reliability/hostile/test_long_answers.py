@@ -12,6 +12,7 @@ import pytest
 from driver import secret
 from programs import NOTIFICATION, TEMPLATE, notification, template
 
+from gcpx.gcp.errors import from_operation
 from gcpx.model.redaction import redact
 
 LONG = 4 << 20
@@ -65,3 +66,31 @@ def test_a_token_is_masked_wherever_it_begins_in_a_word(before, after):
     assert "c2lnbmF0dXJl" not in shown
     assert shown.startswith("refused ")
     assert shown.endswith(f"{after} here")
+
+
+MANY = 200_000
+_LINK = {"url": "u", "description": "d"}
+LISTS = {
+    "links": {"code": 403, "details": [{"links": [_LINK] * MANY}]},
+    "details": {"code": 403, "details": [{"reason": "r", "metadata": {"permission": "p"}, "links": [_LINK]}] * MANY},
+    "quotas": {"code": 403, "details": [{"quotaInfo": {"metricName": "m"}}] * MANY},
+    "errors": {"code": 400, "errors": [{"reason": "r", "message": "m", "domain": "d"}] * MANY},
+}
+
+
+@pytest.mark.parametrize("error", LISTS.values(), ids=LISTS)
+def test_an_error_answer_with_a_long_list_becomes_a_short_error(engine, cloud, error):
+    body = json.dumps({"error": {"message": "m", **error}})
+    cloud.fail("compute.instanceTemplates.insert", status=error["code"], body=body)
+    with driver.failing() as failed:
+        engine.create(TEMPLATE, "t", template() | {"name": "web"})
+
+    assert len(failed[0].message) < 20_000
+
+
+@pytest.mark.parametrize("number", [1, MANY])
+def test_a_failed_operation_with_a_long_list_becomes_a_short_error(number):
+    details = [{"help": {"links": [_LINK] * (MANY // number)}}]
+    errors = [{"code": "C", "message": "m", "errorDetails": details}] * number
+
+    assert len(str(from_operation("POST x", {"error": {"errors": errors}}))) < 20_000

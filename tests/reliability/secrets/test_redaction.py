@@ -6,7 +6,8 @@ import base64
 import html
 import json
 import re
-from urllib.parse import quote
+import time
+from urllib.parse import quote, quote_plus
 
 import driver
 import pytest
@@ -256,3 +257,28 @@ def test_an_input_that_is_no_longer_secret_is_shown(engine, vm):
     )  # fmt: skip
 
     assert driver.plain(done.properties)["deviceName"] == "data-disk-of-web"
+
+
+PEM = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\n-----END PRIVATE KEY-----"
+OTHERWISE = {
+    "percent": quote,
+    "query": quote_plus,
+    "JSON": lambda text: text.replace(" ", "\\u0020"),
+    "HTML": lambda text: text.replace("-", "&#45;"),
+}
+
+
+@pytest.mark.parametrize("escape", OTHERWISE.values(), ids=OTHERWISE)
+@pytest.mark.parametrize("text", [PEM, "=ya29.a0AfH6SMBx7xV9tZ3Lp0Wd2K", "Bearer MIIEvQIBADANBgkqhkiG9w0B"])
+def test_what_is_recognized_by_its_form_is_masked_if_it_is_escaped(text, escape):
+    said = redact(f"invalid: {escape(text)}", frozenset())
+
+    assert "[secret]" in said
+    assert not re.search("MIIE|BEGIN|Wd2K", said)
+
+
+def test_many_cuts_take_little_time():
+    begun = time.process_time()
+    redact("." * 20_000, frozenset({"." * 5_000}))
+
+    assert time.process_time() - begun < 10

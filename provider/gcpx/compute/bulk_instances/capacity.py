@@ -367,7 +367,7 @@ def alternatives(inputs: BulkInstancesValues, demand: Demand) -> list[Alternativ
         Alternative(
             name=f"fallbacks[{index}]",
             inputs=with_fallback(anywhere if fallback.get("zones") else placed, fallback),
-            labels={FALLBACK_LABEL: f"{index}-{_hash(fallback)}"},
+            labels=labels_of_fallback(index, fallback),
         )
         for index, fallback in enumerate(inputs.get("fallbacks") or ())
         if demand.zone is None or not fallback.get("zones") or demand.zone in map(name_of, fallback["zones"])
@@ -395,12 +395,16 @@ def _hash(fallback: FallbackValues) -> str:
     return hashlib.sha256(json.dumps(changes, sort_keys=True).encode()).hexdigest()[:8]
 
 
-def inputs_of_member(inputs: BulkInstancesValues, instance: Instance) -> BulkInstancesValues | None:
-    """Return the inputs with which a member (REST JSON) was created.
+def labels_of_fallback(index: int, fallback: FallbackValues) -> dict[str, str]:
+    """Return the labels that show which fallback a member was created with."""
+    return {FALLBACK_LABEL: f"{index}-{_hash(fallback)}"}
+
+
+def inputs_of_member(inputs: BulkInstancesValues, labels: Mapping[str, str]) -> BulkInstancesValues | None:
+    """Return the inputs with which a member with these labels was created.
 
     None if its fallback is not in the list any more, so that it is not known what the fallback has changed.
     """
-    labels = instance.get("labels") or {}
     if index_of_fallback(labels) == _OWN:
         return inputs
     unchanged: list[FallbackValues] = [{}]

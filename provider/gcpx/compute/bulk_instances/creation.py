@@ -354,7 +354,7 @@ class BulkInsert(Insertion):
             raise lost
         try:
             is_made = any(self._done(request_id) is not None for _ in self.context.tries(LAG))
-        except ProviderError as error:
+        except Exception as error:  # whatever went wrong, Google may have carried the request out
             raise with_reason(lost, error) from error
         if is_made or self.context.is_over:
             raise lost

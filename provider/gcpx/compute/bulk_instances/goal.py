@@ -491,7 +491,7 @@ class Goal:
 
         If its fallback is not in the list any more, it keeps everything that fallbacks change. The machine type stays as Google chose it, if Google could choose.
         """
-        used, wanted = inputs_of_member(self.inputs, instance), self.target.properties
+        used, wanted = inputs_of_member(self.inputs, instance.get("labels") or {}), self.target.properties
         kept = without(wanted, OF_FALLBACKS) if used is None else _without_choices(wanted, self.inputs, used)
         marks = self.action.labels if self.action.level_for(instance) else {}
         target = attrs.evolve(self.target, properties=kept, labels={**self.target.labels, **marks})

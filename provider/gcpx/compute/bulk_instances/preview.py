@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
+from gcpx.compute.bulk_instances.capacity import inputs_of_member, labels_of_fallback
 from gcpx.compute.bulk_instances.fleet import Instance, fleet_values, is_stopped, is_suspended, name_order
 from gcpx.compute.bulk_instances.generation import generation_of, is_changing, last_generation, need_of, own_properties
 from gcpx.compute.bulk_instances.goal import (
@@ -321,7 +322,8 @@ def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValue
     policy, prior = Policy.of(new), fleet_values(context.prior)
     own = [nested(nested(new, "perInstanceProperties"), item["name"]) for item in prior.get("members") or ()]
     unknowns = has_unknown([new.get("instanceProperties"), new.get("rollingAction"), own])
-    certain = ("sourceInstanceTemplate",) not in context.changed and not unknowns
+    takes_over = _takes_over_machine_type(old, new)
+    certain = ("sourceInstanceTemplate",) not in context.changed and not unknowns and not takes_over
     warn_of_idle_action(context, new, prior)
     members = _members(context, old, new, policy)
     at_least = members if certain else _members(context, old, new, policy, at_least=True)
@@ -359,7 +361,8 @@ def _members(
 
     found = prior.get("members") or ()
     members = [
-        _member(new, policy, item, max(need_of_host(item), need_of_member(item)), at_least=at_least) for item in found
+        _member(old, new, policy, item, max(need_of_host(item), need_of_member(item)), at_least=at_least)
+        for item in found
     ]
     leave = {member.id for member in leaving(members, policy.wanted, policy)}
     return [attrs.evolve(member, leaves=member.id in leave) for member in members]
@@ -436,13 +439,19 @@ def _value_at(values: Any, path: Path) -> Any:
 
 
 def _member(
-    new: BulkInstancesValues, policy: Policy, known: MemberValues, need: Level, *, at_least: bool
+    old: BulkInstancesValues,
+    new: BulkInstancesValues,
+    policy: Policy,
+    known: MemberValues,
+    need: Level,
+    *,
+    at_least: bool,
 ) -> PlannedMember:
     """Describe a member of the state for the plan; `need` is the most, or `at_least` the least, that it needs."""
     stopped, available = is_stopped(known), known.get("status") == "RUNNING"
     begun = is_changing(known.get("generation", ""))
     need = max(need, policy.least) if need and policy.rolling else need
-    restartable = _can_restart(new, policy, known, at_least=at_least)
+    restartable = _can_restart(old, new, policy, known, at_least=at_least)
     if need is Level.RESTART and not restartable:
         need = Level.REPLACE
     behind = Level.REPLACE if stopped and policy.on_stopped == "REPLACE" else need
@@ -526,28 +535,43 @@ def describe_drift(inputs: BulkInstancesValues, members: list[MemberValues]) -> 
 
 def _set_back_on(inputs: BulkInstancesValues, policy: Policy, known: MemberValues) -> dict[str, Level]:
     """Return what an update sets back on a member of the state."""
-    return set_back(policy, known["differs"], can_restart=_can_restart(inputs, policy, known))
+    return set_back(policy, known["differs"], can_restart=_can_restart(inputs, inputs, policy, known))
 
 
-def _can_restart(inputs: BulkInstancesValues, policy: Policy, known: MemberValues, *, at_least: bool = False) -> bool:
+def _can_restart(
+    old: BulkInstancesValues, new: BulkInstancesValues, policy: Policy, known: MemberValues, *, at_least: bool = False
+) -> bool:
     """Return whether a member of the state may be restarted; if that is not known, return `at_least`."""
-    wanted = _machine_type(inputs, known)
+    wanted = _machine_type(old, new, known)
     if wanted is UNKNOWN:
         return at_least
     return can_restart(policy, known["localSsds"], known["machineType"], name_of(wanted or ""))
 
 
-def _machine_type(inputs: BulkInstancesValues, known: MemberValues) -> Any:
+def _machine_type(old: BulkInstancesValues, new: BulkInstancesValues, known: MemberValues) -> Any:
     """Return the machine type that a member should have, perhaps UNKNOWN; None if it keeps its own.
 
-    Members keep what Google or their fallback has chosen. A change of the template, which may have the machine type,
-    replaces them anyway.
+    Members keep what Google or their fallback has chosen, as in `Goal.target_of`. The state has the index of the fallback
+    in the list as it was, which the `old` inputs have. A change of the template, which may have the machine type, replaces
+    them anyway.
     """
-    fallbacks, used = inputs.get("fallbacks"), known.get("fallback")
-    if inputs.get("instanceFlexibilityPolicy"):
-        return None
-    if used is not None and isinstance(fallbacks, list) and used < len(fallbacks):
-        chosen_by = fallbacks[used]
-        if chosen_by.get("machineType") or chosen_by.get("instanceFlexibilityPolicy"):
+    index, fallbacks, used = known.get("fallback"), old.get("fallbacks") or (), new
+    if index is not None:
+        if index >= len(fallbacks):
             return None
-    return nested(inputs, "instanceProperties").get("machineType")
+        if has_unknown(new.get("fallbacks")):
+            return UNKNOWN
+        found = inputs_of_member(new, labels_of_fallback(index, fallbacks[index]))
+        if found is None:
+            return None
+        used = found
+    if used.get("instanceFlexibilityPolicy"):
+        return None
+    own = nested(used, "instanceProperties").get("machineType")
+    return UNKNOWN if own is None and _takes_over_machine_type(old, new) else own
+
+
+def _takes_over_machine_type(old: BulkInstancesValues, new: BulkInstancesValues) -> bool:
+    """Return whether members get the machine type of the template, which a preview does not read, in place of their own."""
+    before, after = (nested(one, "instanceProperties").get("machineType") for one in (old, new))
+    return bool(new.get("sourceInstanceTemplate")) and after is None and before is not None

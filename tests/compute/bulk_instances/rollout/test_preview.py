@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import driver
 import pytest
-from fleets import instance_path, member_names, stop
-from programs import FLEET, fleet
+from fleets import instance_path, member_names, set_limits, stop
+from programs import FLEET, TEMPLATE, fleet, template
 from rollouts import BIGGER_DISK, DELETE, STOP, rolling
+
+SERVICE_ACCOUNT = {
+    "email": "robot@demo-project.iam.gserviceaccount.com",
+    "scopes": ["https://www.googleapis.com/auth/cloud-platform"],
+}
 
 
 def said(engine: Any) -> str:
@@ -155,3 +161,49 @@ def test_a_preview_of_many_batches_says_how_long_they_take(engine, unavailable, 
     engine.preview_update(created, rolling(120, {"maxUnavailable": unavailable}, **BIGGER_DISK))
 
     assert words in said(engine)
+
+
+C3 = {"zones": ["us-east1-c"], "machineType": "c3-standard-4"}
+FALLBACKS_THAT_CHANGE = {
+    "removed": ([C3], None, {"serviceAccounts": [SERVICE_ACCOUNT]}, "restarted"),
+    "moved": ([C3], [{"zones": ["us-east1-d"]}, C3], {"serviceAccounts": [SERVICE_ACCOUNT]}, "restarted"),
+    "another": ([{"zones": ["us-east1-c"]}], [C3], {"machineType": "c3-standard-8"}, "replaced"),
+    "unknown": ([C3], driver.UNKNOWN, {"serviceAccounts": [SERVICE_ACCOUNT]}, "replaced"),
+}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "change", "words"), FALLBACKS_THAT_CHANGE.values(), ids=FALLBACKS_THAT_CHANGE
+)
+def test_members_of_fallbacks_get_what_is_announced_if_the_list_changes(engine, cloud, before, after, change, words):
+    def program(fallbacks: Any, **more: Any) -> dict[str, Any]:
+        listed = {} if fallbacks is None else {"fallbacks": fallbacks}
+        return rolling(2, locationPolicy={"zones": [{"zone": "zones/us-east1-b"}]}, **listed, **more)
+
+    set_limits(cloud, zones={"us-east1-b": 0, "us-east1-d": 0})
+    created = engine.create(FLEET, "workers", program(before))
+    set_limits(cloud, zones={})
+    engine.log.messages.clear()
+    engine.preview_update(created, program(after, **change))
+    assert f"2 members are {words}: web-001, web-002" in said(engine)
+
+    if after is not driver.UNKNOWN:
+        cloud.emulator.requests.kept.clear()
+        engine.update(created, program(after, **change))
+        assert len(cloud.calls(STOP if words == "restarted" else DELETE)) == 2
+
+
+@pytest.mark.parametrize(("machine", "done"), [("c3-standard-4", DELETE), ("e2-medium", STOP)])
+def test_members_that_get_the_machine_type_of_their_template_are_at_most_replaced(engine, cloud, machine, done):
+    def program(**more: Any) -> dict[str, Any]:
+        return {**rolling(2), "sourceInstanceTemplate": "global/instanceTemplates/base", "instanceProperties": more}
+
+    engine.create(TEMPLATE, "base", {"name": "base", **template()})
+    created = engine.create(FLEET, "workers", program(machineType=machine))
+    engine.log.messages.clear()
+    engine.preview_update(created, program(serviceAccounts=[SERVICE_ACCOUNT]))
+    assert "at most 2 members are replaced: web-001, web-002" in said(engine)
+
+    cloud.emulator.requests.kept.clear()
+    engine.update(created, program(serviceAccounts=[SERVICE_ACCOUNT]))
+    assert len(cloud.calls(done)) == 2
