@@ -207,7 +207,8 @@ def _agent(project):
 
 
 def _move_bucket(cloud, project):
-    cloud.change(f"b/{BUCKET}", lambda bucket: bucket.update(_project=project))
+    own = {"_project": project, "projectNumber": project_number(project)}
+    cloud.change(f"b/{BUCKET}", lambda bucket: bucket.update(own))
 
 
 def _let_publish(cloud, topic, *accounts):
