@@ -65,7 +65,8 @@ class _Losing(DirectConnection):
 
 def _connected(cloud, connection, **credentials):
     base = f"http://{cloud.host}"
-    endpoints = dict.fromkeys(("computeCustomEndpoint", "osLoginCustomEndpoint", "storageCustomEndpoint"), base)
+    apis = ("compute", "osLogin", "pubsub", "storage")
+    endpoints = {f"{api}CustomEndpoint": base for api in apis}
     return driver.engine(ClockedProvider(connection=connection), project=PROJECT, **endpoints, **credentials)
 
 
