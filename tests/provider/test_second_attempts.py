@@ -51,8 +51,8 @@ class _Losing(DirectConnection):
         self.created, self.is_refused = [], False
 
     def handle_request(self, request):
-        path, is_post = request.url.path, request.method == "POST"
-        if not is_post or path.endswith(("/wait", "/token")):
+        path, creates = request.url.path, request.method in {"POST", "PUT"}
+        if not creates or path.endswith(("/wait", "/token")):
             is_failing = self.is_refused and self.reads_later is not None
             return _refusal(self.reads_later) if is_failing else super().handle_request(request)
         if self.created and self.later is not None:
