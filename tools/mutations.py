@@ -62,6 +62,7 @@ def result(tests: list[str], mutation: Mutation | None = None) -> int:
         if mutation is not None:
             mutation.apply(Path(folder))
         variables = {**os.environ, "PYTHONPATH": str(Path(folder) / _SOURCES)}
+        variables.pop("COVERAGE_PROCESS_CONFIG", None)  # the copy is gone when the report is written
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
         return subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, check=False).returncode
 
