@@ -9,7 +9,6 @@ import json
 from contextlib import contextmanager
 
 import driver
-import grpc
 import httpx
 import pytest
 from clocked import ClockedProvider
@@ -105,15 +104,9 @@ def _connected(cloud, odd):
 
 def _create(engine, sample):
     """Create the sample; return the state that the engine keeps, as it is kept after an error, too."""
-    checked, urn = engine.checked(sample.token, "kept", sample.inputs), engine.urn(sample.token, "kept")
-    request = driver.rpc.CreateRequest(urn=urn, properties=driver.struct(checked), name="kept", timeout=LIMIT)
-    try:
-        made, message = engine.stub.Create(request), ""
-    except grpc.RpcError as error:
-        failed = driver.failed(error)
-        made, message = failed.partial, failed.message
-    assert made is not None, f"forgotten: {message}"
-    return driver.Resource(urn, made.id, checked, driver.plain(made.properties)), message
+    kept, message = engine.create_as_kept(sample.token, "kept", sample.inputs, timeout=LIMIT)
+    assert kept is not None, f"forgotten: {message}"
+    return kept, message
 
 
 def _assert_finished_by_the_next_run(engine, cloud, sample, kept):

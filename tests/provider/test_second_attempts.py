@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 
 import driver
-import grpc
 import httpx
 import pytest
 from clocked import ClockedProvider
@@ -72,13 +71,8 @@ def _connected(cloud, connection, **credentials):
 
 def _create(engine, token, inputs):
     """Create something; return the ID that the state has, also after an error, and the message."""
-    checked, urn = engine.checked(token, "kept", inputs), engine.urn(token, "kept")
-    request = driver.rpc.CreateRequest(urn=urn, properties=driver.struct(checked), name="kept", timeout=LIMIT)
-    try:
-        return engine.stub.Create(request).id, ""
-    except grpc.RpcError as error:
-        failed = driver.failed(error)
-        return failed.partial.id if failed.partial else "", failed.message
+    kept, message = engine.create_as_kept(token, "kept", inputs, timeout=LIMIT)
+    return kept.id if kept else "", message
 
 
 def _robot(tokens):

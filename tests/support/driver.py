@@ -175,6 +175,23 @@ class Engine:
     def create(self, token: str, name: str, news: dict[str, Any], *, timeout: float | None = None) -> Resource:
         inputs = self.checked(token, name, news)
         self.preview(token, name, inputs)
+        return self._create(token, name, inputs, timeout)
+
+    def create_as_kept(
+        self, token: str, name: str, news: dict[str, Any], *, timeout: float | None = None
+    ) -> tuple[Resource | None, str]:
+        """Create a resource; return what the state has of it, also after an error, and the message of the error."""
+        inputs = self.checked(token, name, news)
+        try:
+            return self._create(token, name, inputs, timeout), ""
+        except grpc.RpcError as error:
+            left = failed(error)
+        if left.partial is None:
+            return None, left.message
+        kept = Resource(self.urn(token, name), left.partial.id, inputs, plain(left.partial.properties))
+        return kept, left.message
+
+    def _create(self, token: str, name: str, inputs: dict[str, Any], timeout: float | None) -> Resource:
         urn = self.urn(token, name)
         done = self.stub.Create(
             rpc.CreateRequest(

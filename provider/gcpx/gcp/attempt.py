@@ -58,6 +58,7 @@ class Attempt:
         read: the seconds to wait for the response.
         renew_token: whether a new access token is needed, as Google has refused the last one.
         threads: what sends it.
+        is_sent: whether the request was sent, or may have been.
     """
 
     request: Request
@@ -66,7 +67,7 @@ class Attempt:
     read: float
     renew_token: bool = False
     threads: Threads = _THREADS
-    _sent: bool = attrs.field(default=False, init=False)
+    is_sent: bool = attrs.field(default=False, init=False)
     _abandoned: bool = attrs.field(default=False, init=False)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
 
@@ -75,12 +76,7 @@ class Attempt:
         with self._lock:
             if self._abandoned:
                 raise CancelledError.before(self.request.description)
-            self._sent = True
-
-    @property
-    def is_sent(self) -> bool:
-        """Whether the request was sent, or may have been."""
-        return self._sent
+            self.is_sent = True
 
     def response(self, sender: Sender) -> Response:
         """Let a sender send the request, and return the response.
@@ -128,8 +124,8 @@ class Attempt:
         what = self.request.description
         if not self.context.cancelled.is_set():
             late = TimedOut(f"{what}: the response was not complete in time")
-            return RetryableError(late, unsent=not self._sent)
-        if not self._sent:
+            return RetryableError(late, unsent=not self.is_sent)
+        if not self.is_sent:
             return CancelledError.before(what)
         if self.request.only_reads:
             return CancelledError(f"{what}: cancelled while waiting for the response")

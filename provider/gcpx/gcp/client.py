@@ -93,8 +93,6 @@ class GoogleClient:
         self.reads.changed(request.path)
         try:
             done = self._send_until_answered(request, context, retries)
-            context.sent.set()
-            return done  # noqa: TRY300 - nothing else can be raised here
         except (NotFound, Conflict, PreconditionFailed) as error:
             error.is_repeated = retries.lost is not None
             raise  # these show what an earlier attempt has done
@@ -106,6 +104,9 @@ class GoogleClient:
             context.sent.set()
             said = without_stop(str(_last(error, retries.lost)))
             raise Unfinished(f"{said}. Google may have carried the request out", next_step=RUN_AGAIN) from error
+        else:
+            context.sent.set()
+            return done
         finally:
             self.reads.changed(request.path)
 
