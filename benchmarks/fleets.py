@@ -117,7 +117,7 @@ def _inputs(count: int, policy: dict[str, Any] | None = None, **properties: Any)
     network = {"subnetwork": SUBNETWORK}
     made = {"machineType": "e2-small", "disks": [disk], "networkInterfaces": [network], **properties}
     place = {"region": "us-east1", "fleetId": "many", "namePattern": "m-#####"}
-    rolling = {"updatePolicy": {"strategy": "ROLLING", **(policy or {"maxUnavailable": "25%"})}}
+    rolling = {"updatePolicy": {**(policy or {"maxUnavailable": "25%"})}}
     spread = {"locationPolicy": {"targetShape": "BALANCED"}}
     return encode({"count": count, "instanceProperties": made, **place, **spread, **rolling})
 

@@ -42,7 +42,6 @@ workers = gcpx.compute.BulkInstances(
         "metadata": {"items": [{"key": key, "value": value} for key, value in METADATA.items()]},
     },
     update_policy={
-        "strategy": "ROLLING",
         "max_unavailable": "20%",
         "keep_names": True,
         "minimal_action": "RESTART",  # the startup script has to run again

@@ -45,7 +45,7 @@ fleet = gcpx.compute.BulkInstances(
     count=config.get_int("fleetSize", 0),  # 0 keeps the fleet in the state, without instances
     location_policy={"target_shape": "BALANCED"},
     source_instance_template=template.self_link_unique,
-    update_policy={"strategy": "ROLLING", "max_surge": 3},
+    update_policy={"max_surge": 3},
 )
 
 pulumi.export("template", template.self_link_unique)

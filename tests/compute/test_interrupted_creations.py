@@ -232,7 +232,7 @@ def test_without_the_permission_to_list_operations_a_warning_says_what_is_unknow
     cloud.finish_operations()
 
 
-@pytest.mark.parametrize(("policy", "seconds"), [({}, 60), ({"strategy": "ROLLING", "onFailure": "ROLL_BACK"}, 1200)])
+@pytest.mark.parametrize(("policy", "seconds"), [({}, 60), ({"onFailure": "ROLL_BACK"}, 1200)])
 def test_a_destroy_deletes_what_a_growth_that_took_too_long_is_still_creating(cloud, before, policy, seconds):
     stack = _stack(cloud, FLEET)
     stack.up({**SMALL, "updatePolicy": policy} if policy else SMALL)

@@ -217,7 +217,7 @@ def test_a_growth_whose_members_cannot_be_told_says_how_many_there_are_at_least(
     cloud.fail(BULK, drop="after")
     stack.up({**inputs, "count": inputs["count"] + 2})
 
-    assert f"at least {inputs['count']} of {inputs['count'] + 2} instances exist" in stack.init_errors[0]
+    assert f"at least {inputs['count']} of {inputs['count'] + 2} members exist" in stack.init_errors[0]
     assert "compute.regionOperations.list" in stack.init_errors[0]
     assert len(cloud.requests(BULK)) == 2
     stack.end_plugin()

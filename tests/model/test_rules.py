@@ -35,8 +35,7 @@ RESERVED = {
 FLEXIBLE = {"instanceSelections": {"small": {"machineTypes": ["e2-small"]}}}
 RESTARTED = {"action": "RESTART", "trigger": "a"}
 ONLY_B = {"zones": [{"zone": "zones/us-east1-b"}]}
-ROLLING = {"updatePolicy": {"strategy": "ROLLING"}}
-ASKING = {"updatePolicy": {"strategy": "ROLLING", "ready": {"guestAttribute": "app/state=ready"}}}
+ASKING = {"updatePolicy": {"ready": {"guestAttribute": "app/state=ready"}}}
 NAMED = {"namePattern": None, "count": None, "perInstanceProperties": {"a": {}}}
 BY_NAME = {"sourceInstanceTemplate": "t", "fleetId": "namePattern/web-###"}
 BOOT = {"boot": True, "initializeParams": {"sourceImage": "family/debian-12"}}
@@ -230,19 +229,17 @@ CASES = {
     "Placement.size least": ({"policies": ["a", "b", "c"], "size": 1}, {"policies": ["a"], "size": 0}),
     "Placement.size most": ({"policies": ["a"], "size": 1500}, {"policies": ["a"], "size": 1501}),
     "Placement: placement_policies_differ": ({"policies": ["a", "b"]}, {"policies": ["a", "regions/us-east1/resourcePolicies/a"]}, "policies[1]"),
-    "BulkInstances: surge_fits_the_name_pattern": ({"namePattern": "a-#", "updatePolicy": {"strategy": "ROLLING", "maxSurge": 6}}, {"namePattern": "a-#", "updatePolicy": {"strategy": "ROLLING", "maxSurge": 7}}, "updatePolicy.maxSurge"),
-    "BulkInstances: surge_fits_the_placement": ({"placement": {"policies": ["a"], "size": 4}, "updatePolicy": {"strategy": "ROLLING", "maxSurge": 1}}, {"placement": {"policies": ["a"], "size": 4}, "updatePolicy": {"strategy": "ROLLING", "maxSurge": 2}}, "updatePolicy.maxSurge"),
-    "BulkInstances: named_fleets_have_no_surge": ({**NAMED, "updatePolicy": {"strategy": "ROLLING", "maxSurge": "0%"}}, {**NAMED, "updatePolicy": {"strategy": "ROLLING", "maxSurge": "1%"}}, "updatePolicy.maxSurge"),
-    "BulkInstances: rolling_fleets_keep_a_label": ({**BY_NAME, "instanceProperties": {"labels": {"a": None}}, **ROLLING}, {**BY_NAME, "instanceProperties": {"labels": None}, **ROLLING}, "instanceProperties.labels"),
-    "BulkInstances: actions_need_the_rolling_strategy": ({"rollingAction": RESTARTED, **ROLLING}, {"rollingAction": RESTARTED}, "rollingAction"),
+    "BulkInstances: surge_fits_the_name_pattern": ({"namePattern": "a-#", "updatePolicy": {"maxSurge": 6}}, {"namePattern": "a-#", "updatePolicy": {"maxSurge": 7}}, "updatePolicy.maxSurge"),
+    "BulkInstances: surge_fits_the_placement": ({"placement": {"policies": ["a"], "size": 4}, "updatePolicy": {"maxSurge": 1}}, {"placement": {"policies": ["a"], "size": 4}, "updatePolicy": {"maxSurge": 2}}, "updatePolicy.maxSurge"),
+    "BulkInstances: named_fleets_have_no_surge": ({**NAMED, "updatePolicy": {"maxSurge": "0%"}}, {**NAMED, "updatePolicy": {"maxSurge": "1%"}}, "updatePolicy.maxSurge"),
     "BulkInstances: actions_are_allowed_by_the_policy": (
-        {"rollingAction": RESTARTED, "updatePolicy": {"strategy": "ROLLING", "mostDisruptiveAction": "RESTART"}},
-        {"rollingAction": RESTARTED, "updatePolicy": {"strategy": "ROLLING", "mostDisruptiveAction": "REFRESH"}},
+        {"rollingAction": RESTARTED, "updatePolicy": {"mostDisruptiveAction": "RESTART"}},
+        {"rollingAction": RESTARTED, "updatePolicy": {"mostDisruptiveAction": "REFRESH"}},
         "rollingAction.action",
     ),
     "BulkInstances: chosen_members_exclude_a_pause": (
-        {"rollingAction": {**RESTARTED, "members": ["1"]}, **ROLLING},
-        {"rollingAction": {**RESTARTED, "members": ["1"]}, "updatePolicy": {"strategy": "ROLLING", "pauseAfter": 1}},
+        {"rollingAction": {**RESTARTED, "members": ["1"]}},
+        {"rollingAction": {**RESTARTED, "members": ["1"]}, "updatePolicy": {"pauseAfter": 1}},
         "rollingAction.members",
     ),
     "RollingAction.action required": (RESTARTED, {"trigger": "a"}),
@@ -250,19 +247,18 @@ CASES = {
     "RollingAction.trigger required": (RESTARTED, {"action": "RESTART"}),
     "RollingAction.members form": ({**RESTARTED, "members": ["1"]}, {**RESTARTED, "members": ["web-1"]}, "members[0]"),
     "BulkInstances: guest_attributes_are_enabled": ({"instanceProperties": {"metadata": {"items": [{"key": "enable-guest-attributes", "value": "true"}]}}, **ASKING}, {"instanceProperties": {"metadata": {"items": [{"key": "enable-guest-attributes", "value": "false"}]}}, **ASKING}, "updatePolicy.ready.guestAttribute"),
-    "UpdatePolicy: rollouts_need_the_rolling_strategy": ({"strategy": "ROLLING", "maxUnavailable": 2}, {"strategy": None, "maxUnavailable": 2}, "maxUnavailable"),
     "UpdatePolicy: replacing_needs_an_instance_to_spare": ({"maxUnavailable": 0, "maxSurge": 1}, {"maxUnavailable": "0%"}, "maxUnavailable"),
     "UpdatePolicy: names_are_kept_without_surge": ({"keepNames": True, "maxSurge": "0%"}, {"keepNames": True, "maxSurge": "10%"}, "maxSurge"),
     "UpdatePolicy: least_action_is_not_above_the_most": ({"minimalAction": "RESTART", "mostDisruptiveAction": "RESTART"}, {"minimalAction": "REPLACE", "mostDisruptiveAction": "RESTART"}, "minimalAction"),
     "Readiness.guestAttribute form": ({"guestAttribute": "app/state=ready"}, {"guestAttribute": "state=ready"}),
     "Readiness.within least": ({"within": 1}, {"within": 0}),
     "UpdatePolicy.minReadySec least": (
-        {"strategy": "ROLLING", "minReadySec": 0},
-        {"strategy": "ROLLING", "minReadySec": -1},
+        {"minReadySec": 0},
+        {"minReadySec": -1},
     ),
     "UpdatePolicy.minReadySec most": (
-        {"strategy": "ROLLING", "minReadySec": 3600},
-        {"strategy": "ROLLING", "minReadySec": 3601},
+        {"minReadySec": 3600},
+        {"minReadySec": 3601},
     ),
     "LocationPolicyZone.zone form": ({"zone": "zones/us-east1-b"}, {"zone": "us-east1"}),
     "LocationPolicy: locations_are_zones": ({"locations": {"zones/us-east1-b": {}}}, {"locations": {"us-east1-b": {}}}, "locations.us-east1-b"),
@@ -341,7 +337,6 @@ PLACES = {
 """Where to put an object if another rule refuses the case's content at the object's shortest path."""
 SURROUNDINGS = {
     "PerInstanceProperties": {"namePattern": None, "count": None},
-    **dict.fromkeys(("UpdatePolicy", "Readiness", "RollingAction"), ROLLING),
     **{name: {"sourceInstance": "zones/z/instances/i", "properties": None} for name in ("DiskInstantiationConfig", "SourceInstanceParams")},
 }  # fmt: skip
 """What an object needs around it: content that is merged into the inputs before the case's own."""

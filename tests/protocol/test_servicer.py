@@ -137,7 +137,7 @@ def test_check_leaves_out_what_is_empty_at_any_depth(engine):
 
 
 def test_check_keeps_what_is_empty_on_purpose(engine):
-    policy, action = {"strategy": "ROLLING"}, {"action": "RESTART", "trigger": "1", "members": []}
+    policy, action = {"maxUnavailable": 1}, {"action": "RESTART", "trigger": "1", "members": []}
     chosen = fleet(updatePolicy=policy, rollingAction=action)
     patch = {
         "region": "us-east1",

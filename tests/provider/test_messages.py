@@ -358,7 +358,7 @@ def test_the_sentences_of_a_message_end_before_the_next_one_begins(engine, cloud
 
 
 def test_the_first_line_about_an_update_says_what_happens(engine):
-    rolling = {"updatePolicy": {"strategy": "ROLLING", "maxUnavailable": 1, "maxSurge": 0}}
+    rolling = {"updatePolicy": {"maxUnavailable": 1, "maxSurge": 0}}
     made = engine.create(FLEET, "w", fleet(2, **rolling))
     engine.preview_update(made, fleet(2, machineType="e2-medium", **rolling))
     (first, *others) = engine.log.lasting[-1].splitlines()

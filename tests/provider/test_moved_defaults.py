@@ -11,7 +11,7 @@ NAMED = {"name": "web", **template_of()}
 LIVES = [
     pytest.param(TEMPLATE, NAMED, {**NAMED, "description": "new"}, "project", id="template"),
     pytest.param(IMAGE, image(name="golden"), image(name="golden", guestFlush=True), "project", id="image"),
-    pytest.param(FLEET, fleet(1), fleet(1, canIpForward=True), "project", id="fleet"),
+    pytest.param(FLEET, fleet(1), fleet(1, namePattern="app-###"), "project", id="fleet"),
     pytest.param(ATTACHMENT, attachment(), attachment(mode="READ_ONLY", disk="other"), "project", id="attachment"),
     pytest.param(
         NOTIFICATION,

@@ -50,7 +50,7 @@ class Fleet:
 
     @staticmethod
     def _inputs(*, count, release="one", image="debian-12", pauseAfter=None, policy=None):  # noqa: N803 - as in the program
-        rolling = {"strategy": "ROLLING", "maxUnavailable": "20%", "keepNames": True, "minimalAction": "RESTART"}
+        rolling = {"maxUnavailable": "20%", "keepNames": True, "minimalAction": "RESTART"}
         ready = {"guestAttribute": "worker/state=ready", "within": 300}
         boot = {"boot": True, "autoDelete": True, "initializeParams": {"sourceImage": f"family/{image}"}}
         items = {"release": release, "enable-guest-attributes": "TRUE"}

@@ -57,7 +57,7 @@ def test_an_interrupted_up_keeps_the_resource_in_the_state(stack, cloud):
 
 def test_a_refresh_in_the_middle_of_a_rollout_keeps_it_unfinished_until_the_next_up(stack, cloud):
     def write(**more):
-        made = fleet(3, updatePolicy={"strategy": "ROLLING"}, **more)
+        made = fleet(3, updatePolicy={"maxUnavailable": 1}, **more)
         stack.write(workers={"type": FLEET, "properties": made})
 
     write()

@@ -67,6 +67,12 @@ def attachment(**more: Any) -> dict[str, Any]:
     return {"instance": "zones/us-east1-b/instances/example-vm", "disk": "example-data", **more}
 
 
+def one_at_a_time(policy: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return an update policy under which one member may be unavailable, unless the given settings say how many."""
+    given = policy or {}
+    return given if given.keys() & {"maxSurge", "maxUnavailable"} else {"maxUnavailable": 1, **given}
+
+
 def fleet(count: Any = 3, **more: Any) -> dict[str, Any]:
     """Return the inputs of a fleet; arguments about its instances go into `instanceProperties`."""
     own = {

@@ -32,7 +32,7 @@ class Program:
     Attributes:
         named: whether it names each member.
         shape: the target shape of its location policy.
-        policy: its update policy, without the strategy.
+        policy: its update policy.
         machine: the machine type.
         disk: the size of the boot disks in GB.
         metadata: the value of the only metadata key; empty for none.
@@ -64,7 +64,7 @@ class Program:
         made = fleet(
             self.count,
             fleetId="labels/role=crew" if self.by_role else FLEET_ID,
-            updatePolicy={"strategy": "ROLLING", **self.policy, **self._readiness()},
+            updatePolicy={**self.policy, **self._readiness()},
             onStopped=self.on_stopped,
             locationPolicy={"targetShape": self.shape},
             machineType=self.machine,
@@ -97,13 +97,18 @@ class Program:
     @property
     def surge(self) -> int:
         """How many members more than `count` may exist."""
+        is_free = not self.named and not self.policy.get("keepNames")
+        if is_free and not self.policy.keys() & {"maxSurge", "maxUnavailable"}:
+            return 1  # a tenth of the members, but at least one
         return self._share("maxSurge", math.ceil) or 0
 
     @property
     def unavailable(self) -> int:
         """How many members may not run."""
-        least, number = 0 if self.surge else 1, self._share("maxUnavailable", math.floor)
-        return least if number is None else max(least, number)
+        number = self._share("maxUnavailable", math.floor)
+        if number is None:
+            return 0 if "maxSurge" in self.policy else 1
+        return max(0 if self.surge else 1, number)
 
     @property
     def updated(self) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 from driver import Failed, Resource, plain
 from emulated import Emulated
 from fleets import instance_path, member_names
-from programs import DEBIAN, fleet
+from programs import DEBIAN, fleet, one_at_a_time
 
 BULK = "compute.regionInstances.bulkInsert"
 DELETE, STOP, START = (f"compute.instances.{name}" for name in ("delete", "stop", "start"))
@@ -23,7 +23,7 @@ ATTRIBUTES = {"metadata": {"items": [{"key": "enable-guest-attributes", "value":
 
 def rolling(count: int = 4, policy: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
     """Return the inputs of a fleet that rolls by a policy."""
-    return fleet(count, updatePolicy={"strategy": "ROLLING", **(policy or {})}, **more)
+    return fleet(count, updatePolicy=one_at_a_time(policy), **more)
 
 
 def fail_after(cloud: Emulated, method: str, successes: int) -> None:

@@ -85,7 +85,10 @@ def _row(token: str, verb: str, needs: list[tuple[Need, str]], called: Mapping[V
     if not required:
         (need, method), *_ = needs
         return attrs.evolve(row, on=need.on, when=need.when, without=missing[method], methods=" ".join(missing))
-    whens = [", and ".join(filter(None, (_case(runs, list(called)), need.when))) for need, runs in required.items()]
+    whens = [
+        ", and ".join(dict.fromkeys(filter(None, (_case(runs, list(called)), need.when))))
+        for need, runs in required.items()
+    ]
     methods = " ".join(method for method in missing if not missing[method])
     return attrs.evolve(row, on=next(iter(required)).on, when=any_of(whens), methods=methods)
 

@@ -68,7 +68,7 @@ _OF_VERBS: Final = {
 
 
 def _rolling(**more: Any) -> Inputs:
-    policy = {"strategy": "ROLLING", "maxUnavailable": 1, **more.pop("policy", {})}
+    policy = {"maxUnavailable": 1, **more.pop("policy", {})}
     return fleet(2, updatePolicy=policy, **more)
 
 
@@ -191,6 +191,8 @@ _RICH: Final = {
 }
 """What others have to make first."""
 _OLD_TEMPLATE: Final = {"sourceInstanceTemplate": "global/instanceTemplates/base"}
+_FROM_TEMPLATE: Final = {"region": "us-east1", "namePattern": "t-#", **_OLD_TEMPLATE}
+_WITH_TEMPLATE: Final = "if `sourceInstanceTemplate` is set"
 RUNS: Final = [
     VerbRun(FLEET, "create", fleet(1, **_RICH), fails=True, name="rich"),
     *(VerbRun(FLEET, verb, fleet(2), fleet(2), arrange=_has_stranger, name="stranger", when=(_UNKNOWN,)) for verb in ("read", "update", "delete")),
@@ -211,7 +213,8 @@ RUNS: Final = [
     VerbRun(FLEET, "create", fleet(2, **_FULL), name="full"),
     VerbRun(FLEET, "create", fleet(2, **_SUBNETWORK), name="subnetwork"),
     VerbRun(FLEET, "create", fleet(2, placement={"policies": [_POLICY]}), world=_has_policy, name="placement"),
-    VerbRun(FLEET, "create", {"region": "us-east1", "count": 2, "namePattern": "t-#", **_OLD_TEMPLATE}, world=_has_template, name="from_template"),
+    VerbRun(FLEET, "create", {**_FROM_TEMPLATE, "count": 2}, world=_has_template, name="from_template", when=(_WITH_TEMPLATE,)),
+    VerbRun(FLEET, "update", {**_FROM_TEMPLATE, "count": 2}, {**_FROM_TEMPLATE, "count": 3}, world=_has_template, name="from_template", when=(_ADDED, _WITH_TEMPLATE)),
     VerbRun(FLEET, "create", fleet(6, minCount=1), world=_has_one_place, name="shortfall"),
     VerbRun(FLEET, "create", _rolling(policy=_GUEST, **_ATTRIBUTES), world=_has_guest_attributes, name="guest_attribute", when=("if `ready.guestAttribute` is set",)),
     VerbRun(FLEET, "update", _rolling(policy=_GUEST, **_ATTRIBUTES), _rolling(policy=_GUEST, machineType="e2-medium", **_ATTRIBUTES), world=_has_guest_attributes, name="guest_attribute", when=(*_OF_VERBS["restart"], "if `ready.guestAttribute` is set")),

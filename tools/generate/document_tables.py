@@ -17,10 +17,9 @@ from workspace import ROOT
 from gcpx.config import KIND
 from gcpx.model.fields import object_type
 from gcpx.model.state import absent_output
-from gcpx.model.values import format_path
 from gcpx.provider import FUNCTIONS, RESOURCES, function_class, resource_class
 from generate.examples import FILES, example_of
-from generate.reference_pages import path_of
+from generate.reference_pages import path_of, paths_in_place
 
 TABLES: Final = {
     "README.md": ("resources",),
@@ -71,8 +70,7 @@ def _in_place() -> Iterator[tuple[str, ...]]:
     yield ("resource", "what changes in place")
     yield ("---", "---")
     for token in RESOURCES:
-        paths = ", ".join(sorted(f"`{format_path(path)}`" for path in resource_class(token).in_place))
-        yield (_page(token), paths or "nothing")
+        yield (_page(token), paths_in_place(resource_class(token)))
 
 
 def unknown_outputs(token: str) -> list[str]:

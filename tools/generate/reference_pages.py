@@ -25,7 +25,6 @@ _NOWHERE: Final[Mapping[str, str]] = {}
 FOLDER: Final = "docs/reference"
 _TEMPLATE: Final = "gcpx:compute:InstanceTemplate"
 """The resource whose page describes the types that several resources share."""
-_ROLLING: Final = "[a rolling fleet](../fleets.md#change-a-running-fleet)"
 _GUIDES: Final = {
     "gcpx:compute:BulkInstances": "[fleets](../fleets.md)",
     "gcpx:compute:InstanceTemplate": "[instance templates](../templates.md)",
@@ -104,6 +103,13 @@ def _page(*sections: str) -> str:
     return "\n".join(section.rstrip() + "\n" for section in sections if section)
 
 
+def paths_in_place(resource: type[Resource]) -> str:
+    """List the inputs of a resource that change in place."""
+    inputs = object_type(resource.model).inputs
+    paths = sorted(f"`{format_path(path)}`" for path in resource.in_place if path[0] in inputs)
+    return ", ".join(paths) or "nothing"
+
+
 def _opening(description: str) -> tuple[str, str]:
     """Return the first two sentences, with which a page opens, and the others, which follow its first table."""
     sentences = re.split(r"(?<=\.) (?=[A-Z`]|gcpx )", description)
@@ -112,13 +118,11 @@ def _opening(description: str) -> tuple[str, str]:
 
 def _overview(resource: type[Resource]) -> str:
     """Say in a table what users ask first."""
-    paths = ", ".join(sorted(f"`{format_path(path)}`" for path in resource.in_place))
-    rolling = "updatePolicy" in object_type(resource.model).inputs
     rows = {
         "guide": _GUIDES.get(resource.token, ""),
         "Google's reference": _REFERENCES[resource.token],
-        "changes in place": paths or "nothing",
-        "any other change": f"replaces the resource{f', except in {_ROLLING}' if rolling else ''}",
+        "changes in place": paths_in_place(resource),
+        "any other change": "replaces the resource",
         "ID": f"`{resource.id_forms[0]}`, [and other forms](#import)",
     }
     return "\n".join(["| | |", "| --- | --- |", *(f"| {name} | {said} |" for name, said in rows.items() if said), ""])

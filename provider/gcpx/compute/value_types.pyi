@@ -502,6 +502,7 @@ class MemberValues(TypedDict, total=False):
     differs: list[str]
     externalAddress: str
     fallback: int
+    fallbackHash: str
     generation: str
     hostname: str
     id: str
@@ -865,7 +866,6 @@ class UpdatePolicyValues(TypedDict, total=False):
     onFailure: str
     pauseAfter: int | str
     ready: ReadinessValues
-    strategy: str
 
 class VersionProgressValues(TypedDict, total=False):
     inlineSbomInfo: SbomInfoValues

@@ -68,9 +68,7 @@ def plan(resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: 
     """
     old, new = _completed(resource, old, new, outputs)
     changes = [
-        change
-        if is_below(change.path, resource.in_place) or resource.changes_in_place(change.path, new)
-        else attrs.evolve(change, replaces=True)
+        change if is_below(change.path, resource.in_place) else attrs.evolve(change, replaces=True)
         for change in _differences(resource, old, new, outputs)
     ]
     known, moved = {change.path for change in changes}, resource.moved(old, new, outputs)
@@ -107,7 +105,7 @@ def _differences(resource: Resource, old: dict[str, Any], new: dict[str, Any], o
     changes = [change for change in differences if not _names_same_place(resource, change.path, locations[0], new)]
     if old.get(naming.IMPORTED):
         # The import made up what Google never returns, and recorded what Google chose: neither is a reason to replace.
-        changes = [change for change in changes if is_below(change.path, resource.in_place) or not change.unseen]
+        changes = [change for change in changes if is_below(change.path, _compared(resource)) or not change.unseen]
     known = {change.path for change in changes}
     return changes + [Change(path, "update") for path in resource.left_over(new, outputs) if path not in known]
 
@@ -297,15 +295,14 @@ def predict(resource: Resource, inputs: dict[str, Any], prior: dict[str, Any]) -
         for name, value in before.items()
         if name in kind.properties
         and not kind.properties[name].traits.volatile
-        and (name not in kind.inputs or (was_read and not _changes_in_place(resource, name, inputs)))
+        and (name not in kind.inputs or (was_read and all(path[0] != name for path in resource.in_place)))
     }
     certain = resource.predict(_placed(resource, inputs, reveal(prior)))
     return stable | predicted_outputs(kind, without_hidden(inputs)) | certain
 
 
-def _changes_in_place(resource: Resource, name: str, inputs: dict[str, Any]) -> bool:
-    """Return whether an update can change a property, or a part of it."""
-    return any(path[0] == name for path in resource.in_place) or resource.changes_in_place((name,), inputs)
+def _compared(resource: Resource) -> frozenset[Path]:
+    return resource.in_place if resource.compared is None else resource.compared
 
 
 def outputs_of(resource: Resource, state: State, inputs: dict[str, Any]) -> dict[str, Any]:
@@ -328,7 +325,7 @@ def refresh(resource: Resource, state: State, inputs: dict[str, Any], prior: dic
     """Return the inputs that a refresh writes: the user's properties with Google's values, and what drifted."""
     rule, how = resource.autoname, resource.comparison(inputs, state.properties)
     last = UNKNOWN if prior.get(naming.UNREAD) else prior
-    fresh = refreshed_inputs(resource.type, inputs, state.properties, last, how, resource.in_place)
+    fresh = refreshed_inputs(resource.type, inputs, state.properties, last, how, _compared(resource))
     if rule is not None and inputs.get(naming.AUTONAMED):  # the name that an earlier run generated is no drift
         fresh[rule.property] = inputs[rule.property]
     return fresh

@@ -347,8 +347,8 @@ class Resource(abc.ABC):
         operation_timeout: how long it waits for an operation of Google, in seconds, if the user sets no custom timeout;
             None if Google answers without operations.
         grows: whether an update may create something. If so, each deletion looks for what a killed update has begun.
-        in_place: the paths that change in place, with everything below them; every other change replaces the resource,
-            unless `changes_in_place` allows it.
+        in_place: the paths that change in place, with everything below them; every other change replaces the resource.
+        compared: those of them that a refresh, or an update after an import, compares with Google; None stands for all.
     """
 
     token: ClassVar[str]
@@ -360,6 +360,7 @@ class Resource(abc.ABC):
     operation_timeout: ClassVar[float | None] = None
     grows: ClassVar[bool] = False
     in_place: ClassVar[frozenset[Path]] = frozenset()
+    compared: ClassVar[frozenset[Path] | None] = None
 
     @abc.abstractmethod
     def __init__(self, google: Any, lookups: Any) -> None:
@@ -400,14 +401,6 @@ class Resource(abc.ABC):
         """Return an error of `create` or `update` in words that name the property that caused it and the next step."""
         del context, inputs
         return error
-
-    def changes_in_place(self, path: Path, inputs: dict[str, Any]) -> bool:
-        """Return whether a change at a path that is not below one of `in_place` is made in place, too.
-
-        `inputs` are the new ones, which may hold unknowns.
-        """
-        del path, inputs
-        return False
 
     def left_over(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> list[Path]:
         """Return the paths of inputs that an update has to enforce although they are equal to the last ones; offline.

@@ -130,7 +130,9 @@ def refreshed_inputs(
             below = _below(in_place, name)
             last = _part(prior, name)
             value = _refreshed_property(prop, value, found, UNKNOWN if last is None and not below else last, how, below)
-        if value is not None:
+        # A null of the user removes what a template has, so Google does not show it.
+        is_removed = name in inputs and inputs[name] is None and is_absent(prop, found)
+        if value is not None or is_removed:
             result[name] = value
     return result
 

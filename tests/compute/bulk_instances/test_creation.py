@@ -24,7 +24,9 @@ def test_a_fleet_is_created_in_one_call(engine, cloud):
     assert created.id == f"projects/{PROJECT}/regions/us-east1/bulkInstances/{created.outputs['fleetId']}"
     assert member_names(created) == ["web-001", "web-002", "web-003"]
     first = created.outputs["members"][0]
-    assert set(first) == {*("name", "selfLink", "id", "zone", "status", "machineType", "localSsds", "internalAddress")}
+    assert set(first) == {
+        *("name", "selfLink", "id", "zone", "status", "machineType", "localSsds", "internalAddress", "generation")
+    }
     assert (first["status"], first["zone"]) == ("RUNNING", "us-east1-b")
     assert (first["machineType"], first["localSsds"]) == ("e2-small", 0)
     assert created.outputs["perLocationStatus"]["zones/us-east1-b"]["createdVmCount"] == 3
@@ -67,7 +69,8 @@ def test_instance_properties_are_merged_into_the_template(engine, cloud):
     created = engine.create(FLEET, "workers", {**inputs, "instanceProperties": {"labels": {"both": "fleet"}}})
     labels = cloud.get(instance_path("t-1"))["labels"]
 
-    assert labels == {"from": "template", "both": "fleet", "gcpx-bulk": created.outputs["fleetId"]}
+    own = {"gcpx-bulk": created.outputs["fleetId"], "gcpx-generation": created.outputs["generation"]}
+    assert labels == {"from": "template", "both": "fleet", **own}
     assert cloud.get(instance_path("t-1"))["canIpForward"] is True
     alone = engine.create(FLEET, "alone", inputs)
     assert cloud.get(instance_path("t-2"))["labels"]["gcpx-bulk"] == alone.outputs["fleetId"]

@@ -317,7 +317,7 @@ def _machine_types(cloud, resource):
 @pytest.mark.parametrize("edited", [[N2D, N2], [N2D], [], [{"machineType": "n2-standard-4"}]])
 def test_members_keep_what_a_fallback_gave_them_when_the_list_of_fallbacks_is_edited(engine, cloud, edited):
     def program(machine_type, fallbacks):
-        policy = {"strategy": "ROLLING", "maxUnavailable": 4}
+        policy = {"maxUnavailable": 4}
         return fleet(4, updatePolicy=policy, machineType=machine_type, minCount=1, fallbacks=fallbacks)
 
     zones = ("us-east1-b", "us-east1-c", "us-east1-d")
@@ -340,9 +340,31 @@ def test_members_keep_what_a_fallback_gave_them_when_the_list_of_fallbacks_is_ed
 
 def test_a_fallback_that_only_names_zones_keeps_no_machine_type(engine, cloud):
     def program(machine_type, **more):
-        return fleet(6, updatePolicy={"strategy": "ROLLING"}, machineType=machine_type, locationPolicy=IN_B, **more)
+        return fleet(6, updatePolicy={"maxUnavailable": 1}, machineType=machine_type, locationPolicy=IN_B, **more)
 
     set_limits(cloud, **ROOM_IN_C)
     created = engine.create(FLEET, "workers", program("e2-small", fallbacks=THEN_C["fallbacks"]))
     updated = engine.update(created, program("e2-medium"))
     assert set(_machine_types(cloud, updated).values()) == {"e2-medium"}
+
+
+def test_the_preview_knows_a_member_of_a_fallback_that_an_earlier_update_has_moved_in_the_list(engine, cloud):
+    def program(machine_type, fallbacks):
+        return fleet(2, updatePolicy={"maxUnavailable": 1}, machineType=machine_type, minCount=1, fallbacks=fallbacks)
+
+    set_limits(cloud, machineTypes={zone: {"e2-small": 1} for zone in ("us-east1-b", "us-east1-c", "us-east1-d")})
+    created = engine.create(FLEET, "workers", program("e2-small", [N2]))
+    set_limits(cloud)
+    moved = engine.update(created, program("e2-small", [N2D, N2]))
+    engine.log.messages.clear()
+    engine.preview_update(moved, program("e2-medium", [N2D, N2]))
+    said = engine.log.messages[-1][2].splitlines()
+    assert [line.partition(":")[0] for line in said[:1]] == ["what this update does"]
+    assert "1 member is changed without a restart" in said[0]
+    assert any(line.startswith("- 1 member is restarted: ") for line in said)
+
+    cloud.emulator.requests.kept.clear()
+    engine.update(moved, program("e2-medium", [N2D, N2]))
+    assert [name for name in cloud.calls("compute.instances.") if name.endswith((".stop", ".delete"))] == [
+        "compute.instances.stop"
+    ]

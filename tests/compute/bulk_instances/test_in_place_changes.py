@@ -1,4 +1,4 @@
-"""Labels, tags, metadata, minimum and location policy change in place; other properties replace the fleet."""
+"""Changes keep the fleet: its members are changed one by one, and some settings need no call at all."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ def test_labels_tags_and_metadata_change_on_the_running_instances(engine, cloud)
     cloud.change(instance_path("web-001"), lambda body: body["labels"].update(added="by-hand"))
     changed = fleet(labels={"a": "2"}, tags={"items": ["x"]}, metadata={"items": [{"key": "k", "value": "v"}]})
     assert not engine.diff(created, changed).replaces
-    engine.update(created, changed)
+    updated = engine.update(created, changed)
     first, last = cloud.get(instance_path("web-001")), cloud.get(instance_path("web-003"))
 
-    assert first["labels"] == {"a": "2", "added": "by-hand", "gcpx-bulk": created.outputs["fleetId"]}
-    assert last["labels"] == {"a": "2", "gcpx-bulk": created.outputs["fleetId"]}
+    own = {"gcpx-bulk": created.outputs["fleetId"], "gcpx-generation": updated.outputs["generation"]}
+    assert first["labels"] == {"a": "2", "added": "by-hand", **own}
+    assert last["labels"] == {"a": "2", **own}
     assert (last["tags"]["items"], last["metadata"]["items"]) == (["x"], [{"key": "k", "value": "v"}])
     assert first["id"] in {member["id"] for member in created.outputs["members"]}, "no instance was replaced"
     cloud.emulator.requests.kept.clear()
-    engine.update(created, changed)
+    engine.update(updated, changed)
     assert set(cloud.calls()) == {LIST}, "nothing differs, so nothing is called"
 
 
@@ -49,13 +50,12 @@ def test_labels_that_someone_else_changed_meanwhile_are_read_again(engine, cloud
         ({"canIpForward": True}, "instanceProperties.canIpForward"),
     ],
 )
-def test_other_properties_replace_the_fleet(engine, change, path):
+def test_other_properties_change_member_by_member(engine, change, path):
     created = engine.create(FLEET, "workers", fleet())
     found = engine.diff(created, fleet(**change))
 
     assert list(found.detailedDiff) == [path]
-    assert list(found.replaces) == ["instanceProperties"]
-    assert not found.deleteBeforeReplace, "numbers go on, so the new fleet can come first"
+    assert list(found.replaces) == []
 
 
 def test_a_new_location_policy_or_minimum_needs_no_call(engine, cloud):

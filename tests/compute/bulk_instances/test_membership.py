@@ -155,9 +155,11 @@ def test_members_found_by_another_label_or_a_pattern_join_no_other_fleet(engine,
         "sourceInstanceTemplate": made.outputs["selfLink"],
         "instanceProperties": {"labels": ROLE},
     }
-    assert member_names(engine.create(FLEET, "workers", inputs)) == ["t-1", "t-2"]
+    created = engine.create(FLEET, "workers", inputs)
+    assert member_names(created) == ["t-1", "t-2"]
 
-    assert cloud.get(instance_path("t-1"))["labels"] == ROLE
+    own = {"gcpx-generation": created.outputs["generation"]}
+    assert cloud.get(instance_path("t-1"))["labels"] == {**ROLE, **own}
     assert engine.refresh(other).outputs["createdCount"] == 1
 
 

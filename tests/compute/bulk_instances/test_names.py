@@ -27,7 +27,7 @@ def test_lost_members_with_the_lowest_numbers_are_created_again_in_a_full_patter
     body = cloud.requests(BULK)[-1]["body"]
     assert body["perInstanceProperties"] == {"z-1": {}, "z-2": {}}
     assert "namePattern" not in body
-    assert cloud.get(instance_path("z-1"))["labels"] == {"gcpx-bulk": created.outputs["fleetId"]}
+    assert cloud.get(instance_path("z-1"))["labels"]["gcpx-bulk"] == created.outputs["fleetId"]
     assert engine.refresh(repaired) == repaired
     assert not engine.diff(repaired, fleet(9, namePattern="z-#")).detailedDiff
 
@@ -55,17 +55,17 @@ def test_a_pattern_with_text_after_its_number_keeps_it(engine, cloud):
 @pytest.mark.parametrize(
     ("change", "first"),
     [
-        ({"count": 5}, True),
-        ({"count": 4}, False),
-        ({"count": 5, "namePattern": "y-#"}, False),
-        ({"count": 5, "locationPolicy": {"locations": {"zones/us-east1-d": {"preference": "ALLOW"}}}}, False),
-        ({"count": 5, "region": "us-west1"}, False),
-        ({"count": UNKNOWN}, False),
+        ({"fleetId": "team"}, True),
+        ({"fleetId": "team", "count": 4}, False),
+        ({"namePattern": "y-#"}, False),
+        ({"fleetId": "team", "locationPolicy": {"locations": {"zones/us-east1-d": {"preference": "ALLOW"}}}}, False),
+        ({"region": "us-west1"}, False),
+        ({"fleetId": "team", "count": UNKNOWN}, False),
     ],
 )
 def test_a_preview_deletes_the_old_fleet_first_if_the_pattern_has_too_few_names_for_both(engine, change, first):
     created = engine.create(FLEET, "workers", fleet(5, namePattern="z-#"))
-    found = engine.diff(created, {**fleet(5, namePattern="z-#", machineType="e2-medium"), **change})
+    found = engine.diff(created, {**fleet(5, namePattern="z-#"), **change})
 
     assert found.replaces
     assert found.deleteBeforeReplace == first
@@ -78,7 +78,6 @@ def warnings(engine):
 
 
 NAMED = {name: value for name, value in fleet().items() if name not in {"count", "namePattern"}}
-MEDIUM = {"instanceProperties": fleet(machineType="e2-medium")["instanceProperties"]}
 ROLE = {"labels": {"role": "worker"}, "fleetId": "labels/role=worker"}
 
 
@@ -87,13 +86,13 @@ ROLE = {"labels": {"role": "worker"}, "fleetId": "labels/role=worker"}
     [
         (
             fleet(1, fleetId="crew"),
-            fleet(1, fleetId="crew", machineType="e2-medium"),
+            fleet(1, fleetId="crew", namePattern="app-###"),
             "both fleets have the same fleetId",
         ),
         (fleet(1, **ROLE), fleet(1, labels={"role": "worker"}), "each fleet would find the members of the other"),
         (
             {**NAMED, "perInstanceProperties": {"web-001": {}}},
-            {**NAMED, **MEDIUM, "perInstanceProperties": {"web-001": {}, "web-002": {}}},
+            {**NAMED, "fleetId": "crew", "perInstanceProperties": {"web-001": {}, "web-002": {}}},
             "the new ones may have the same names",
         ),
     ],
@@ -111,7 +110,7 @@ def test_a_preview_says_why_the_old_fleet_is_deleted_first(engine, before, after
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        (fleet(0, fleetId="crew"), fleet(0, fleetId="crew", machineType="e2-medium")),
+        (fleet(0, fleetId="crew"), fleet(0, fleetId="crew", namePattern="app-###")),
         (fleet(2, fleetId="crew"), fleet(3, fleetId="crew")),
         (rolling(9, namePattern="z-#"), rolling(9, namePattern="z-#", machineType="e2-medium")),
     ],
@@ -203,7 +202,7 @@ def test_the_name_of_a_member_that_another_instance_has_is_told(engine, cloud):
 
 
 def test_a_rolling_replacement_of_a_fleet_with_a_full_pattern_uses_the_names_that_it_frees(engine, cloud):
-    rolling = {"updatePolicy": {"strategy": "ROLLING", "maxUnavailable": 3, "maxSurge": 0}}
+    rolling = {"updatePolicy": {"maxUnavailable": 3, "maxSurge": 0}}
     created = engine.create(FLEET, "workers", {**fleet(9, namePattern="z-#"), **rolling})
     changed = {**fleet(9, namePattern="z-#", canIpForward=True), **rolling}
     assert not engine.diff(created, changed).replaces

@@ -175,6 +175,8 @@ class FleetMachine(RuleBasedStateMachine):
         for member in self.fleet.members:
             self.fleet.report(member, "ready")
         policy = {name: value for name, value in self.program.policy.items() if name != "maxDeleted"}
+        if not self.program.unavailable:  # a restart would be refused
+            policy["maxUnavailable"] = 1
         self.program = self._changed({"policy": policy})
         for _ in range(2):
             self._run(refresh=True)

@@ -51,7 +51,13 @@ def copy_of(cloud, member, name):
 
 def said(stack):
     """Return the lines that the plugin that runs has printed for the user."""
-    return "\n".join(text for severity, _, text in stack.engine.log.messages if severity in {"INFO", "WARNING"})
+    said = (text for severity, _, text in stack.engine.log.messages if severity in {"INFO", "WARNING"})
+    return "\n".join(filter(_is_unexpected, said))
+
+
+def _is_unexpected(text):
+    """Return whether a line is about anything but the deletions of a rollout."""
+    return not text.startswith("this update deletes ")
 
 
 def create_without_reading(stack, inputs):
@@ -89,7 +95,7 @@ def test_scaling_in_deletes_the_member_that_the_preview_names(stack, cloud):
 
     assert [before[key] for key in before.keys() - names(cloud).keys()] == ["web-003"]
     assert member_names(stack.state) == ["web-001", "web-002"]
-    assert "a-copy" in stack.warnings[0]
+    assert "a-copy" in "\n".join(stack.warnings)
     assert stranger in instances(cloud)
     assert_settled(stack, fleet(2, labels=ROLE))
 
@@ -170,7 +176,7 @@ def test_a_destroy_leaves_a_stranger_and_names_it(stack, cloud):
     gone = [body["name"] for key, body in before.items() if key not in instances(cloud)]
     assert sorted(gone) == ["web-001", "web-002", "web-003"]
     assert instances(cloud)[stranger] == before[stranger]
-    assert "a-copy" in stack.warnings[0]
+    assert "a-copy" in "\n".join(stack.warnings)
 
 
 def test_a_stranger_of_a_parked_fleet_is_no_drift(stack, cloud):
@@ -191,7 +197,7 @@ def test_a_fleet_of_which_only_a_stranger_is_left_is_gone(stack, cloud):
     stack.refresh()
 
     assert stack.state is None
-    assert "a-copy" in stack.warnings[0]
+    assert "a-copy" in "\n".join(stack.warnings)
     stack.run("up", fleet(3, labels=ROLE))
     assert len(member_names(stack.state)) == 3
     assert stranger in instances(cloud)
@@ -452,7 +458,7 @@ def test_a_stranger_that_appears_during_a_creation_is_not_taken_in(cloud, kind):
     assert stack.failed is None
     assert len(member_names(stack.state)) == count
     assert "a-copy" not in member_names(stack.state)
-    assert "a-copy" in stack.warnings[0]
+    assert "a-copy" in "\n".join(stack.warnings)
     stack.run("destroy", {})
     assert instances(cloud).keys() == others | {stranger}
     stack.end_plugin()
@@ -491,7 +497,7 @@ def test_a_fleet_whose_creation_was_not_read_back_has_what_its_operations_made(c
     stack.run("destroy", {})
 
     assert instances(cloud).keys() == others | {stranger}
-    assert "a-copy" in stack.warnings[0]
+    assert "a-copy" in "\n".join(stack.warnings)
     stack.end_plugin()
 
 
@@ -518,7 +524,7 @@ def test_the_members_that_a_failed_rollout_created_are_in_the_state_although_the
     stack.run("up", changed)
 
     assert stack.failed is None
-    assert stack.warnings == []
+    assert not any(map(_is_unexpected, stack.warnings))
     assert {member["id"] for member in _members(stack)} == {
         key for key, body in instances(cloud).items() if "labels" in body
     }
@@ -541,7 +547,7 @@ def test_the_members_that_a_rollback_created_are_in_the_state(cloud):
 
     assert_settled_after_rollback(stack, inputs)
     stack.run("up", {**inputs, "count": 2})
-    assert stack.warnings == []
+    assert not any(map(_is_unexpected, stack.warnings))
     assert {member["id"] for member in _members(stack)} == {
         key for key, body in instances(cloud).items() if "labels" in body
     }

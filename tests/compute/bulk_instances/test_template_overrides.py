@@ -42,7 +42,7 @@ def _instance(cloud, name="t-1"):
 
 
 def _own(labels):
-    return {key: value for key, value in labels.items() if key != "gcpx-bulk"}
+    return {key: value for key, value in labels.items() if key not in {"gcpx-bulk", "gcpx-generation"}}
 
 
 @pytest.mark.parametrize(
@@ -61,13 +61,9 @@ def test_a_null_is_sent_and_removes_what_the_template_has(engine, cloud, fleet_o
     body = cloud.requests(BULK)[0]["body"]["instanceProperties"]
 
     assert sent.items() <= body.items()
-    removed = {
-        "gcpx-action": None,
-        "gcpx-fallback": None,
-        "gcpx-generation": None,
-        **({"a": None} if "labels" in overrides else {}),
-    }
-    assert body["labels"] == {"gcpx-bulk": created.outputs["fleetId"], **removed}
+    removed = {"gcpx-action": None, "gcpx-fallback": None, **({"a": None} if "labels" in overrides else {})}
+    own = {"gcpx-bulk": created.outputs["fleetId"], "gcpx-generation": created.outputs["generation"]}
+    assert body["labels"] == {**own, **removed}
     assert not gone(_instance(cloud))
     assert created.inputs["instanceProperties"] == overrides
 
@@ -86,27 +82,27 @@ def test_nulls_are_kept_and_are_no_change(engine, fleet_of, overrides):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "path", "replaces"),
+    ("old", "new", "path"),
     [
-        ({"canIpForward": None}, {}, "canIpForward", True),
-        ({}, {"canIpForward": None}, "canIpForward", True),
-        ({"canIpForward": None}, {"canIpForward": False}, "canIpForward", True),
-        ({"canIpForward": False}, {}, "canIpForward", True),
-        ({}, {"canIpForward": False}, "canIpForward", True),
-        ({"scheduling": {"preemptible": None}}, {}, "scheduling", True),
-        ({"labels": {"a": None}}, {"labels": {}}, "labels", False),
-        ({"labels": {"a": None}}, {}, "labels", False),
-        ({"labels": {"a": None}}, {"labels": {"a": "9"}}, "labels.a", False),
-        ({"tags": None}, {}, "tags", False),
-        ({}, {"tags": {"items": []}}, "tags", False),
+        ({"canIpForward": None}, {}, "canIpForward"),
+        ({}, {"canIpForward": None}, "canIpForward"),
+        ({"canIpForward": None}, {"canIpForward": False}, "canIpForward"),
+        ({"canIpForward": False}, {}, "canIpForward"),
+        ({}, {"canIpForward": False}, "canIpForward"),
+        ({"scheduling": {"preemptible": None}}, {}, "scheduling"),
+        ({"labels": {"a": None}}, {"labels": {}}, "labels"),
+        ({"labels": {"a": None}}, {}, "labels"),
+        ({"labels": {"a": None}}, {"labels": {"a": "9"}}, "labels.a"),
+        ({"tags": None}, {}, "tags"),
+        ({}, {"tags": {"items": []}}, "tags"),
     ],
 )
-def test_a_null_a_default_and_a_missing_property_differ(engine, fleet_of, old, new, path, replaces):
+def test_a_null_a_default_and_a_missing_property_differ(engine, fleet_of, old, new, path):
     created = engine.create(FLEET, "workers", fleet_of({"description": "x", **old}))
     found = engine.diff(created, fleet_of({"description": "x", **new}))
 
     assert list(found.detailedDiff) == [f"instanceProperties.{path}"]
-    assert bool(found.replaces) is replaces
+    assert not found.replaces
 
 
 @pytest.mark.parametrize(("old", "new"), [({}, {"labels": {}}), ({"scheduling": {}}, {}), ({"tags": {}}, {})])
@@ -153,13 +149,14 @@ def test_running_instances_get_the_tags_and_metadata_that_new_ones_would_have(
     assert (found.get("metadata") or {}).get("items", []) == items
 
 
-def test_a_template_that_cannot_be_read_is_reported(engine, cloud, fleet_of):
+def test_a_change_needs_the_template(engine, cloud, fleet_of):
     created = engine.create(FLEET, "workers", fleet_of({"labels": {"c": "3"}}))
     cloud.emulator.store.delete(f"projects/{PROJECT}/global/instanceTemplates/base")
-    engine.update(created, fleet_of({"labels": {"a": None}}))
+    with driver.failing() as failed:
+        engine.update(created, fleet_of({"labels": {"a": None}}))
 
-    assert _own(_instance(cloud)["labels"]) == {"b": "2"}
-    assert any("stay unchanged on the instances" in said for _, _, said in engine.log.messages)
+    assert failed[0].message.startswith("sourceInstanceTemplate: must name something that exists")
+    assert _own(_instance(cloud)["labels"]) == {"a": "1", "b": "2", "c": "3"}
 
 
 def test_a_null_for_all_labels_is_refused(engine, fleet_of):
@@ -204,6 +201,7 @@ def test_a_null_without_a_template_is_a_missing_property(engine, cloud):
     assert {key: value for key, value in body["labels"].items() if value is not None} == {
         "b": "2",
         "gcpx-bulk": created.outputs["fleetId"],
+        "gcpx-generation": created.outputs["generation"],
     }
     assert "canIpForward" not in body
     assert engine.diff(created, fleet(labels={"b": "2"})).changes == NO_CHANGE

@@ -12,7 +12,7 @@ from programs import ATTACHMENT, FLEET, KEY, TEMPLATE, attachment, fleet, key, t
 
 WEB = {"name": "web", **template()}
 NEVER_READY = {
-    "updatePolicy": {"strategy": "ROLLING", "ready": {"guestAttribute": "app/never", "within": 3600}},
+    "updatePolicy": {"maxUnavailable": 1, "ready": {"guestAttribute": "app/never", "within": 3600}},
     "metadata": {"items": [{"key": "enable-guest-attributes", "value": "TRUE"}]},
 }
 

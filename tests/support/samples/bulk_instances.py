@@ -4,7 +4,7 @@ from typing import Any
 
 from emulated import Emulated
 from hypothesis import strategies as st
-from programs import DEBIAN, FLEET, PROJECT, ZONE, fleet
+from programs import DEBIAN, FLEET, PROJECT, ZONE, fleet, one_at_a_time
 from sample import CANCELLATIONS, CRASHES, FAULTS, ApiObject, Edit, Inputs, Life, Program, Sample, inputs_with
 from valid import SECRET_METADATA, labels, metadata, names
 
@@ -25,14 +25,13 @@ _INSTANCE = inputs_with(
 _AMOUNT = st.integers(1, 2) | st.sampled_from(["1", "50%", "100%"])
 _ACTIONS = st.sampled_from(["REFRESH", "RESTART", "REPLACE"])
 _ROLLING = {
-    "strategy": st.just("ROLLING"),
     "maxUnavailable": _AMOUNT,
     "onFailure": st.sampled_from(["STOP", "ROLL_BACK"]),
     "pauseAfter": _AMOUNT,
     "ready": inputs_with({}, {"status": st.just("RUNNING"), "within": st.integers(1, 600), "guestAttribute": st.sampled_from(["app/state", "app/state=ready"])}),
 }  # fmt: skip
 _UPDATE_POLICY = (
-    st.just({"strategy": "REPLACE_ALL"})
+    st.just({"maxUnavailable": 1})
     | inputs_with(_ROLLING, {"maxDeleted": _AMOUNT, "maxSurge": _AMOUNT, "minimalAction": _ACTIONS})
     | inputs_with(_ROLLING, {"keepNames": st.booleans(), "mostDisruptiveAction": _ACTIONS})
 )
@@ -73,7 +72,7 @@ def _named(*given: str, **more: Any) -> Inputs:
 
 
 def _rolling(policy: Inputs, **more: Any) -> Inputs:
-    return fleet(2, updatePolicy={"strategy": "ROLLING", **policy}, **more)
+    return fleet(2, updatePolicy=one_at_a_time(policy), **more)
 
 
 def _crew(count: int, **more: Any) -> Inputs:
@@ -115,16 +114,17 @@ SAMPLE = Sample(
     later_calls=("compute.regionOperations.wait", "compute.instances.list"),
     lives={
         "fleet": Life(
-            inputs=fleet(fleetId="workers", labels={"role": "worker"}),
+            inputs=fleet(fleetId="team", labels={"role": "worker"}),
             path=_MEMBER,
             drift=(lambda cloud: _lose(cloud, _MEMBER), "count"),
             edits=[
                 Edit({"count": 5}, "update", {"count"}),
                 Edit({"count": 2}, "update", {"count"}),
                 Edit(fleet(count=2, labels={"role": "boss"}), "update", {"instanceProperties.labels.role"}),
-                Edit(fleet(count=2, labels={"role": "boss"}, machineType="e2-medium"), "replace", {"instanceProperties.machineType"}),
+                Edit(fleet(count=2, labels={"role": "boss"}, machineType="e2-medium"), "update", {"instanceProperties.machineType"}),
+                Edit(fleet(count=2, labels={"role": "boss"}, machineType="e2-medium", namePattern="app-###"), "replace", {"namePattern"}),
             ],
-            imports=[f"projects/{PROJECT}/regions/us-east1/bulkInstances/workers"],
+            imports=[f"projects/{PROJECT}/regions/us-east1/bulkInstances/team"],
             remove=_lose_all,
         )
     },
@@ -186,7 +186,7 @@ SAMPLE = Sample(
     surround=_surround,
     declared=st.builds(
         _declared, st.integers(1, 3), st.sampled_from(["e2-small", "e2-medium"]), st.sampled_from([{}, {"tier": "web"}, {"tier": "db"}]),
-        inputs_with({}, {"fleetId": st.just("crew"), "updatePolicy": st.just({"strategy": "ROLLING", **_ONE}), "minCount": st.just(1)}),
+        inputs_with({}, {"fleetId": st.just("crew"), "updatePolicy": st.just(_ONE), "minCount": st.just(1)}),
     ),
     identity=_identity,
 )  # fmt: skip

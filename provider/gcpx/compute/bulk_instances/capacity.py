@@ -353,7 +353,7 @@ class Alternative:
     @property
     def index(self) -> int:
         """The index of the fallback; -1 for the fleet's own properties."""
-        return index_of_fallback(self.labels)
+        return index_of_fallback(self.labels.get(FALLBACK_LABEL, ""))
 
 
 def alternatives(inputs: BulkInstancesValues, demand: Demand) -> list[Alternative]:
@@ -379,13 +379,13 @@ _LABEL: Final = re.compile(r"(\d{1,9})(?:-[0-9a-f]+)?")
 """The index of a fallback in the list, as it was then, and a hash of what the fallback changes on its members."""
 
 
-def index_of_fallback(labels: Mapping[str, str]) -> int:
-    """Return the index of the fallback that a member was created with, from its labels; -1 without one.
+def index_of_fallback(label: str) -> int:
+    """Return the index of the fallback that a member was created with, from its label; -1 without one.
 
-    >>> index_of_fallback({FALLBACK_LABEL: "2-99914b93"}), index_of_fallback({})
+    >>> index_of_fallback("2-99914b93"), index_of_fallback("")
     (2, -1)
     """
-    found = _LABEL.fullmatch(labels.get(FALLBACK_LABEL) or "")
+    found = _LABEL.fullmatch(label)
     return int(found[1]) if found else _OWN
 
 
@@ -400,16 +400,16 @@ def labels_of_fallback(index: int, fallback: FallbackValues) -> dict[str, str]:
     return {FALLBACK_LABEL: f"{index}-{_hash(fallback)}"}
 
 
-def inputs_of_member(inputs: BulkInstancesValues, labels: Mapping[str, str]) -> BulkInstancesValues | None:
-    """Return the inputs with which a member with these labels was created.
+def inputs_of_member(inputs: BulkInstancesValues, label: str) -> BulkInstancesValues | None:
+    """Return the inputs with which a member with this label of a fallback, perhaps an empty one, was created.
 
     None if its fallback is not in the list any more, so that it is not known what the fallback has changed.
     """
-    if index_of_fallback(labels) == _OWN:
+    if index_of_fallback(label) == _OWN:
         return inputs
     unchanged: list[FallbackValues] = [{}]
     known = [*unchanged, *(inputs.get("fallbacks") or ())]
-    used = next((item for item in known if labels[FALLBACK_LABEL].endswith(f"-{_hash(item)}")), None)
+    used = next((item for item in known if label.endswith(f"-{_hash(item)}")), None)
     return None if used is None else with_fallback(inputs, used)
 
 

@@ -36,6 +36,7 @@ from gcpx.compute.bulk_instances.fleet import (
     region_of,
     without_deleted,
 )
+from gcpx.compute.bulk_instances.member import Member
 from gcpx.compute.bulk_instances.names import names_across_zones, names_beside_others
 from gcpx.compute.bulk_instances.shortfalls import (
     Diagnosis,
@@ -688,7 +689,7 @@ class _Run:
         return [
             member
             for member in members
-            if member["id"] in existing or index_of_fallback(member.get("labels", {})) < alternative.index
+            if member["id"] in existing or index_of_fallback(Member.of_instance(member).fallback) < alternative.index
         ]
 
     def _members(self) -> list[Instance]:

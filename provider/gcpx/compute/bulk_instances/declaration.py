@@ -20,7 +20,6 @@ from gcpx.compute.bulk_instances.rules import (
     least_action_is_not_above_the_most,
     names_are_kept_without_surge,
     replacing_needs_an_instance_to_spare,
-    rollouts_need_the_rolling_strategy,
 )
 from gcpx.compute.bulk_instances.shortfalls import Shortfall
 from gcpx.compute.instance_properties.properties import InstanceProperties
@@ -62,8 +61,11 @@ class Member(Record):
     fallback: int = output_field(
         "The index of the element of `fallbacks` that the instance was created with, such as `0`; missing if it was created without one."
     )
+    fallback_hash: str = output_field(
+        "A hash of what the fallback changes, which tells it from others if the list `fallbacks` is edited; missing if the instance was created without one."
+    )
     generation: str = output_field(
-        "The instance's generation, which stands for the properties that it was created with or last changed to; missing if the fleet has no `updatePolicy`."
+        "The instance's generation, which stands for the properties that it was created with or last changed to; missing if the fleet was imported, and not changed since."
     )
     hostname: str = output_field(
         "The instance's host name; missing if it has the one that Google derives from its name."
@@ -188,30 +190,24 @@ class Readiness(Record):
 class UpdatePolicy(Record):
     """How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members."""
 
-    RULES = (
-        rollouts_need_the_rolling_strategy,
-        replacing_needs_an_instance_to_spare,
-        names_are_kept_without_surge,
-        least_action_is_not_above_the_most,
-    )
+    RULES = (replacing_needs_an_instance_to_spare, names_are_kept_without_surge, least_action_is_not_above_the_most)
 
     keep_names: bool = field(
         "Give a member that replaces another one the same name, and the same zone if `locationPolicy` or a fallback still allows it. The old one is then deleted first, so `maxSurge` must be 0. Fleets with `perInstanceProperties` always keep names. Default: false.",
         unsent=True,
     )
     max_deleted: int | str = field(
-        "How many members one update may delete, including those that new ones replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. A preview of more is refused, and so is the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.",
+        "How many members one update may delete, including those that new ones replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. A preview of more is refused, and so is the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet by the engine and `pulumi destroy` are not limited. Default: no limit.",
         unsent=True,
         normalize=as_integer_or_percentage,
     )
     max_surge: int | str = field(
-        "How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0`.",
+        "How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0` with `maxUnavailable`; without it, `10%`, at least 1, as far as the names, addresses and `placement` of the fleet allow it.",
         unsent=True,
-        default=0,
         normalize=as_integer_or_percentage,
     )
     max_unavailable: int | str = field(
-        "How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `1`, or `0` with `maxSurge`.",
+        "How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `0` with `maxSurge`; without it, `10%`, at least 1, for members that are restarted, and for those that are replaced and cannot get a successor before they leave.",
         unsent=True,
         normalize=as_integer_or_percentage,
     )
@@ -250,13 +246,6 @@ class UpdatePolicy(Record):
     )
     ready: Readiness = field(
         "When a changed member is ready, such as `{guestAttribute: app/state=ready, within: 300}`.", unsent=True
-    )
-    strategy: str = field(
-        "`REPLACE_ALL` replaces the whole fleet if a changed property cannot change on running instances; `ROLLING` keeps the fleet and changes its members in batches. Default: `REPLACE_ALL`.",
-        unsent=True,
-        enum=("REPLACE_ALL", "ROLLING"),
-        closed=True,
-        default="REPLACE_ALL",
     )
 
 
@@ -344,9 +333,7 @@ class BulkInstancesModel(Record):
         rules.surge_fits_the_name_pattern,
         rules.surge_fits_the_placement,
         rules.named_fleets_have_no_surge,
-        rules.rolling_fleets_keep_a_label,
         rules.guest_attributes_are_enabled,
-        rules.actions_need_the_rolling_strategy,
         rules.actions_are_allowed_by_the_policy,
         rules.chosen_members_exclude_a_pause,
         rules.boot_disks_are_not_from_snapshots,
@@ -389,7 +376,7 @@ class BulkInstancesModel(Record):
         source=FLEET_ID_SOURCE,
     )
     generation: str = output_field(
-        "The generation that members of a fleet with `strategy: ROLLING` have after the update: hashes of the instances' properties, which each member has as its label `gcpx-generation`.",
+        "The generation that members have after the update: hashes of the instances' properties, which each member has as its label `gcpx-generation`.",
         volatile=True,
     )
     instance_flexibility_policy: InstanceFlexibilityPolicy = field(
@@ -462,7 +449,7 @@ class BulkInstancesModel(Record):
         volatile=True,
     )
     rolling_action: RollingAction = field(
-        'Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, once for each value of `trigger`. Requires `updatePolicy.strategy: ROLLING`. Changes in place.',
+        'Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, once for each value of `trigger`. Changes in place.',
         unsent=True,
     )
     running_count: int = output_field(
@@ -478,7 +465,7 @@ class BulkInstancesModel(Record):
         write_only=True,
     )
     update_policy: UpdatePolicy = field(
-        "How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members, such as `{strategy: ROLLING, maxUnavailable: 2}`. Default: such a change replaces the whole fleet. Changes in place.",
+        "How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members, such as `{maxUnavailable: 2}`. Default: a new member is created before the one that it replaces is deleted, and a tenth of the members are changed at a time, at least one. Changes in place.",
         unsent=True,
     )
 

@@ -17,19 +17,17 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from gcpx.compute.bulk_instances.fleet import GENERATION_LABEL, RESERVED_LABELS, Fleet, Instance
-from gcpx.compute.bulk_instances.plan import CHANGES, Level, by_level, is_rolling
+from gcpx.compute.bulk_instances.plan import CHANGES, Level, by_level
 from gcpx.compute.instance_properties.properties import InstanceProperties
 from gcpx.gcp.errors import ApiError
 from gcpx.gcp.request import COMPUTE, Request
 from gcpx.model import codec
-from gcpx.model.fields import nested, object_type
+from gcpx.model.fields import object_type
 from gcpx.model.links import path_of
 from gcpx.model.resource import Context
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues, InstancePropertiesValues
-
-_MISSING: Final = object()
 
 
 def merged_properties(context: Context, fleet: Fleet, inputs: BulkInstancesValues) -> InstancePropertiesValues:
@@ -61,7 +59,7 @@ def own_properties(
 def rolled_properties(
     context: Context, fleet: Fleet, old: BulkInstancesValues, new: BulkInstancesValues
 ) -> tuple[InstancePropertiesValues, InstancePropertiesValues]:
-    """Return the properties before and after an update of a rolling fleet; the old template may have been deleted.
+    """Return the properties before and after an update; the old template may have been deleted.
 
     Raises:
         ApiError: the new template cannot be read.
@@ -73,20 +71,6 @@ def rolled_properties(
 def has_same_properties(old: BulkInstancesValues, new: BulkInstancesValues) -> bool:
     """Return whether two inputs give instances the same properties, as far as the inputs tell."""
     return all(old.get(name) == new.get(name) for name in ("instanceProperties", "sourceInstanceTemplate"))
-
-
-def set_properties(
-    context: Context, fleet: Fleet, old: BulkInstancesValues, new: BulkInstancesValues
-) -> tuple[InstancePropertiesValues, InstancePropertiesValues]:
-    """Return the properties before and after an update that only sets labels, tags and metadata.
-
-    The template is read only if the update changes them.
-    """
-    before, after = nested(old, "instanceProperties"), nested(new, "instanceProperties")
-    if any(before.get(name, _MISSING) != after.get(name, _MISSING) for name in ("labels", "metadata", "tags")):
-        return _readable(context, fleet, old), _readable(context, fleet, new)
-    own = own_properties(new)
-    return own, own
 
 
 def _readable(context: Context, fleet: Fleet, inputs: BulkInstancesValues) -> InstancePropertiesValues:
@@ -174,15 +158,10 @@ def recorded_generation(instance: Instance) -> str:
     return label if _FORM.fullmatch(label) else ""
 
 
-def last_generations(prior: BulkInstancesValues) -> dict[str, str]:
-    """Return the generations of members by their IDs, from the last outputs."""
-    return {item["id"]: item["generation"] for item in prior.get("members") or () if item.get("generation")}
-
-
 def last_generation(prior: BulkInstancesValues) -> str:
     """Return the generation before an update from the last outputs; empty if they do not tell.
 
-    A fleet that was imported, or was not rolling, has no such output. What most of its members are labelled with stands
+    A fleet that was imported has no such output. What most of its members are labelled with stands
     for its last inputs then, which describe them in another spelling.
     """
     if prior.get("generation"):
@@ -193,8 +172,8 @@ def last_generation(prior: BulkInstancesValues) -> str:
 
 
 def creation_generation(context: Context, fleet: Fleet, inputs: BulkInstancesValues) -> str:
-    """Return the generation of a new fleet; empty if it is not rolling. Raises `ApiError` if its template is unreadable."""
-    return generation_of(merged_properties(context, fleet, inputs)) if is_rolling(inputs) else ""
+    """Return the generation of a new fleet. Raises `ApiError` if its template is unreadable."""
+    return generation_of(merged_properties(context, fleet, inputs))
 
 
 def generation_output(generation: str) -> BulkInstancesValues:

@@ -7,19 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from gcpx.compute.bulk_instances.capacity import index_of_fallback, is_parked
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
-from gcpx.compute.bulk_instances.fleet import (
-    Fleet,
-    Instance,
-    fleet_values,
-    is_stopped,
-    number_of_local_ssds,
-    stop_reasons,
-)
-from gcpx.compute.bulk_instances.generation import last_generations, recorded_generation
-from gcpx.compute.bulk_instances.rolling_action import recorded_action
+from gcpx.compute.bulk_instances.fleet import Fleet, Instance, fleet_values, is_stopped, stop_reasons
+from gcpx.compute.bulk_instances.member import Member, members_of_state
 from gcpx.compute.operations import Operation
 from gcpx.model.fields import chosen, nested, object_type
-from gcpx.model.links import name_of
 from gcpx.model.resource import Context, State
 from gcpx.model.response_types import require_types
 
@@ -51,7 +42,7 @@ def live_fleet(
         drift: by the IDs of members, the settings that somebody has changed.
     """
     prior = fleet_values(context.prior)
-    reasons, generations = stop_reasons(context, fleet, members), last_generations(prior)
+    reasons, generations = stop_reasons(context, fleet, members), _generations(prior)
     properties = {
         **creation,
         **_size_outputs(members, inputs, prior),
@@ -74,7 +65,7 @@ def imported_fleet(context: Context, fleet: Fleet, members: list[Instance], inpu
 
 def last_members(context: Context, members: list[Instance], drift: Mapping[str, list[str]]) -> list[MemberValues]:
     """Describe members as they were last listed, without finding out why some are stopped."""
-    generations = last_generations(fleet_values(context.prior))
+    generations = _generations(fleet_values(context.prior))
     return [_member(instance, {}, generations, drift) for instance in members]
 
 
@@ -136,6 +127,11 @@ def _own(
     return {"hostname": host} if is_given else {}
 
 
+def _generations(prior: BulkInstancesValues) -> dict[str, str]:
+    """Return the generations of members by their IDs, from the last outputs."""
+    return {member.id: member.generation for member in members_of_state(prior).values()}
+
+
 def _member(
     instance: Instance, reasons: Mapping[str, str], generations: Mapping[str, str], drift: Mapping[str, list[str]]
 ) -> MemberValues:
@@ -147,30 +143,30 @@ def _member(
         generations: the last known generations by instance ID, in case somebody has removed the label.
         drift: the settings that somebody has changed, by instance ID.
     """
-    labels = instance.get("labels", {})
+    found = Member.of_instance(instance)
     interface = (instance.get("networkInterfaces") or [{}])[0]
     external = (config.get("natIP") for config in interface.get("accessConfigs", ()))
     member: MemberValues = {
-        "name": instance["name"],
+        "name": found.name,
         "selfLink": instance["selfLink"],
-        "id": str(instance["id"]),
-        "zone": name_of(instance["zone"]),
-        "status": instance["status"],
-        "machineType": name_of(instance["machineType"]),
-        "localSsds": number_of_local_ssds(instance),
+        "id": found.id,
+        "zone": found.zone,
+        "status": found.status,
+        "machineType": found.machine_type,
+        "localSsds": found.local_ssds,
     }
-    if (reason := reasons.get(member["id"])) is not None:
+    if (reason := reasons.get(found.id)) is not None:
         member["stopReason"] = reason
-    if (host := instance.get("hostname")) is not None:
-        member["hostname"] = host
-    if (differing := drift.get(member["id"])) is not None:
+    if found.hostname is not None:
+        member["hostname"] = found.hostname
+    if (differing := drift.get(found.id)) is not None:
         member["differs"] = differing
-    if (generation := recorded_generation(instance) or generations.get(member["id"])) is not None:
+    if generation := found.generation or generations.get(found.id):
         member["generation"] = generation
-    if action := recorded_action(instance):
-        member["rollingAction"] = action
-    if (fallback := index_of_fallback(labels)) >= 0:
-        member["fallback"] = fallback
+    if found.action:
+        member["rollingAction"] = found.action
+    if (fallback := index_of_fallback(found.fallback)) >= 0:
+        member["fallback"], member["fallbackHash"] = fallback, found.fallback.partition("-")[2]
     if (internal := interface.get("networkIP")) is not None:
         member["internalAddress"] = internal
     if (address := next(filter(None, external), None)) is not None:

@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from gcpx.compute.bulk_instances.capacity import FleetSize
+from gcpx.compute.bulk_instances.capacity import FleetSize, placement_room
+from gcpx.compute.bulk_instances.names import number_of_names
 from gcpx.compute.bulk_instances.zones import Places
+from gcpx.compute.instance_properties.network_interfaces import own_addresses
 from gcpx.errors import UserError
-from gcpx.model.fields import nested, text
+from gcpx.model.fields import elements, nested, text
 from gcpx.model.numbers import as_integer, as_integer_or_percentage
 from gcpx.model.values import Path
 
@@ -111,9 +113,10 @@ class Policy:
 
     Attributes:
         wanted: the number of members that the fleet should have.
-        rolling: members are changed in batches; otherwise all at once, and only what changes on running instances.
         unavailable: how many members may be missing, stopped or not ready.
         surge: how many more members than wanted may exist.
+        surges_first: whether a member that is replaced leaves only when a new one is ready, so that only members that are
+            restarted are unavailable.
         least, most: the least and the most that is done to a member that is behind.
         keep_names: a member that replaces another one gets its name and zone.
         rolls_back: whether the changed members get their previous properties back after a failed batch.
@@ -127,9 +130,9 @@ class Policy:
     """
 
     wanted: int
-    rolling: bool
     unavailable: int
     surge: int = 0
+    surges_first: bool = False
     least: Level = Level.REFRESH
     most: Level = Level.REPLACE
     keep_names: bool = False
@@ -146,28 +149,29 @@ class Policy:
     def of(cls, inputs: BulkInstancesValues) -> Policy:
         """Read the policy from a fleet's inputs; unknown and malformed values count as missing."""
         given, wanted = nested(inputs, "updatePolicy"), FleetSize.of(inputs).wanted
-        on_stopped = text(inputs, "onStopped") or "START"
-        places = Places.of(inputs)
-        if not is_rolling(inputs):
-            return cls(wanted=wanted, rolling=False, unavailable=wanted, on_stopped=on_stopped, places=places)
-        surge = share(given.get("maxSurge"), wanted, math.ceil) or 0
+        surge, unavailable = share(given.get("maxSurge"), wanted, math.ceil), share(given.get("maxUnavailable"), wanted)
+        few, keeps_names = _few(wanted), given.get("keepNames") is True or bool(inputs.get("perInstanceProperties"))
+        surges_first = surge is None and unavailable is None
+        if surges_first:
+            surge = 0 if keeps_names else min(few, _room_for_surge(inputs, wanted))
+        surge = surge or 0
         ready = nested(given, "ready")
         return cls(
             wanted=wanted,
-            rolling=True,
-            unavailable=_unavailable(given.get("maxUnavailable"), wanted, surge),
+            unavailable=_unavailable(unavailable, 0 if surge and not surges_first else few, surge),
             surge=surge,
+            surges_first=surges_first and surge > 0,
             least=level_named(text(given, "minimalAction"), Level.REFRESH),
             most=level_named(text(given, "mostDisruptiveAction"), Level.REPLACE),
-            keep_names=given.get("keepNames") is True or bool(inputs.get("perInstanceProperties")),
+            keep_names=keeps_names,
             rolls_back=given.get("onFailure") == "ROLL_BACK",
             pause_after=share(given.get("pauseAfter"), wanted, math.ceil),
             guest_attribute=text(ready, "guestAttribute"),
             ready_within=as_integer(ready.get("within")) or _READY_WITHIN,
             min_ready_sec=as_integer(given.get("minReadySec")) or 0,
-            on_stopped=on_stopped,
+            on_stopped=text(inputs, "onStopped") or "START",
             max_deleted=as_integer_or_percentage(given.get("maxDeleted")),
-            places=places,
+            places=Places.of(inputs),
         )
 
     def may_delete(self, deleted: int, members: int) -> bool:
@@ -181,11 +185,6 @@ class Policy:
             raise TooManyDeletedError(deleted, members, self)
 
 
-def is_rolling(inputs: BulkInstancesValues) -> bool:
-    """Return whether a fleet's changes reach its members in batches."""
-    return text(nested(inputs, "updatePolicy"), "strategy") == "ROLLING"
-
-
 def share(given: Any, whole: int, rounded: Any = math.floor) -> int | None:
     """Resolve a number or a percentage of the whole; None if it is missing, unknown or malformed."""
     value = as_integer_or_percentage(given)
@@ -194,11 +193,27 @@ def share(given: Any, whole: int, rounded: Any = math.floor) -> int | None:
     return value
 
 
-def _unavailable(given: Any, wanted: int, surge: int) -> int:
-    """Resolve `maxUnavailable`; without a surge it is at least 1, because no member could be changed otherwise."""
-    least = 0 if surge else 1
-    number = share(given, wanted)
-    return least if number is None else max(least, number)
+_FEW: Final = "10%"
+"""The share of the members that change at once if the program says nothing."""
+
+
+def _few(wanted: int) -> int:
+    return max(1, share(_FEW, wanted) or 0)
+
+
+def _unavailable(given: int | None, default: int, surge: int) -> int:
+    """Complete `maxUnavailable`; without a surge it is at least 1, because no member could be changed otherwise."""
+    return default if given is None else max(0 if surge else 1, given)
+
+
+def _room_for_surge(inputs: BulkInstancesValues, wanted: int) -> int:
+    """Return how many more members than wanted a fleet can have: names, placement and addresses limit them."""
+    interfaces = elements(nested(inputs, "instanceProperties"), "networkInterfaces")
+    if any(any(own_addresses(interface)) for _, interface in interfaces):
+        return 0
+    pattern = text(inputs, "namePattern")
+    rooms = (number_of_names(pattern) if pattern else None, placement_room(inputs))
+    return max(0, min((room - wanted for room in rooms if room is not None), default=_few(wanted)))
 
 
 @attrs.frozen
@@ -431,7 +446,8 @@ class _Course:
         self.zones.subtract(member.zone for member in deleted)
         least = self.wanted - self.kept - self.policy.unavailable
         spare = _Spare(self.ready - least, self.running - least)
-        delete, restart = deleted + self._leave(spare), restarted
+        delete = deleted + self._leave(spare)
+        restart = restarted
         while self._restarts and spare.take(self._restarts[0]):
             restart.append(self._restarts.popleft())
         room = self.wanted + self.policy.surge - (self.existing - len(delete))
@@ -458,8 +474,8 @@ class _Course:
 
     def _leave(self, spare: _Spare) -> list[PlannedMember]:
         """Take running members that leave: surplus ones, then one after the other of the zone that has the most."""
-        taken: list[PlannedMember] = []
-        while (queue := self._next_queue()) and spare.take(queue[0]):
+        taken, waiting = list[PlannedMember](), self.policy.unavailable if self.policy.surges_first else 0
+        while (queue := self._next_queue()) and spare.take(queue[0], keeping=0 if queue is self._surplus else waiting):
             taken.append(queue.popleft())
             self.zones[taken[-1].zone] -= 1
         return taken
@@ -482,9 +498,9 @@ class _Spare:
     ready: int
     running: int
 
-    def take(self, member: PlannedMember) -> bool:
-        """Return whether a running member may be taken away; then fewer others may."""
-        if self.running <= 0 or (member.available and self.ready <= 0):
+    def take(self, member: PlannedMember, *, keeping: int = 0) -> bool:
+        """Return whether a running member may be taken away and `keeping` others still may; then fewer others may."""
+        if self.running <= keeping or (member.available and self.ready <= keeping):
             return False
         self.ready, self.running = self.ready - member.available, self.running - 1
         return True
@@ -542,7 +558,7 @@ def leaving(
     beyond = _beyond_pause(rest, policy)
 
     def leaves_first(member: PlannedMember) -> tuple[bool, bool, tuple[str, int, str]]:
-        return member.id in beyond, policy.rolling and not member.current, member.order
+        return member.id in beyond, not member.current, member.order
 
     found: list[PlannedMember] = []
     zones = Counter(member.zone for member in rest)
@@ -601,3 +617,12 @@ def _left_over(members: list[PlannedMember], wanted: int, gone: set[str]) -> lis
     others = [member for member in behind if member.need is not Level.REPLACE] + current
     others.sort(key=attrgetter("added"), reverse=True)
     return [*old, *others][: max(0, len(rest) - wanted)]
+
+
+def beyond_pause(members: list[PlannedMember], policy: Policy) -> frozenset[str]:
+    """Return the IDs of the members that a rollout leaves as they are, because it pauses before them."""
+    if policy.pause_after is None:
+        return frozenset()
+    planned = [step for step, _ in steps(members, policy.wanted, policy)]
+    touched = {member.id for step in planned for member in (*step.delete, *step.restart, *step.refresh)}
+    return frozenset(member.id for member in members if member.need and member.id not in touched)

@@ -2,52 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Container, Iterable, Sequence
+from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from gcpx.compute.bulk_instances.capacity import inputs_of_member, labels_of_fallback
-from gcpx.compute.bulk_instances.fleet import Instance, fleet_values, is_stopped, is_suspended, name_order
-from gcpx.compute.bulk_instances.generation import generation_of, is_changing, last_generation, need_of, own_properties
-from gcpx.compute.bulk_instances.goal import (
-    OF_FALLBACKS,
-    TooDisruptiveError,
-    can_restart,
-    is_rehosted,
-    known_member,
-    set_back,
-    with_hostnames,
-)
-from gcpx.compute.bulk_instances.plan import (
-    CHANGES,
-    Level,
-    PlannedMember,
-    Policy,
-    Step,
-    deleted_by,
-    leaving,
-    levels_of,
-    steps,
-)
-from gcpx.compute.bulk_instances.rolling_action import RollingAction, warn_of_idle_action
-from gcpx.errors import UserError
+from gcpx.compute.bulk_instances.fleet import Instance, fleet_values, name_order
+from gcpx.compute.bulk_instances.goal import OF_FALLBACKS
+from gcpx.compute.bulk_instances.member import members_of_state
+from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, deleted_by, steps
+from gcpx.compute.bulk_instances.rolling_action import warn_of_idle_action
+from gcpx.compute.bulk_instances.spec import Spec
 from gcpx.model.fields import nested
-from gcpx.model.links import name_of
 from gcpx.model.resource import Context
-from gcpx.model.values import UNKNOWN, Path, has_unknown
+from gcpx.model.values import UNKNOWN, has_unknown
 
 if TYPE_CHECKING:
-    from gcpx.compute.value_types import BulkInstancesValues, MemberValues
+    from gcpx.compute.value_types import BulkInstancesValues
 
-_STOPPED_BY: Final = {
-    "GUEST": "shut down from within",
-    "HOST_ERROR": "stopped by a host error",
-    "PREEMPTED": "preempted",
-    "REQUESTED": "stopped by somebody",
-    "RUN_LIMIT": "stopped at its run limit",
-}
-"""What a preview says of a stopped member, by its `stopReason`."""
 _NAMED: Final = 3
 _SECONDS_OF_A_BATCH: Final = 60
 _SECONDS_OF_AN_HOUR: Final = 3600
@@ -112,7 +84,7 @@ def describe_plan(
     wanted = policy.wanted
     effects = _Effects.of([step for step, _ in planned], names)
     lines = effects.lines("" if certain else "at most ")
-    if policy.rolling and (effects.restarted or effects.replaced):
+    if effects.restarted or effects.replaced:
         least = [running for step, running in planned if _restarted(step) or step.create or step.delete]
         batches = (
             f"{len(least):,} {'batch' if len(least) == 1 else 'batches'}{_hours(len(least), policy.min_ready_sec)}"
@@ -286,55 +258,30 @@ def announcement(lines: list[str]) -> str:
     return "what this update does: " + "\n- ".join(lines)
 
 
-class MixedFleetError(UserError):
-    """A fleet would stop to roll while its members have different properties."""
-
-    def __init__(self, behind: list[str], members: int) -> None:
-        super().__init__(
-            f"updatePolicy: must stay ROLLING until the rollout has ended: {len(behind):,} of {members:,} members "
-            f"{'does' if len(behind) == 1 else 'do'} not have the properties of the fleet, and nothing else would change "
-            f"them: {names_in_words(behind)}. Remove pauseAfter to go on, or restore the previous properties to go back"
-        )
-
-
-def refuse_mixed_fleet(context: Context, new: BulkInstancesValues) -> None:
-    """Raise MixedFleetError if an update ends the strategy ROLLING while members of the state are behind."""
-    prior, policy = fleet_values(context.prior), Policy.of(new)
-    generation, members = prior.get("generation"), prior.get("members") or ()
-    if policy.rolling or not policy.wanted or not generation or new.get("updatePolicy") is UNKNOWN:
-        return
-    behind = [item["name"] for item in members if item.get("generation") not in {None, generation}]
-    if behind:
-        raise MixedFleetError(behind, len(members))
-
-
 def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValues) -> None:
     """Say what an update does to the members in the state; nothing if their wanted number is not known.
 
     Raises:
-        TooDisruptiveError: the change certainly needs more than the policy allows.
+        UserError: the change certainly needs more than the policy allows.
         TooManyDeletedError: the update certainly deletes more members than the policy allows.
     """
     names_are_unknown = new.get("perInstanceProperties") is UNKNOWN
     if names_are_unknown or has_unknown({name: new.get(name) for name in ("count", "updatePolicy", "onStopped")}):
         return
-    refuse_mixed_fleet(context, new)
-    policy, prior = Policy.of(new), fleet_values(context.prior)
-    own = [nested(nested(new, "perInstanceProperties"), item["name"]) for item in prior.get("members") or ()]
+    spec, prior = Spec.offline(context, old, new), fleet_values(context.prior)
+    policy, known = spec.policy, members_of_state(prior)
+    own = [nested(nested(new, "perInstanceProperties"), member.name) for member in known.values()]
     unknowns = has_unknown([new.get("instanceProperties"), new.get("rollingAction"), own])
-    takes_over = _takes_over_machine_type(old, new)
-    certain = ("sourceInstanceTemplate",) not in context.changed and not unknowns and not takes_over
+    certain = not unknowns and ("sourceInstanceTemplate",) not in context.changed and spec.machine_type is not UNKNOWN
     warn_of_idle_action(context, new, prior)
-    members = _members(context, old, new, policy)
-    at_least = members if certain else _members(context, old, new, policy, at_least=True)
-    least = {member.id: member.need for member in at_least}
-    too_much = max((least[member.id] for member in members if not member.stopped), default=Level.NONE)
-    if policy.rolling and too_much > policy.most:
-        raise TooDisruptiveError(too_much, policy.most)
+    sure = spec if certain else Spec.offline(context, old, new, sure=True)
+    sure.require_allowed_plan(prior)
+    members = spec.plan_of_state(prior)
     planned = list(steps(members, policy.wanted, policy))
     deleted = deleted_by(step for step, _ in planned)
-    sure = [one for one in deleted if one.leaves or one.unwanted or least[one.id] is Level.REPLACE]
-    policy.require_few_deletions(len(sure), len(members))
+    certainly = {member.id for member in sure.plan_of_state(prior) if member.need is Level.REPLACE}
+    surely_deleted = [one for one in deleted if one.leaves or one.unwanted or one.id in certainly]
+    policy.require_few_deletions(len(surely_deleted), len(members))
     lines = describe_plan(planned, members, policy, certain=certain, names=names_to_come(context, new))
     if not policy.may_delete(len(deleted), len(members)):
         lines.append(
@@ -342,44 +289,26 @@ def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValue
             "update fails before it changes anything"
         )
     properties = [("instanceProperties", name) for name in OF_FALLBACKS]
-    if lines and policy.rolling and any(path[:2] in properties for path in context.changed):
-        lines += _kept([item["name"] for item in prior.get("members") or () if "fallback" in item])
+    if lines and any(path[:2] in properties for path in context.changed):
+        lines += _kept([member.name for member in known.values() if member.fallback])
     if lines:
         context.inform(announcement(lines))
+    if deleted:
+        context.warn(_deletions(deleted, "" if certain else "at most "))
+    if (
+        any(member.available for member in members)
+        and policy.wanted
+        and min((least for _, least in planned), default=1) <= 0
+    ):
+        context.warn(
+            "no member runs for a time during this update; allow a surge with updatePolicy.maxSurge to avoid that"
+        )
 
 
-def _members(
-    context: Context, old: BulkInstancesValues, new: BulkInstancesValues, policy: Policy, *, at_least: bool = False
-) -> list[PlannedMember]:
-    """Describe the members of the state for the plan of an update, with what they need at most or, instead, `at_least`."""
-    need_of_member, prior = _needs(context, old, new, policy, at_least=at_least), fleet_values(context.prior)
-    hosted, named = with_hostnames(old, prior), nested(new, "perInstanceProperties")
-
-    def need_of_host(item: MemberValues) -> Level:
-        is_unknown = has_unknown(nested(named, item["name"]))
-        return Level.REPLACE if is_rehosted(new, hosted, item) and not (at_least and is_unknown) else Level.NONE
-
-    found = prior.get("members") or ()
-    members = [
-        _member(old, new, policy, item, max(need_of_host(item), need_of_member(item)), at_least=at_least)
-        for item in found
-    ]
-    leave = {member.id for member in leaving(members, policy.wanted, policy)}
-    return [attrs.evolve(member, leaves=member.id in leave) for member in members]
-
-
-def beyond_pause(context: Context, old: BulkInstancesValues, new: BulkInstancesValues) -> frozenset[str]:
-    """Return the IDs of the members that the preview of an update leaves as they are, because the rollout pauses before them.
-
-    Whom a rollout changes before its pause follows from the state, so that the update changes those that the preview has named.
-    """
-    policy = Policy.of(new)
-    if policy.pause_after is None:
-        return frozenset()
-    members = _members(context, old, new, policy)
-    planned = [step for step, _ in steps(members, policy.wanted, policy)]
-    touched = {member.id for step in planned for member in (*step.delete, *step.restart, *step.refresh)}
-    return frozenset(member.id for member in members if member.need and member.id not in touched)
+def _deletions(members: list[PlannedMember], at_most: str) -> str:
+    """Say which members an update deletes, replaced ones included, and what is lost with them."""
+    number = f"{at_most}{len(members):,} {'member' if len(members) == 1 else 'members'}"
+    return f"this update deletes {number} with all disks that have autoDelete: {names_in_words(map(str, members))}"
 
 
 def names_to_come(context: Context, new: BulkInstancesValues) -> list[str] | None:
@@ -423,155 +352,30 @@ def _kept(names: list[str]) -> list[str]:
     return [f"{len(names):,} {verb} changed, unless replaced: {names_in_words(names)}"]
 
 
-def _is_uncertain(path: Path, new: BulkInstancesValues) -> bool:
-    """Return whether the change at a path may turn out to be another one, or none."""
-    return path[0] == "sourceInstanceTemplate" or has_unknown(_value_at(new, path))
+def will_set_back(inputs: BulkInstancesValues, prior: BulkInstancesValues) -> bool:
+    """Return whether an update sets anything back on the members of the state; `inputs` may hold unknowns."""
+    spec = _unchanged(inputs)
+    return any(spec.set_back(member) for member in members_of_state(prior).values() if member.differs)
 
 
-def _value_at(values: Any, path: Path) -> Any:
-    """Return the value at a path; None if there is none, and UNKNOWN if it is below something that is not known."""
-    for part in path:
-        if isinstance(values, dict):
-            values = values.get(part)
-        elif isinstance(values, list) and isinstance(part, int):
-            values = values[part] if part < len(values) else None
-    return values
-
-
-def _member(
-    old: BulkInstancesValues,
-    new: BulkInstancesValues,
-    policy: Policy,
-    known: MemberValues,
-    need: Level,
-    *,
-    at_least: bool,
-) -> PlannedMember:
-    """Describe a member of the state for the plan; `need` is the most, or `at_least` the least, that it needs."""
-    stopped, available = is_stopped(known), known.get("status") == "RUNNING"
-    begun = is_changing(known.get("generation", ""))
-    need = max(need, policy.least) if need and policy.rolling else need
-    restartable = _can_restart(old, new, policy, known, at_least=at_least)
-    if need is Level.RESTART and not restartable:
-        need = Level.REPLACE
-    behind = Level.REPLACE if stopped and policy.on_stopped == "REPLACE" else need
-    drift = set_back(policy, known.get("differs") or (), can_restart=restartable)
-    return attrs.evolve(
-        known_member(new, policy, known),
-        need=max(behind, *drift.values()) if drift else behind,
-        set_back=tuple(drift),
-        current=not behind,
-        available=available,
-        rests=stopped and policy.on_stopped == "KEEP" and not begun,
-        tried=available and begun,
-        note=_why_stopped(known),
-    )
-
-
-def _why_stopped(known: MemberValues) -> str:
-    """Say why a member of the state is stopped; empty if it is not, or if that is not known."""
-    reason = known.get("stopReason", "")
-    if reason == "REQUESTED" and is_suspended(known):
-        return "suspended by somebody"
-    is_ours = reason == "REQUESTED" and is_changing(known.get("generation", ""))
-    return "stopped for a restart" if is_ours else _STOPPED_BY.get(reason, "")
-
-
-def _needs(
-    context: Context, old: BulkInstancesValues, new: BulkInstancesValues, policy: Policy, *, at_least: bool
-) -> Callable[[MemberValues], Level]:
-    """Return a function that says what a member of the state needs.
-
-    If that is not known offline, it is the most that the member can need or, with `at_least`, the least.
-    """
-    levels = frozenset(levels_of(path for path in context.changed if not (at_least and _is_uncertain(path, new))))
-    changed = max(levels, default=Level.NONE)
-    if not policy.rolling:
-        return lambda _: min(changed, Level.REFRESH)
-    prior = last_generation(fleet_values(context.prior)) or _offline_generation(old)
-    wanted = _offline_generation(new, prior, levels) if levels else prior
-    action = RollingAction.of(new, fleet_values(context.prior))
-    asked = {member: min(action.level, policy.most) for member in action.pending}
-    if at_least:  # what is not known may be what members that are behind have
-        asked = {} if has_unknown(new.get("rollingAction")) else asked
-        return lambda known: max(changed, asked.get(known["id"], Level.NONE))
-    if prior and wanted:
-        return lambda known: max(need_of(known.get("generation") or prior, wanted), asked.get(known["id"], Level.NONE))
-    return lambda known: max(
-        need_of(known.get("generation") or prior, prior) if prior else Level.NONE,
-        changed,
-        asked.get(known["id"], Level.NONE),
-    )
-
-
-def _offline_generation(
-    inputs: BulkInstancesValues, prior: str = "", changed: frozenset[Level] = frozenset(CHANGES)
-) -> str:
-    """Return the generation that inputs stand for; empty if that depends on unknown values or a template."""
-    if inputs.get("sourceInstanceTemplate") or has_unknown(inputs.get("instanceProperties")):
-        return ""
-    return generation_of(own_properties(inputs), prior, changed)
-
-
-def will_set_back(inputs: BulkInstancesValues, members: Iterable[MemberValues]) -> bool:
-    """Return whether an update sets anything back on members, as the state has them; `inputs` may hold unknowns."""
-    policy = Policy.of(inputs)
-    return any(_set_back_on(inputs, policy, item) for item in members if item.get("differs"))
-
-
-def describe_drift(inputs: BulkInstancesValues, members: list[MemberValues]) -> str:
+def describe_drift(inputs: BulkInstancesValues, outputs: BulkInstancesValues) -> str:
     """Say which members differ from the program, and in what; empty if none does."""
-    changed = [item for item in members if item.get("differs")]
+    members, spec = members_of_state(outputs), _unchanged(inputs)
+    changed = [member for member in members.values() if member.differs]
     if not changed:
         return ""
-    names = names_in_words(f"{item['name']} ({', '.join(item['differs'])})" for item in changed)
+    names = names_in_words(f"{member.name} ({', '.join(member.differs)})" for member in changed)
     verb = "members differs" if len(changed) == 1 else "members differ"
-    back = "; `pulumi up` sets back what the next preview names" if will_set_back(inputs, changed) else ""
-    policy = Policy.of(inputs)
-    is_kept = any(len(_set_back_on(inputs, policy, item)) < len(item["differs"]) for item in changed)
-    kept = f"; what needs more than updatePolicy.mostDisruptiveAction: {policy.most.name} stays as it is"
+    back = "; `pulumi up` sets back what the next preview names" if any(map(spec.set_back, changed)) else ""
+    is_kept = any(len(spec.set_back(member)) < len(member.differs) for member in changed)
+    kept = f"; what needs more than updatePolicy.mostDisruptiveAction: {spec.policy.most.name} stays as it is"
     return f"{len(changed):,} of {len(members):,} {verb} from the program: {names}{back}{kept if is_kept else ''}"
 
 
-def _set_back_on(inputs: BulkInstancesValues, policy: Policy, known: MemberValues) -> dict[str, Level]:
-    """Return what an update sets back on a member of the state."""
-    return set_back(policy, known["differs"], can_restart=_can_restart(inputs, inputs, policy, known))
-
-
-def _can_restart(
-    old: BulkInstancesValues, new: BulkInstancesValues, policy: Policy, known: MemberValues, *, at_least: bool = False
-) -> bool:
-    """Return whether a member of the state may be restarted; if that is not known, return `at_least`."""
-    wanted = _machine_type(old, new, known)
-    if wanted is UNKNOWN:
-        return at_least
-    return can_restart(policy, known["localSsds"], known["machineType"], name_of(wanted or ""))
-
-
-def _machine_type(old: BulkInstancesValues, new: BulkInstancesValues, known: MemberValues) -> Any:
-    """Return the machine type that a member should have, perhaps UNKNOWN; None if it keeps its own.
-
-    Members keep what Google or their fallback has chosen, as in `Goal.target_of`. The state has the index of the fallback
-    in the list as it was, which the `old` inputs have. A change of the template, which may have the machine type, replaces
-    them anyway.
-    """
-    index, fallbacks, used = known.get("fallback"), old.get("fallbacks") or (), new
-    if index is not None:
-        if index >= len(fallbacks):
-            return None
-        if has_unknown(new.get("fallbacks")):
-            return UNKNOWN
-        found = inputs_of_member(new, labels_of_fallback(index, fallbacks[index]))
-        if found is None:
-            return None
-        used = found
-    if used.get("instanceFlexibilityPolicy"):
-        return None
-    own = nested(used, "instanceProperties").get("machineType")
-    return UNKNOWN if own is None and _takes_over_machine_type(old, new) else own
-
-
-def _takes_over_machine_type(old: BulkInstancesValues, new: BulkInstancesValues) -> bool:
-    """Return whether members get the machine type of the template, which a preview does not read, in place of their own."""
-    before, after = (nested(one, "instanceProperties").get("machineType") for one in (old, new))
-    return bool(new.get("sourceInstanceTemplate")) and after is None and before is not None
+def _unchanged(inputs: BulkInstancesValues) -> Spec:
+    """Return what inputs want of members, as far as it matters for what is set back."""
+    return Spec(
+        inputs=inputs,
+        policy=Policy.of(inputs),
+        machine_type=nested(inputs, "instanceProperties").get("machineType") or "",
+    )

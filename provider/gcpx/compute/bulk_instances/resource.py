@@ -45,17 +45,16 @@ from gcpx.compute.bulk_instances.fleet import (
     without_deleted,
 )
 from gcpx.compute.bulk_instances.generation import creation_generation, generation_output
-from gcpx.compute.bulk_instances.goal import Goal, after_last_update, with_hostnames
+from gcpx.compute.bulk_instances.goal import Goal
 from gcpx.compute.bulk_instances.names import have_too_few_names
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, imported_fleet, live_fleet, unread_fleet
-from gcpx.compute.bulk_instances.plan import Policy, is_rolling
+from gcpx.compute.bulk_instances.plan import Policy
 from gcpx.compute.bulk_instances.preview import (
     announce,
     describe_drift,
     describe_lost,
     describe_new,
     names_in_words,
-    refuse_mixed_fleet,
     will_set_back,
 )
 from gcpx.compute.bulk_instances.rolling_action import RollingAction
@@ -65,6 +64,7 @@ from gcpx.compute.bulk_instances.rules import (
     regional_template_is_in_the_region,
     zones_are_in_the_region,
 )
+from gcpx.compute.bulk_instances.spec import after_last_update, with_hostnames
 from gcpx.compute.insertion import EarlierInsertions, taken_over, wait_for_insertions
 from gcpx.compute.instance_properties.properties import InstanceProperties
 from gcpx.compute.listing import ImportableResources
@@ -390,10 +390,16 @@ _ID: Final = re.compile(
     r"projects/(?P<project>[^/]+)/regions/(?P<region>[^/]+)/"
     r"(?:bulkInstances/(?P<tracked>[^/]+)|(?P<found_by>labels/[^/]+=[^/]*|namePattern/[^/]+))"
 )
-_ROLLED: Final = frozenset({"instanceProperties", "instanceFlexibilityPolicy", "sourceInstanceTemplate"})
-"""The inputs whose changes reach the members in batches, if the update policy is ROLLING."""
 _SET_BACK: Final[Path] = ("members",)
 """The output that shows in a diff if what somebody has changed on members is set back."""
+_OF_MEMBERS: Final[frozenset[Path]] = frozenset(
+    {("instanceProperties",), ("instanceFlexibilityPolicy",), ("sourceInstanceTemplate",), _SET_BACK}
+)
+"""The paths whose changes reach the members in batches."""
+_OF_FLEETS: Final[frozenset[Path]] = frozenset(
+    {("count",), ("minCount",), ("perInstanceProperties",), ("locationPolicy",), ("onStopped",), ("updatePolicy",)}
+    | {("fallbacks",), ("placement",), ("rollingAction",)}
+)
 
 
 class FleetIdTakenError(ProviderError):
@@ -425,11 +431,8 @@ class BulkInstances(InProject):
     model = BulkInstancesModel
     query = BulkInstancesQuery
     autoname = Autoname(property="fleetId", max_length=63)
-    in_place = frozenset(
-        {("count",), ("minCount",), ("perInstanceProperties",), ("locationPolicy",), ("onStopped",), ("updatePolicy",)}
-        | {("fallbacks",), ("placement",), ("rollingAction",)}
-        | {("instanceProperties", name) for name in ("labels", "tags", "metadata")}
-    )
+    in_place = _OF_FLEETS | _OF_MEMBERS
+    compared = _OF_FLEETS | {("instanceProperties", name) for name in ("labels", "tags", "metadata")}
     id_forms = (
         "projects/PROJECT/regions/REGION/bulkInstances/FLEET",
         "projects/PROJECT/regions/REGION/namePattern/PATTERN",
@@ -499,10 +502,6 @@ class BulkInstances(InProject):
         by_tracking_label = "/" not in f"{former.get('fleetId')}{later.get('fleetId')}"
         return "" if by_tracking_label else "each fleet would find the members of the other"
 
-    def changes_in_place(self, path: Path, inputs: dict[str, Any]) -> bool:
-        """Also change the properties of instances in place, if the update policy is ROLLING."""
-        return path == _SET_BACK or (path[0] in _ROLLED and is_rolling(fleet_values(inputs)))
-
     def left_over(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> list[Path]:
         """Enforce the size if the state has members that are not wanted, such as stopped ones, which `count` leaves out.
 
@@ -514,7 +513,7 @@ class BulkInstances(InProject):
             return []
         if is_parked(values):
             return [("count",)] if found else []
-        changed = [_SET_BACK] if will_set_back(values, found) else []
+        changed = [_SET_BACK] if will_set_back(values, fleet_values(outputs)) else []
         if names:
             hosted = with_hostnames(fleet_values(outputs)) - with_hostnames(values)
             other = [item["name"] for item in found if item["name"] not in names or item["name"] in hosted]
@@ -539,7 +538,7 @@ class BulkInstances(InProject):
     def _create(self, context: Context, fleet: Fleet, inputs: BulkInstancesValues) -> State:
         size, names = FleetSize.of(inputs), list(inputs.get("perInstanceProperties") or {})
         generation = creation_generation(context, fleet, inputs)
-        labels = {GENERATION_LABEL: generation, **RollingAction.of(inputs, {}).labels} if generation else {}
+        labels = {GENERATION_LABEL: generation, **RollingAction.of(inputs, {}).labels}
         demand = Demand(count=size.wanted, names=names, labels=labels)
         with self._reserve(context, fleet):
             adopted = self._has_own_instances(context, fleet, inputs, demand)
@@ -583,7 +582,7 @@ class BulkInstances(InProject):
             **chosen(prior, CREATION_OUTPUTS), **removed, **kept_outputs(prior, values, members)
         }  # fmt: skip
         state = live_fleet(context, fleet, members, values, known, differs)
-        lost, drift = describe_lost(prior, members), describe_drift(values, fleet_values(state.properties)["members"])
+        lost, drift = describe_lost(prior, members), describe_drift(values, fleet_values(state.properties))
         if lost:
             context.inform(lost)
         if drift:
@@ -602,7 +601,6 @@ class BulkInstances(InProject):
         """Delete surplus members, start or replace stopped ones, change those that are behind, create missing ones."""
         fleet, values = self._parse(resource_id), fleet_values(new)
         context, last = after_last_update(context, fleet_values(old), values)
-        refuse_mixed_fleet(context, values)
         with naming_strangers(context, fleet):
             state = FleetUpdate(context, fleet, last, values).run()
         if new_members := describe_new(fleet_values(context.prior), fleet_values(state.properties)):

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from gcpx.compute.bulk_instances.fleet import ACTION_LABEL, Instance
+from gcpx.compute.bulk_instances.fleet import ACTION_LABEL
 from gcpx.compute.bulk_instances.generation import hash_for_label
+from gcpx.compute.bulk_instances.member import Member, members_of_state
 from gcpx.compute.bulk_instances.plan import Level, level_named
 from gcpx.model.fields import nested, text
 from gcpx.model.resource import Context
@@ -53,10 +54,10 @@ class RollingAction:
             return cls()
         given, trigger = nested(inputs, _INPUT), text(nested(inputs, _INPUT), "trigger")
         mark, level = hash_for_label(trigger) if trigger else "", level_named(text(given, "action"), Level.REPLACE)
-        chosen, known = given.get("members"), prior.get("members") or ()
+        chosen = given.get("members")
         if mark and mark == prior.get("lastRollingAction"):
             return cls(level, mark)
-        left = {item["id"] for item in known if not mark or item.get("rollingAction") != mark}
+        left = {member.id for member in members_of_state(prior).values() if not mark or member.action != mark}
         if isinstance(chosen, list) and UNKNOWN not in chosen:
             left &= set(chosen)
         return cls(level, mark, frozenset(left))
@@ -66,16 +67,16 @@ class RollingAction:
         """The label of members that need nothing of it, such as new ones; empty without an action."""
         return {ACTION_LABEL: self.mark} if self.mark else {}
 
-    def level_for(self, member: Instance) -> Level:
-        """Return what is left to do to a member, as Google shows it."""
-        handled = bool(self.mark) and recorded_action(member) == self.mark
-        return self.level if str(member["id"]) in self.pending and not handled else Level.NONE
+    def level_for(self, member: Member) -> Level:
+        """Return what is left to do to a member."""
+        handled = bool(self.mark) and member.action == self.mark
+        return self.level if member.id in self.pending and not handled else Level.NONE
 
     def without(self, handled: Container[str]) -> RollingAction:
         """Return what is left when members, by their IDs, were handled."""
         return attrs.evolve(self, pending=frozenset(member for member in self.pending if member not in handled))
 
-    def outputs(self, prior: BulkInstancesValues, members: Iterable[Instance]) -> BulkInstancesValues:
+    def outputs(self, prior: BulkInstancesValues, members: Iterable[Member]) -> BulkInstancesValues:
         """Return the output that says which action was the last that all its members were handled for.
 
         Args:
@@ -85,11 +86,6 @@ class RollingAction:
         has_ended = bool(self.mark) and not any(map(self.level_for, members))
         last = self.mark if has_ended else prior.get("lastRollingAction")
         return {"lastRollingAction": last} if last else {}
-
-
-def recorded_action(instance: Instance) -> str:
-    """Read from the label of an instance (REST JSON) for which action it was handled last; empty without one."""
-    return str(instance.get("labels", {}).get(ACTION_LABEL, ""))
 
 
 def is_only_action(changed: Iterable[Path]) -> bool:

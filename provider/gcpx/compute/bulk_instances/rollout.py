@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from gcpx.compute.bulk_instances.capacity import Demand, FleetSize, index_of_fallback, with_fallback, with_members
+from gcpx.compute.bulk_instances.capacity import Demand, FleetSize, with_fallback, with_members
+from gcpx.compute.bulk_instances.changes import LABELS, ON_STOPPED, RELEASED, Setting, Target
 from gcpx.compute.bulk_instances.creation import Creation, create_instances, members_after, report_shortfall
 from gcpx.compute.bulk_instances.fleet import (
     GENERATION_LABEL,
@@ -21,19 +22,13 @@ from gcpx.compute.bulk_instances.fleet import (
     is_suspended,
     name_order,
 )
-from gcpx.compute.bulk_instances.generation import changing, generation_of, generation_output, recorded_generation
-from gcpx.compute.bulk_instances.goal import LABELS, ON_STOPPED, RELEASED, Goal, Setting, Target
+from gcpx.compute.bulk_instances.generation import changing, generation_output, recorded_generation
+from gcpx.compute.bulk_instances.goal import Goal
+from gcpx.compute.bulk_instances.member import Member, members_of_state
 from gcpx.compute.bulk_instances.names import free_names, runs_out
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, last_members, live_fleet, unread_fleet
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, deleted_by, next_step, steps, work_left
-from gcpx.compute.bulk_instances.preview import (
-    beyond_pause,
-    describe_step,
-    names_in_words,
-    names_to_come,
-    new_of,
-    without_followers,
-)
+from gcpx.compute.bulk_instances.preview import describe_step, names_in_words, names_to_come, new_of, without_followers
 from gcpx.compute.bulk_instances.rolling_action import RollingAction, is_only_action
 from gcpx.compute.bulk_instances.shortfalls import is_shortage
 from gcpx.compute.bulk_instances.zones import Places, zones_of
@@ -116,8 +111,7 @@ class MemberChanges:
     def _begun(self, member: Instance) -> Target:
         """Return the target of a member that is about to be stopped: the label that says that a change has begun."""
         del member
-        generation = self.goal.generation or generation_of(self.goal.target.properties)
-        return Target({}, labels={GENERATION_LABEL: changing(generation)})
+        return Target({}, labels={GENERATION_LABEL: changing(self.goal.spec.generation)})
 
     def apply(
         self, setting: Setting, members: Sequence[Instance], target_of: Callable[[Instance], Target]
@@ -288,20 +282,19 @@ _KEPT: Final = ("generation", "lastRollingAction", "removedKeys", "instancePrope
 """The outputs of the last update that a refresh keeps; the generation is that of the properties, so they stay together."""
 
 
-def rollout_outputs(
-    prior: BulkInstancesValues, goal: Goal, members: list[Instance], *, has_failed: bool = False
-) -> BulkInstancesValues:
+def rollout_outputs(prior: BulkInstancesValues, goal: Goal, members: list[Instance]) -> BulkInstancesValues:
     """Return the outputs that the next update needs to go on.
 
     Args:
         prior: the outputs before the update.
         goal: the goal of the update.
         members: the members after it.
-        has_failed: whether it has failed; only members of rolling fleets have a label that shows what is left to do.
     """
-    outputs: BulkInstancesValues = {**generation_output(goal.generation), **goal.action.outputs(prior, members)}
-    is_left = not all(goal.is_current(member) for member in members) if goal.policy.rolling else has_failed
-    if is_left:
+    outputs: BulkInstancesValues = {
+        **generation_output(goal.spec.generation),
+        **goal.spec.action.outputs(prior, map(Member.of_instance, members)),
+    }
+    if not all(goal.is_current(member) for member in members):
         outputs |= goal.removed_keys
     lost = lost_members(prior, goal.inputs, members)[: max(0, goal.policy.wanted - len(members))]
     return {**outputs, "lostMembers": lost} if lost else outputs
@@ -323,11 +316,12 @@ def unfinished_rollout(prior: BulkInstancesValues, inputs: BulkInstancesValues, 
     members do not matter here, because they show as a change of `count`.
     """
     policy, generation, action = Policy.of(inputs), prior.get("generation"), RollingAction.of(inputs, prior)
-    if not policy.rolling or not generation:
+    known = members_of_state(prior)
+    if not generation:
         return ""
-    other = [
-        member["name"] for member in members if recorded_generation(member) != generation or action.level_for(member)
-    ]
+    # A newcomer without a label, which a refresh takes in, is not the work of an update.
+    found = [member for member in map(Member.of_instance, members) if member.generation or member.id in known]
+    other = [member.name for member in found if member.generation != generation or action.level_for(member)]
     current = len(members) - len(other)
     if not other or (policy.pause_after is not None and current >= policy.pause_after):
         return ""
@@ -366,7 +360,7 @@ def instances_to_create(
         count: the number of instances.
         zones: the zones that may have room, if the fleet is spread over them.
     """
-    labels = {**goal.target.labels, **goal.action.labels}
+    labels = {**goal.target.labels, **goal.spec.action.labels}
     places = _zones_by_name(context, goal.inputs, kept, deleted) if goal.policy.keep_names else {}
     named = goal.inputs.get("perInstanceProperties")
     if named:
@@ -406,7 +400,7 @@ def _placed(goal: Goal, kept: list[Instance], coming: Counter[str], demand: Dema
         rest = [zone for zone in zones if existing[zone] and zone not in first]
         others = places.spread(demand.count, existing + first, staying + first, rest or zones)
         return attrs.evolve(demand, zones=first, others=others)
-    own = Counter(name_of(member["zone"]) for member in kept if index_of_fallback(member.get("labels", {})) < 0)
+    own = Counter(name_of(member["zone"]) for member in kept if not Member.of_instance(member).fallback)
     if places.is_single and own and places.allows(zone := own.most_common(1)[0][0]):
         return attrs.evolve(demand, zones=places.spread(demand.count, existing, staying, [zone]))
     return demand
@@ -561,7 +555,8 @@ class Rollout:
     @property
     def not_set_back(self) -> dict[str, list[str]]:
         """What the last refresh has found changed on members, and the policy does not allow to set back."""
-        untouched = (item for item in self.members if str(item["id"]) in self.goal.drifted.keys() - self.settled)
+        drifted = {member.id for member in self.goal.known.values() if member.differs}
+        untouched = (item for item in self.members if str(item["id"]) in drifted - self.settled)
         return self.goal.drift(untouched)
 
     @property
@@ -627,7 +622,7 @@ class Rollout:
         changed = [failure for failure in failures if failure.request.method != "delete"]
         if not self.goes_on:
             return bool(failures)
-        return self.goal.policy.rolling and len(changed) > max(1, self.goal.policy.unavailable)
+        return len(changed) > max(1, self.goal.policy.unavailable)
 
     def _stuck(self) -> RolloutError:
         ready, policy = sum(member.available for member in self._planned()), self.goal.policy
@@ -664,7 +659,7 @@ class Rollout:
         if step.restart:
             self.changes.restart(instances(step.restart))
             restarted = {member.id for member in step.restart} - self.changes.failures.keys()
-            self.goal = attrs.evolve(self.goal, action=self.goal.action.without(restarted))
+            self.goal = self.goal.without_action(restarted)
         left = self.changes.delete(instances(step.delete)) if step.delete else []
         gone = _without(instances(step.delete), left)
         self.deleted += len(gone)
@@ -676,7 +671,7 @@ class Rollout:
             self.members = (
                 self.fleet.members(self.context) if begun or left else self._known(_without(self.members, gone))
             )
-        if self.goal.policy.rolling and (to_create or begun):
+        if to_create or begun:
             untouched = by_id.keys() - {member.id for member in begun}
             self.members = self.readiness.wait(self.members, untouched)
             if self.goal.policy.min_ready_sec:
@@ -743,7 +738,7 @@ class Rollout:
             return
         self.creation, self.room = short, len(kept)
         replaces = any(member.need is Level.REPLACE and not member.blocked for member in self._planned())
-        if self.goal.policy.rolling and (created < len(deleted) or (short.stopped and replaces)):
+        if created < len(deleted) or (short.stopped and replaces):
             raise RolloutError(f"{created:,} of {count:,} instances could be created{self._why_less}")
 
     @property
@@ -783,7 +778,6 @@ class FleetUpdate:
         """
         before = self.fleet.members(self.context)
         goal = Goal.of(self.context, self.fleet, self.old, self.new)
-        goal = attrs.evolve(goal, waiting=beyond_pause(self.context, self.old, self.new))
         rollout = self._rollout(goal, before)
         rollout.goes_on = not self._may_roll_back(rollout)
         try:
@@ -811,15 +805,15 @@ class FleetUpdate:
         planned = [goal.member(member, ready=True) for member in members]
         deleted = len(deleted_by(step for step, _ in steps(planned, goal.policy.wanted, goal.policy)))
         goal.policy.require_few_deletions(deleted, members_before(self.context, members))
-        left = [member["name"] for member in members if goal.is_left(member)]
+        left = [member["name"] for member in members if goal.is_left(goal.of_instance(member))]
         if left:
             self.context.warn(
                 f"{names_in_words(left)}: the label {GENERATION_LABEL} shows other properties than the state, so this update "
                 f"leaves {'it as it is' if len(left) == 1 else 'them as they are'}; run `pulumi up --refresh` to change "
                 f"{'it' if len(left) == 1 else 'them'}, too"
             )
-        unlabelled = [member for member in members if goal.generation and not recorded_generation(member)]
-        if not unlabelled or goal.base == goal.generation:
+        unlabelled = [member for member in members if not recorded_generation(member)]
+        if not unlabelled or goal.spec.base == goal.spec.generation:
             return Rollout.of(self.context, self.fleet, goal, members)
 
         def stamp(member: Instance) -> Target:
@@ -874,31 +868,26 @@ class FleetUpdate:
             members, at_least = self.fleet.members(self.context), ""
         except ProviderError:
             members, at_least = rollout.members, "at least "
-        if not rollout.goal.generation:
-            exist = f"{at_least}{len(members):,} of {rollout.goal.policy.wanted:,} instances exist"
-            return f"{exist}; run `pulumi up` to go on"
         current = sum(rollout.goal.is_current(member) for member in members)
         return (
             f"{at_least}{len(members):,} of {rollout.goal.policy.wanted:,} members exist, and {current:,} of them "
             f"{'has' if current == 1 else 'have'} the new properties; run `pulumi up` to go on from there"
         )
 
-    def _state(
-        self, rollout: Rollout, inputs: BulkInstancesValues, drift: Mapping[str, list[str]], *, has_failed: bool = False
-    ) -> State:
+    def _state(self, rollout: Rollout, inputs: BulkInstancesValues, drift: Mapping[str, list[str]]) -> State:
         prior = fleet_values(self.context.prior)
         creation = rollout.creation.outputs if rollout.creation is not None else chosen(prior, CREATION_OUTPUTS)
-        more = rollout_outputs(prior, rollout.goal, rollout.members, has_failed=has_failed)
+        more = rollout_outputs(prior, rollout.goal, rollout.members)
         state = live_fleet(self.context, self.fleet, rollout.members, inputs, {**creation, **more}, drift)
         return State.unread(state.id, state.properties) if rollout.creating else state
 
     def _live_or_unread(self, rollout: Rollout) -> State:
         try:
             rollout.members = self.fleet.members(self.context)
-            return self._state(rollout, self.new, rollout.goal.drift(rollout.members), has_failed=True)
+            return self._state(rollout, self.new, rollout.goal.drift(rollout.members))
         except ProviderError:
             prior = fleet_values(self.context.prior)
-            reached = rollout_outputs(prior, rollout.goal, rollout.members, has_failed=True)
+            reached = rollout_outputs(prior, rollout.goal, rollout.members)
             creation: BulkInstancesValues = rollout.creation.outputs if rollout.creation is not None else {}
             members = last_members(self.context, rollout.members, rollout.goal.drift(rollout.members))
             known: BulkInstancesValues = {**prior, "members": members, **creation, **reached}

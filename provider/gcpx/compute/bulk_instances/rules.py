@@ -25,8 +25,9 @@ from gcpx.compute.bulk_instances.fleet import (
     pattern_expression,
 )
 from gcpx.compute.bulk_instances.names import number_of_names
-from gcpx.compute.bulk_instances.plan import Policy, is_rolling
+from gcpx.compute.bulk_instances.plan import Policy
 from gcpx.compute.instance_properties.disks import ZONAL_DISK, no_customer_keys
+from gcpx.compute.instance_properties.network_interfaces import own_addresses
 from gcpx.compute.instance_properties.properties import InstanceProperties, boot_disk_is_missing
 from gcpx.compute.reference import BULK_CREATION, FLEX_START_VMS, NAME, NAMES, PLACEMENT_POLICIES, rest
 from gcpx.model.check import check
@@ -57,7 +58,6 @@ if TYPE_CHECKING:
         InstancePropertiesValues,
         InstanceSelectionValues,
         LocationPolicyValues,
-        NetworkInterfaceValues,
         SchedulingValues,
         UpdatePolicyValues,
     )
@@ -371,18 +371,15 @@ def boot_disk_is_required(values: BulkInstancesValues) -> list[Failure]:
 
 
 @rule(
-    "instanceProperties.labels must not be null, because gcpx sets a label; null removes a label by its key",
+    "instanceProperties.labels must not be null, because gcpx sets labels; null removes a label by its key",
     _TEMPLATE,
     about="sourceInstanceTemplate",
 )
 def template_labels_are_removed_one_by_one(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse null for all labels, if gcpx has to set one of them."""
-    labels = nested(values, "instanceProperties").get("labels", {})
-    if labels is not None or not membership_labels(text(values, "fleetId")):
+    """Refuse null for all labels, because gcpx has to set some of them."""
+    if nested(values, "instanceProperties").get("labels", {}) is not None:
         return []
-    words = (
-        "must not be null, because gcpx finds the members by a label: to remove labels, set each of their keys to null"
-    )
+    words = "must not be null, because gcpx marks members with labels: to remove labels, set each of their keys to null"
     return [Failure(("instanceProperties", "labels"), words)]
 
 
@@ -595,17 +592,8 @@ def addresses_are_for_one_instance(values: BulkInstancesValues) -> list[Failure]
     return [
         Failure(("instanceProperties", "networkInterfaces", index, *path), words)
         for index, interface in elements(nested(values, "instanceProperties"), "networkInterfaces")
-        for path, given in _addresses(interface)
-        if given
+        for path in own_addresses(interface)
     ]
-
-
-def _addresses(interface: NetworkInterfaceValues) -> Iterator[tuple[Path, str]]:
-    for name in ("networkIP", "ipv6Address"):
-        yield (name,), text(interface, name)
-    for owner, name in (("accessConfigs", "natIP"), ("ipv6AccessConfigs", "externalIpv6")):
-        for index, config in elements(interface, owner):
-            yield (owner, index, name), text(config, name)
 
 
 @rule("a fleet must have a network interface, unless sourceInstanceTemplate has one", _PROPERTIES)
@@ -643,17 +631,6 @@ SOURCE: Final = "[Fleets: the settings of updatePolicy](../fleets.md#the-setting
 """The source of rules about update policies, which gcpx defines itself, as a link from `docs/reference`."""
 ACTIONS: Final = ("REFRESH", "RESTART", "REPLACE")
 """What a rollout can do to a member, the least disruptive first."""
-_AT_ONCE: Final = (None, "REPLACE_ALL")
-"""The strategies without a rollout."""
-
-
-@rule("the other properties of updatePolicy require strategy: ROLLING", SOURCE)
-def rollouts_need_the_rolling_strategy(values: UpdatePolicyValues) -> list[Failure]:
-    """Refuse settings that would have no effect."""
-    if values.get("strategy") not in _AT_ONCE:
-        return []
-    given = sorted(name for name, value in values.items() if name != "strategy" and value is not None)
-    return [Failure(name, "requires strategy: ROLLING") for name in given]
 
 
 @rule("maxSurge and maxUnavailable must not both be 0", SOURCE)
@@ -702,7 +679,7 @@ _ENABLING: Final = "enable-guest-attributes"
 def surge_fits_the_name_pattern(values: BulkInstancesValues) -> list[Failure]:
     """Refuse a surge if the name pattern has no free numbers for its instances."""
     digits = text(values, "namePattern").count("#")
-    if not digits or not is_rolling(values) or has_unknown(values.get("updatePolicy")):
+    if not digits or has_unknown(values.get("updatePolicy")):
         return []
     policy = Policy.of(values)
     names = 10**digits - 1
@@ -715,7 +692,7 @@ def surge_fits_the_name_pattern(values: BulkInstancesValues) -> list[Failure]:
 @rule("placement must have room for count and maxSurge", PLACEMENT_POLICIES, about="updatePolicy")
 def surge_fits_the_placement(values: BulkInstancesValues) -> list[Failure]:
     """Refuse a surge if the placement groups are full without it."""
-    if not is_rolling(values) or has_unknown(values.get("updatePolicy")):
+    if has_unknown(values.get("updatePolicy")):
         return []
     policy, room = Policy.of(values), placement_room(values)
     if room is None or not policy.surge or policy.wanted > room or policy.wanted + policy.surge <= room:
@@ -732,39 +709,7 @@ def named_fleets_have_no_surge(values: BulkInstancesValues) -> list[Failure]:
     return [Failure("updatePolicy.maxSurge", "must be 0 with perInstanceProperties, which names every instance")]
 
 
-@rule(
-    "instanceProperties.labels must not be null with strategy: ROLLING, which needs a label",
-    SOURCE,
-    about="updatePolicy",
-)
-def rolling_fleets_keep_a_label(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse to remove all labels, because one of them tells the generation of a member."""
-    properties = nested(values, "instanceProperties")
-    if not is_rolling(values) or properties.get("labels", {}) is not None or not values.get("sourceInstanceTemplate"):
-        return []
-    words = "must not be null with strategy: ROLLING, which marks members with a label: to remove labels, set each of their keys to null"
-    return [Failure(("instanceProperties", "labels"), words)]
-
-
 _ACTIONS_SOURCE: Final = "[Fleets: restart or replace members](../fleets.md#restart-or-replace-members)"
-
-
-@rule("rollingAction requires updatePolicy.strategy: ROLLING", _ACTIONS_SOURCE, about="rollingAction")
-def actions_need_the_rolling_strategy(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse an action that would have no batches."""
-    policy = values.get("updatePolicy")
-    if (
-        not values.get("rollingAction")
-        or policy is UNKNOWN
-        or nested(values, "updatePolicy").get("strategy") is UNKNOWN
-    ):
-        return []
-    if is_rolling(values):
-        return []
-    words = (
-        "requires updatePolicy.strategy: ROLLING, whose batches it uses: set the strategy, and run `pulumi up` first"
-    )
-    return [Failure("rollingAction", words)]
 
 
 @rule(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from gcpx.compute.reference import rest
 from gcpx.model import compare
 from gcpx.model.fields import Failure, Record, elements, exclusive, field, output_field, record, rule, text
 from gcpx.model.patterns import LINK_PARTS, form
-from gcpx.model.values import UNKNOWN
+from gcpx.model.values import UNKNOWN, Path
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import AliasIpRangeValues, NetworkInterfaceValues
@@ -314,3 +315,14 @@ class NetworkPerformanceConfig(Record):
         enum=("DEFAULT", "TIER_1"),
         default="DEFAULT",
     )
+
+
+def own_addresses(interface: NetworkInterfaceValues) -> Iterator[Path]:
+    """Yield the paths of the addresses that a network interface asks for, and that only one instance can have."""
+    for name in ("networkIP", "ipv6Address"):
+        if text(interface, name):
+            yield (name,)
+    for owner, name in (("accessConfigs", "natIP"), ("ipv6AccessConfigs", "externalIpv6")):
+        for index, config in elements(interface, owner):
+            if text(config, name):
+                yield owner, index, name

@@ -4596,15 +4596,15 @@ class UpdatePolicyArgsDict(TypedDict):
     """
     max_deleted: NotRequired[pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]]
     """
-    How many members one update may delete, including those that new ones replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. A preview of more is refused, and so is the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.
+    How many members one update may delete, including those that new ones replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. A preview of more is refused, and so is the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet by the engine and `pulumi destroy` are not limited. Default: no limit.
     """
     max_surge: NotRequired[pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]]
     """
-    How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0`.
+    How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0` with `maxUnavailable`; without it, `10%`, at least 1, as far as the names, addresses and `placement` of the fleet allow it.
     """
     max_unavailable: NotRequired[pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]]
     """
-    How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `1`, or `0` with `maxSurge`.
+    How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `0` with `maxSurge`; without it, `10%`, at least 1, for members that are restarted, and for those that are replaced and cannot get a successor before they leave.
     """
     min_ready_sec: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
@@ -4630,10 +4630,6 @@ class UpdatePolicyArgsDict(TypedDict):
     """
     When a changed member is ready, such as `{guestAttribute: app/state=ready, within: 300}`.
     """
-    strategy: NotRequired[pulumi.Input[Optional[_builtins.str]]]
-    """
-    `REPLACE_ALL` replaces the whole fleet if a changed property cannot change on running instances; `ROLLING` keeps the fleet and changes its members in batches. Default: `REPLACE_ALL`.
-    """
 
 @pulumi.input_type
 class UpdatePolicyArgs:
@@ -4650,22 +4646,20 @@ class UpdatePolicyArgs:
                  most_disruptive_action: pulumi.Input[Optional[_builtins.str]] = None,
                  on_failure: pulumi.Input[Optional[_builtins.str]] = None,
                  pause_after: pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]] = None,
-                 ready: pulumi.Input[Optional[Union['ReadinessArgs', 'ReadinessArgsDict']]] = None,
-                 strategy: pulumi.Input[Optional[_builtins.str]] = None):
+                 ready: pulumi.Input[Optional[Union['ReadinessArgs', 'ReadinessArgsDict']]] = None):
         """
         How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members.
 
         :param pulumi.Input[bool] keep_names: Give a member that replaces another one the same name, and the same zone if `locationPolicy` or a fallback still allows it. The old one is then deleted first, so `maxSurge` must be 0. Fleets with `perInstanceProperties` always keep names. Default: false.
-        :param pulumi.Input[Union[int, str]] max_deleted: How many members one update may delete, including those that new ones replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. A preview of more is refused, and so is the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.
-        :param pulumi.Input[Union[int, str]] max_surge: How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0`.
-        :param pulumi.Input[Union[int, str]] max_unavailable: How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `1`, or `0` with `maxSurge`.
+        :param pulumi.Input[Union[int, str]] max_deleted: How many members one update may delete, including those that new ones replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. A preview of more is refused, and so is the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet by the engine and `pulumi destroy` are not limited. Default: no limit.
+        :param pulumi.Input[Union[int, str]] max_surge: How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0` with `maxUnavailable`; without it, `10%`, at least 1, as far as the names, addresses and `placement` of the fleet allow it.
+        :param pulumi.Input[Union[int, str]] max_unavailable: How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `0` with `maxSurge`; without it, `10%`, at least 1, for members that are restarted, and for those that are replaced and cannot get a successor before they leave.
         :param pulumi.Input[int] min_ready_sec: How many seconds the members of a batch are observed after they are ready, such as `60`, at most 3,600. The next batch begins if they are still ready then. Default: `0`.
         :param pulumi.Input[str] minimal_action: The least that is done to every member that does not have the new properties yet: `REFRESH` changes it while it runs, `RESTART` stops, changes and starts it, `REPLACE` deletes it and creates another one. Default: `REFRESH`.
         :param pulumi.Input[str] most_disruptive_action: The most that may be done to a member: `REFRESH`, `RESTART` or `REPLACE`. A change that needs more is refused. Default: `REPLACE`.
         :param pulumi.Input[str] on_failure: What happens after a failure: `STOP` goes on with the other members, or ends the rollout if a whole batch has failed, and the next `pulumi up` goes on from there; `ROLL_BACK` ends the rollout, and restores the previous properties of the members that were already changed. Default: `STOP`.
         :param pulumi.Input[Union[int, str]] pause_after: Pause a rollout when this many members have the new properties: a number, such as `1`, or a percentage of `count`, rounded up. The rollout goes on when this number is raised or removed. Default: no pause.
         :param pulumi.Input['ReadinessArgs'] ready: When a changed member is ready, such as `{guestAttribute: app/state=ready, within: 300}`.
-        :param pulumi.Input[str] strategy: `REPLACE_ALL` replaces the whole fleet if a changed property cannot change on running instances; `ROLLING` keeps the fleet and changes its members in batches. Default: `REPLACE_ALL`.
         """
         if keep_names is not None:
             pulumi.set(__self__, "keep_names", keep_names)
@@ -4687,8 +4681,6 @@ class UpdatePolicyArgs:
             pulumi.set(__self__, "pause_after", pause_after)
         if ready is not None:
             pulumi.set(__self__, "ready", ready)
-        if strategy is not None:
-            pulumi.set(__self__, "strategy", strategy)
 
     @_builtins.property
     @pulumi.getter(name="keepNames")
@@ -4706,7 +4698,7 @@ class UpdatePolicyArgs:
     @pulumi.getter(name="maxDeleted")
     def max_deleted(self) -> pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]:
         """
-        How many members one update may delete, including those that new ones replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. A preview of more is refused, and so is the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.
+        How many members one update may delete, including those that new ones replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. A preview of more is refused, and so is the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet by the engine and `pulumi destroy` are not limited. Default: no limit.
         """
         return pulumi.get(self, "max_deleted")
 
@@ -4718,7 +4710,7 @@ class UpdatePolicyArgs:
     @pulumi.getter(name="maxSurge")
     def max_surge(self) -> pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]:
         """
-        How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0`.
+        How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0` with `maxUnavailable`; without it, `10%`, at least 1, as far as the names, addresses and `placement` of the fleet allow it.
         """
         return pulumi.get(self, "max_surge")
 
@@ -4730,7 +4722,7 @@ class UpdatePolicyArgs:
     @pulumi.getter(name="maxUnavailable")
     def max_unavailable(self) -> pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]:
         """
-        How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `1`, or `0` with `maxSurge`.
+        How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `0` with `maxSurge`; without it, `10%`, at least 1, for members that are restarted, and for those that are replaced and cannot get a successor before they leave.
         """
         return pulumi.get(self, "max_unavailable")
 
@@ -4809,18 +4801,6 @@ class UpdatePolicyArgs:
     @ready.setter
     def ready(self, value: pulumi.Input[Optional['ReadinessArgs']]):
         pulumi.set(self, "ready", value)
-
-    @_builtins.property
-    @pulumi.getter
-    def strategy(self) -> pulumi.Input[Optional[_builtins.str]]:
-        """
-        `REPLACE_ALL` replaces the whole fleet if a changed property cannot change on running instances; `ROLLING` keeps the fleet and changes its members in batches. Default: `REPLACE_ALL`.
-        """
-        return pulumi.get(self, "strategy")
-
-    @strategy.setter
-    def strategy(self, value: pulumi.Input[Optional[_builtins.str]]):
-        pulumi.set(self, "strategy", value)
 
 
 class WorkloadIdentityConfigArgsDict(TypedDict):

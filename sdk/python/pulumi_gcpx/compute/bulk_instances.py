@@ -57,9 +57,9 @@ class BulkInstancesArgs:
         :param pulumi.Input['PlacementArgs'] placement: Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], size: 22}`. Changes in place; applies only to instances that are created later.
         :param pulumi.Input[str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
         :param pulumi.Input[str] region: The region, such as `us-east1`. Default: the provider's region.
-        :param pulumi.Input['RollingActionArgs'] rolling_action: Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, once for each value of `trigger`. Requires `updatePolicy.strategy: ROLLING`. Changes in place.
+        :param pulumi.Input['RollingActionArgs'] rolling_action: Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, once for each value of `trigger`. Changes in place.
         :param pulumi.Input[str] source_instance_template: The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, with or without `?uniqueId=`. A regional template must be in the fleet's region.
-        :param pulumi.Input['UpdatePolicyArgs'] update_policy: How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members, such as `{strategy: ROLLING, maxUnavailable: 2}`. Default: such a change replaces the whole fleet. Changes in place.
+        :param pulumi.Input['UpdatePolicyArgs'] update_policy: How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members, such as `{maxUnavailable: 2}`. Default: a new member is created before the one that it replaces is deleted, and a tenth of the members are changed at a time, at least one. Changes in place.
         """
         if count is not None:
             pulumi.set(__self__, "count", count)
@@ -254,7 +254,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="rollingAction")
     def rolling_action(self) -> pulumi.Input[Optional['RollingActionArgs']]:
         """
-        Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, once for each value of `trigger`. Requires `updatePolicy.strategy: ROLLING`. Changes in place.
+        Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, once for each value of `trigger`. Changes in place.
         """
         return pulumi.get(self, "rolling_action")
 
@@ -278,7 +278,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="updatePolicy")
     def update_policy(self) -> pulumi.Input[Optional['UpdatePolicyArgs']]:
         """
-        How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members, such as `{strategy: ROLLING, maxUnavailable: 2}`. Default: such a change replaces the whole fleet. Changes in place.
+        How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members, such as `{maxUnavailable: 2}`. Default: a new member is created before the one that it replaces is deleted, and a tenth of the members are changed at a time, at least one. Changes in place.
         """
         return pulumi.get(self, "update_policy")
 
@@ -416,9 +416,9 @@ class BulkInstances(pulumi.CustomResource):
         :param pulumi.Input[Union['PlacementArgs', 'PlacementArgsDict']] placement: Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], size: 22}`. Changes in place; applies only to instances that are created later.
         :param pulumi.Input[str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
         :param pulumi.Input[str] region: The region, such as `us-east1`. Default: the provider's region.
-        :param pulumi.Input[Union['RollingActionArgs', 'RollingActionArgsDict']] rolling_action: Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, once for each value of `trigger`. Requires `updatePolicy.strategy: ROLLING`. Changes in place.
+        :param pulumi.Input[Union['RollingActionArgs', 'RollingActionArgsDict']] rolling_action: Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, once for each value of `trigger`. Changes in place.
         :param pulumi.Input[str] source_instance_template: The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, with or without `?uniqueId=`. A regional template must be in the fleet's region.
-        :param pulumi.Input[Union['UpdatePolicyArgs', 'UpdatePolicyArgsDict']] update_policy: How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members, such as `{strategy: ROLLING, maxUnavailable: 2}`. Default: such a change replaces the whole fleet. Changes in place.
+        :param pulumi.Input[Union['UpdatePolicyArgs', 'UpdatePolicyArgsDict']] update_policy: How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members, such as `{maxUnavailable: 2}`. Default: a new member is created before the one that it replaces is deleted, and a tenth of the members are changed at a time, at least one. Changes in place.
         """
         ...
     @overload
@@ -494,9 +494,9 @@ class BulkInstances(pulumi.CustomResource):
         :param pulumi.Input[Union['PlacementArgs', 'PlacementArgsDict']] placement: Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], size: 22}`. Changes in place; applies only to instances that are created later.
         :param pulumi.Input[str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
         :param pulumi.Input[str] region: The region, such as `us-east1`. Default: the provider's region.
-        :param pulumi.Input[Union['RollingActionArgs', 'RollingActionArgsDict']] rolling_action: Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, once for each value of `trigger`. Requires `updatePolicy.strategy: ROLLING`. Changes in place.
+        :param pulumi.Input[Union['RollingActionArgs', 'RollingActionArgsDict']] rolling_action: Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, once for each value of `trigger`. Changes in place.
         :param pulumi.Input[str] source_instance_template: The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, with or without `?uniqueId=`. A regional template must be in the fleet's region.
-        :param pulumi.Input[Union['UpdatePolicyArgs', 'UpdatePolicyArgsDict']] update_policy: How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members, such as `{strategy: ROLLING, maxUnavailable: 2}`. Default: such a change replaces the whole fleet. Changes in place.
+        :param pulumi.Input[Union['UpdatePolicyArgs', 'UpdatePolicyArgsDict']] update_policy: How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members, such as `{maxUnavailable: 2}`. Default: a new member is created before the one that it replaces is deleted, and a tenth of the members are changed at a time, at least one. Changes in place.
         """
         resource_args, opts = _utilities.get_resource_args_opts(BulkInstancesArgs, pulumi.ResourceOptions, *args, **kwargs)
         if resource_args is not None:
@@ -647,7 +647,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter
     def generation(self) -> pulumi.Output[_builtins.str]:
         """
-        The generation that members of a fleet with `strategy: ROLLING` have after the update: hashes of the instances' properties, which each member has as its label `gcpx-generation`.
+        The generation that members have after the update: hashes of the instances' properties, which each member has as its label `gcpx-generation`.
         """
         return pulumi.get(self, "generation")
 
@@ -791,7 +791,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="rollingAction")
     def rolling_action(self) -> pulumi.Output[Optional['outputs.RollingAction']]:
         """
-        Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, once for each value of `trigger`. Requires `updatePolicy.strategy: ROLLING`. Changes in place.
+        Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, once for each value of `trigger`. Changes in place.
         """
         return pulumi.get(self, "rolling_action")
 
@@ -823,7 +823,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="updatePolicy")
     def update_policy(self) -> pulumi.Output[Optional['outputs.UpdatePolicy']]:
         """
-        How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members, such as `{strategy: ROLLING, maxUnavailable: 2}`. Default: such a change replaces the whole fleet. Changes in place.
+        How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members, such as `{maxUnavailable: 2}`. Default: a new member is created before the one that it replaces is deleted, and a tenth of the members are changed at a time, at least one. Changes in place.
         """
         return pulumi.get(self, "update_policy")
 

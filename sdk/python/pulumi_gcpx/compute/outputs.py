@@ -4111,6 +4111,8 @@ class Member(dict):
             suggest = "self_link"
         elif key == "externalAddress":
             suggest = "external_address"
+        elif key == "fallbackHash":
+            suggest = "fallback_hash"
         elif key == "internalAddress":
             suggest = "internal_address"
         elif key == "rollingAction":
@@ -4140,6 +4142,7 @@ class Member(dict):
                  differs: Optional[Sequence[_builtins.str]] = None,
                  external_address: Optional[_builtins.str] = None,
                  fallback: Optional[_builtins.int] = None,
+                 fallback_hash: Optional[_builtins.str] = None,
                  generation: Optional[_builtins.str] = None,
                  hostname: Optional[_builtins.str] = None,
                  internal_address: Optional[_builtins.str] = None,
@@ -4158,7 +4161,8 @@ class Member(dict):
         :param Sequence[str] differs: The settings that somebody has changed on the instance, as the last refresh found it: `labels`, `machineType`, `metadata` and `tags`; missing if it has what the program sets.
         :param str external_address: The external IPv4 address of the first network interface; missing if the interface has none.
         :param int fallback: The index of the element of `fallbacks` that the instance was created with, such as `0`; missing if it was created without one.
-        :param str generation: The instance's generation, which stands for the properties that it was created with or last changed to; missing if the fleet has no `updatePolicy`.
+        :param str fallback_hash: A hash of what the fallback changes, which tells it from others if the list `fallbacks` is edited; missing if the instance was created without one.
+        :param str generation: The instance's generation, which stands for the properties that it was created with or last changed to; missing if the fleet was imported, and not changed since.
         :param str hostname: The instance's host name; missing if it has the one that Google derives from its name.
         :param str internal_address: The internal IPv4 address of the first network interface.
         :param str rolling_action: A hash of the `rollingAction.trigger` for which the instance was last restarted or created; missing if there was none.
@@ -4177,6 +4181,8 @@ class Member(dict):
             pulumi.set(__self__, "external_address", external_address)
         if fallback is not None:
             pulumi.set(__self__, "fallback", fallback)
+        if fallback_hash is not None:
+            pulumi.set(__self__, "fallback_hash", fallback_hash)
         if generation is not None:
             pulumi.set(__self__, "generation", generation)
         if hostname is not None:
@@ -4269,10 +4275,18 @@ class Member(dict):
         return pulumi.get(self, "fallback")
 
     @_builtins.property
+    @pulumi.getter(name="fallbackHash")
+    def fallback_hash(self) -> Optional[_builtins.str]:
+        """
+        A hash of what the fallback changes, which tells it from others if the list `fallbacks` is edited; missing if the instance was created without one.
+        """
+        return pulumi.get(self, "fallback_hash")
+
+    @_builtins.property
     @pulumi.getter
     def generation(self) -> Optional[_builtins.str]:
         """
-        The instance's generation, which stands for the properties that it was created with or last changed to; missing if the fleet has no `updatePolicy`.
+        The instance's generation, which stands for the properties that it was created with or last changed to; missing if the fleet was imported, and not changed since.
         """
         return pulumi.get(self, "generation")
 
@@ -7653,22 +7667,20 @@ class UpdatePolicy(dict):
                  most_disruptive_action: Optional[_builtins.str] = None,
                  on_failure: Optional[_builtins.str] = None,
                  pause_after: Optional[Any] = None,
-                 ready: Optional['outputs.Readiness'] = None,
-                 strategy: Optional[_builtins.str] = None):
+                 ready: Optional['outputs.Readiness'] = None):
         """
         How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members.
 
         :param bool keep_names: Give a member that replaces another one the same name, and the same zone if `locationPolicy` or a fallback still allows it. The old one is then deleted first, so `maxSurge` must be 0. Fleets with `perInstanceProperties` always keep names. Default: false.
-        :param Union[int, str] max_deleted: How many members one update may delete, including those that new ones replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. A preview of more is refused, and so is the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.
-        :param Union[int, str] max_surge: How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0`.
-        :param Union[int, str] max_unavailable: How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `1`, or `0` with `maxSurge`.
+        :param Union[int, str] max_deleted: How many members one update may delete, including those that new ones replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. A preview of more is refused, and so is the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet by the engine and `pulumi destroy` are not limited. Default: no limit.
+        :param Union[int, str] max_surge: How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0` with `maxUnavailable`; without it, `10%`, at least 1, as far as the names, addresses and `placement` of the fleet allow it.
+        :param Union[int, str] max_unavailable: How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `0` with `maxSurge`; without it, `10%`, at least 1, for members that are restarted, and for those that are replaced and cannot get a successor before they leave.
         :param int min_ready_sec: How many seconds the members of a batch are observed after they are ready, such as `60`, at most 3,600. The next batch begins if they are still ready then. Default: `0`.
         :param str minimal_action: The least that is done to every member that does not have the new properties yet: `REFRESH` changes it while it runs, `RESTART` stops, changes and starts it, `REPLACE` deletes it and creates another one. Default: `REFRESH`.
         :param str most_disruptive_action: The most that may be done to a member: `REFRESH`, `RESTART` or `REPLACE`. A change that needs more is refused. Default: `REPLACE`.
         :param str on_failure: What happens after a failure: `STOP` goes on with the other members, or ends the rollout if a whole batch has failed, and the next `pulumi up` goes on from there; `ROLL_BACK` ends the rollout, and restores the previous properties of the members that were already changed. Default: `STOP`.
         :param Union[int, str] pause_after: Pause a rollout when this many members have the new properties: a number, such as `1`, or a percentage of `count`, rounded up. The rollout goes on when this number is raised or removed. Default: no pause.
         :param 'Readiness' ready: When a changed member is ready, such as `{guestAttribute: app/state=ready, within: 300}`.
-        :param str strategy: `REPLACE_ALL` replaces the whole fleet if a changed property cannot change on running instances; `ROLLING` keeps the fleet and changes its members in batches. Default: `REPLACE_ALL`.
         """
         if keep_names is not None:
             pulumi.set(__self__, "keep_names", keep_names)
@@ -7690,8 +7702,6 @@ class UpdatePolicy(dict):
             pulumi.set(__self__, "pause_after", pause_after)
         if ready is not None:
             pulumi.set(__self__, "ready", ready)
-        if strategy is not None:
-            pulumi.set(__self__, "strategy", strategy)
 
     @_builtins.property
     @pulumi.getter(name="keepNames")
@@ -7705,7 +7715,7 @@ class UpdatePolicy(dict):
     @pulumi.getter(name="maxDeleted")
     def max_deleted(self) -> Optional[Any]:
         """
-        How many members one update may delete, including those that new ones replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. A preview of more is refused, and so is the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.
+        How many members one update may delete, including those that new ones replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. A preview of more is refused, and so is the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet by the engine and `pulumi destroy` are not limited. Default: no limit.
         """
         return pulumi.get(self, "max_deleted")
 
@@ -7713,7 +7723,7 @@ class UpdatePolicy(dict):
     @pulumi.getter(name="maxSurge")
     def max_surge(self) -> Optional[Any]:
         """
-        How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0`.
+        How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0` with `maxUnavailable`; without it, `10%`, at least 1, as far as the names, addresses and `placement` of the fleet allow it.
         """
         return pulumi.get(self, "max_surge")
 
@@ -7721,7 +7731,7 @@ class UpdatePolicy(dict):
     @pulumi.getter(name="maxUnavailable")
     def max_unavailable(self) -> Optional[Any]:
         """
-        How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `1`, or `0` with `maxSurge`.
+        How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `0` with `maxSurge`; without it, `10%`, at least 1, for members that are restarted, and for those that are replaced and cannot get a successor before they leave.
         """
         return pulumi.get(self, "max_unavailable")
 
@@ -7772,14 +7782,6 @@ class UpdatePolicy(dict):
         When a changed member is ready, such as `{guestAttribute: app/state=ready, within: 300}`.
         """
         return pulumi.get(self, "ready")
-
-    @_builtins.property
-    @pulumi.getter
-    def strategy(self) -> Optional[_builtins.str]:
-        """
-        `REPLACE_ALL` replaces the whole fleet if a changed property cannot change on running instances; `ROLLING` keeps the fleet and changes its members in batches. Default: `REPLACE_ALL`.
-        """
-        return pulumi.get(self, "strategy")
 
 
 @pulumi.output_type

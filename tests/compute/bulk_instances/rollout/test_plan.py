@@ -17,7 +17,7 @@ def fleet(count: int, need: Level = Level.NONE, **traits: bool) -> list[PlannedM
 
 
 def rolling(wanted: int, **traits: object) -> Policy:
-    return Policy(**{"wanted": wanted, "rolling": True, "unavailable": 1, **traits})  # type: ignore[arg-type]
+    return Policy(**{"wanted": wanted, "unavailable": 1, **traits})  # type: ignore[arg-type]
 
 
 def summary(members: list[PlannedMember], policy: Policy) -> list[tuple[list[str], int, int]]:

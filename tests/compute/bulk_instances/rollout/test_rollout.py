@@ -8,7 +8,7 @@ import driver
 import pytest
 from driver import UNKNOWN, Resource, failing
 from fleets import instance_path, member_names, set_limits, stop
-from programs import FLEET, PROJECT, fleet, properties
+from programs import FLEET, PROJECT, fleet, one_at_a_time, properties
 
 BULK = "compute.regionInstances.bulkInsert"
 DELETE, STOP, START = (f"compute.instances.{name}" for name in ("delete", "stop", "start"))
@@ -29,7 +29,7 @@ BIGGER_DISK = {
 
 
 def rolling(count: int = 4, policy: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
-    return fleet(count, updatePolicy={"strategy": "ROLLING", **(policy or {})}, **more)
+    return fleet(count, updatePolicy=one_at_a_time(policy), **more)
 
 
 def ids(resource: Resource) -> dict[str, str]:
@@ -337,7 +337,7 @@ def test_a_preview_says_who_is_changed_how_and_in_how_many_batches(engine, cloud
 
 @pytest.mark.parametrize(
     "unknown",
-    [{"count": UNKNOWN}, {"updatePolicy": UNKNOWN}, {"updatePolicy": {"strategy": UNKNOWN}}, {"perInstanceProperties": UNKNOWN}],
+    [{"count": UNKNOWN}, {"updatePolicy": UNKNOWN}, {"updatePolicy": {"maxSurge": UNKNOWN}}, {"perInstanceProperties": UNKNOWN}],
     ids=lambda unknown: next(iter(unknown)),
 )  # fmt: skip
 def test_a_preview_says_nothing_about_members_while_it_is_unknown_how_many_there_will_be(engine, unknown):
@@ -450,7 +450,7 @@ def _of_template(cloud, *disks, **policy):
         "namePattern": "web-###",
         "sourceInstanceTemplate": "global/instanceTemplates/with-disks",
         "instanceProperties": {"labels": {"a": "1"}},
-        "updatePolicy": {"strategy": "ROLLING", **policy},
+        "updatePolicy": one_at_a_time(policy),
     }
 
 

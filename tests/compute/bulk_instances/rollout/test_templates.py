@@ -6,7 +6,7 @@ from typing import Any
 
 from driver import failing
 from emulated import Emulated
-from programs import FLEET, PROJECT, properties
+from programs import FLEET, PROJECT, one_at_a_time, properties
 from rollouts import BULK, DELETE, START, fail_after, instances, left_by
 
 TEMPLATES = f"projects/{PROJECT}/global/instanceTemplates"
@@ -18,7 +18,7 @@ def program(count: int, name: str = "small", **policy: Any) -> dict[str, Any]:
         "count": count,
         "namePattern": "web-###",
         "sourceInstanceTemplate": f"global/instanceTemplates/{name}",
-        "updatePolicy": {"strategy": "ROLLING", **policy},
+        "updatePolicy": one_at_a_time(policy),
     }
 
 

@@ -1,0 +1,132 @@
+"""A member of a fleet, as Google shows it or as the state has it: the same fields, so that one rule decides for both."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import attrs
+
+from gcpx.compute.bulk_instances.fleet import (
+    ACTION_LABEL,
+    FALLBACK_LABEL,
+    Instance,
+    is_stopped,
+    is_suspended,
+    number_of_local_ssds,
+)
+from gcpx.compute.bulk_instances.generation import is_changing, recorded_generation
+from gcpx.model.links import name_of
+
+if TYPE_CHECKING:
+    from gcpx.compute.value_types import BulkInstancesValues, MemberValues
+
+_STOPPED_BY: Final = {
+    "GUEST": "shut down from within",
+    "HOST_ERROR": "stopped by a host error",
+    "PREEMPTED": "preempted",
+    "REQUESTED": "stopped by somebody",
+    "RUN_LIMIT": "stopped at its run limit",
+}
+"""What is said of a stopped member, by its `stopReason`."""
+
+
+@attrs.frozen(kw_only=True)
+class Member:
+    """What is known of a member.
+
+    Attributes:
+        id: its numeric ID.
+        name: its name.
+        zone: the name of its zone.
+        status: its status, such as `RUNNING`.
+        machine_type: the name of its machine type.
+        local_ssds: how many local SSDs it has, which a stop would erase.
+        hostname: its host name, if it has another one than Google derives from its name.
+        generation: which properties it was created with or last changed to; empty if that is not known.
+        action: for which rolling action it was handled last; empty if for none.
+        fallback: with which fallback it was created: its index and a hash, as in the label; empty if with none.
+        differs: the settings that somebody has changed on it, as the last refresh has found them.
+        stop_reason: why it is stopped, as in the outputs; empty if it is not, or if that is not known.
+    """
+
+    id: str
+    name: str
+    zone: str
+    status: str
+    machine_type: str
+    local_ssds: int = 0
+    hostname: str | None = None
+    generation: str = ""
+    action: str = ""
+    fallback: str = ""
+    differs: tuple[str, ...] = ()
+    stop_reason: str = ""
+
+    @classmethod
+    def of_instance(cls, instance: Instance) -> Member:
+        """Describe a member as Google shows it; what others have changed on it, only a refresh tells."""
+        labels = instance.get("labels") or {}
+        return cls(
+            id=str(instance["id"]),
+            name=instance["name"],
+            zone=name_of(instance["zone"]),
+            status=instance.get("status") or "",
+            machine_type=name_of(instance["machineType"]),
+            local_ssds=number_of_local_ssds(instance),
+            hostname=instance.get("hostname"),
+            generation=recorded_generation(instance),
+            action=labels.get(ACTION_LABEL) or "",
+            fallback=labels.get(FALLBACK_LABEL) or "",
+        )
+
+    @classmethod
+    def of_output(cls, item: MemberValues) -> Member:
+        """Describe a member as an element of the output `members` has it."""
+        return cls(
+            id=item["id"],
+            name=item["name"],
+            zone=name_of(item["zone"]),
+            status=item["status"],
+            machine_type=item["machineType"],
+            local_ssds=item["localSsds"],
+            hostname=item.get("hostname"),
+            generation=item.get("generation") or "",
+            action=item.get("rollingAction") or "",
+            fallback=f"{item['fallback']}-{item.get('fallbackHash', '')}" if "fallback" in item else "",
+            differs=tuple(item.get("differs") or ()),
+            stop_reason=item.get("stopReason") or "",
+        )
+
+    @property
+    def runs(self) -> bool:
+        """Whether it is running."""
+        return self.status == "RUNNING"
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it is stopped or suspended, or about to be."""
+        return is_stopped({"status": self.status})
+
+    @property
+    def suspended(self) -> bool:
+        """Whether it is suspended, or about to be: it has its memory until it is stopped or deleted."""
+        return is_suspended({"status": self.status})
+
+    @property
+    def changing(self) -> bool:
+        """Whether a restart of it has begun, and has not ended."""
+        return is_changing(self.generation)
+
+    @property
+    def why_stopped(self) -> str:
+        """Why it is stopped, in words; empty if it is not, or if that is not known."""
+        if self.stop_reason == "REQUESTED" and self.suspended:
+            return "suspended by somebody"
+        if self.stop_reason == "REQUESTED" and self.changing:
+            return "stopped for a restart"
+        return _STOPPED_BY.get(self.stop_reason, "")
+
+
+def members_of_state(prior: BulkInstancesValues) -> dict[str, Member]:
+    """Return the members that the last outputs have, by their IDs."""
+    return {item["id"]: Member.of_output(item) for item in prior.get("members") or ()}

@@ -1,0 +1,295 @@
+"""What the program wants of the members, and what each of them needs for that: one rule for the preview and the update."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+
+from gcpx.compute.bulk_instances.capacity import inputs_of_member
+from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
+from gcpx.compute.bulk_instances.fleet import fleet_values, name_order
+from gcpx.compute.bulk_instances.generation import generation_of, last_generation, need_of, own_properties
+from gcpx.compute.bulk_instances.member import Member, members_of_state
+from gcpx.compute.bulk_instances.plan import CHANGES, Level, PlannedMember, Policy, leaving, level_of, levels_of
+from gcpx.compute.bulk_instances.rolling_action import RollingAction
+from gcpx.compute.instance_properties.machines import can_change_machine_type
+from gcpx.errors import UserError
+from gcpx.model.diff import diff
+from gcpx.model.fields import chosen, nested, object_type, without
+from gcpx.model.links import name_of
+from gcpx.model.resource import Context
+from gcpx.model.values import UNKNOWN, Path, has_unknown
+
+if TYPE_CHECKING:
+    from gcpx.compute.value_types import BulkInstancesValues
+
+OF_MEMBERS: Final = ("instanceProperties", "sourceInstanceTemplate")
+
+
+def after_last_update(
+    context: Context, old: BulkInstancesValues, new: BulkInstancesValues
+) -> tuple[Context, BulkInstancesValues]:
+    """Return the context and the old inputs of an update as if the last update had not failed.
+
+    Args:
+        context: the engine's call.
+        old: the inputs in the state.
+        new: the inputs to reach; unknowns are allowed.
+    """
+    outputs = fleet_values(context.prior)
+    given, kind = chosen(outputs, OF_MEMBERS), object_type(BulkInstancesModel)
+    if not given or not outputs.get("generation"):  # an import has no last update
+        return context, old
+    # What the last update, successful or not, was to set.
+    prior: BulkInstancesValues = {**without(old, OF_MEMBERS), **given}
+    if not diff(kind, prior, old, {}):
+        return context, old
+    paths = [change.path for change in diff(kind, prior, new, {}) if change.path[0] in OF_MEMBERS]
+    return attrs.evolve(
+        context, changed=(*context.changed, *(path for path in paths if path not in context.changed))
+    ), prior
+
+
+class TooDisruptiveError(UserError):
+    """A change needs more than the update policy allows."""
+
+    def __init__(self, need: Level, most: Level) -> None:
+        super().__init__(
+            f"updatePolicy.mostDisruptiveAction: {most.name} does not allow this change, which needs {need.name}; "
+            f"raise it to {need.name}, or leave the properties as they were"
+        )
+
+
+class NoRestartError(UserError):
+    """A change restarts members, of which none may be unavailable."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "updatePolicy.maxUnavailable: 0 does not allow this change, which restarts members; set it to at least 1, or "
+            "replace the members instead, with minimalAction: REPLACE"
+        )
+
+
+@attrs.frozen(kw_only=True)
+class Spec:
+    """What the program wants of the members of a fleet.
+
+    Attributes:
+        inputs: the fleet's inputs, which in a preview may hold unknowns.
+        policy: how a change reaches the members.
+        generation: stands for the properties that members should have; empty if that is not known without asking Google.
+        base: stands for the properties of members without a mark, which are those before the update; may be empty.
+        restarting: the names of the changed properties that need a restart.
+        changed: what the changed properties need at most, for a generation that is not known.
+        machine_type: the name of the machine type of members that have no fallback: empty if they keep theirs, UNKNOWN if
+            only their template has it.
+        action: the members that the program asks to restart or to replace.
+        hosted: the names of members to which the last update, or this one, gives host names of their own.
+        sure: whether what is not known counts as what members have; otherwise, it counts as the most that it can be.
+    """
+
+    inputs: BulkInstancesValues
+    policy: Policy
+    generation: str = ""
+    base: str = ""
+    restarting: frozenset[str] = frozenset()
+    changed: Level = Level.NONE
+    machine_type: Any = ""
+    action: RollingAction = attrs.Factory(RollingAction)
+    hosted: frozenset[str] = frozenset()
+    sure: bool = False
+
+    @classmethod
+    def offline(
+        cls, context: Context, old: BulkInstancesValues, new: BulkInstancesValues, *, sure: bool = False
+    ) -> Spec:
+        """Build what a preview knows of an update from old to new inputs, which may hold unknowns."""
+        prior = fleet_values(context.prior)
+        levels = frozenset(levels_of(path for path in context.changed if not (sure and _is_uncertain(path, new))))
+        base = last_generation(prior) or _offline_generation(old)
+        is_known = not sure  # what is not known may be what members that are behind have
+        return cls(
+            inputs=new,
+            policy=Policy.of(new),
+            generation=(_offline_generation(new, base, levels) if levels else base) if is_known else "",
+            base=base if is_known else "",
+            restarting=restarting(context.changed),
+            changed=max(levels, default=Level.NONE),
+            machine_type=_offline_machine_type(old, new),
+            action=RollingAction() if sure and has_unknown(new.get("rollingAction")) else RollingAction.of(new, prior),
+            hosted=with_hostnames(old, prior),
+            sure=sure,
+        )
+
+    def need(self, member: Member) -> Level:
+        """Return what has to be done to a member, apart from what others have changed on it."""
+        if self.is_lost(member):
+            return Level.REPLACE
+        need = max(self.behind(member), self.asked(member))
+        return self.carried_out(member, max(need, self.policy.least) if need else need)
+
+    def is_lost(self, member: Member) -> bool:
+        """Return whether a member is replaced because it is stopped."""
+        return member.stopped and self.policy.on_stopped == "REPLACE"
+
+    def behind(self, member: Member) -> Level:
+        """Return what a member needs to get the wanted properties, by its mark."""
+        label = member.generation or self.base
+        if self.generation:
+            need = need_of(label, self.generation)
+            return Level.REFRESH if need is Level.RESTART and self._keeps_machine_type(member, label) else need
+        return max(need_of(label, self.base) if self.base else Level.NONE, self.changed)
+
+    def _keeps_machine_type(self, member: Member, label: str) -> bool:
+        """Return whether only the machine type changes, and the member keeps its own, or has the new one."""
+        is_only_change = self.restarting == {"machineType"} and need_of(label, self.base) < Level.RESTART
+        return is_only_change and self.machine_type_of(member) in {"", member.machine_type}
+
+    def asked(self, member: Member) -> Level:
+        """Return what the program asks to do to a member, whatever it has."""
+        return min(self.action.level_for(member), self.policy.most)
+
+    def carried_out(self, member: Member, need: Level) -> Level:
+        """Return how a member gets what it needs: only a new one gets another host name, and some cannot be restarted."""
+        cannot_restart = need is Level.RESTART and not self.can_restart(member)
+        return Level.REPLACE if cannot_restart or self._is_rehosted(member) else need
+
+    def can_restart(self, member: Member) -> bool:
+        """Return whether a member can be stopped and changed: a stop erases local SSDs, and machine types have limits."""
+        wanted = self.machine_type_of(member)
+        if member.local_ssds:
+            return False
+        if wanted is UNKNOWN:
+            return self.sure
+        return not wanted or can_change_machine_type(member.machine_type, name_of(wanted))
+
+    def machine_type_of(self, member: Member) -> Any:
+        """Return the name of the machine type that a member should have, perhaps UNKNOWN; empty if it keeps its own.
+
+        It keeps what Google has chosen for it, and what a fallback has chosen that is not in the list any more.
+        """
+        used: BulkInstancesValues | None = self.inputs
+        if member.fallback:
+            if has_unknown(self.inputs.get("fallbacks")):
+                return UNKNOWN
+            used = inputs_of_member(self.inputs, member.fallback)
+        if used is None or used.get("instanceFlexibilityPolicy"):
+            return ""
+        own, fleets = (nested(one, "instanceProperties").get("machineType") for one in (used, self.inputs))
+        return self.machine_type if own == fleets else own or ""
+
+    def set_back(self, member: Member) -> dict[str, Level]:
+        """Return which settings that others have changed on a member are set back, and what each needs.
+
+        What needs more than the policy allows stays as it is.
+        """
+        levels = {name: self.carried_out(member, level_of(name)) for name in member.differs}
+        return {name: level for name, level in levels.items() if self._refusal(member, level) is None}
+
+    def rests(self, member: Member) -> bool:
+        """Return whether a member stays stopped: the fleet keeps stopped ones, and no interrupted restart stopped it."""
+        return member.stopped and self.policy.on_stopped == "KEEP" and not member.changing
+
+    def require_allowed_plan(self, prior: BulkInstancesValues) -> None:
+        """Raise TooDisruptiveError or NoRestartError if a member of the last outputs that stays needs more than is allowed."""
+        members = members_of_state(prior)
+        for planned in self.plan_of_state(prior):
+            if not planned.leaves and not planned.unwanted:
+                self.require_allowed(members[planned.id], self.need(members[planned.id]))
+
+    def require_allowed(self, member: Member, need: Level) -> None:
+        """Raise TooDisruptiveError or NoRestartError if the policy does not allow what a member needs."""
+        refusal = self._refusal(member, need)
+        if refusal is not None and not self.is_lost(member):
+            raise refusal
+
+    def _refusal(self, member: Member, need: Level) -> UserError | None:
+        if need > self.policy.most:
+            return TooDisruptiveError(need, self.policy.most)
+        return NoRestartError() if need is Level.RESTART and member.runs and not self.policy.unavailable else None
+
+    def planned(self, member: Member) -> PlannedMember:
+        """Describe a member for the plan."""
+        return self.planned_with(member, self.need(member), self.set_back(member))
+
+    def planned_with(self, member: Member, behind: Level, set_back: Mapping[str, Level]) -> PlannedMember:
+        """Describe a member for the plan, with what it needs, and what is set back on it."""
+        named = nested(self.inputs, "perInstanceProperties")
+        return PlannedMember(
+            name=member.name,
+            order=name_order(member.name),
+            need=max(behind, *set_back.values()) if set_back else behind,
+            set_back=tuple(set_back),
+            current=not behind,
+            available=member.runs,
+            stopped=member.stopped,
+            suspended=member.suspended,
+            rests=self.rests(member),
+            tried=member.runs and member.changing,
+            unwanted=bool(named) and (member.name not in named or not self.policy.wanted),
+            note=member.why_stopped,
+            zone=member.zone,
+            id=member.id,
+        )
+
+    def plan_of_state(self, prior: BulkInstancesValues) -> list[PlannedMember]:
+        """Describe the members that the last outputs have for the plan, with those that leave."""
+        members = [self.planned(member) for member in members_of_state(prior).values()]
+        leave = {member.id for member in leaving(members, self.policy.wanted, self.policy)}
+        return [attrs.evolve(member, leaves=member.id in leave) for member in members]
+
+    def _is_rehosted(self, member: Member) -> bool:
+        """Return whether a member has another host name than the inputs give it.
+
+        If they give none, it counts only for members in `hosted`, because others came with their host names.
+        """
+        own = nested(nested(self.inputs, "perInstanceProperties"), member.name)
+        if self.sure and has_unknown(own):
+            return False
+        wanted = own.get("hostname")
+        return member.hostname != wanted and (wanted is not None or member.name in self.hosted)
+
+
+def restarting(paths: Iterable[Path]) -> frozenset[str]:
+    """Return the names of the instance properties whose change at these paths needs a restart."""
+    names = {str(path[1]) for path in paths if path[0] == "instanceProperties" and path[1:]}
+    return frozenset(name for name in names if level_of(name) is Level.RESTART)
+
+
+def with_hostnames(*values: BulkInstancesValues) -> frozenset[str]:
+    """Return the names of members to which inputs give host names, or that have got some by the outputs."""
+    named = [item for one in values for item in nested(one, "perInstanceProperties").items()]
+    return frozenset(name for name, own in named if isinstance(own, dict) and own.get("hostname") is not None)
+
+
+def _is_uncertain(path: Path, new: BulkInstancesValues) -> bool:
+    """Return whether the change at a path may turn out to be another one, or none."""
+    return path[0] == "sourceInstanceTemplate" or has_unknown(_value_at(new, path))
+
+
+def _value_at(values: Any, path: Path) -> Any:
+    """Return the value at a path; None if there is none, and UNKNOWN if it is below something that is not known."""
+    for part in path:
+        if isinstance(values, dict):
+            values = values.get(part)
+        elif isinstance(values, list) and isinstance(part, int):
+            values = values[part] if part < len(values) else None
+    return values
+
+
+def _offline_generation(
+    inputs: BulkInstancesValues, prior: str = "", changed: frozenset[Level] = frozenset(CHANGES)
+) -> str:
+    """Return the generation that inputs stand for; empty if that depends on unknown values or a template."""
+    if inputs.get("sourceInstanceTemplate") or has_unknown(inputs.get("instanceProperties")):
+        return ""
+    return generation_of(own_properties(inputs), prior, changed)
+
+
+def _offline_machine_type(old: BulkInstancesValues, new: BulkInstancesValues) -> Any:
+    """Return `Spec.machine_type` without reading the template. A change of the template replaces members anyway."""
+    before, after = (nested(one, "instanceProperties").get("machineType") for one in (old, new))
+    takes_over = bool(new.get("sourceInstanceTemplate")) and after is None and before is not None
+    return UNKNOWN if takes_over else after or ""

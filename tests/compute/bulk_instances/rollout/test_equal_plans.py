@@ -1,0 +1,156 @@
+"""The preview and the update plan the same if nothing has changed in between, whatever the state is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+from clock import FakeClock
+from clocked import context
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from programs import PROJECT, ZONE, fleet
+
+from gcpx.compute.bulk_instances.capacity import labels_of_fallback
+from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
+from gcpx.compute.bulk_instances.fleet import Fleet
+from gcpx.compute.bulk_instances.generation import changing, generation_of, hash_for_label, own_properties
+from gcpx.compute.bulk_instances.goal import Goal
+from gcpx.compute.bulk_instances.outputs import last_members
+from gcpx.compute.bulk_instances.plan import PlannedMember, Policy, steps
+from gcpx.compute.bulk_instances.spec import Spec
+from gcpx.errors import UserError
+from gcpx.gcp.client import GoogleClient
+from gcpx.gcp.settings import Settings
+from gcpx.model.diff import diff
+from gcpx.model.fields import object_type
+
+PLACE = f"https://www.googleapis.com/compute/v1/projects/{PROJECT}/zones/{ZONE}"
+FALLBACK = {"machineType": "n2-standard-2"}
+PROPERTIES = st.fixed_dictionaries(
+    {"machineType": st.sampled_from(["e2-small", "n2-standard-4", "c3-standard-4", "c3-standard-4-lssd"])},
+    optional={
+        "labels": st.sampled_from([{"team": "web"}, {"team": "db"}]),
+        "tags": st.just({"items": ["http"]}),
+        "canIpForward": st.booleans(),
+    },
+)
+POLICIES = st.fixed_dictionaries(
+    {},
+    optional={
+        "maxUnavailable": st.integers(0, 2),
+        "maxSurge": st.integers(1, 2),
+        "minimalAction": st.sampled_from(["REFRESH", "RESTART", "REPLACE"]),
+        "mostDisruptiveAction": st.sampled_from(["RESTART", "REPLACE"]),
+        "pauseAfter": st.integers(1, 3),
+    },
+)
+ACTIONS = st.none() | st.fixed_dictionaries(
+    {"action": st.sampled_from(["RESTART", "REPLACE"]), "trigger": st.sampled_from(["one", "two"])}
+)
+
+
+MEMBERS = st.lists(
+    st.fixed_dictionaries({
+        "has": st.sampled_from(["earlier", "old", "old", "new"]),
+        "status": st.sampled_from(["RUNNING", "RUNNING", "TERMINATED", "SUSPENDED"]),
+        "ssds": st.sampled_from([0, 0, 1]),
+        "changing": st.booleans(),
+        "action": st.sampled_from(["", "one", "two"]),
+        "fallback": st.booleans(),
+        "changed": st.sampled_from(["", "", "labels", "machineType"]),
+    }),
+    max_size=6,
+)  # fmt: skip
+"""Members, each of which has the properties of an earlier program, of the one in the state, or of the new one."""
+
+
+def _instance(number: int, traits: dict[str, Any], program: dict[str, Any]) -> dict[str, Any]:
+    """Return an instance as Google shows it, which has all that a program gives it."""
+    given = own_properties(program)
+    generation = generation_of(given)
+    is_changing = traits["changing"] and traits["status"] != "RUNNING"
+    labels = {
+        **given.get("labels", {}),
+        "gcpx-bulk": "crew",
+        "gcpx-generation": changing(generation) if is_changing else generation,
+    }
+    if traits["action"]:
+        labels["gcpx-action"] = hash_for_label(traits["action"])
+    # Whether a fallback has kept what an update before the last one changed, Google shows, but not the state.
+    has_fallback = traits["fallback"] and traits["has"] != "earlier"
+    if has_fallback:
+        labels |= labels_of_fallback(0, FALLBACK)
+    machine_type = FALLBACK["machineType"] if has_fallback else given["machineType"]
+    # Somebody may have changed it since.
+    if traits["changed"] == "labels":
+        labels["team"] = "other"
+    if traits["changed"] == "machineType":
+        machine_type = "e2-medium"
+    name = f"web-{number:03}"
+    return {
+        "id": str(1000 + number),
+        "name": name,
+        "zone": PLACE,
+        "selfLink": f"{PLACE}/instances/{name}",
+        "status": traits["status"],
+        "machineType": f"{PLACE}/machineTypes/{machine_type}",
+        "labels": labels,
+        "tags": given.get("tags", {}),
+        "canIpForward": given.get("canIpForward", False),
+        "disks": [{"type": "PERSISTENT", "boot": True}, *[{"type": "SCRATCH"}] * traits["ssds"]],
+    }
+
+
+def _program(count: int, properties: dict[str, Any], policy: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return fleet(count, fleetId="crew", updatePolicy=policy, fallbacks=[FALLBACK], **properties, **more)
+
+
+def _outcome(plan: Any) -> list[Any] | str:
+    """Return what the steps of a plan do, with the IDs of the members, or the error that refuses the plan."""
+    try:
+        members, policy = plan()
+    except UserError as error:
+        return str(error)
+    done = [step for step, _ in steps(members, policy.wanted, policy)]
+    return [[*map(_ids, (step.delete, step.restart, step.refresh, step.start)), step.create] for step in done]
+
+
+def _ids(members: list[PlannedMember]) -> list[str]:
+    return sorted(member.id for member in members)
+
+
+@given(
+    found=MEMBERS,
+    programs=st.fixed_dictionaries(dict.fromkeys(("earlier", "old", "new"), PROPERTIES)),
+    counts=st.tuples(st.integers(1, 6), st.integers(0, 6)),
+    policy=POLICIES,
+    action=ACTIONS,
+    on_stopped=st.sampled_from(["START", "REPLACE", "KEEP"]),
+)
+def test_an_update_does_what_the_preview_says_if_nothing_changes_in_between(
+    found, programs, counts, policy, action, on_stopped
+):
+    assume(policy.get("maxUnavailable") != 0 or "maxSurge" in policy)
+    made = {name: _program(counts[0], given, {}) for name, given in programs.items()}
+    asked = {"rollingAction": action} if action else {}
+    new = _program(counts[1], programs["new"], policy, onStopped=on_stopped, **asked)
+    instances = [_instance(number, traits, made[traits["has"]]) for number, traits in enumerate(found, 1)]
+    call, crew = context(FakeClock()), Fleet(GoogleClient(Settings(project=PROJECT)), PROJECT, "us-east1", "crew")
+    known = {"generation": generation_of(own_properties(made["old"]))}
+    prior = {**known, "members": last_members(call, instances, {})}
+    drift = Goal.reached(crew, made["old"], prior).drift(instances)
+    prior = {**known, "members": last_members(call, instances, drift)}
+    paths = tuple(change.path for change in diff(object_type(BulkInstancesModel), made["old"], new, {}))
+    call = attrs.evolve(call, prior=prior, changed=paths)
+
+    def previewed() -> tuple[list[PlannedMember], Policy]:
+        spec = Spec.offline(call, made["old"], new)
+        spec.require_allowed_plan(prior)
+        return spec.plan_of_state(prior), spec.policy
+
+    def updated() -> tuple[list[PlannedMember], Policy]:
+        goal = Goal.of(call, crew, made["old"], new)
+        return [goal.member(instance, ready=True) for instance in instances], goal.policy
+
+    assert _outcome(previewed) == _outcome(updated)
