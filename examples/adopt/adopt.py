@@ -19,6 +19,9 @@ from pathlib import Path
 
 COMPUTE = ("InstanceTemplate", "MachineImage", "DiskAttachment", "BulkInstances")
 SECRET = {"credentials": "GOOGLE_CREDENTIALS", "accessToken": "GOOGLE_OAUTH_ACCESS_TOKEN"}
+BARE = re.compile(
+    r"(: |- )(TRUE|True|FALSE|False|NULL|Null|null|~|0[ox][0-9A-Fa-f]+|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$"
+)
 
 
 def pulumi(*arguments: str) -> str:
@@ -76,8 +79,7 @@ def quoted(code: str) -> str:
             text_in = None
         if text_in is None and re.search(r": [|>][-+0-9]*$", line):
             text_in = len(line) - len(line.lstrip(" -"))
-        bare = r"(: |- )(TRUE|True|FALSE|False|NULL|Null|null|~|0[ox][0-9A-Fa-f]+)$"
-        lines.append(line if text_in is not None else re.sub(bare, r"\1'\2'", line))
+        lines.append(line if text_in is not None else BARE.sub(r"\1'\2'", line))
     return "\n".join(lines) + "\n"
 
 
