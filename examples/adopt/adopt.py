@@ -19,6 +19,9 @@ from pathlib import Path
 
 COMPUTE = ("InstanceTemplate", "MachineImage", "DiskAttachment", "BulkInstances")
 SECRET = {"credentials": "GOOGLE_CREDENTIALS", "accessToken": "GOOGLE_OAUTH_ACCESS_TOKEN"}
+BARE = re.compile(
+    r"(: |- )(TRUE|True|FALSE|False|NULL|Null|null|~|0[ox][0-9A-Fa-f]+|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$"
+)
 
 
 def pulumi(*arguments: str) -> str:
@@ -63,6 +66,23 @@ def named(resources: list[dict[str, str]]) -> list[dict[str, str]]:
     return resources
 
 
+def quoted(code: str) -> str:
+    """Quote the strings that YAML would read as something else, such as TRUE: the CLI writes them without quotes.
+
+    What is meant as a boolean, it writes in lower case. Lines of a longer text, which are indented further than its
+    key, stay as they are.
+    """
+    lines: list[str] = []
+    text_in: int | None = None
+    for line in code.splitlines():
+        if text_in is not None and line.strip() and not line.startswith(" " * (text_in + 1)):
+            text_in = None
+        if text_in is None and re.search(r": [|>][-+0-9]*$", line):
+            text_in = len(line) - len(line.lstrip(" -"))
+        lines.append(line if text_in is not None else BARE.sub(r"\1'\2'", line))
+    return "\n".join(lines) + "\n"
+
+
 def main(users: list[str]) -> None:
     """List the resources, import them, and verify that a preview shows no change."""
     flags = settings()
@@ -74,7 +94,9 @@ def main(users: list[str]) -> None:
         sys.exit("There is nothing to import: gcpx found none of its resources in this project.")
     Path("adopt.json").write_text(json.dumps({"resources": named(found)}, indent=2))
     pulumi("import", "--file", "adopt.json", "--out", "adopted.yaml", "--yes", "--skip-preview", "--suppress-progress")
-    Path("adopted.yaml").replace("Main.yaml")
+    adopted = Path("adopted.yaml")
+    Path("Main.yaml").write_text(quoted(adopted.read_text()))
+    adopted.unlink()
     pulumi("preview", "--expect-no-changes", "--suppress-progress")
     print(f"{len(found):,} resources are in the stack, Main.yaml describes them, and a preview shows no change.")
 

@@ -10,11 +10,16 @@ small = gcpx.compute.list_instance_templates(filter='properties.machineType eq "
 pulumi.export("smallTemplates", [f"{template.name} ({template.creation_timestamp})" for template in small.items])
 
 everywhere = gcpx.compute.aggregated_list_instance_templates(item_fields=["name", "region"])
-pulumi.export("templates", {scope: len(found.instance_templates) for scope, found in everywhere.items.items()})
+pulumi.export(
+    "templates",
+    {scope: len(found.instance_templates) for scope, found in everywhere.items.items() if found.instance_templates},
+)
 
 # If a zone cannot be reached, the others are listed, and `unreachables` names it.
 running = gcpx.compute.aggregated_list_instances_output(filter="status = RUNNING", return_partial_success=True)
-zones = running.items.apply(lambda items: {scope: len(found.instances) for scope, found in items.items()})
+zones = running.items.apply(
+    lambda items: {scope: len(found.instances) for scope, found in items.items() if found.instances}
+)
 pulumi.export("running", zones)
 pulumi.export("complete", running.unreachables.apply(lambda missing: "no" if missing else "yes"))
 

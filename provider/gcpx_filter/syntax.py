@@ -22,7 +22,7 @@ _LONGEST: Final = 4096
 _EXPECTED: Final = {
     "OPERATOR": f"one of the operators {' '.join((*OPERATORS, *MATCHES))}",
     "MATCH": f"one of the operators {' '.join((*OPERATORS, *MATCHES))}",
-    "LITERAL": "a value: a string, a number, true, false or *",
+    "LITERAL": "a string, a number, true, false or *",
     "REGEX": "a regular expression",
     "NAME": "a field's name",
     "STRING": "a quoted string",
@@ -244,7 +244,10 @@ def _check_joined(text: str, expression: Expression) -> None:
 
 def _syntax_error(text: str, error: UnexpectedInput) -> FilterError:
     position = (error.pos_in_stream or 0) + 1
-    words = list(dict.fromkeys(_EXPECTED[name] for name in sorted(_expected(error)) if name in _EXPECTED))
+    tokens = _expected(error)
+    if "LITERAL" in tokens:
+        tokens -= {"STRING"}  # a literal may be a string
+    words = list(dict.fromkeys(_EXPECTED[name] for name in sorted(tokens) if name in _EXPECTED))
     ended = position > len(text.rstrip()) or (isinstance(error, UnexpectedToken) and error.token.type == "$END")
     if ended:
         return FilterError(len(text.rstrip()) + 1, f"it ends too early: {_either(words)} is missing")

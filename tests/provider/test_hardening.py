@@ -85,7 +85,7 @@ def test_an_invalid_boolean_is_refused_with_its_environment_variable(monkeypatch
             made.stub.Configure(rpc.ConfigureRequest(args=struct({"project": "p"})))
 
     assert failure.property == ""
-    assert failure.reason == f'the environment variable {name} must be a boolean, not the string "{text}"'
+    assert failure.reason == f'the environment variable {name} must be true or false, not the string "{text}"'
     assert failed[0].code == grpc.StatusCode.INVALID_ARGUMENT
     assert name in failed[0].message
 

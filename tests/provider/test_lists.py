@@ -8,6 +8,7 @@ from programs import (
     ATTACHMENT,
     BUCKET,
     FLEET,
+    IMAGE,
     KEY,
     NOTIFICATION,
     PROJECT,
@@ -15,6 +16,7 @@ from programs import (
     VM,
     attachment,
     fleet,
+    image,
     notification,
 )  # fmt: skip
 from samples import SAMPLES
@@ -157,3 +159,17 @@ def test_an_error_of_google_is_reported(engine, cloud):
         engine.list(TEMPLATE)
 
     assert "no permission" in failures[0].message
+
+
+@pytest.mark.parametrize(
+    ("token", "inputs"),
+    [(IMAGE, image()), (ATTACHMENT, attachment()), (FLEET, fleet(2))],
+    ids=["image", "disk", "fleet"],
+)
+def test_an_import_writes_links_of_v1_which_users_know(engine, vm, token, inputs):
+    imported = engine.import_(token, "adopted", engine.create(token, "x", inputs).id)
+    written = {name: value for name, value in imported.inputs.items() if not name.startswith("__")}
+
+    assert "/compute/v1/" in str(written)
+    assert "/compute/beta/" not in str(written)
+    assert engine.diff(imported, written).changes == rpc.DiffResponse.DIFF_NONE

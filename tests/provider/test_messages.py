@@ -41,7 +41,7 @@ def _failures(engine, token, inputs):
     (TEMPLATE, _disk(replicaZones=["a"]), "", "properties.disks[0].initializeParams.replicaZones: must have exactly 2 elements, not 1"),
     (TEMPLATE, template(scheduling={"hostErrorTimeoutSeconds": 100}), "", "properties.scheduling.hostErrorTimeoutSeconds: must be a multiple of 30, not 100"),
     (TEMPLATE, template(disks=[{"mode": "READ_RITE"}]), "", 'properties.disks[0].mode: must be one of READ_ONLY, READ_WRITE, not "READ_RITE"; did you mean READ_WRITE?'),
-    (TEMPLATE, template(canIpForward="yes"), "", 'properties.canIpForward: must be a boolean, not the string "yes"'),
+    (TEMPLATE, template(canIpForward="yes"), "", 'properties.canIpForward: must be true or false, not the string "yes"'),
     (TEMPLATE, template(labels=["a"]), "", "properties.labels: must be a map, not a list"),
     (NOTIFICATION, notification(bucket="UPPER"), "bucket", "must be the name of a bucket: 3 to 222 lower-case letters, digits, hyphens, underscores and dots"),
     (NOTIFICATION, notification(objectNamePrefix="p" * 2000), "", "objectNamePrefix: must have at most 1,024 characters, not 2,000"),

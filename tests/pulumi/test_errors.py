@@ -69,7 +69,7 @@ def test_an_invalid_boolean_is_refused_by_its_environment_variable(stack):
     stack.write(web={"type": TEMPLATE, "properties": template()})
     said = stack.preview_fails(variables={"GCPX_VALIDATE_ONLINE": "perhaps"})
 
-    assert 'the environment variable GCPX_VALIDATE_ONLINE must be a boolean, not the string "perhaps"' in said
+    assert 'the environment variable GCPX_VALIDATE_ONLINE must be true or false, not the string "perhaps"' in said
 
 
 def test_the_state_contains_no_secret_in_plain_text(stack):

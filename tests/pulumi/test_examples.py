@@ -129,8 +129,27 @@ def _script(workspace, name, *arguments):
 
 
 def test_adopt_imports_everything_in_a_project(cloud, engine, vm, tmp_path, pulumi_home):
+    script = "#cloud-config\nruncmd:\n- echo ${HOME}\npackage_update: TRUE\n\nmanage_etc_hosts: True\n"
+    texts = [
+        "TRUE",
+        "True",
+        "true",
+        "FALSE",
+        "1",
+        "0x1F",
+        "0o17",
+        ".inf",
+        "null",
+        "Null",
+        "~",
+        "-",
+        "a: TRUE",
+        "",
+        script,
+    ]
+    metadata = {"items": [{"key": f"k{number}", "value": text} for number, text in enumerate(texts)]}
     made = [
-        engine.create(TEMPLATE, "web", template(labels={"app": "web"})),
+        engine.create(TEMPLATE, "web", template(labels={"app": "web"}, metadata=metadata)),
         engine.create(TEMPLATE, "web", {**template(), "region": "us-east1"}),
         engine.create(IMAGE, "golden", image()),
         engine.create(ATTACHMENT, "data", attachment(deviceName="data")),

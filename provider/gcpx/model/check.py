@@ -107,7 +107,10 @@ def _bounds(low: int | None, high: int | None) -> str:
 
 def _unmet_by_text(traits: Traits, value: Any) -> list[Requirement]:
     if not isinstance(value, str):
-        return [wrong_type(SCALARS[str], value)]
+        unmet_type = wrong_type(SCALARS[str], value)
+        # In YAML, a value such as TRUE is no string without quotes, which an import of the CLI does not write.
+        bare = isinstance(value, bool | int | float)
+        return [attrs.evolve(unmet_type, required=f"{unmet_type.required} in quotes") if bare else unmet_type]
     unmet = []
     if value == "" and isinstance(traits.default, re.Pattern):
         unmet.append(Requirement("must not be empty; leave it out, and Google chooses"))
@@ -145,7 +148,7 @@ def describe(kind: Type) -> str:
         return f"an object with the properties of {kind.name}"
     if kind == PERCENTAGE:
         return "a number, such as 2, or a percentage of at most 100%, such as 20%"
-    return "an integer" if kind.name == "integer" else f"a {kind.name}"
+    return {"integer": "an integer", "boolean": "true or false"}.get(kind.name, f"a {kind.name}")
 
 
 def describe_value(value: Any) -> str:

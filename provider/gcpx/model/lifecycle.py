@@ -15,6 +15,7 @@ import attrs
 
 from gcpx.errors import UserError
 from gcpx.model import naming
+from gcpx.model.codec import with_links_of
 from gcpx.model.compare import Comparison
 from gcpx.model.diff import Change, diff
 from gcpx.model.fields import Failure
@@ -332,9 +333,13 @@ def refresh(resource: Resource, state: State, inputs: dict[str, Any], prior: dic
 
 
 def import_inputs(resource: Resource, state: State) -> dict[str, Any]:
-    """Return the smallest inputs that describe an imported resource: without defaults and what others imply."""
+    """Return the smallest inputs that describe an imported resource: without defaults and what others imply.
+
+    Their links are those that users know, although the beta API, which reads most resources, returns its own.
+    """
     defaults = resource.provider_defaults()
     inputs = minimal_inputs(resource.type, state.properties, None, resource.comparison({}, state.properties))
+    inputs = with_links_of("v1", resource.type, inputs)
     kept = {name: value for name, value in inputs.items() if defaults.get(name) != value}
     return {name: value for name, value in kept.items() if name not in resource.left_out_of_imports} | {
         naming.IMPORTED: True

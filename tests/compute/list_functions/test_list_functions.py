@@ -189,6 +189,12 @@ def test_a_malformed_filter_is_refused_with_its_position_before_any_call(engine,
     assert cloud.calls() == []
 
 
+def test_a_malformed_filter_is_refused_with_what_belongs_there(engine):
+    refused = engine.refusals(INSTANCES, filter="name = = x")["filter"]
+
+    assert refused.endswith("'=' is unexpected here: a string, a number, true, false or * is expected")
+
+
 def test_all_wrong_arguments_are_reported_at_once(engine, cloud):
     refused = engine.refusals(
         ALL_TEMPLATES,
