@@ -305,6 +305,10 @@ PROMISES = {
         "test_the_token_comes_from_the_metadata_server_without_a_proxy",
         "test_no_proxy_lies_between_the_plugin_and_the_engine",
     ],
+    "The metadata server is": [
+        "test_the_token_comes_from_the_metadata_server_without_a_proxy",
+        "test_a_metadata_server_that_the_environment_names_gets_its_requests_over_plain_http",
+    ],
     "`SSL_CERT_FILE`": [
         "test_calls_go_through_the_proxy_and_trust_the_certificates_of_the_environment",
         "test_certificates_that_nobody_trusts_are_told_at_once",

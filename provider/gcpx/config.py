@@ -12,6 +12,7 @@ from typing import Any
 
 from gcpx.errors import UserError
 from gcpx.gcp.settings import Settings
+from gcpx.model import codec
 from gcpx.model.check import CheckResult, check
 from gcpx.model.diff import Change, diff
 from gcpx.model.fields import Failure, Scalar, object_type
@@ -63,9 +64,11 @@ def settings(inputs: Mapping[str, Any], environment: Mapping[str, str] = os.envi
 
 
 def _decoded(inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out the engine's own keys, and parse the strings that stand for values of other types."""
+    """Leave out the engine's own keys and what is empty, and parse the strings that stand for values of other types."""
     own = {key: value for key, value in inputs.items() if key not in _ENGINE_KEYS and not key.startswith("__")}
-    return {key: _parsed(key, value) for key, value in own.items()}
+    parsed = {key: _parsed(key, value) for key, value in own.items()}
+    # An empty string stands for no value of any type.
+    return codec.without_empty(KIND, {key: value for key, value in parsed.items() if reveal(value) != ""})
 
 
 def _parsed(key: str, value: Any) -> Any:
@@ -76,7 +79,7 @@ def _parsed(key: str, value: Any) -> Any:
     if prop is None or not isinstance(value, str):
         return value
     text = value.strip()
-    if prop.type == Scalar("string"):
+    if not text or prop.type == Scalar("string"):
         return text
     if prop.type == Scalar("boolean"):
         return _BOOLEANS.get(text.lower(), value)
@@ -91,7 +94,7 @@ def _variables(values: Mapping[str, Any], environment: Mapping[str, str]) -> dic
     found = {}
     for name, prop in KIND.properties.items():
         variable = next((key for key in prop.traits.environment if environment.get(key, "").strip()), None)
-        configured = values.get(name) not in (None, "") or bool(values.get(_ALTERNATIVES.get(name, "")))
+        configured = any(values.get(key) is not None for key in (name, _ALTERNATIVES.get(name, name)))
         if variable is not None and not configured:
             found[name] = variable
     return found

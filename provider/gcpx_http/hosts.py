@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import ipaddress
+import os
+from collections.abc import Iterator
 from typing import Final
 from urllib.parse import urlsplit
 
-_METADATA_HOSTS: Final = frozenset({"metadata.google.internal", "fd00:ec2::254"})
-"""The metadata servers of Google Cloud and AWS that do not have a link-local address."""
-_METADATA_NETWORK: Final = ipaddress.IPv4Network("169.254.0.0/16")
-"""Where all others are: clouds answer these addresses themselves. fe80::/10 leads to other machines of the network."""
+_METADATA_HOSTS: Final = frozenset({"metadata.google.internal", "169.254.169.254", "fd20:ce::254", "fd00:ec2::254"})
+"""The metadata servers of Google Cloud, AWS and Azure: the cloud answers these itself."""
+_METADATA_VARIABLES: Final = ("GCE_METADATA_HOST", "GCE_METADATA_ROOT", "GCE_METADATA_IP")
+"""With these environment variables, google-auth gets the tokens of a machine from another server."""
 
 
 def is_loopback(host: str | None) -> bool:
@@ -38,18 +41,21 @@ def is_protected(url: str, *, metadata: bool = False) -> bool:
     return bool(host) and (parts.scheme == "https" or (is_nearby(host) if metadata else is_loopback(host)))
 
 
-@functools.lru_cache(maxsize=64)  # every request asks, and few hosts are asked about
 def is_nearby(host: str | None) -> bool:
     """Return whether a host is this machine, or the metadata server of the cloud that it runs in.
 
     No other machine sees what is sent to such a host, so it may be sent over plain http, and not through a proxy.
     """
-    if is_loopback(host) or host in _METADATA_HOSTS:
-        return True
-    address = _address(host or "")
-    return isinstance(address, ipaddress.IPv4Address) and address in _METADATA_NETWORK
+    return is_loopback(host) or host in _METADATA_HOSTS or (host is not None and host in _named_metadata_hosts())
 
 
+def _named_metadata_hosts() -> Iterator[str | None]:
+    for value in filter(None, map(os.environ.get, _METADATA_VARIABLES)):
+        with contextlib.suppress(ValueError):  # a malformed one names no host
+            yield urlsplit(f"//{value}").hostname
+
+
+@functools.lru_cache(maxsize=64)  # every request asks, and few hosts are asked about
 def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
         return ipaddress.ip_address(host)

@@ -29,7 +29,7 @@ _PAUSE: Final = 30.0
 tokens do not cause many fetches."""
 _MOST_BYTES: Final = 1 << 20
 """The largest document with keys."""
-_MAX_AGE: Final = re.compile(r"(?:^|[,\s])max-age=([0-9]+)", re.IGNORECASE)
+_MAX_AGE: Final = re.compile(r"(?:^|[,\s])max-age=([0-9]+)")
 _OUR_WORDS: Final = (CertificatesError, UnreadableBodyError, UnusableEnvironmentError)
 _KEY_ERRORS: Final = (AttributeError, KeyError, PyJWTError, TypeError, UnsupportedAlgorithm, ValueError)
 """What the parsers of keys raise for different malformed keys."""
@@ -189,7 +189,7 @@ class _Fetch:
 
 def _lifetime(headers: Mapping[str, str]) -> float:
     """Read for how many seconds a response may be cached, minus those that it has already spent in caches."""
-    control = headers.get("cache-control", "")
+    control = headers.get("cache-control", "").lower()
     if "no-store" in control or "no-cache" in control:
         return 0.0
     max_age = _MAX_AGE.search(control)

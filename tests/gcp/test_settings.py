@@ -12,7 +12,8 @@ import users_environment
 from gcpx.config import KIND, settings
 from gcpx.errors import UserError
 from gcpx.gcp.settings import Settings
-from gcpx.model.fields import camel_case
+from gcpx.model.fields import ListOf, camel_case
+from gcpx.model.values import Secret
 
 USER = '{"type": "authorized_user", "client_id": "1", "client_secret": "hunter3", "refresh_token": "hunter2"}'
 EMAIL = "robot@my-project.iam.gserviceaccount.com"
@@ -39,6 +40,21 @@ def test_every_attribute_is_a_setting_with_a_default(attribute):
 )  # fmt: skip
 def test_a_setting_that_is_not_configured_comes_from_its_variable(variable, attribute, value):
     assert getattr(settings({}, {variable: value}), attribute) == value
+
+
+EMPTY = [
+    (name, empty)
+    for name, prop in KIND.properties.items()
+    for empty in ("", " ", *(("[]", []) if isinstance(prop.type, ListOf) else ()))
+]
+
+
+@pytest.mark.parametrize(("name", "empty"), EMPTY)
+def test_an_empty_setting_is_not_configured(name, empty):
+    variables = dict.fromkeys(KIND.properties["project"].traits.environment, "a-project")
+
+    assert settings({name: empty}, variables) == settings({}, variables)
+    assert settings({name: Secret(empty)}, variables) == settings({}, variables)
 
 
 def test_configuration_takes_precedence_over_the_environment():

@@ -340,7 +340,7 @@ def test_the_metadata_server_of_azure_may_be_a_source():
         assert not made.stub.CheckConfig(request).failures
 
 
-@pytest.mark.parametrize("host", ["[fe80::1]", "[fe80::1%25eth0]", "192.0.2.1"])
+@pytest.mark.parametrize("host", ["[fe80::1]", "[fe80::1%25eth0]", "192.0.2.1", "169.254.7.7", "169.254.169.253"])
 def test_no_token_goes_over_plain_http_to_another_machine_of_the_network(engine, host):
     text = {"type": "external_account", "audience": "a", "subject_token_type": "t", "token_url": f"http://{host}/t"}
     news = struct({"credentials": json.dumps({**text, "credential_source": {"file": "/no/such/file"}})})
@@ -348,6 +348,27 @@ def test_no_token_goes_over_plain_http_to_another_machine_of_the_network(engine,
 
     assert engine.stub.CheckConfig(request).failures
     assert not is_protected(f"http://{host}/t", metadata=True)
+
+
+@pytest.mark.parametrize("variable", ["GCE_METADATA_HOST", "GCE_METADATA_ROOT", "GCE_METADATA_IP"])
+@pytest.mark.parametrize("value", ["metadata.example", "metadata.example:8080", "METADATA.example"])
+def test_a_metadata_server_that_the_environment_names_gets_its_requests_over_plain_http(monkeypatch, variable, value):
+    url = "http://metadata.example/computeMetadata/v1/"
+    before = is_protected(url, metadata=True)
+    monkeypatch.setenv(variable, value)
+
+    assert not before
+    assert is_protected(url, metadata=True)
+    assert not is_protected(url)
+    assert not is_protected("http://other.example/", metadata=True)
+
+
+@pytest.mark.parametrize("value", ["", "[", ":"])
+def test_a_malformed_metadata_server_in_the_environment_counts_as_none(monkeypatch, value):
+    monkeypatch.setenv("GCE_METADATA_HOST", value)
+
+    assert not is_protected("http://metadata.example/", metadata=True)
+    assert is_protected("http://metadata.google.internal/", metadata=True)
 
 
 def test_an_emulator_without_a_port_is_refused(engine):

@@ -9,7 +9,7 @@ from gcpx.compute.instance_template import InstanceTemplateModel
 from gcpx.model.diff import diff
 from gcpx.model.fields import object_type
 from gcpx.model.links import Location, same_link
-from gcpx.model.values import format_path
+from gcpx.model.values import UNKNOWN, format_path
 from gcpx.oslogin.ssh_key import SshKeyModel
 from gcpx.storage.notification_config import NotificationConfigModel
 
@@ -108,6 +108,18 @@ def test_setting_a_property_to_the_servers_value_is_not_a_change(name, written, 
 
     assert _paths(InstanceTemplateModel, old, new, {"properties": {name: shown}}) == {}
     assert _paths(InstanceTemplateModel, old, new) == {f"properties.{name}": "add"}
+
+
+@pytest.mark.parametrize(("name", "shown"), [
+    ("machineType", "e2-small"), ("scheduling", {"preemptible": True}), ("labels", {"a": "b"}), ("canIpForward", True),
+    ("tags", {"items": ["a"]}), ("disks", [{"diskSizeGb": 10}]), ("networkInterfaces", [{"network": "default"}]),
+])  # fmt: skip
+def test_an_unknown_is_a_change_whatever_google_shows(name, shown):
+    live = template(**{name: shown})
+    before = {**template(), "properties": {key: item for key, item in template()["properties"].items() if key != name}}
+
+    assert _paths(InstanceTemplateModel, before, template(**{name: UNKNOWN}), live) == {f"properties.{name}": "add"}
+    assert f"properties.{name}" in _paths(InstanceTemplateModel, live, template(**{name: UNKNOWN}), live)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from clocked import ClockedProvider
 from driver import failing, rpc, struct
 from programs import (
     ATTACHMENT,
@@ -21,6 +22,8 @@ from programs import (
 )  # fmt: skip
 from samples import SAMPLES
 
+from gcpx.model.fields import empty_value
+
 
 @pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES)
 def test_a_listed_id_can_be_imported(engine, cloud, vm, sample):
@@ -34,6 +37,15 @@ def test_a_listed_id_can_be_imported(engine, cloud, vm, sample):
     found = engine.import_(token, "y", created.id)
     assert found.id == created.id
     assert engine.diff(found, found.inputs).changes == rpc.DiffResponse.DIFF_NONE
+
+
+@pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES)
+def test_an_empty_value_in_a_query_is_none(engine, cloud, vm, sample):
+    engine.create(sample.token, "x", sample.inputs)
+    kind = ClockedProvider().resource(sample.token).query_type
+    empty = {name: empty_value(prop.type) for name, prop in kind.inputs.items()}
+
+    assert engine.list(sample.token, {**empty, **sample.query}) == engine.list(sample.token, sample.query)
 
 
 def _store_templates(cloud, count, scope="global"):

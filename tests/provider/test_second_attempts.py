@@ -117,9 +117,10 @@ def test_what_goes_wrong_before_another_attempt_is_no_reason_to_forget(cloud, vm
     assert "Google may have carried the request out" in message
 
 
+@pytest.mark.parametrize("status", [400, 404, 412])
 @pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES)
-def test_that_a_repetition_finds_something_missing_is_no_reason_to_forget(cloud, vm, sample):
-    with _connected(cloud, _Losing(503, later=404), accessToken="t") as engine:
+def test_that_a_repetition_is_refused_is_no_reason_to_forget(cloud, vm, sample, status):
+    with _connected(cloud, _Losing(503, later=status), accessToken="t") as engine:
         made, message = _create(engine, sample.token, sample.inputs)
 
     assert made, f"forgotten: {message}"

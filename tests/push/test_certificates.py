@@ -162,6 +162,23 @@ def test_keys_are_fetched_again_after_a_day_at_the_latest(page, clock, control):
     assert page.begun.acquire(timeout=HANGS)
 
 
+@pytest.mark.parametrize(
+    "control", ["no-store", "no-cache", "no-store, max-age=3600", "No-Store", "No-Cache, max-age=900"]
+)
+def test_keys_that_must_not_be_stored_are_fetched_again_after_half_a_minute(page, clock, control):
+    page.control = control
+    keys, known = _certificates(page, clock), _known(page)
+    keys.key(known)
+    assert page.begun.acquire(timeout=HANGS)
+    clock.advance(29)
+    assert keys.key(known) is not None
+    assert page.count == 1
+
+    clock.advance(2)
+    assert keys.key(known) is not None
+    assert page.begun.acquire(timeout=HANGS)
+
+
 def test_a_fetch_that_does_not_end_is_left_behind(page, clock):
     keys, known = _certificates(page, clock, timeout=10), _known(page)
     keys.key(known)

@@ -6,6 +6,7 @@ import asyncio
 import math
 
 import pytest
+from pushing import token, verifier
 
 from gcpx_push import CertificatesError, PushMiddleware, PushVerifier, receive, receive_head, strict_json
 
@@ -89,3 +90,14 @@ def test_a_document_with_too_many_values_is_refused_before_it_is_parsed(unit):
 def test_the_attributes_of_a_push_may_be_full_of_separators():
     text = b'{"a": "' + b"," * 102_400 + b'"}'
     assert len(strict_json.parse(text)["a"]) == 102_400
+
+
+def test_a_receiver_remembers_only_the_latest_thousand_tokens():
+    receiver = verifier()
+    tokens = [token(nonce=number) for number in range(1030)]
+    first = [receiver.verify(one) for one in tokens]
+
+    assert receiver.verify(tokens[-1]) is first[-1]
+    assert receiver.verify(tokens[-1000]) is first[-1000]
+    assert receiver.verify(tokens[0]) == first[0]
+    assert receiver.verify(tokens[0]) is not first[0], "it was forgotten, and verified again"

@@ -22,7 +22,7 @@ import attrs
 from gcpx.compute.operations import Operation, Operations, Outcome, Wait, begun_at, is_insertion, kind_of, left_nothing
 from gcpx.compute.reference import NAME
 from gcpx.errors import CancelledError, OutOfTimeError, ProviderError, safe_message, without_stop
-from gcpx.gcp.creation import Creation, Made, of_repetition
+from gcpx.gcp.creation import Creation, Made, keeping_lost
 from gcpx.gcp.errors import ApiError, Conflict, NotFound, PermissionDenied, PreconditionFailed, Rejected, Unfinished
 from gcpx.gcp.request import Request
 from gcpx.model.import_command import separate_import_command
@@ -216,10 +216,6 @@ class Insertion(abc.ABC):
             return self._begun(request_id)
         except Unfinished as lost:
             refusal: ApiError = self.refusal_of_lost(lost, request_id)
-        except NotFound as error:
-            if not error.is_repeated:
-                raise
-            refusal = self.refusal_of_lost(of_repetition(error), request_id)
         except (Conflict, Rejected, PreconditionFailed) as error:
             refusal = error
         operation = self.accepted_earlier(refusal, request_id)
@@ -235,7 +231,8 @@ class Insertion(abc.ABC):
 
         Whoever may change something in the project can use the ID for another request, such as one that sets labels.
         """
-        operation = self.operations.send(self.request(request_id), self.context)
+        with keeping_lost():
+            operation = self.operations.send(self.request(request_id), self.context)
         if operation.get("operationType") and not is_insertion(operation):
             raise Unfinished(
                 f"another request ({kind_of(operation)}) has used the ID of this one; run `pulumi up` again in an hour"

@@ -13,7 +13,7 @@ from typing import Any, Final
 import attrs
 
 from gcpx.errors import RUN_AGAIN, MalformedResponse, ProviderError, safe_message, sentences, without_stop
-from gcpx.gcp.errors import Conflict, NotFound, Unfinished
+from gcpx.gcp.errors import Conflict, NotFound, PreconditionFailed, Unfinished
 from gcpx.model.import_command import not_ours
 from gcpx.model.ownership import Known, Maker, Owner, Shown, owner
 from gcpx.model.resource import Context, PartialError, State
@@ -78,15 +78,20 @@ def taken_over(resource_id: str) -> str:
     )
 
 
-def of_repetition(refusal: NotFound) -> Unfinished:
-    """Return the error of a request that creates, if an attempt is lost, and Google does not find something afterwards.
+@contextmanager
+def keeping_lost() -> Iterator[None]:
+    """Raise Unfinished if an attempt of the request that creates is lost, and Google refuses the repetition.
 
-    What the request names may have been deleted meanwhile, which says nothing about what the lost attempt has created.
+    What the request names may have been deleted meanwhile, or a policy may forbid it now: this says nothing about what
+    the lost attempt has created. Only a conflict may, which callers handle.
     """
-    words = f"{without_stop(str(refusal))}. Google may have carried out an earlier attempt"
-    lost = Unfinished(words, next_step=RUN_AGAIN)
-    lost.__cause__ = refusal
-    return lost
+    try:
+        yield
+    except (NotFound, PreconditionFailed) as refusal:
+        if not refusal.is_repeated:
+            raise
+        words = f"{without_stop(str(refusal))}. Google may have carried out an earlier attempt"
+        raise Unfinished(words, next_step=RUN_AGAIN) from refusal
 
 
 class CreationByName(Creation):
@@ -115,17 +120,14 @@ class CreationByName(Creation):
         """Send the request, unless the resource exists."""
         self._refuse_others(Shown.SAME if self.exists() else Shown.NOTHING, Maker.UNTOLD)
         try:
-            return Made(self.send())
+            with keeping_lost():
+                return Made(self.send())
         except Conflict as error:
             # It was not there before. If it is as this request writes it, an attempt without a response has created it.
             is_ours = error.is_repeated and self._has_written(error)
             self._refuse_others(Shown.SAME, Maker.OURS if is_ours else Maker.UNTOLD)
             self.context.inform(taken_over(self.unread({}).id))
             return Made({})
-        except NotFound as error:
-            if error.is_repeated:
-                raise of_repetition(error) from error
-            raise
 
     def _has_written(self, conflict: Conflict) -> bool:
         """Return whether a lost attempt has created what exists; raise Unfinished if it cannot be read."""

@@ -53,11 +53,13 @@ _PRIVATE_KEY: Final = re.compile(
 
 The query of a URL has plus signs in place of spaces.
 """
+_BEGIN: Final = r"(?<![^\W_])"
+"""Where a word begins, also after an underscore."""
 _CREDENTIAL: Final = re.compile(
-    r"(\bya29\.[\w.~+/-]+|\b1//0[\w-]{16,}|\bGOCSPX-[\w-]+|(?<=\bBearer[ +])[\w.~+/-]{16,}=*)"
+    rf"({_BEGIN}(?:ya29\.[\w.~+/-]+|1//0[\w-]{{16,}}|GOCSPX-[\w-]+)|(?<={_BEGIN}Bearer[ +])[\w.~+/-]{{16,}}=*)"
 )
 """Google's access tokens, refresh tokens and client secrets, and any other bearer token."""
-_JSON_WEB_TOKEN: Final = re.compile(r"(?<![\w-])(?>[\w-]*?\b(?=eyJ))(eyJ[\w-]{8,}+\.[\w-]{8,}(?:\.[\w-]*)?)")
+_JSON_WEB_TOKEN: Final = re.compile(rf"(?<![\w-])(?>[\w-]*?{_BEGIN}(?=eyJ))(eyJ[\w-]{{8,}}+\.[\w-]{{8,}}(?:\.[\w-]*)?)")
 """A JSON Web Token, also at the end of a word. Each word is read once: to begin again at every `eyJ` is quadratic."""
 _BY_FORM: Final = ((_PRIVATE_KEY, 0), (_CREDENTIAL, 1), (_JSON_WEB_TOKEN, 1))
 """What is recognized without being known, and the group of the form that is masked."""
@@ -88,14 +90,12 @@ def redact(text: str, secrets: frozenset[str]) -> str:
     if len(text) > _MOST_REDACTED:
         text = f"{text[:_MOST_REDACTED]}..."
     reading = _Reading(text, range(len(text) + 1))
-    decoded = frozenset(each for secret in secrets for each in _spellings(secret))
-    spans = [*reading.spans(decoded)]
-    for mark, form, decode in _FORMS * _MOST_QUOTATIONS:
+    spellings = [_Spellings.of(secret) for secret in secrets]
+    spans = [*reading.spans(spellings)]
+    for form, decode in _DECODINGS:
         if form.search(reading.text):
             reading = reading.decoded(form, decode)
-            # What looks like an escape in a secret is decoded, too.
-            decoded |= {_decoded(each, form, decode) for each in decoded if mark in each}
-            spans.extend(reading.spans(decoded))
+            spans.extend(reading.spans(spellings))
     return _masked(text, spans).encode("utf-8", "replace").decode()
 
 
@@ -128,22 +128,18 @@ class _Reading:
             end = found.end()
         return _Reading(text + self.text[end:], [*places, *self.places[end:]])
 
-    def spans(self, spellings: frozenset[str]) -> Iterator[_Span]:
+    def spans(self, secrets: Sequence[_Spellings]) -> Iterator[_Span]:
         """Yield where the message quotes a secret, or the beginning of one."""
         parts = {size: {self.text[at : at + size] for at in range(len(self.text) - size + 1)} for size in _SIZES}
-        possible = (each for each in spellings if _may_contain(parts, each))
-        for start, end in itertools.chain(
-            *(_occurrences(self.text, each) for each in possible), _beginnings(self.text, spellings)
-        ):
-            yield self.places[start], self.places[end]
+        cuts = [found.start() for found in _CUT.finditer(self.text)]
+        for secret in secrets:
+            whole = (_occurrences(self.text, each) for each in secret.possible(parts))
+            for start, end in itertools.chain(*whole, secret.beginnings(self.text, cuts, parts[SHORTEST])):
+                yield self.places[start], self.places[end]
         for form, group in _BY_FORM:
             for found in form.finditer(self.text):
                 start, end = found.span(group)
                 yield self.places[start], self.places[end]
-
-
-def _decoded(text: str, form: re.Pattern[str], decode: Callable[[str], str]) -> str:
-    return form.sub(lambda found: _characters(found, decode), text)
 
 
 def _characters(found: re.Match[str], decode: Callable[[str], str]) -> str:
@@ -151,18 +147,71 @@ def _characters(found: re.Match[str], decode: Callable[[str], str]) -> str:
     return decode(found[0]) if found["cut"] is None else ""
 
 
-_SIZES: Final = (SHORTEST, 16)
+_SIZES: Final = (SHORTEST, 16, 0)
 """Characters of the parts by which a text is searched."""
+_MOST_SPELLED: Final = 256
+"""Secrets whose spellings are kept; those of a long one take a megabyte."""
 
 
-def _may_contain(parts: Mapping[int, set[str]], spelling: str) -> bool:
-    """Return whether a text, of which all parts of some sizes are given, can contain a spelling.
+@attrs.frozen
+class _Spellings:
+    """How messages spell a secret when all escapes are decoded, so that a message is soon searched for all of them.
 
-    A script has thousands of lines, and to look for each of them in a message takes long.
+    Attributes:
+        by_part: the spellings, by the size and the text of the part with which they begin.
+        ordered: those of which a message may quote only the beginning, in alphabetical order.
+        first: how these begin.
     """
-    size = max((size for size in _SIZES if size <= len(spelling)), default=0)
-    places = (0, (len(spelling) - size) // 2, len(spelling) - size)
-    return not size or all(spelling[at : at + size] in parts[size] for at in places)
+
+    by_part: Mapping[int, Mapping[str, Sequence[str]]]
+    ordered: Sequence[str]
+    first: frozenset[str]
+
+    @staticmethod
+    @functools.lru_cache(_MOST_SPELLED)
+    def of(secret: str) -> _Spellings:
+        """Spell a secret, and the parts by which messages may name it."""
+        by_part: dict[int, dict[str, list[str]]] = {size: {} for size in _SIZES}
+        every = sorted({each for part in _parts(secret) for each in _spelled(part)})
+        for each in every:
+            size = _size(each)
+            by_part[size].setdefault(each[:size], []).append(each)
+        ordered = [each for each in every if len(each) >= SHORTEST]
+        return _Spellings(by_part, ordered, frozenset(each[:SHORTEST] for each in ordered))
+
+    def possible(self, parts: Mapping[int, set[str]]) -> Iterator[str]:
+        """Yield the spellings that a text can contain, of which all parts of some sizes are given.
+
+        A script has thousands of lines, and to look for each of them in a message takes long.
+        """
+        for size, spellings in self.by_part.items():
+            for beginning in spellings.keys() & parts[size]:
+                for each in spellings[beginning]:
+                    middle = (len(each) - size) // 2
+                    if each[middle : middle + size] in parts[size] and each[len(each) - size :] in parts[size]:
+                        yield each
+
+    def beginnings(self, text: str, cuts: Sequence[int], parts: set[str]) -> Iterator[_Span]:
+        """Yield the beginnings of spellings that end where a text was cut; `parts` are its shortest ones."""
+        first = self.first & parts if cuts else frozenset()
+        covered = 0
+        for start in range(cuts[-1] - SHORTEST + 1 if first else 0):
+            if text[start : start + SHORTEST] in first:
+                # What ends at a cut that an earlier beginning has reached is within that.
+                cut = known = max(covered, bisect.bisect_left(cuts, start + SHORTEST))
+                while cut < len(cuts) and self._is_beginning(text[start : cuts[cut]]):
+                    cut += 1
+                if cut > known:
+                    yield start, cuts[cut - 1]
+                    covered = cut
+
+    def _is_beginning(self, part: str) -> bool:
+        index = bisect.bisect_left(self.ordered, part)
+        return index < len(self.ordered) and self.ordered[index].startswith(part)
+
+
+def _size(spelling: str) -> int:
+    return max(size for size in _SIZES if size <= len(spelling))
 
 
 _CONTROLS: Final = {"n": "\n", "r": "\r", "t": "\t"}
@@ -193,10 +242,11 @@ def _unreferenced(text: str) -> str:
     return html.unescape(text)
 
 
-_FORMS: Final = (("%", _PERCENT, _unquoted), ("&", _REFERENCE, _unreferenced), ("\\", _ESCAPE, _unescaped))
-"""The escapes of URLs, of HTML, and of JSON and Python: how each begins, and how it is decoded."""
+_FORMS: Final = ((_PERCENT, _unquoted), (_REFERENCE, _unreferenced), (_ESCAPE, _unescaped))
+"""The escapes of URLs, of HTML, and of JSON and Python, and how each is decoded."""
 _MOST_QUOTATIONS: Final = 3
 """How often a text may be quoted in another one that escapes what it quotes."""
+_DECODINGS: Final = _FORMS * _MOST_QUOTATIONS
 _MASK: Final = "[secret]"
 
 
@@ -229,34 +279,20 @@ def _is_quoted(text: str, span: _Span) -> bool:
     return before != "" and before in _QUOTES and after == before
 
 
-def _beginnings(text: str, spellings: frozenset[str]) -> Iterator[_Span]:
-    """Yield the beginnings of secrets that end where a message was cut."""
-    cuts = [found.start() for found in _CUT.finditer(text)]
-    if not cuts:
-        return
-    ordered = sorted(each for each in spellings if len(each) >= SHORTEST)
-    first = {each[:SHORTEST] for each in ordered}
-    for start in range(cuts[-1] - SHORTEST + 1):
-        if text[start : start + SHORTEST] not in first:
-            continue
-        # If a part is no beginning, a longer one is none either, so the longest that is one can be searched for.
-        low, high = bisect.bisect_left(cuts, start + SHORTEST), len(cuts)
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (middle + 1, high) if _is_beginning(text[start : cuts[middle]], ordered) else (low, middle)
-        if low and cuts[low - 1] >= start + SHORTEST:
-            yield start, cuts[low - 1]
+def _spelled(text: str) -> set[str]:
+    """Return how messages spell a text when all their escapes, and what looks like one in the text, are decoded."""
+    text = text[:_MOST_REDACTED]  # a message cannot show more of it
+    plain = {text, *_transcriptions(text)}
+    every = now = plain
+    if any(form.search(text) for form, _ in _FORMS):
+        for form, decode in _DECODINGS:
+            now = {_decoded(each, form, decode) for each in now} | plain
+            every = every | now
+    return every - {""}
 
 
-def _is_beginning(part: str, ordered: Sequence[str]) -> bool:
-    index = bisect.bisect_left(ordered, part)
-    return index < len(ordered) and ordered[index].startswith(part)
-
-
-@functools.lru_cache(1024)
-def _spellings(secret: str) -> frozenset[str]:
-    """Return how messages spell a secret, and the parts by which they may name it, when all escapes are decoded."""
-    return frozenset(filter(None, (form for text in _parts(secret) for form in (text, *_transcriptions(text)))))
+def _decoded(text: str, form: re.Pattern[str], decode: Callable[[str], str]) -> str:
+    return form.sub(lambda found: _characters(found, decode), text)
 
 
 def _parts(secret: str) -> set[str]:
@@ -275,12 +311,14 @@ def _pieces(secret: str) -> Iterable[str]:
 
 
 _LONGEST_LINK: Final = 2048
+_MOST_SEGMENTS: Final = 32
+"""Segments at the end of a URL from which names and partial URLs are made; those of Google have half as many."""
 
 
 def _ends_of_link(secret: str) -> Iterator[str]:
     """Yield the names and partial URLs by which Google may call what a URL names."""
     if len(secret) <= _LONGEST_LINK and not any(map(str.isspace, secret)):
-        parts = secret.split("/")
+        parts = secret.split("/")[-_MOST_SEGMENTS:]
         ends = ("/".join(parts[index:]) for index in range(1, len(parts)))
         yield from (end for end in ends if len(end) >= SHORTEST)
 

@@ -106,7 +106,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     @guarded_stream
     def List(self, request: Any, rpc_context: grpc.ServicerContext) -> Iterator[Any]:
         """List what exists, page by page: one page, or as many results as `limit` says."""
-        resource, query = self.plugin.resource(request.token), decode(request.query)
+        resource = self.plugin.resource(request.token)
+        query = codec.without_empty(resource.query_type, decode(request.query))
         message = proto.provider.ListResponse
         if has_unknown(query):
             yield message(computed=message.Computed())

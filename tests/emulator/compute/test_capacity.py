@@ -134,6 +134,18 @@ def test_selections_are_used_by_rank_in_all_zones(cloud, http):
     assert sorted(found) == [("e2-medium", ZONE)] * 2 + [("n2-standard-4", zone) for zone in ZONES]
 
 
+def test_a_zone_has_room_for_so_many_instances_of_all_machine_types_together(cloud, http):
+    set_limits(cloud, zones={ZONE: 2, "us-east1-c": 0, "us-east1-d": 0}, machineTypes={ZONE: {"n2-standard-4": 1}})
+    policy = _policy(best=(0, "n2-standard-4"), fallback=(1, "e2-medium"))
+    refused = _outcome(http, instanceFlexibilityPolicy=policy)
+    _outcome(http, minCount="1", instanceFlexibilityPolicy=policy)
+    later = _outcome(http, count="1", namePattern="x-###")
+
+    assert _codes(refused) == ["VM_MIN_COUNT_NOT_REACHED", "ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS"]
+    assert _instances(http, cloud, "machineType") == [("n2-standard-4",), ("e2-medium",)]
+    assert _codes(later) == ["VM_MIN_COUNT_NOT_REACHED", "ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS"]
+
+
 def test_a_single_zone_is_the_one_that_fits_all_with_the_best_ranks(cloud, http):
     set_limits(
         cloud, machineTypes={ZONE: {"n2-standard-4": 1}, "us-east1-c": {"n2-standard-4": 2}}, zones={"us-east1-d": 2}

@@ -44,3 +44,10 @@ def test_a_dropped_connection_ends_in_the_middle(http, cloud, when):
         http.post("/storage/v1/b?project=p", json={"name": "made-or-not"})
 
     assert (cloud.get("b/made-or-not") is not None) == (when == "after")
+
+
+def test_a_fault_of_any_method_hits_the_next_calls_of_all(http):
+    http.post("/_emulator/faults", json={"method": "*", "status": 503, "times": 2})
+    paths = [f"{BASE}/regions", "/storage/v1/b?project=p", f"{BASE}/regions", "/storage/v1/b?project=p"]
+
+    assert [http.get(path).status_code for path in paths] == [503, 503, 200, 200]

@@ -33,6 +33,17 @@ def test_an_operation_takes_its_time_and_wait_waits(http, cloud):
     assert http.get(f"{TEMPLATES}/web").json()["id"] == done["targetId"]
 
 
+def test_wait_answers_after_two_minutes_if_the_operation_has_not_ended(http, cloud):
+    cloud.emulator.operations.latency = 300.0
+    made = http.post(TEMPLATES, json={"name": "web", "properties": properties()}).json()
+    begun, moments = cloud.clock.now(), []
+    for _ in range(3):
+        shown = http.post(f"{BASE}/global/operations/{made['name']}/wait").json()
+        moments.append((round(cloud.clock.now() - begun), shown["status"]))
+
+    assert moments == [(120, "RUNNING"), (240, "RUNNING"), (300, "DONE")]
+
+
 def test_operations_are_read_waited_for_and_listed(templates, cloud):
     cloud.emulator.operations.latency = 100.0
     operations = connect(compute_v1.GlobalOperationsClient, cloud)

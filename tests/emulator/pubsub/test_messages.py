@@ -58,3 +58,28 @@ def test_a_message_that_is_not_acknowledged_in_time_is_pulled_again(cloud, publi
     subscriber.modify_ack_deadline(subscription=SUBSCRIPTION, ack_ids=[first[0].ack_id], ack_deadline_seconds=0)
 
     assert not subscriber.pull(subscription=SUBSCRIPTION, max_messages=1).received_messages, "that lease was over"
+
+
+@pytest.mark.parametrize("ended", ["by time", "by the subscriber"])
+def test_a_message_that_is_pulled_too_often_goes_to_the_dead_letter_topic(cloud, publisher, subscriber, ended):
+    cloud.emulator.clock = clock = FakeClock(1_000.0)
+    dead, kept = f"projects/{PROJECT}/topics/dead", f"projects/{PROJECT}/subscriptions/dead"
+    publisher.create_topic(name=dead)
+    subscriber.create_subscription(request={"name": kept, "topic": dead})
+    policy = {"dead_letter_topic": dead, "max_delivery_attempts": 5}
+    subscriber.create_subscription(request={"name": SUBSCRIPTION, "topic": TOPIC, "dead_letter_policy": policy})
+    _publish(publisher, b"x")
+    attempts, early = [], []
+    for _ in range(5):
+        (found,) = subscriber.pull(subscription=SUBSCRIPTION, max_messages=10).received_messages
+        attempts.append(found.delivery_attempt)
+        early += subscriber.pull(subscription=kept, max_messages=10).received_messages
+        if ended == "by time":
+            clock.advance(10)
+        else:
+            subscriber.modify_ack_deadline(subscription=SUBSCRIPTION, ack_ids=[found.ack_id], ack_deadline_seconds=0)
+
+    assert (attempts, early) == ([1, 2, 3, 4, 5], [])
+    assert not subscriber.pull(subscription=SUBSCRIPTION, max_messages=10).received_messages
+    (found,) = subscriber.pull(subscription=kept, max_messages=10).received_messages
+    assert (found.message.data, found.message.attributes["CloudPubSubDeadLetterSourceDeliveryCount"]) == (b"x", "5")
