@@ -53,7 +53,7 @@ def test_with_a_fixture(spoiled, case):
 
 def _run(folder: Path, *options: str, **files: str) -> tuple[int, str]:
     """Run the tests in files, with the plugin; return the exit code and the output."""
-    (folder / "pytest.ini").write_text(f"[pytest]\npythonpath = {SUPPORT}\naddopts = -p no:randomly\n")
+    (folder / "pytest.ini").write_text(f"[pytest]\npythonpath = {SUPPORT}\naddopts = -p xdist.plugin\n")
     (folder / "conftest.py").write_text('pytest_plugins = ["unsteady"]\n')
     for name, text in files.items():
         (folder / f"test_{name}.py").write_text(text)
@@ -62,9 +62,9 @@ def _run(folder: Path, *options: str, **files: str) -> tuple[int, str]:
 
 def _pytest(folder: Path, command: list[str]) -> tuple[int, str]:
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    done = subprocess.run(
-        command, cwd=folder, env={**inherited, "PYTHONHASHSEED": "5"}, capture_output=True, text=True, check=False
-    )
+    # Other plugins than that of `addopts`, such as that of Hypothesis, take long to load.
+    variables = {**inherited, "PYTHONHASHSEED": "5", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout + done.stderr
 
 

@@ -1,7 +1,7 @@
 """While any one assumption of gcpx about Google is wrong, it is slower or stops with a clear error, and is never wrong.
 
-A normal run lives one life of each resource with each assumption, except of images, which are created as templates are;
-`make matrix` lives all of every program.
+A normal run lives, with each assumption, one life of a fleet, and one of another resource, which is another one with the
+next assumption, but no image, which is created as a template is; `make matrix` lives all of every program.
 """
 
 from __future__ import annotations
@@ -16,18 +16,17 @@ import matrix
 import pytest
 from assumptions import ASSUMPTIONS, Assumption
 from other_google import Answer, Asked, Google, replaced_by
-from programs import IMAGE
+from programs import FLEET, IMAGE
 from sample import FAULTS
 from whole_life import KINDS, PROGRAMS, TOKENS, Kind, Life, expected_of, life_under
 from workspace import ROOT
 
 _USUAL: Final = re.compile(
-    rf".*/{KINDS[0]}"
-    r"|a repeated request ID .*/(lost once|killed)"
+    r"a repeated request ID .*/(lost once|killed)"
     r"|(filters|links of targets|bulk creations) .*/killed"
     r"|(lists|reads) .*/again"
 )
-"""The cases of a normal run, as `assumption/program/kind`: the first kind, and where the assumption matters most."""
+"""Where an assumption matters most, as `assumption/program/kind`."""
 
 
 @functools.cache
@@ -38,17 +37,26 @@ def _expected(program: str, kind: Kind) -> Life:
 
 def _cases() -> list[Any]:
     programs = [name for name, program in PROGRAMS.items() if FAULTS in program.suites]
-    firsts = {TOKENS[name]: name for name in reversed(programs) if TOKENS[name] != IMAGE}.values()
     cases = [
         pytest.param(assumption, program, kind, id=case)
-        for assumption in ASSUMPTIONS
-        for program in programs
-        if TOKENS[program] in assumption.concerns
+        for number, assumption in enumerate(ASSUMPTIONS)
+        for concerned in [[program for program in programs if TOKENS[program] in assumption.concerns]]
+        for program in concerned
         for kind in KINDS
         for case in [f"{assumption.name}/{program}/{kind}"]
-        if matrix.FULL or (program in firsts and _USUAL.fullmatch(case))
+        if matrix.FULL or _is_usual(case, program, kind, concerned, number)
     ]
     return list(matrix.part(cases))
+
+
+def _is_usual(case: str, program: str, kind: Kind, concerned: list[str], number: int) -> bool:
+    """Return whether a normal run has a case; `concerned` are the programs that the assumption with a number concerns."""
+    firsts = {TOKENS[name]: name for name in reversed(concerned) if TOKENS[name] != IMAGE}
+    if firsts.get(TOKENS[program]) != program:
+        return False
+    others = sorted(firsts.keys() - {FLEET})
+    in_turn = [FLEET, *others[number % max(len(others), 1) :][:1]]
+    return (kind == KINDS[0] and TOKENS[program] in in_turn) or _USUAL.fullmatch(case) is not None
 
 
 @pytest.mark.parametrize(("assumption", "program", "kind"), _cases())

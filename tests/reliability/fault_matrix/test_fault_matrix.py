@@ -6,35 +6,41 @@ verb and kind of fault occurs; `make matrix` runs all of them.
 
 from __future__ import annotations
 
-import functools
-
 import emulated
 import matrix
 import pytest
 from fault_case import Case, Expected, observe, run_case
 from fault_selection import pairwise, product
+from run_wide import once_in_a_run
 from scenarios import FAULT_SCENARIOS
 
 
-@functools.cache
-def _expected() -> dict[str, Expected]:
-    """Run every scenario without a fault."""
-    with emulated.running() as cloud:
-        return {str(scenario): observe(cloud, scenario) for scenario in FAULT_SCENARIOS}
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Expected]:
+    """What every scenario does without a fault."""
+
+    def observed() -> dict[str, Expected]:
+        with emulated.running() as cloud:
+            return {str(scenario): observe(cloud, scenario) for scenario in FAULT_SCENARIOS}
+
+    return once_in_a_run(tmp_path_factory, "expected", observed)
 
 
-def _cases() -> list[Case]:
-    cases = list(product(_expected()))
-    return list(matrix.part(cases)) if matrix.FULL else pairwise(cases)
+@pytest.fixture(scope="module")
+def cases(expected: dict[str, Expected]) -> list[Case]:
+    """The cases of this run."""
+    every = list(product(expected))
+    return list(matrix.part(every)) if matrix.FULL else pairwise(every)
 
 
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    metafunc.parametrize("case", _cases(), ids=str)
+@pytest.mark.parametrize("scenario", [*map(str, FAULT_SCENARIOS)])
+def test_a_fault_loses_nothing_and_the_next_run_converges(cloud, scenario, cases, expected, record_property):
+    found = []
+    for case in cases:
+        if str(case.scenario) == scenario:
+            run = run_case(cloud, case, expected[scenario])
+            record_property("problems", [figure for figure, _ in run.problems])
+            record_property("waited", run.waited)
+            found += [f"{case}: {figure}: {words}" for figure, words in run.problems]
 
-
-def test_a_fault_loses_nothing_and_the_next_run_converges(cloud, case, record_property, caplog):
-    run = run_case(cloud, case, _expected()[str(case.scenario)])
-    record_property("problems", [figure for figure, _ in run.problems])
-    record_property("waited", run.waited)
-
-    assert not run.problems, "\n".join(f"{figure}: {words}" for figure, words in run.problems)
+    assert not found, "\n".join(found)
