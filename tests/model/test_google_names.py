@@ -66,7 +66,7 @@ def test_a_name_in_a_description_of_google_is_written_as_there(name, pattern, us
         # "Calling the tokeninfo endpoint" in the documentation of Google Identity
         (base_url(settings({}, {}), OAUTH2), "https://oauth2.googleapis.com"),
     ],
-    ids=str,
+    ids=lambda value: None if isinstance(value, (set, frozenset)) else str(value),
 )
 def test_a_name_that_only_a_page_has_is_written_as_there(used, name):
     assert used == name
