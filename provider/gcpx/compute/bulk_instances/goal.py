@@ -19,8 +19,7 @@ from gcpx.compute.bulk_instances.generation import (
 )
 from gcpx.compute.bulk_instances.member import Member, members_of_state
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, beyond_pause, levels_of
-from gcpx.compute.bulk_instances.rolling_action import RollingAction
-from gcpx.compute.bulk_instances.spec import OF_MEMBERS, Spec, restarting, with_hostnames
+from gcpx.compute.bulk_instances.spec import OF_MEMBERS, RollingAction, Spec, restarting, with_hostnames
 from gcpx.gcp.errors import ApiError
 from gcpx.model.fields import chosen, nested, without
 from gcpx.model.links import name_of

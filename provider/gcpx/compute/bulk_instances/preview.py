@@ -11,8 +11,7 @@ from gcpx.compute.bulk_instances.fleet import Instance, fleet_values, name_order
 from gcpx.compute.bulk_instances.goal import OF_FALLBACKS
 from gcpx.compute.bulk_instances.member import members_of_state
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, deleted_by, steps
-from gcpx.compute.bulk_instances.rolling_action import warn_of_idle_action
-from gcpx.compute.bulk_instances.spec import Spec
+from gcpx.compute.bulk_instances.spec import Spec, warn_of_idle_action
 from gcpx.model.fields import nested
 from gcpx.model.resource import Context
 from gcpx.model.values import UNKNOWN, has_unknown

@@ -57,14 +57,13 @@ from gcpx.compute.bulk_instances.preview import (
     names_in_words,
     will_set_back,
 )
-from gcpx.compute.bulk_instances.rolling_action import RollingAction
 from gcpx.compute.bulk_instances.rollout import FleetUpdate, Readiness, kept_outputs, unfinished_rollout
 from gcpx.compute.bulk_instances.rules import (
     fallback_zones_are_in_the_region,
     regional_template_is_in_the_region,
     zones_are_in_the_region,
 )
-from gcpx.compute.bulk_instances.spec import after_last_update, with_hostnames
+from gcpx.compute.bulk_instances.spec import RollingAction, after_last_update, with_hostnames
 from gcpx.compute.insertion import EarlierInsertions, taken_over, wait_for_insertions
 from gcpx.compute.instance_properties.properties import InstanceProperties
 from gcpx.compute.listing import ImportableResources
