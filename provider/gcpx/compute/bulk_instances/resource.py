@@ -6,11 +6,10 @@ Source: Compute Engine REST reference, `regionInstances.bulkInsert`, and the met
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import attrs
 
@@ -30,23 +29,21 @@ from gcpx.compute.bulk_instances.declaration import BulkInstancesModel, BulkInst
 from gcpx.compute.bulk_instances.fleet import (
     FLEET_ID,
     GENERATION_LABEL,
-    RESERVED_LABELS,
     TIMEOUT,
     TRACKING_LABEL,
     Fleet,
     Instance,
     RegionZones,
     fleet_values,
-    is_stopped,
     is_tracked,
-    membership_labels,
-    membership_pattern,
     region_of,
     without_deleted,
 )
 from gcpx.compute.bulk_instances.generation import creation_generation, generation_output
 from gcpx.compute.bulk_instances.goal import Goal
+from gcpx.compute.bulk_instances.importing import imported_inputs
 from gcpx.compute.bulk_instances.names import have_too_few_names
+from gcpx.compute.bulk_instances.online import fleet_checks
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, imported_fleet, live_fleet, unread_fleet
 from gcpx.compute.bulk_instances.plan import Policy
 from gcpx.compute.bulk_instances.preview import (
@@ -64,320 +61,31 @@ from gcpx.compute.bulk_instances.rules import (
     zones_are_in_the_region,
 )
 from gcpx.compute.bulk_instances.spec import RollingAction, after_last_update, with_hostnames
+from gcpx.compute.bulk_instances.strangers import (
+    matching,
+    name_new_members,
+    naming_strangers,
+    warn_of_overlap,
+    what_matches,
+)
 from gcpx.compute.insertion import EarlierInsertions, taken_over, wait_for_insertions
-from gcpx.compute.instance_properties.properties import InstanceProperties
 from gcpx.compute.listing import ImportableResources
-from gcpx.compute.online_checks import check_machine_type, check_quotas, instance_checks
 from gcpx.compute.operations import Outcome, Wait, created_instances
 from gcpx.errors import ProviderError, safe_message, without_stop
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.creation import keeping_state
-from gcpx.gcp.errors import NotFound
 from gcpx.gcp.in_project import InProject, Lookups, missing_place, place_or_default
 from gcpx.gcp.list_method import any_scope, scopes_in
-from gcpx.gcp.online_checks import OnlineCheck, OnlineChecks
-from gcpx.gcp.request import COMPUTE, Request
-from gcpx.model import codec
-from gcpx.model.fields import Failure, chosen, elements, nested, object_type, text
-from gcpx.model.import_command import how_to_manage, import_command
+from gcpx.gcp.online_checks import OnlineChecks
+from gcpx.model.fields import Failure, chosen, nested, text
+from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import Location, name_of, path_of
 from gcpx.model.naming import AUTONAMED, UNREAD, Autoname
-from gcpx.model.numbers import as_number
-from gcpx.model.resource import Context, InvalidId, ListedResource, Page, PartialError, State, name_in_urn
-from gcpx.model.state import minimal_inputs
+from gcpx.model.resource import Context, InvalidId, ListedResource, Page, PartialError, State
 from gcpx.model.values import Path, has_unknown
 
 if TYPE_CHECKING:
-    from gcpx.compute.value_types import (
-        AttachedDiskInitializeParamsValues,
-        AttachedDiskValues,
-        BulkInstancesQueryValues,
-        BulkInstancesValues,
-        InstancePropertiesValues,
-        LocationPolicyValues,
-        NetworkInterfaceValues,
-    )
-
-
-def imported_inputs(context: Context, fleet: Fleet, members: list[Instance]) -> BulkInstancesValues:
-    """Describe existing instances as inputs: `instanceProperties`, and `namePattern` or `perInstanceProperties`.
-
-    The instance properties are those of the first member; at least one member is required. If members are stopped,
-    they stay so (`onStopped`), because an import changes nothing. Raises `ApiError` if the disks of the first member
-    cannot be read.
-    """
-    inputs: BulkInstancesValues = {"instanceProperties": _instance_properties(context, fleet, members[0])}
-    if any(map(is_stopped, members)):
-        inputs["onStopped"] = "KEEP"
-    names = [member["name"] for member in members]
-    pattern = membership_pattern(fleet.id) or _common_pattern(names)
-    if pattern is not None:
-        return {**inputs, "namePattern": pattern}
-    return {**inputs, "perInstanceProperties": {name: {} for name in names}}
-
-
-def _common_pattern(names: list[str]) -> str | None:
-    """Return the name pattern that all names fit, if there is one: the last number in them, digit by digit."""
-    patterns = {re.sub(r"\d+(?=\D*$)", lambda number: "#" * len(number[0]), name) for name in names}
-    pattern = patterns.pop()
-    return pattern if not patterns and "#" in pattern else None
-
-
-def _instance_properties(context: Context, fleet: Fleet, instance: Instance) -> InstancePropertiesValues:
-    kind = object_type(InstanceProperties)
-    labels = {key: value for key, value in instance.get("labels", {}).items() if key not in RESERVED_LABELS}
-    body = {**instance, "machineType": name_of(instance.get("machineType", "")), "labels": labels}
-    properties = cast("InstancePropertiesValues", minimal_inputs(kind, codec.from_body(kind, body)))
-    return {
-        **properties,
-        "disks": [_disk(context, fleet, disk) for disk in instance.get("disks", ())],
-        "networkInterfaces": [_network_interface(interface) for interface in instance.get("networkInterfaces", ())],
-    }
-
-
-def _disk(context: Context, fleet: Fleet, disk: AttachedDiskValues) -> AttachedDiskValues:
-    """Describe how an attached disk was created; the instance does not name the image."""
-    attached = chosen(disk, [name for name in ("boot", "autoDelete") if disk.get(name)])
-    parameters: AttachedDiskInitializeParamsValues = {}
-    if disk.get("diskSizeGb"):
-        parameters["diskSizeGb"] = int(disk["diskSizeGb"])
-    image = _source_image(context, fleet, disk["source"]) if disk.get("source") else None
-    if image:
-        parameters["sourceImage"] = image
-    return {**attached, "initializeParams": parameters}
-
-
-def _source_image(context: Context, fleet: Fleet, disk: str) -> str | None:
-    """Read the image that a disk was created from; None if there is none, or if the disk no longer exists."""
-    try:
-        found = fleet.google.send(Request(api=COMPUTE, method="GET", path=f"beta/{path_of(disk)}"), context)
-    except NotFound:
-        return None
-    return found.get("sourceImage")
-
-
-def _network_interface(interface: NetworkInterfaceValues) -> NetworkInterfaceValues:
-    networks = chosen(interface, [name for name in ("network", "subnetwork") if interface.get(name)])
-    return {**networks, "accessConfigs": [{}]} if interface.get("accessConfigs") else networks
-
-
-_MODELS: Final = {"SPOT": "Spot", "FLEX_START": "flex-start"}
-"""The provisioning models that have advice, with their names in messages."""
-_LOW: Final = 0.5
-"""Below this obtainability, a fleet is likely to get fewer instances than it asks for."""
-_HOUR: Final = 3600
-
-
-def show_capacity_advice(checks: OnlineChecks, inputs: BulkInstancesValues, more: int) -> list[Failure]:
-    """Show how likely `more` instances can be created, and warn if that is unlikely; never a failure.
-
-    `inputs` are the fleet's, and may hold unknowns. Without Spot or flex-start, or if the machine types are not known,
-    Google is not asked.
-    """
-    model, selections = _provisioning_model(inputs), _selections(inputs)
-    if more <= 0 or model not in _MODELS or not selections or not FleetSize.of(inputs).wanted:
-        return []
-    body = {
-        "size": more,
-        "instanceProperties": {"scheduling": {"provisioningModel": model}},
-        "instanceFlexibilityPolicy": {"instanceSelections": selections},
-        **_distribution(nested(inputs, "locationPolicy")),
-    }
-    path = f"v1/projects/{checks.project}/regions/{checks.region}/advice/capacity"
-    advice = checks.lookups.ask(checks.context, path, body) or {}
-    for _, recommendation in elements(advice, "recommendations"):
-        _show(checks, f"{more:,} {_MODELS[model]} instances", nested(recommendation, "scores"))
-    return []
-
-
-def _show(checks: OnlineChecks, what: str, scores: dict[str, Any]) -> None:
-    obtainability = as_number(scores.get("obtainability"))
-    if obtainability is None:
-        return
-    uptime = as_number(text(scores, "estimatedUptime").removesuffix("s"))
-    lasting = f", and an expected uptime of {uptime / _HOUR:,.1f} hours" if uptime is not None else ""
-    said = f"capacity advice for {what}: an obtainability of {obtainability:.2f} (0 to 1){lasting}"
-    if obtainability >= _LOW:
-        checks.context.inform(said)
-    else:
-        checks.context.warn(
-            f"{said}; this is low: allow other zones with locationPolicy, allow other machine types with instanceFlexibilityPolicy, or add fallbacks"
-        )
-
-
-def _provisioning_model(inputs: BulkInstancesValues) -> str:
-    scheduling = nested(nested(inputs, "instanceProperties"), "scheduling")
-    return "SPOT" if scheduling.get("preemptible") is True else text(scheduling, "provisioningModel")
-
-
-def _selections(inputs: BulkInstancesValues) -> dict[str, Any]:
-    """Return the machine types to choose from (REST JSON); empty if any of them is not known."""
-    properties = nested(inputs, "instanceProperties")
-    accelerators = _accelerators(properties)
-    chosen = nested(nested(inputs, "instanceFlexibilityPolicy"), "instanceSelections")
-    given = {name: item for name, item in chosen.items() if isinstance(item, dict)}
-    types: dict[str, object] = {name: item.get("machineTypes") for name, item in given.items()} or {
-        "machine-type": [properties.get("machineType")]
-    }
-    known = {name: names for name, names in types.items() if _are_names(names)}
-    if known.keys() != types.keys():
-        return {}
-    ranks = {name: {"rank": str(item["rank"])} for name, item in given.items() if as_number(item.get("rank"))}
-    return {
-        name: {"machineTypes": list(map(name_of, names)), **ranks.get(name, {}), **accelerators}
-        for name, names in known.items()
-    }
-
-
-def _are_names(value: Any) -> TypeGuard[list[str]]:
-    return isinstance(value, list) and all(isinstance(name, str) for name in value)
-
-
-def _accelerators(properties: InstancePropertiesValues) -> dict[str, Any]:
-    found = [
-        {"acceleratorType": name_of(text(item, "acceleratorType")), "acceleratorCount": item["acceleratorCount"]}
-        for _, item in elements(properties, "guestAccelerators")
-        if as_number(item.get("acceleratorCount")) and text(item, "acceleratorType")
-    ]
-    return {"guestAccelerators": found} if found else {}
-
-
-def _distribution(policy: LocationPolicyValues) -> dict[str, Any]:
-    """Return where the instances may be (REST JSON), as far as a location policy says."""
-    locations = nested(policy, "locations")
-    allowed = [name for name in locations if nested(locations, name).get("preference") in {None, "ALLOW"}]
-    listed = [text(zone, "zone") for _, zone in elements(policy, "zones")]
-    zones = [{"zone": f"zones/{name}"} for name in dict.fromkeys(map(name_of, [*allowed, *listed])) if name]
-    shape = text(policy, "targetShape") or "ANY_SINGLE_ZONE"
-    return {"distributionPolicy": {"targetShape": shape, **({"zones": zones} if zones else {})}}
-
-
-def fleet_checks(checks: OnlineChecks, olds: BulkInstancesValues, inputs: BulkInstancesValues) -> Iterator[OnlineCheck]:
-    """Yield the checks of a fleet's inputs, which may hold unknowns; `olds` are the last inputs, or empty."""
-    properties = nested(inputs, "instanceProperties")
-    yield from instance_checks(checks, properties, ("instanceProperties",))
-    yield from _zone_checks(checks, inputs)
-    policies = nested(inputs, "placement").get("policies")
-    for index, policy in enumerate(policies if isinstance(policies, list) else ()):
-        link = policy if isinstance(policy, str) and checks.region else ""
-        collection = f"regions/{checks.region}/resourcePolicies"
-        yield partial(checks.check_link, link, collection, ("placement", "policies", index))
-    if checks.project and checks.region:
-        size, existing = FleetSize.of(inputs), FleetSize.of(olds).wanted
-        more, minimum = size.wanted - existing, max(1, size.minimum) - existing  # a fleet needs at least one instance
-        yield partial(check_quotas, checks, text(properties, "machineType"), more, minimum)
-        yield partial(show_capacity_advice, checks, inputs, more)
-
-
-def _zone_checks(checks: OnlineChecks, inputs: BulkInstancesValues) -> Iterator[OnlineCheck]:
-    """Check the zones of the location policy, in both of its forms, and of the fallbacks."""
-    policy = nested(inputs, "locationPolicy")
-    for name in nested(policy, "locations"):
-        yield partial(checks.check_zone, name, ("locationPolicy", "locations", name))
-    for index, item in elements(policy, "zones"):
-        yield partial(checks.check_zone, text(item, "zone"), ("locationPolicy", "zones", index, "zone"))
-    for index, fallback in elements(inputs, "fallbacks"):
-        zones = fallback.get("zones")
-        for place, zone in enumerate(zones if isinstance(zones, list) else ()):
-            known = zone if isinstance(zone, str) else ""
-            yield partial(checks.check_zone, known, ("fallbacks", index, "zones", place))
-        machine_type = text(fallback, "machineType")
-        yield partial(check_machine_type, checks, machine_type, ("fallbacks", index, "machineType"))
-
-
-@contextmanager
-def naming_strangers(context: Context, fleet: Fleet) -> Iterator[None]:
-    """Warn of the strangers that the block has found, also if it fails."""
-    try:
-        yield
-    finally:
-        strangers = list(fleet.membership.strangers.values())
-        if strangers:
-            context.warn(_warning(context, fleet, strangers))
-
-
-def name_new_members(context: Context, fleet: Fleet, members: list[Instance]) -> None:
-    """Say which members a refresh adds because they match the fleet's ID; an import says nothing."""
-    known = {item.get("id") for item in fleet_values(context.prior).get("members") or ()}
-    new = [member for member in members if str(member["id"]) not in known]
-    if new and "members" in context.prior:
-        words = (
-            f"{_number(new)} {fleet.id} and {'is now a member' if len(new) == 1 else 'are now members'} of this fleet"
-        )
-        context.warn(
-            f"{words}: {_names(new)}. The next preview shows which members are surplus, if any; `pulumi up` deletes these"
-        )
-
-
-def warn_of_overlap(context: Context, fleet: Fleet, inputs: BulkInstancesValues) -> None:
-    """Warn if the instances of a new fleet match the ID of another fleet of the stack, by their labels or names."""
-    labels = nested(nested(inputs, "instanceProperties"), "labels")
-    ids = [*(f"labels/{key}={value}" for key, value in labels.items()), f"namePattern/{text(inputs, 'namePattern')}"]
-    for found in ids:
-        holder = context.urn_of(attrs.evolve(fleet, id=found).resource_id)
-        if holder is not None and holder != context.urn:
-            context.warn(
-                f"the instances of this fleet match {found}, the ID of the fleet {name_in_urn(holder)} of this stack, which "
-                "names them in a warning and leaves them alone; give the fleets labels and names that do not overlap"
-            )
-
-
-def what_matches(found: list[Instance], own: list[Instance]) -> str:
-    """Say why the ID of a new fleet cannot be used, which matches `found`; the fleet itself created `own`."""
-    ids = {member["id"] for member in own}
-    others = [instance for instance in found if instance["id"] not in ids]
-    if not others:
-        return f"{_number(found)} it, more than the fleet should have: {_names(found)}"
-    were = "was" if len(others) == 1 else "were"
-    return f"{_number(others)} it and {were} not created by this resource: {_names(others)}"
-
-
-def _warning(context: Context, fleet: Fleet, strangers: list[Instance]) -> str:
-    is_one = len(strangers) == 1
-    what = f"the label {_label(fleet)}" if is_tracked(fleet.id) else fleet.id
-    return (
-        f"{_number(strangers)} {what} and {'is not a member' if is_one else 'are not members'} of this fleet, because "
-        f"{'it is' if is_one else 'they are'} not in the state, and no known operation of this resource created "
-        f"{'it' if is_one else 'them'}: {_names(strangers)}. gcpx does not count, change or delete "
-        f"{'it' if is_one else 'them'}. {_advice(context, fleet, strangers[0])}"
-    )
-
-
-def _advice(context: Context, fleet: Fleet, stranger: Instance) -> str:
-    if not is_tracked(fleet.id) and TRACKING_LABEL in stranger.get("labels", {}):
-        return (
-            f"{stranger['name']} has the label {TRACKING_LABEL}={stranger['labels'][TRACKING_LABEL]} of another fleet: give "
-            "the fleets labels and names that do not overlap. To take it over, remove the other fleet from its stack's "
-            "state with `pulumi state delete`, remove the label, and run `pulumi refresh`"
-        )
-    if not is_tracked(fleet.id):
-        return (
-            "To add every matching instance to the fleet, run `pulumi refresh`. The next preview shows which members are "
-            "surplus, if any; `pulumi up` deletes these"
-        )
-    key = next(iter(membership_labels(fleet.id)))
-    command = (
-        f"gcloud compute instances remove-labels {stranger['name']} --labels={key} "
-        f"--zone={name_of(stranger['zone'])} --project={fleet.project}"
-    )
-    name = stranger["name"]
-    return (
-        f"If {name} has the label by mistake, remove the label with `{command}`. If {name} belongs to the fleet, raise "
-        f"`count` to include it, and run `pulumi state delete {shlex.quote(context.urn)}` and then "
-        f"{import_command(context, fleet.resource_id)}, which imports every instance that has the label"
-    )
-
-
-def _label(fleet: Fleet) -> str:
-    return "".join(f"{key}={value}" for key, value in membership_labels(fleet.id).items())
-
-
-def _number(instances: list[Instance]) -> str:
-    return f"{len(instances):,} {'instance matches' if len(instances) == 1 else 'instances match'}"
-
-
-def _names(instances: list[Instance]) -> str:
-    return names_in_words(instance["name"] for instance in instances)
+    from gcpx.compute.value_types import BulkInstancesQueryValues, BulkInstancesValues
 
 
 def _outputs_of_new(inputs: BulkInstancesValues, generation: str) -> BulkInstancesValues:
@@ -672,7 +380,7 @@ class BulkInstances(InProject):
         membership = fleet.membership
         membership.take_in(own)
         if not own or len(found) > demand.count or membership.members_among(context, fleet, found) != found:
-            taken = f"{_number(found)} it: {_names(found)}" if context.is_blocked else what_matches(found, own)
+            taken = matching(found) if context.is_blocked else what_matches(found, own)
             advice = how_to_manage(context, fleet.resource_id, "choose another ID")
             raise FleetIdTakenError(fleet, taken, advice)
         return True

@@ -1,0 +1,87 @@
+"""What existing instances are as inputs of a fleet, for an import."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, cast
+
+from gcpx.compute.bulk_instances.fleet import RESERVED_LABELS, Fleet, Instance, is_stopped, membership_pattern
+from gcpx.compute.instance_properties.properties import InstanceProperties
+from gcpx.gcp.errors import NotFound
+from gcpx.gcp.request import COMPUTE, Request
+from gcpx.model import codec
+from gcpx.model.fields import chosen, object_type
+from gcpx.model.links import name_of, path_of
+from gcpx.model.resource import Context
+from gcpx.model.state import minimal_inputs
+
+if TYPE_CHECKING:
+    from gcpx.compute.value_types import (
+        AttachedDiskInitializeParamsValues,
+        AttachedDiskValues,
+        BulkInstancesValues,
+        InstancePropertiesValues,
+        NetworkInterfaceValues,
+    )
+
+
+def imported_inputs(context: Context, fleet: Fleet, members: list[Instance]) -> BulkInstancesValues:
+    """Describe existing instances as inputs: `instanceProperties`, and `namePattern` or `perInstanceProperties`.
+
+    The instance properties are those of the first member; at least one member is required. If members are stopped,
+    they stay so (`onStopped`), because an import changes nothing. Raises `ApiError` if the disks of the first member
+    cannot be read.
+    """
+    inputs: BulkInstancesValues = {"instanceProperties": _instance_properties(context, fleet, members[0])}
+    if any(map(is_stopped, members)):
+        inputs["onStopped"] = "KEEP"
+    names = [member["name"] for member in members]
+    pattern = membership_pattern(fleet.id) or _common_pattern(names)
+    if pattern is not None:
+        return {**inputs, "namePattern": pattern}
+    return {**inputs, "perInstanceProperties": {name: {} for name in names}}
+
+
+def _common_pattern(names: list[str]) -> str | None:
+    """Return the name pattern that all names fit, if there is one: the last number in them, digit by digit."""
+    patterns = {re.sub(r"\d+(?=\D*$)", lambda number: "#" * len(number[0]), name) for name in names}
+    pattern = patterns.pop()
+    return pattern if not patterns and "#" in pattern else None
+
+
+def _instance_properties(context: Context, fleet: Fleet, instance: Instance) -> InstancePropertiesValues:
+    kind = object_type(InstanceProperties)
+    labels = {key: value for key, value in instance.get("labels", {}).items() if key not in RESERVED_LABELS}
+    body = {**instance, "machineType": name_of(instance.get("machineType", "")), "labels": labels}
+    properties = cast("InstancePropertiesValues", minimal_inputs(kind, codec.from_body(kind, body)))
+    return {
+        **properties,
+        "disks": [_disk(context, fleet, disk) for disk in instance.get("disks", ())],
+        "networkInterfaces": [_network_interface(interface) for interface in instance.get("networkInterfaces", ())],
+    }
+
+
+def _disk(context: Context, fleet: Fleet, disk: AttachedDiskValues) -> AttachedDiskValues:
+    """Describe how an attached disk was created; the instance does not name the image."""
+    attached = chosen(disk, [name for name in ("boot", "autoDelete") if disk.get(name)])
+    parameters: AttachedDiskInitializeParamsValues = {}
+    if disk.get("diskSizeGb"):
+        parameters["diskSizeGb"] = int(disk["diskSizeGb"])
+    image = _source_image(context, fleet, disk["source"]) if disk.get("source") else None
+    if image:
+        parameters["sourceImage"] = image
+    return {**attached, "initializeParams": parameters}
+
+
+def _source_image(context: Context, fleet: Fleet, disk: str) -> str | None:
+    """Read the image that a disk was created from; None if there is none, or if the disk no longer exists."""
+    try:
+        found = fleet.google.send(Request(api=COMPUTE, method="GET", path=f"beta/{path_of(disk)}"), context)
+    except NotFound:
+        return None
+    return found.get("sourceImage")
+
+
+def _network_interface(interface: NetworkInterfaceValues) -> NetworkInterfaceValues:
+    networks = chosen(interface, [name for name in ("network", "subnetwork") if interface.get(name)])
+    return {**networks, "accessConfigs": [{}]} if interface.get("accessConfigs") else networks
