@@ -268,7 +268,7 @@ class RollingAction(Record):
         keeps_empty=True,
     )
     trigger: str = field(
-        "Any text, such as a time or the number of an incident. The action is done once for each new value. A new fleet needs no action.",
+        "Any text, such as a time or the number of an incident. The action is done each time that this changes. A new fleet needs no action.",
         required=True,
         unsent=True,
     )
@@ -449,7 +449,7 @@ class BulkInstancesModel(Record):
         volatile=True,
     )
     rolling_action: RollingAction = field(
-        'Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, once for each value of `trigger`. Changes in place.',
+        'Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, each time that `trigger` changes. Changes in place.',
         unsent=True,
     )
     running_count: int = output_field(

@@ -631,7 +631,13 @@ class Rollout:
             f"{policy.unavailable:,} to be unavailable; repair the others, or raise maxUnavailable or maxSurge, "
             "then run `pulumi up` to go on"
         )
-        if self.room is not None:
+        if self.room is not None and self.room >= policy.wanted:
+            words = (
+                f"the rollout cannot go on: Google has no room for more than the {self.room:,} members that exist, and a new "
+                "member has to be ready before an old one leaves; run `pulumi up` again later, or set "
+                f"updatePolicy.maxUnavailable to at least 1, so that old ones leave first{self._why_less}"
+            )
+        elif self.room is not None:
             words = (
                 f"the rollout cannot go on: Google has room for {self.room:,} of {policy.wanted:,} members, {ready:,} are "
                 f"ready, and updatePolicy allows {policy.unavailable:,} to be unavailable; raise maxUnavailable to "

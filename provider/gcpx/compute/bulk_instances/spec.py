@@ -89,7 +89,7 @@ class NoRestartError(UserError):
 
 @attrs.frozen
 class RollingAction:
-    """What a program asks to do to members of a fleet: to restart or to replace them, once for each value of a trigger.
+    """What a program asks to do to members of a fleet each time that a trigger changes: to restart or to replace them.
 
     Each member that was handled has a label with a hash of the trigger, and so has each member that is created meanwhile.
     So an update that was interrupted goes on with the others. When all are handled, an output holds the hash, and the

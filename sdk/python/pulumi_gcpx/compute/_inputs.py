@@ -3554,7 +3554,7 @@ class RollingActionArgsDict(TypedDict):
     """
     trigger: pulumi.Input[_builtins.str]
     """
-    Any text, such as a time or the number of an incident. The action is done once for each new value. A new fleet needs no action.
+    Any text, such as a time or the number of an incident. The action is done each time that this changes. A new fleet needs no action.
     """
     members: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
@@ -3574,7 +3574,7 @@ class RollingActionArgs:
         Members to restart or to replace, although none of their properties changes.
 
         :param pulumi.Input[str] action: What is done to the members, in the batches of `updatePolicy`: `RESTART` stops and starts them, `REPLACE` deletes them and creates others.
-        :param pulumi.Input[str] trigger: Any text, such as a time or the number of an incident. The action is done once for each new value. A new fleet needs no action.
+        :param pulumi.Input[str] trigger: Any text, such as a time or the number of an incident. The action is done each time that this changes. A new fleet needs no action.
         :param pulumi.Input[Sequence[pulumi.Input[str]]] members: The numeric IDs of the members, as in the output `members`, such as `["4815162342"]`. A member that no longer exists is left out. An empty list chooses none. Default: all members of the state.
         """
         pulumi.set(__self__, "action", action)
@@ -3598,7 +3598,7 @@ class RollingActionArgs:
     @pulumi.getter
     def trigger(self) -> pulumi.Input[_builtins.str]:
         """
-        Any text, such as a time or the number of an incident. The action is done once for each new value. A new fleet needs no action.
+        Any text, such as a time or the number of an incident. The action is done each time that this changes. A new fleet needs no action.
         """
         return pulumi.get(self, "trigger")
 

@@ -57,7 +57,7 @@ class BulkInstancesArgs:
         :param pulumi.Input['PlacementArgs'] placement: Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], size: 22}`. Changes in place; applies only to instances that are created later.
         :param pulumi.Input[str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
         :param pulumi.Input[str] region: The region, such as `us-east1`. Default: the provider's region.
-        :param pulumi.Input['RollingActionArgs'] rolling_action: Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, once for each value of `trigger`. Changes in place.
+        :param pulumi.Input['RollingActionArgs'] rolling_action: Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, each time that `trigger` changes. Changes in place.
         :param pulumi.Input[str] source_instance_template: The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, with or without `?uniqueId=`. A regional template must be in the fleet's region.
         :param pulumi.Input['UpdatePolicyArgs'] update_policy: How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members, such as `{maxUnavailable: 2}`. Default: a new member is created before the one that it replaces is deleted, and a tenth of the members are changed at a time, at least one. Changes in place.
         """
@@ -254,7 +254,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="rollingAction")
     def rolling_action(self) -> pulumi.Input[Optional['RollingActionArgs']]:
         """
-        Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, once for each value of `trigger`. Changes in place.
+        Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, each time that `trigger` changes. Changes in place.
         """
         return pulumi.get(self, "rolling_action")
 
@@ -416,7 +416,7 @@ class BulkInstances(pulumi.CustomResource):
         :param pulumi.Input[Union['PlacementArgs', 'PlacementArgsDict']] placement: Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], size: 22}`. Changes in place; applies only to instances that are created later.
         :param pulumi.Input[str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
         :param pulumi.Input[str] region: The region, such as `us-east1`. Default: the provider's region.
-        :param pulumi.Input[Union['RollingActionArgs', 'RollingActionArgsDict']] rolling_action: Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, once for each value of `trigger`. Changes in place.
+        :param pulumi.Input[Union['RollingActionArgs', 'RollingActionArgsDict']] rolling_action: Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, each time that `trigger` changes. Changes in place.
         :param pulumi.Input[str] source_instance_template: The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, with or without `?uniqueId=`. A regional template must be in the fleet's region.
         :param pulumi.Input[Union['UpdatePolicyArgs', 'UpdatePolicyArgsDict']] update_policy: How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members, such as `{maxUnavailable: 2}`. Default: a new member is created before the one that it replaces is deleted, and a tenth of the members are changed at a time, at least one. Changes in place.
         """
@@ -494,7 +494,7 @@ class BulkInstances(pulumi.CustomResource):
         :param pulumi.Input[Union['PlacementArgs', 'PlacementArgsDict']] placement: Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], size: 22}`. Changes in place; applies only to instances that are created later.
         :param pulumi.Input[str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
         :param pulumi.Input[str] region: The region, such as `us-east1`. Default: the provider's region.
-        :param pulumi.Input[Union['RollingActionArgs', 'RollingActionArgsDict']] rolling_action: Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, once for each value of `trigger`. Changes in place.
+        :param pulumi.Input[Union['RollingActionArgs', 'RollingActionArgsDict']] rolling_action: Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, each time that `trigger` changes. Changes in place.
         :param pulumi.Input[str] source_instance_template: The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, with or without `?uniqueId=`. A regional template must be in the fleet's region.
         :param pulumi.Input[Union['UpdatePolicyArgs', 'UpdatePolicyArgsDict']] update_policy: How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members, such as `{maxUnavailable: 2}`. Default: a new member is created before the one that it replaces is deleted, and a tenth of the members are changed at a time, at least one. Changes in place.
         """
@@ -791,7 +791,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="rollingAction")
     def rolling_action(self) -> pulumi.Output[Optional['outputs.RollingAction']]:
         """
-        Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, once for each value of `trigger`. Changes in place.
+        Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, each time that `trigger` changes. Changes in place.
         """
         return pulumi.get(self, "rolling_action")
 

@@ -5782,7 +5782,7 @@ class RollingAction(dict):
         Members to restart or to replace, although none of their properties changes.
 
         :param str action: What is done to the members, in the batches of `updatePolicy`: `RESTART` stops and starts them, `REPLACE` deletes them and creates others.
-        :param str trigger: Any text, such as a time or the number of an incident. The action is done once for each new value. A new fleet needs no action.
+        :param str trigger: Any text, such as a time or the number of an incident. The action is done each time that this changes. A new fleet needs no action.
         :param Sequence[str] members: The numeric IDs of the members, as in the output `members`, such as `["4815162342"]`. A member that no longer exists is left out. An empty list chooses none. Default: all members of the state.
         """
         pulumi.set(__self__, "action", action)
@@ -5802,7 +5802,7 @@ class RollingAction(dict):
     @pulumi.getter
     def trigger(self) -> _builtins.str:
         """
-        Any text, such as a time or the number of an incident. The action is done once for each new value. A new fleet needs no action.
+        Any text, such as a time or the number of an incident. The action is done each time that this changes. A new fleet needs no action.
         """
         return pulumi.get(self, "trigger")
 

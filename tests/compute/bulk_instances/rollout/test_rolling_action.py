@@ -1,4 +1,4 @@
-"""Members are restarted or replaced because the program asks for it, once for each value of a trigger."""
+"""Members are restarted or replaced because the program asks for it, each time that a trigger changes."""
 
 from __future__ import annotations
 
