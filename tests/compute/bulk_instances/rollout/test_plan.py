@@ -43,6 +43,12 @@ def test_a_surge_creates_before_it_deletes_and_leaves_no_surplus():
     ]
 
 
+def test_lost_members_are_created_before_others_are_taken_away():
+    taken = summary(fleet(4, Level.REPLACE), rolling(5, unavailable=2))
+    assert taken[0] == ([], 1, 4)
+    assert taken[1][0] == ["web-1", "web-2"]
+
+
 def test_restarts_are_made_in_batches_and_refreshes_at_once():
     restarted = list(steps(fleet(5, Level.RESTART), 5, rolling(5, unavailable=2)))
     assert [len(step.restart) for step, _ in restarted] == [2, 2, 1]
