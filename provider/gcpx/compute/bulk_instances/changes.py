@@ -1,4 +1,4 @@
-"""How something is set on existing instances: by which method, after what, and beside what others have set."""
+"""How gcpx sets something on existing instances: by which method, in which order, and without losing what others set."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ MACHINE_TYPE: Final = Setting("machineType", "setMachineType", _machine_type, _m
 _CPU_PLATFORM: Final = Setting("minCpuPlatform", "setMinCpuPlatform", _min_cpu_platform, _min_cpu_platform_body)
 _ACCELERATORS: Final = Setting("guestAccelerators", "setMachineResources", _accelerators, _accelerators_body)
 RELEASED: Final = (_ACCELERATORS, _CPU_PLATFORM)
-"""What requires a machine type or a scheduling; where it is no longer wanted, it is removed before these change."""
+"""What works only with some machine types or scheduling. If it is no longer wanted, it is removed before these change."""
 ON_STOPPED: Final = (
     MACHINE_TYPE,
     Setting(
@@ -135,7 +135,7 @@ ON_STOPPED: Final = (
     Setting("serviceAccounts", "setServiceAccount", _service_account, _service_account_body),
     *ON_RUNNING[:2],
 )
-"""What changes on a stopped instance, besides its labels; what something requires is set before it."""
+"""What changes on a stopped instance, besides its labels. If one setting requires another, the other comes first."""
 
 
 @attrs.frozen

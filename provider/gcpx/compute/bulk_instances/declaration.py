@@ -197,17 +197,17 @@ class UpdatePolicy(Record):
         unsent=True,
     )
     max_deleted: int | str = field(
-        "How many members one update may delete, including those that new ones replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. A preview of more is refused, and so is the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet by the engine and `pulumi destroy` are not limited. Default: no limit.",
+        "How many members one update may delete, including those that new ones replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. If it would delete more, the preview fails, and so does the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.",
         unsent=True,
         normalize=as_integer_or_percentage,
     )
     max_surge: int | str = field(
-        "How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0` with `maxUnavailable`; without it, `10%`, at least 1, as far as the names, addresses and `placement` of the fleet allow it.",
+        "How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0` if `maxUnavailable` is set; otherwise `10%`, at least 1, as far as the names, addresses and `placement` of the fleet allow it.",
         unsent=True,
         normalize=as_integer_or_percentage,
     )
     max_unavailable: int | str = field(
-        "How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `0` with `maxSurge`; without it, `10%`, at least 1, for members that are restarted, and for those that are replaced and cannot get a successor before they leave.",
+        "How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `0` if `maxSurge` is above 0; otherwise `10%`, at least 1. Without both settings, only members that are restarted, or that cannot be replaced by a new one first, become unavailable.",
         unsent=True,
         normalize=as_integer_or_percentage,
     )
@@ -233,7 +233,7 @@ class UpdatePolicy(Record):
         default="REPLACE",
     )
     on_failure: str = field(
-        "What happens after a failure: `STOP` goes on with the other members, or ends the rollout if a whole batch has failed, and the next `pulumi up` goes on from there; `ROLL_BACK` ends the rollout, and restores the previous properties of the members that were already changed. Default: `STOP`.",
+        "What happens after a failure. With `STOP`, the rollout goes on if a change fails for one member, and ends if a whole batch fails; the next `pulumi up` goes on from there. With `ROLL_BACK`, the rollout ends, and members that were already changed get their previous properties again. Default: `STOP`.",
         unsent=True,
         enum=("STOP", "ROLL_BACK"),
         closed=True,
@@ -245,7 +245,7 @@ class UpdatePolicy(Record):
         normalize=as_integer_or_percentage,
     )
     ready: Readiness = field(
-        "When a changed member is ready, such as `{guestAttribute: app/state=ready, within: 300}`.", unsent=True
+        "When a member counts as ready, such as `{guestAttribute: app/state=ready, within: 300}`.", unsent=True
     )
 
 
@@ -356,7 +356,7 @@ class BulkInstancesModel(Record):
     )
 
     count: int = field(
-        "The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number; the only other value allowed is `0`. A lower number deletes members: first stopped ones, then, with the target shape `BALANCED`, those in the zone that has the most, then those with the highest numbers in their names. The guide to fleets says which ones are deleted first during a rollout. The preview names all of them. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.",
+        "The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number; the only other value allowed is `0`. A lower number deletes members: first stopped ones, then, with the target shape `BALANCED`, those in the zone that has the most, then those with the highest numbers in their names. The guide to fleets says which ones are deleted first during a rollout. The preview says which ones, with at most four names. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.",
         int64=True,
         minimum=0,
         source=rest(_METHOD, "count"),

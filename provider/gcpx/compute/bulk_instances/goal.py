@@ -41,19 +41,20 @@ _COMPARED: Final = (LABELS, *ON_RUNNING[:2], MACHINE_TYPE)
 class Goal:
     """The goal of an update of a fleet.
 
-    What a member needs is what the specification says of it, as Google shows it, but no more than it says of the same
-    member as the state has it, because that is what the preview has said.
+    The spec judges each member twice: as the state has it, which is what the preview has said, and as Google shows it. A
+    member gets what it needs as Google shows it. If that is more than the preview has said, it is left alone; only a
+    refresh, and the end of an interrupted restart, are done anyway.
 
     Attributes:
         spec: what the program wants of the members.
         before: the properties before the update (REST JSON).
         target: what should be set on members.
-        unreadable: why the template cannot be read, in an update that does not change the properties; members that are
-            behind cannot be changed then.
+        unreadable: why the template cannot be read, if the update does not change the properties; then, members that are
+            behind cannot be changed.
         known: the members of the state, by ID.
-        said: what the preview has said that these need, by ID; empty if the state does not tell.
-        leaving: the IDs of those that a scale-in deletes.
-        waiting: the IDs of those that stay as they are, because the rollout pauses before them.
+        said: what members need according to the preview, by ID; empty if the state does not tell.
+        leaving: the IDs of members that a scale-in deletes.
+        waiting: the IDs of members that stay as they are, because the rollout pauses before them.
         untouched: the IDs of members that a rollback leaves alone, because the update has not changed them.
     """
 
@@ -131,7 +132,8 @@ class Goal:
     def drift(self, members: Iterable[Instance]) -> dict[str, list[str]]:
         """Return, by the IDs of members, the settings that are not as the goal wants them; those that have them are left out.
 
-        A member that is behind has other properties anyway. A restart that was interrupted has to go on.
+        A member that is behind is left out, because it has other properties anyway. A member whose restart was
+        interrupted differs, so that the restart goes on.
         """
         found = {str(member["id"]): self._differing(member) for member in members if self.is_current(member)}
         return {member: names for member, names in found.items() if names}
@@ -171,7 +173,8 @@ class Goal:
     def target_of(self, instance: Instance) -> Target:
         """Return what should be set on a member; a member of a fallback keeps what the fallback changed.
 
-        If its fallback is not in the list any more, it keeps everything that fallbacks change. The machine type stays as Google chose it, if Google could choose.
+        If its fallback is not in the list any more, it keeps everything that fallbacks change. If Google could choose
+        the machine type, it stays.
         """
         member, wanted = Member.of_instance(instance), self.target.properties
         used = inputs_of_member(self.inputs, member.fallback)
@@ -201,7 +204,12 @@ class Goal:
         return not is_behind and not self.spec.action.level_for(member)
 
     def member(self, instance: Instance, *, ready: bool) -> PlannedMember:
-        """Describe an instance for the plan; raises what `Spec.require_allowed` raises, or ApiError if the template is needed and cannot be read."""
+        """Describe an instance for the plan.
+
+        Raises:
+            TooDisruptiveError, NoRestartError: the policy does not allow what the member needs.
+            ApiError: the template is needed and cannot be read.
+        """
         member = self.of_instance(instance)
         behind = self._need(instance, member)
         planned = self.spec.planned_with(member, behind, self._set_back(instance, member))
@@ -222,7 +230,7 @@ class Goal:
         return self.spec.rests(Member.of_instance(instance))
 
     def _need(self, instance: Instance, member: Member) -> Level:
-        """Return what a member needs that is behind."""
+        """Return what a member needs, apart from what others have changed on it."""
         if member.id in self.untouched:
             return Level.NONE
         if self.spec.is_lost(member) and not self._goes_on(member):
@@ -269,8 +277,8 @@ class Goal:
     def _is_half_changed(self, instance: Instance, member: Member) -> bool:
         """Return whether a member with the label of the goal has anything else that the update before this one has set.
 
-        The label is set last. So if that update failed or was cancelled in between, and is now taken back, the label does
-        not tell. A member that is behind by the state gets everything anyway.
+        The label is set last. So if that update failed or was cancelled before it had set the label, and its change is now
+        taken back, the label does not show what was set. A member that is behind by the state gets everything anyway.
         """
         if self.said and self.said.get(member.id) is not Level.NONE:
             return False
@@ -284,7 +292,7 @@ class Goal:
         return any(target.differs(item, instance) and has_last(item) for item in self.settings)
 
     def _set_back(self, instance: Instance, member: Member) -> dict[str, Level]:
-        """Return the settings of a member that are set back: those that the preview has named, if they still differ."""
+        """Return which settings of a member are set back, with what each needs: those named by the preview that still differ."""
         known = self.known.get(member.id)
         if known is None or not known.differs:
             return {}

@@ -115,8 +115,8 @@ class Policy:
         wanted: the number of members that the fleet should have.
         unavailable: how many members may be missing, stopped or not ready.
         surge: how many more members than wanted may exist.
-        surges_first: whether a member that is replaced leaves only when a new one is ready, so that only members that are
-            restarted are unavailable.
+        surges_first: whether a member that is replaced leaves only when a new one is ready; then, only members that are
+            restarted become unavailable.
         least, most: the least and the most that is done to a member that is behind.
         keep_names: a member that replaces another one gets its name and zone.
         rolls_back: whether the changed members get their previous properties back after a failed batch.
@@ -194,7 +194,7 @@ def share(given: Any, whole: int, rounded: Any = math.floor) -> int | None:
 
 
 _FEW: Final = "10%"
-"""The share of the members that change at once if the program says nothing."""
+"""The share of the members that change at once without `maxUnavailable` and `maxSurge`."""
 
 
 def _few(wanted: int) -> int:
@@ -344,7 +344,8 @@ class Work:
 def work_left(members: list[PlannedMember], wanted: int, policy: Policy) -> Work:
     """Find everything that is left to do, up to the pause of the policy.
 
-    No other member takes the place of a blocked one. What gcpx has stopped is started, whatever the policy says.
+    If a member is blocked, no other one is changed in its place. Members that gcpx has stopped are started, whatever the
+    policy says.
     """
     scaled_in = _scaled_in(members, wanted, policy)
     gone = {member.id for member in scaled_in}
@@ -588,15 +589,15 @@ def _beyond_pause(members: list[PlannedMember], policy: Policy) -> set[str]:
 
 
 def _stays_longer(member: PlannedMember) -> tuple[bool, bool, tuple[str, int, str]]:
-    """Return a key that sorts members last that the state does not have, then stopped ones, then the highest numbers."""
+    """Return a key that puts the members that leave first at the end: those that the state lacks, stopped ones, high numbers."""
     return member.added, member.stopped, member.order
 
 
 def _scaled_in(members: list[PlannedMember], wanted: int, policy: Policy) -> list[PlannedMember]:
     """Return the members that a scale-in deletes: unwanted ones, and as many of those that leave as are too many.
 
-    Of the members of the state, only those leave that the preview has named, whatever has happened since, and stopped ones
-    that would be replaced: so no running one is deleted for one that has to be created.
+    Of the members of the state, only two kinds leave, whatever has happened since the preview: those that it has named, and
+    stopped ones that would be replaced. So no running member is deleted while another one has to be created.
     """
     replaces = policy.on_stopped == "REPLACE"
 
@@ -609,8 +610,8 @@ def _scaled_in(members: list[PlannedMember], wanted: int, policy: Policy) -> lis
 def _left_over(members: list[PlannedMember], wanted: int, gone: set[str]) -> list[PlannedMember]:
     """Return the members of which there are too many besides those that leave.
 
-    Of a surge, the next that are to be replaced come first, and then those that the state does not have, because the
-    preview has not named the others.
+    After a surge, members that are replaced come first. Then come those that the state does not have, because the preview
+    has not said that the others are deleted.
     """
     rest = sorted((member for member in members if member.id not in gone), key=_stays_longer, reverse=True)
     behind = sorted((member for member in rest if member.need and not member.current), key=_comes_first)

@@ -78,7 +78,7 @@ class TooDisruptiveError(UserError):
 
 
 class NoRestartError(UserError):
-    """A change restarts members, of which none may be unavailable."""
+    """A change restarts members, although none may be unavailable."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -161,14 +161,14 @@ class Spec:
         inputs: the fleet's inputs, which in a preview may hold unknowns.
         policy: how a change reaches the members.
         generation: stands for the properties that members should have; empty if that is not known without asking Google.
-        base: stands for the properties of members without a mark, which are those before the update; may be empty.
+        base: stands for the properties before the update, which members without a mark have; may be empty.
         restarting: the names of the changed properties that need a restart.
-        changed: what the changed properties need at most, for a generation that is not known.
+        changed: what the changed properties need at most; it counts if the generation is not known.
         machine_type: the name of the machine type of members that have no fallback: empty if they keep theirs, UNKNOWN if
-            only their template has it.
+            only the template names it.
         action: the members that the program asks to restart or to replace.
-        hosted: the names of members to which the last update, or this one, gives host names of their own.
-        sure: whether what is not known counts as what members have; otherwise, it counts as the most that it can be.
+        hosted: the names of members that got host names of their own from the program.
+        sure: whether an unknown value counts as no change; otherwise, it counts as the most disruptive change.
     """
 
     inputs: BulkInstancesValues
@@ -233,7 +233,7 @@ class Spec:
         return min(self.action.level_for(member), self.policy.most)
 
     def carried_out(self, member: Member, need: Level) -> Level:
-        """Return how a member gets what it needs: only a new one gets another host name, and some cannot be restarted."""
+        """Return what is done for a need: a member is replaced if it gets another host name, or cannot be restarted."""
         cannot_restart = need is Level.RESTART and not self.can_restart(member)
         return Level.REPLACE if cannot_restart or self._is_rehosted(member) else need
 
@@ -249,7 +249,7 @@ class Spec:
     def machine_type_of(self, member: Member) -> Any:
         """Return the name of the machine type that a member should have, perhaps UNKNOWN; empty if it keeps its own.
 
-        It keeps what Google has chosen for it, and what a fallback has chosen that is not in the list any more.
+        It keeps what Google has chosen for it, and what it got from a fallback that is not in the list any more.
         """
         used: BulkInstancesValues | None = self.inputs
         if member.fallback:
@@ -324,7 +324,7 @@ class Spec:
     def _is_rehosted(self, member: Member) -> bool:
         """Return whether a member has another host name than the inputs give it.
 
-        If they give none, it counts only for members in `hosted`, because others came with their host names.
+        If they give none, this holds only for members in `hosted`: others, such as imported ones, came with their host names.
         """
         own = nested(nested(self.inputs, "perInstanceProperties"), member.name)
         if self.sure and has_unknown(own):
