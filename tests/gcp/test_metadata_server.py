@@ -30,6 +30,7 @@ def test_the_token_comes_from_the_metadata_server_without_a_proxy(tmp_path, prox
             "CLOUDSDK_CONFIG": str(tmp_path),
             "GCE_METADATA_HOST": host,
             "GCE_METADATA_IP": host,
+            "NO_GCE_CHECK": "",
             "HTTP_PROXY": proxy,
         }
         environment.pop("GOOGLE_APPLICATION_CREDENTIALS", None)

@@ -139,7 +139,7 @@ def test_no_setting_of_the_user_who_runs_the_tests_reaches_them():
     variables = dict.fromkeys({"PATH", "GOOGLE_APPLICATION_CREDENTIALS", "PUBSUB_EMULATOR_HOST", *read}, "x")
     users_environment.forget(variables)
 
-    assert variables == {"PATH": "x", "CLOUDSDK_CONFIG": os.devnull}
+    assert variables == {"PATH": "x", "CLOUDSDK_CONFIG": os.devnull, "NO_GCE_CHECK": "true"}
 
 
 def test_the_proxy_of_the_user_who_runs_the_tests_is_not_between_them_and_their_servers():

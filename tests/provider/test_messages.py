@@ -235,7 +235,6 @@ def test_zones_of_another_region_than_the_provider_s_are_refused(engine, cloud, 
 def without_credentials(monkeypatch, tmp_path):
     """Leave this machine without Application Default Credentials."""
     monkeypatch.setenv("CLOUDSDK_CONFIG", str(tmp_path))
-    monkeypatch.setenv("NO_GCE_CHECK", "true")
 
 
 def _refused_call():

@@ -1,4 +1,4 @@
-"""Variables and files of the user who runs the tests: what they say of Google and Pulumi reaches no test."""
+"""Variables, files and the machine of who runs the tests: what they say of Google and Pulumi reaches no test."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _EMULATORS: Final = "_EMULATOR_HOST"
 
 
 def forget(variables: MutableMapping[str, str] = os.environ) -> None:
-    """Remove the user's settings, and let the credentials of `gcloud auth` be looked for where none are.
+    """Remove the user's settings, and let the credentials of `gcloud auth`, and of the machine, be looked for nowhere.
 
     Proxies stay, because some tests download packages, but are not used for the servers of tests.
     """
     for name in list(variables):
         if name.startswith(_PREFIXES) or name.endswith(_EMULATORS) or name in _NAMES:
             del variables[name]
-    variables["CLOUDSDK_CONFIG"] = os.devnull
+    variables.update(CLOUDSDK_CONFIG=os.devnull, NO_GCE_CHECK="true")
     if any(name.lower().endswith("_proxy") for name in variables):
         excepted = (variables.get("NO_PROXY") or variables.get("no_proxy", ""), "127.0.0.1", "localhost")
         variables["NO_PROXY"] = variables["no_proxy"] = ",".join(filter(None, excepted))
