@@ -126,6 +126,8 @@ def refreshed_inputs(
     implied = kind.implied(live)
     for name, prop in kind.inputs.items():
         value, found = inputs.get(name), live.get(name)
+        if value is None and found is None:  # as are most properties
+            continue
         if is_absent(prop, found) or not how.same(prop, found, implied.get(name)):
             below = _below(in_place, name)
             last = _part(prior, name)
