@@ -126,7 +126,7 @@ def refreshed_inputs(
     implied = kind.implied(live)
     for name, prop in kind.inputs.items():
         value, found = inputs.get(name), live.get(name)
-        if value is None and found is None:  # as are most properties
+        if name not in inputs and found is None:  # as are most properties
             continue
         if is_absent(prop, found) or not how.same(prop, found, implied.get(name)):
             below = _below(in_place, name)
