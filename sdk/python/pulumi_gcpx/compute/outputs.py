@@ -7672,15 +7672,15 @@ class UpdatePolicy(dict):
         How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members.
 
         :param bool keep_names: Give a member that replaces another one the same name, and the same zone if `locationPolicy` or a fallback still allows it. The old one is then deleted first, so `maxSurge` must be 0. Fleets with `perInstanceProperties` always keep names. Default: false.
-        :param Union[int, str] max_deleted: How many members one update may delete, including those that new ones replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. A preview of more is refused, and so is the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet by the engine and `pulumi destroy` are not limited. Default: no limit.
-        :param Union[int, str] max_surge: How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0` with `maxUnavailable`; without it, `10%`, at least 1, as far as the names, addresses and `placement` of the fleet allow it.
-        :param Union[int, str] max_unavailable: How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `0` with `maxSurge`; without it, `10%`, at least 1, for members that are restarted, and for those that are replaced and cannot get a successor before they leave.
+        :param Union[int, str] max_deleted: How many members one update may delete, including those that new ones replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. If it would delete more, the preview fails, and so does the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.
+        :param Union[int, str] max_surge: How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0` if `maxUnavailable` is set; otherwise `10%`, at least 1, as far as the names, addresses and `placement` of the fleet allow it.
+        :param Union[int, str] max_unavailable: How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `0` if `maxSurge` is above 0; otherwise `10%`, at least 1. Without both settings, only members that are restarted, or that cannot be replaced by a new one first, become unavailable.
         :param int min_ready_sec: How many seconds the members of a batch are observed after they are ready, such as `60`, at most 3,600. The next batch begins if they are still ready then. Default: `0`.
         :param str minimal_action: The least that is done to every member that does not have the new properties yet: `REFRESH` changes it while it runs, `RESTART` stops, changes and starts it, `REPLACE` deletes it and creates another one. Default: `REFRESH`.
         :param str most_disruptive_action: The most that may be done to a member: `REFRESH`, `RESTART` or `REPLACE`. A change that needs more is refused. Default: `REPLACE`.
-        :param str on_failure: What happens after a failure: `STOP` goes on with the other members, or ends the rollout if a whole batch has failed, and the next `pulumi up` goes on from there; `ROLL_BACK` ends the rollout, and restores the previous properties of the members that were already changed. Default: `STOP`.
+        :param str on_failure: What happens after a failure. With `STOP`, the rollout goes on if a change fails for one member, and ends if a whole batch fails; the next `pulumi up` goes on from there. With `ROLL_BACK`, the rollout ends, and members that were already changed get their previous properties again. Default: `STOP`.
         :param Union[int, str] pause_after: Pause a rollout when this many members have the new properties: a number, such as `1`, or a percentage of `count`, rounded up. The rollout goes on when this number is raised or removed. Default: no pause.
-        :param 'Readiness' ready: When a changed member is ready, such as `{guestAttribute: app/state=ready, within: 300}`.
+        :param 'Readiness' ready: When a member counts as ready, such as `{guestAttribute: app/state=ready, within: 300}`.
         """
         if keep_names is not None:
             pulumi.set(__self__, "keep_names", keep_names)
@@ -7715,7 +7715,7 @@ class UpdatePolicy(dict):
     @pulumi.getter(name="maxDeleted")
     def max_deleted(self) -> Optional[Any]:
         """
-        How many members one update may delete, including those that new ones replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. A preview of more is refused, and so is the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet by the engine and `pulumi destroy` are not limited. Default: no limit.
+        How many members one update may delete, including those that new ones replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. If it would delete more, the preview fails, and so does the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.
         """
         return pulumi.get(self, "max_deleted")
 
@@ -7723,7 +7723,7 @@ class UpdatePolicy(dict):
     @pulumi.getter(name="maxSurge")
     def max_surge(self) -> Optional[Any]:
         """
-        How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0` with `maxUnavailable`; without it, `10%`, at least 1, as far as the names, addresses and `placement` of the fleet allow it.
+        How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0` if `maxUnavailable` is set; otherwise `10%`, at least 1, as far as the names, addresses and `placement` of the fleet allow it.
         """
         return pulumi.get(self, "max_surge")
 
@@ -7731,7 +7731,7 @@ class UpdatePolicy(dict):
     @pulumi.getter(name="maxUnavailable")
     def max_unavailable(self) -> Optional[Any]:
         """
-        How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `0` with `maxSurge`; without it, `10%`, at least 1, for members that are restarted, and for those that are replaced and cannot get a successor before they leave.
+        How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `0` if `maxSurge` is above 0; otherwise `10%`, at least 1. Without both settings, only members that are restarted, or that cannot be replaced by a new one first, become unavailable.
         """
         return pulumi.get(self, "max_unavailable")
 
@@ -7763,7 +7763,7 @@ class UpdatePolicy(dict):
     @pulumi.getter(name="onFailure")
     def on_failure(self) -> Optional[_builtins.str]:
         """
-        What happens after a failure: `STOP` goes on with the other members, or ends the rollout if a whole batch has failed, and the next `pulumi up` goes on from there; `ROLL_BACK` ends the rollout, and restores the previous properties of the members that were already changed. Default: `STOP`.
+        What happens after a failure. With `STOP`, the rollout goes on if a change fails for one member, and ends if a whole batch fails; the next `pulumi up` goes on from there. With `ROLL_BACK`, the rollout ends, and members that were already changed get their previous properties again. Default: `STOP`.
         """
         return pulumi.get(self, "on_failure")
 
@@ -7779,7 +7779,7 @@ class UpdatePolicy(dict):
     @pulumi.getter
     def ready(self) -> Optional['outputs.Readiness']:
         """
-        When a changed member is ready, such as `{guestAttribute: app/state=ready, within: 300}`.
+        When a member counts as ready, such as `{guestAttribute: app/state=ready, within: 300}`.
         """
         return pulumi.get(self, "ready")
 
