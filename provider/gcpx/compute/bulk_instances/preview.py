@@ -142,8 +142,8 @@ class _Effects:
     def of(cls, taken: list[Step], names: Sequence[str] | None) -> _Effects:
         """Add up steps; `names` as `names_to_come` gives them.
 
-        New members take over the lowest of these names and of those of members that leave. If Google names them, and fewer
-        are created than members that are behind leave, the highest numbers have no followers.
+        New members take over the lowest of these names and of the names of members that leave. If Google names the new
+        members, and fewer are created than are replaced, the members with the highest numbers have no followers.
         """
         created, leaving = sum(step.create for step in taken), [member for step in taken for member in step.delete]
         behind = sorted((member for step in taken for member in _replaced(step)), key=lambda member: member.order)
@@ -162,7 +162,7 @@ class _Effects:
         )
 
     def lines(self, at_most: str) -> list[str]:
-        """Describe the effects, one line each; `at_most` begins the lines about what may turn out to be unnecessary."""
+        """Describe the effects, one line each; `at_most` begins each line about what may turn out to be unnecessary."""
         changed = (*self.refreshed, *self.restarted, *self.rested, *self.replaced)
         number = f"{self.created:,} {'instance is' if self.created == 1 else 'instances are'} created"
         if self.names:
@@ -300,7 +300,8 @@ def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValue
         and min((least for _, least in planned), default=1) <= 0
     ):
         context.warn(
-            "no member runs for a time during this update; allow a surge with updatePolicy.maxSurge to avoid that"
+            "no member runs for a time during this update; to avoid that, lower updatePolicy.maxUnavailable, or raise "
+            "count in an update before this one"
         )
 
 
@@ -366,9 +367,12 @@ def describe_drift(inputs: BulkInstancesValues, outputs: BulkInstancesValues) ->
     names = names_in_words(f"{member.name} ({', '.join(member.differs)})" for member in changed)
     verb = "members differs" if len(changed) == 1 else "members differ"
     back = "; `pulumi up` sets back what the next preview names" if any(map(spec.set_back, changed)) else ""
-    is_kept = any(len(spec.set_back(member)) < len(member.differs) for member in changed)
-    kept = f"; what needs more than updatePolicy.mostDisruptiveAction: {spec.policy.most.name} stays as it is"
-    return f"{len(changed):,} of {len(members):,} {verb} from the program: {names}{back}{kept if is_kept else ''}"
+    refused = {
+        member.name: [name for name in member.differs if name not in spec.set_back(member)] for member in changed
+    }
+    kept = names_in_words(f"{name} ({', '.join(settings)})" for name, settings in refused.items() if settings)
+    stays = f"; not set back, because updatePolicy does not allow it: {kept}" if kept else ""
+    return f"{len(changed):,} of {len(members):,} {verb} from the program: {names}{back}{stays}"
 
 
 def _unchanged(inputs: BulkInstancesValues) -> Spec:

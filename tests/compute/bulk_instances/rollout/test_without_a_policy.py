@@ -9,6 +9,7 @@ from programs import FLEET, fleet
 from rollouts import BIGGER_DISK, BULK, DELETE, START, STOP
 
 MEDIUM = {"machineType": "e2-medium"}
+AVOID = "to avoid that, lower updatePolicy.maxUnavailable, or raise count in an update before this one"
 
 
 def _calls(cloud, *methods):
@@ -92,11 +93,32 @@ def test_the_preview_warns_of_deletions_and_of_a_time_without_a_member(engine):
     engine.preview_update(created, _named("alpha", **BIGGER_DISK))
     assert _said(engine, "WARNING") == [
         "this update deletes 1 member with all disks that have autoDelete: alpha",
-        "no member runs for a time during this update; allow a surge with updatePolicy.maxSurge to avoid that",
+        f"no member runs for a time during this update; {AVOID}",
     ]
 
     engine.preview_update(created, _named("alpha", labels={"tier": "web"}))
     assert _said(engine, "WARNING") == []
+
+
+@pytest.mark.parametrize(
+    ("before", "raised", "change"),
+    [
+        (_named("alpha"), _named("alpha", "beta"), BIGGER_DISK),
+        (fleet(1, updatePolicy={"keepNames": True}), fleet(2, updatePolicy={"keepNames": True}), BIGGER_DISK),
+        (fleet(1), fleet(2), MEDIUM),
+        (fleet(2, updatePolicy={"maxUnavailable": 2}), fleet(2, updatePolicy={"maxUnavailable": 1}), BIGGER_DISK),
+    ],
+    ids=["named", "names are kept", "restarted", "all at once"],
+)
+def test_what_the_preview_advises_keeps_a_member_running(engine, before, raised, change):
+    def warned(state, program):
+        engine.log.messages.clear()
+        engine.preview_update(state, {**program, "instanceProperties": {**program["instanceProperties"], **change}})
+        return AVOID in " ".join(_said(engine, "WARNING"))
+
+    created = engine.create(FLEET, "workers", before)
+    assert warned(created, before)
+    assert not warned(engine.update(created, raised), raised)
 
 
 def test_all_members_may_be_replaced_at_once(engine, cloud):
