@@ -213,7 +213,7 @@ class Goal:
             current=not behind or (behind is Level.REFRESH and self.is_current(instance)),
             available=ready and member.runs,
             unready=member.runs and not ready,
-            added=bool(self.said) and member.id not in self.said,
+            added=bool(self.known) and member.id not in self.known,
             leaves=member.id in self.leaving,
             waits=member.id in self.waiting,
         )
