@@ -56,6 +56,16 @@ def test_a_host_name_that_is_not_known_yet_refuses_nothing_and_the_preview_says_
     assert "at most 1 member is replaced: alpha" in said(engine)
 
 
+@pytest.mark.parametrize("policy", [{"mostDisruptiveAction": "RESTART"}, {"maxDeleted": 0}])
+@pytest.mark.parametrize("hosts", [{}, {"alpha": "alpha.example.com"}])
+def test_properties_of_a_member_that_are_not_known_yet_may_hold_another_host_name(engine, policy, hosts):
+    created = engine.create(FLEET, "workers", named(policy, **hosts))
+    changed = named(policy)
+    changed["perInstanceProperties"]["alpha"] = UNKNOWN
+    engine.preview_update(created, changed)
+    assert "at most 1 member is replaced: alpha" in said(engine)
+
+
 REFUSALS = {
     "mostDisruptiveAction": "RESTART does not allow this change, which needs REPLACE",
     "maxDeleted": "this one would delete 1 of 2 members",
