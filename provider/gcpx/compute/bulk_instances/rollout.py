@@ -636,11 +636,16 @@ class Rollout:
             "then run `pulumi up` to go on"
         )
         if self.room is not None:
+            allows = (
+                "an old member leaves only after its successor is ready; set"
+                if policy.surges_first
+                else f"updatePolicy allows {policy.unavailable:,} to be unavailable; raise"
+            )
+            lower = f", or lower count to {self.room:,}" if self.room < policy.wanted else ""
             words = (
                 f"the rollout cannot go on: Google has room for {self.room:,} of {policy.wanted:,} members, {ready:,} are "
-                f"ready, and updatePolicy allows {policy.unavailable:,} to be unavailable; raise maxUnavailable to "
-                f"{policy.wanted - ready + 1:,}, or lower count to {self.room:,}, then run `pulumi up` to go on"
-                f"{self._why_less}"
+                f"ready, and {allows} maxUnavailable to {max(policy.unavailable, policy.wanted - ready + 1):,}{lower}, "
+                f"then run `pulumi up` to go on{self._why_less}"
             )
         failed = failure_lines(self.changes.failures.values())
         return RolloutError(f"{failed}\n{words}" if failed else words)

@@ -53,6 +53,7 @@ def test_a_shortage_deletes_nobody(engine, cloud):
         engine.update(created, fleet(3, **BIGGER_DISK))
 
     assert "Google has room for 3 of 3 members" in failed[0].message
+    assert "an old member leaves only after its successor is ready; set maxUnavailable to 1, then" in failed[0].message
     assert _calls(cloud, DELETE) == []
 
 
