@@ -203,26 +203,27 @@ class Goal:
         is_behind = self.spec.generation and self.spec.behind(member)
         return not is_behind and not self.spec.action.level_for(member)
 
-    def member(self, instance: Instance, *, ready: bool) -> PlannedMember:
-        """Describe an instance for the plan.
+    def member(self, instance: Instance, *, ready: bool, blocked: bool = False) -> PlannedMember:
+        """Describe an instance for the plan; `blocked` if something has failed for it, so that nothing more is done to it.
 
         Raises:
-            TooDisruptiveError, NoRestartError: the policy does not allow what the member needs.
+            TooDisruptiveError, NoRestartError: the policy does not allow what a member needs that is not blocked.
             ApiError: the template is needed and cannot be read.
         """
         member = self.of_instance(instance)
         behind = self._need(instance, member)
         planned = self.spec.planned_with(member, behind, self._set_back(instance, member))
-        if member.id not in self.leaving and not planned.unwanted:
+        if member.id not in self.leaving and not planned.unwanted and not blocked:
             self.spec.require_allowed(member, behind)
         return attrs.evolve(
             planned,
             current=not behind or (behind is Level.REFRESH and self.is_current(instance)),
             available=ready and member.runs,
             unready=member.runs and not ready,
-            added=bool(self.said) and member.id not in self.said,
+            added=bool(self.known) and member.id not in self.known,
             leaves=member.id in self.leaving,
             waits=member.id in self.waiting,
+            blocked=blocked,
         )
 
     def rests(self, instance: Instance) -> bool:

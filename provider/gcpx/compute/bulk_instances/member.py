@@ -92,7 +92,7 @@ class Member:
             hostname=item.get("hostname"),
             generation=item.get("generation") or "",
             action=item.get("rollingAction") or "",
-            fallback=f"{item['fallback']}-{item.get('fallbackHash', '')}" if "fallback" in item else "",
+            fallback="-".join(filter(None, (str(item.get("fallback", "")), item.get("fallbackHash")))),
             differs=tuple(item.get("differs") or ()),
             stop_reason=item.get("stopReason") or "",
         )

@@ -269,8 +269,9 @@ def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValue
         return
     spec, prior = Spec.offline(context, old, new), fleet_values(context.prior)
     policy, known = spec.policy, members_of_state(prior)
-    own = [nested(nested(new, "perInstanceProperties"), member.name) for member in known.values()]
-    unknowns = has_unknown([new.get("instanceProperties"), new.get("rollingAction"), own])
+    own = [nested(new, "perInstanceProperties").get(member.name) for member in known.values()]
+    fallbacks = new.get("fallbacks") if any(member.fallback for member in known.values()) else None
+    unknowns = has_unknown([new.get("instanceProperties"), new.get("rollingAction"), own, fallbacks])
     certain = not unknowns and ("sourceInstanceTemplate",) not in context.changed and spec.machine_type is not UNKNOWN
     warn_of_idle_action(context, new, prior)
     sure = spec if certain else Spec.offline(context, old, new, sure=True)

@@ -389,7 +389,8 @@ def _placed(goal: Goal, kept: list[Instance], coming: Counter[str], demand: Dema
 
     `coming` are those that the same step creates in other requests.
     """
-    places, planned = goal.policy.places, [goal.member(member, ready=True) for member in kept]
+    # A step that has begun refuses nothing.
+    places, planned = goal.policy.places, [goal.member(member, ready=True, blocked=True) for member in kept]
     existing = zones_of(kept) + coming
     staying = Counter(one.zone for one in planned if one.need is not Level.REPLACE and not one.unwanted) + coming
     demand = attrs.evolve(demand, existing=existing)
@@ -575,13 +576,16 @@ class Rollout:
     def _planned(self) -> list[PlannedMember]:
         """Describe the members for the plan, with what the steps of this run have found out about them."""
         unstarted = {str(failure.request.member["id"]) for failure in self.unstarted}
-        planned = [self.goal.member(item, ready=self.readiness.is_ready(item)) for item in self.members]
+        failed = self.changes.failures
+        planned = [
+            self.goal.member(item, ready=self.readiness.is_ready(item), blocked=str(item["id"]) in failed)
+            for item in self.members
+        ]
         found = [
             attrs.evolve(
                 member,
                 need=Level.NONE if member.id in self._refreshed and member.need is Level.REFRESH else member.need,
                 startable=member.id not in unstarted,
-                blocked=member.id in self.changes.failures,
             )
             for member in planned
         ]

@@ -326,10 +326,10 @@ class Spec:
 
         If they give none, this holds only for members in `hosted`: others, such as imported ones, came with their host names.
         """
-        own = nested(nested(self.inputs, "perInstanceProperties"), member.name)
-        if self.sure and has_unknown(own):
-            return False
-        wanted = own.get("hostname")
+        named = nested(self.inputs, "perInstanceProperties")
+        if has_unknown(named.get(member.name)):
+            return not self.sure
+        wanted = nested(named, member.name).get("hostname")
         return member.hostname != wanted and (wanted is not None or member.name in self.hosted)
 
 

@@ -56,6 +56,30 @@ def test_a_host_name_that_is_not_known_yet_refuses_nothing_and_the_preview_says_
     assert "at most 1 member is replaced: alpha" in said(engine)
 
 
+@pytest.mark.parametrize("policy", [{"mostDisruptiveAction": "RESTART"}, {"maxDeleted": 0}])
+@pytest.mark.parametrize("hosts", [{}, {"alpha": "alpha.example.com"}])
+def test_properties_of_a_member_that_are_not_known_yet_may_hold_another_host_name(engine, policy, hosts):
+    created = engine.create(FLEET, "workers", named(policy, **hosts))
+    changed = named(policy)
+    changed["perInstanceProperties"]["alpha"] = UNKNOWN
+    engine.preview_update(created, changed)
+    assert "at most 1 member is replaced: alpha" in said(engine)
+
+
+@pytest.mark.parametrize("policy", [{"mostDisruptiveAction": "RESTART"}, {"maxDeleted": 0}])
+def test_a_fallback_that_is_not_known_yet_refuses_nothing_and_the_preview_says_at_most(engine, cloud, policy):
+    def program(machine_type, **more):
+        fallback = {"zones": ["us-east1-c"], "machineType": machine_type}
+        in_b = {"zones": [{"zone": "zones/us-east1-b"}]}
+        return rolling(2, policy, locationPolicy=in_b, fallbacks=[fallback], **more)
+
+    set_limits(cloud, zones={"us-east1-b": 0, "us-east1-d": 0})
+    created = engine.create(FLEET, "workers", program("e2-medium"))
+    account = {"email": "runner@demo-project.iam.gserviceaccount.com", "scopes": ["cloud-platform"]}
+    engine.preview_update(created, program(UNKNOWN, serviceAccounts=[account]))
+    assert "at most 2 members are replaced: web-001, web-002" in said(engine)
+
+
 REFUSALS = {
     "mostDisruptiveAction": "RESTART does not allow this change, which needs REPLACE",
     "maxDeleted": "this one would delete 1 of 2 members",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 from driver import failing
 from programs import FLEET, fleet
-from rollouts import BIGGER_DISK, BULK, START, STOP, fail_after, instances, left_by, rolling
+from rollouts import ATTRIBUTES, BIGGER_DISK, BULK, START, STOP, fail_after, instances, left_by, rolling
 
 BACK = {"onFailure": "ROLL_BACK"}
 SET_METADATA, LIST = "compute.instances.setMetadata", "compute.instances.list"
@@ -116,3 +116,16 @@ def test_a_rollback_takes_back_what_was_set_before_something_failed_for_the_memb
         assert not instance.get("metadata", {}).get("items")
         assert not instance.get("tags", {}).get("items")
         assert instance["labels"]["gcpx-generation"] == created.outputs["generation"]
+
+
+def test_a_rollback_of_a_larger_fleet_deletes_the_new_members(engine, cloud):
+    created = engine.create(FLEET, "workers", rolling(2, BACK))
+    ready = {"guestAttribute": "app/state=ready", "within": 1}
+    with failing() as failed:
+        engine.update(created, rolling(4, {**BACK, "ready": ready}, **ATTRIBUTES))
+
+    assert "was rolled back" in failed[0].message
+    assert failed[0].partial is None
+    assert [instance["id"] for instance in instances(cloud, created)] == [
+        member["id"] for member in created.outputs["members"]
+    ]

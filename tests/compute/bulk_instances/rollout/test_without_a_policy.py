@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from driver import failing
-from fleets import member_names, set_limits
+from fleets import member_names, set_limits, stop
 from programs import FLEET, fleet
-from rollouts import BIGGER_DISK, BULK, DELETE, START, STOP
+from rollouts import BIGGER_DISK, BULK, DELETE, SET_LABELS, START, STOP, fail_after
 
 MEDIUM = {"machineType": "e2-medium"}
 AVOID = "to avoid that, lower updatePolicy.maxUnavailable, or raise count in an update before this one"
@@ -144,6 +144,21 @@ def test_a_restart_of_which_no_member_may_be_unavailable_is_refused(engine, clou
 
     engine.update(created, fleet(2, updatePolicy={**policy, "minimalAction": "REPLACE"}, **MEDIUM))
     assert len(_calls(cloud, DELETE)) == 2
+
+
+def test_a_failed_restart_of_a_stopped_member_is_reported_though_no_member_may_be_unavailable(engine, cloud):
+    policy = {"maxSurge": 1}
+    created = engine.create(FLEET, "workers", fleet(3, updatePolicy=policy))
+    stop(cloud, "web-002")
+    read = engine.refresh(created)
+    chosen = [member["id"] for member in created.outputs["members"] if member["name"] == "web-002"]
+    action = {"action": "RESTART", "trigger": "one", "members": chosen}
+    fail_after(cloud, SET_LABELS, 1)
+    with failing() as failed:
+        engine.update(read, fleet(3, updatePolicy=policy, rollingAction=action))
+
+    assert "something broke" in failed[0].message
+    assert "maxUnavailable" not in failed[0].message
 
 
 def test_the_first_change_after_an_import_replaces_nobody(engine):
