@@ -120,6 +120,8 @@ ON_RUNNING: Final = (
     Setting("scheduling", "setScheduling", _scheduling(Level.REFRESH), _scheduling_body, _DEFAULT_SCHEDULING),
 )
 """What changes on a running instance, besides its labels."""
+REFRESHED: Final = (*ON_RUNNING, LABELS)
+"""Everything that changes on a running instance, in this order."""
 MACHINE_TYPE: Final = Setting("machineType", "setMachineType", _machine_type, _machine_type_body)
 _CPU_PLATFORM: Final = Setting("minCpuPlatform", "setMinCpuPlatform", _min_cpu_platform, _min_cpu_platform_body)
 _ACCELERATORS: Final = Setting("guestAccelerators", "setMachineResources", _accelerators, _accelerators_body)

@@ -171,16 +171,6 @@ def last_generation(prior: BulkInstancesValues) -> str:
     return known[0] if known else ""
 
 
-def creation_generation(context: Context, fleet: Fleet, inputs: BulkInstancesValues) -> str:
-    """Return the generation of a new fleet. Raises `ApiError` if its template is unreadable."""
-    return generation_of(merged_properties(context, fleet, inputs))
-
-
-def generation_output(generation: str) -> BulkInstancesValues:
-    """Return the output that gives a fleet's generation; empty without one."""
-    return {"generation": generation} if generation else {}
-
-
 def _parts(generation: str) -> dict[Level, str]:
     found = _FORM.fullmatch(generation)
     return dict(zip(_ORDER, found.groups(), strict=True)) if found else {}

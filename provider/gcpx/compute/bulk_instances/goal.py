@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Final, cast
 import attrs
 
 from gcpx.compute.bulk_instances.capacity import inputs_of_member
-from gcpx.compute.bulk_instances.changes import LABELS, MACHINE_TYPE, ON_RUNNING, ON_STOPPED, Setting, Target, wanted_of
+from gcpx.compute.bulk_instances.changes import (
+    LABELS,
+    MACHINE_TYPE,
+    ON_RUNNING,
+    ON_STOPPED,
+    REFRESHED,
+    Setting,
+    Target,
+    wanted_of,
+)
 from gcpx.compute.bulk_instances.fleet import GENERATION_LABEL, Fleet, Instance, fleet_values, membership_labels
 from gcpx.compute.bulk_instances.generation import (
     generation_of,
@@ -182,11 +191,6 @@ class Goal:
         marks = self.spec.action.labels if self.spec.action.level_for(member) else {}
         return attrs.evolve(self.target, properties=kept, labels={**self.target.labels, **marks})
 
-    @property
-    def settings(self) -> tuple[Setting, ...]:
-        """What is set on running members."""
-        return (*ON_RUNNING, LABELS)
-
     def of_instance(self, instance: Instance) -> Member:
         """Describe a member as Google shows it, with the last known generation if somebody has removed its label."""
         member = Member.of_instance(instance)
@@ -212,7 +216,7 @@ class Goal:
         """
         member = self.of_instance(instance)
         behind = self._need(instance, member)
-        planned = self.spec.planned_with(member, behind, self._set_back(instance, member))
+        planned = self.spec.planned(member, behind, self._set_back(instance, member))
         if member.id not in self.leaving and not planned.unwanted and not blocked:
             self.spec.require_allowed(member, behind)
         return attrs.evolve(
@@ -290,7 +294,7 @@ class Goal:
             changed = {key for key in last.keys() | wanted.keys() if last.get(key) != wanted.get(key)}
             return any(found.get(key) == last.get(key) for key in changed)
 
-        return any(target.differs(item, instance) and has_last(item) for item in self.settings)
+        return any(target.differs(item, instance) and has_last(item) for item in REFRESHED)
 
     def _set_back(self, instance: Instance, member: Member) -> dict[str, Level]:
         """Return which settings of a member are set back, with what each needs: those named by the preview that still differ."""

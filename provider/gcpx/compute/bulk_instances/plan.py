@@ -446,9 +446,8 @@ class _Course:
         (deleted, restarted), self._idle = self._idle, ([], [])
         self.zones.subtract(member.zone for member in deleted)
         least = self.wanted - self.kept - self.policy.unavailable
-        if self.existing < self.wanted:  # lost members are created before others are taken away
-            least = self.wanted + self.existing
-        spare = _Spare(self.ready - least, self.running - least)
+        is_short = self.existing < self.wanted  # lost members are created before others are taken away
+        spare = _Spare(0, 0) if is_short else _Spare(self.ready - least, self.running - least)
         delete = deleted + self._leave(spare)
         restart = restarted
         while self._restarts and spare.take(self._restarts[0]):

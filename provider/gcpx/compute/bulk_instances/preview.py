@@ -275,11 +275,12 @@ def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValue
     certain = not unknowns and ("sourceInstanceTemplate",) not in context.changed and spec.machine_type is not UNKNOWN
     warn_of_idle_action(context, new, prior)
     sure = spec if certain else Spec.offline(context, old, new, sure=True)
-    sure.require_allowed_plan(prior)
     members = spec.plan_of_state(prior)
+    surely = members if certain else sure.plan_of_state(prior)
+    sure.require_allowed_plan(prior, surely)
     planned = list(steps(members, policy.wanted, policy))
     deleted = deleted_by(step for step, _ in planned)
-    certainly = {member.id for member in sure.plan_of_state(prior) if member.need is Level.REPLACE}
+    certainly = {member.id for member in surely if member.need is Level.REPLACE}
     surely_deleted = [one for one in deleted if one.leaves or one.unwanted or one.id in certainly]
     policy.require_few_deletions(len(surely_deleted), len(members))
     lines = describe_plan(planned, members, policy, certain=certain, names=names_to_come(context, new))

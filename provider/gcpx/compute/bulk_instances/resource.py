@@ -39,7 +39,7 @@ from gcpx.compute.bulk_instances.fleet import (
     region_of,
     without_deleted,
 )
-from gcpx.compute.bulk_instances.generation import creation_generation, generation_output
+from gcpx.compute.bulk_instances.generation import generation_of, merged_properties
 from gcpx.compute.bulk_instances.goal import Goal
 from gcpx.compute.bulk_instances.importing import imported_inputs
 from gcpx.compute.bulk_instances.names import have_too_few_names
@@ -90,7 +90,7 @@ if TYPE_CHECKING:
 
 def _outputs_of_new(inputs: BulkInstancesValues, generation: str) -> BulkInstancesValues:
     """Return what the first update needs to know of a new fleet: its generation, and the action that its members need not."""
-    return {**generation_output(generation), **RollingAction.of(inputs, {}).outputs({}, [])}
+    return {"generation": generation, **RollingAction.of(inputs, {}).outputs({}, [])}
 
 
 _ID: Final = re.compile(
@@ -244,7 +244,7 @@ class BulkInstances(InProject):
 
     def _create(self, context: Context, fleet: Fleet, inputs: BulkInstancesValues) -> State:
         size, names = FleetSize.of(inputs), list(inputs.get("perInstanceProperties") or {})
-        generation = creation_generation(context, fleet, inputs)
+        generation = generation_of(merged_properties(context, fleet, inputs))
         labels = {GENERATION_LABEL: generation, **RollingAction.of(inputs, {}).labels}
         demand = Demand(count=size.wanted, names=names, labels=labels)
         with self._reserve(context, fleet):
@@ -408,7 +408,7 @@ class BulkInstances(InProject):
             creation = creation.completed() if len(members) >= demand.count else creation
             outputs: BulkInstancesValues = {
                 **creation.outputs,
-                **_outputs_of_new(inputs, demand.labels.get(GENERATION_LABEL, "")),
+                **_outputs_of_new(inputs, demand.labels[GENERATION_LABEL]),
             }
             state = live_fleet(context, fleet, members, inputs, outputs)
         if len(members) < demand.count:

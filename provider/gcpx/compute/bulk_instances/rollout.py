@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from gcpx.compute.bulk_instances.capacity import Demand, FleetSize, with_fallback, with_members
-from gcpx.compute.bulk_instances.changes import LABELS, ON_STOPPED, RELEASED, Setting, Target
+from gcpx.compute.bulk_instances.changes import LABELS, ON_STOPPED, REFRESHED, RELEASED, Setting, Target
 from gcpx.compute.bulk_instances.creation import Creation, create_instances, members_after, report_shortfall
 from gcpx.compute.bulk_instances.fleet import (
     GENERATION_LABEL,
@@ -22,7 +22,7 @@ from gcpx.compute.bulk_instances.fleet import (
     is_suspended,
     name_order,
 )
-from gcpx.compute.bulk_instances.generation import changing, generation_output, recorded_generation
+from gcpx.compute.bulk_instances.generation import changing, recorded_generation
 from gcpx.compute.bulk_instances.goal import Goal
 from gcpx.compute.bulk_instances.member import Member, members_of_state
 from gcpx.compute.bulk_instances.names import free_names, runs_out
@@ -69,7 +69,7 @@ class MemberChanges:
 
     def refresh(self, members: Sequence[Instance]) -> None:
         """Change members while they run; the label with the generation is set last."""
-        for setting in self.goal.settings:
+        for setting in REFRESHED:
             members = self.apply(setting, members, self.goal.target_of)
 
     def restart(self, members: Sequence[Instance]) -> None:
@@ -291,7 +291,7 @@ def rollout_outputs(prior: BulkInstancesValues, goal: Goal, members: list[Instan
         members: the members after it.
     """
     outputs: BulkInstancesValues = {
-        **generation_output(goal.spec.generation),
+        "generation": goal.spec.generation,
         **goal.spec.action.outputs(prior, map(Member.of_instance, members)),
     }
     if not all(goal.is_current(member) for member in members):
@@ -316,9 +316,9 @@ def unfinished_rollout(prior: BulkInstancesValues, inputs: BulkInstancesValues, 
     members do not matter here, because they show as a change of `count`.
     """
     policy, generation, action = Policy.of(inputs), prior.get("generation"), RollingAction.of(inputs, prior)
-    known = members_of_state(prior)
     if not generation:
         return ""
+    known = members_of_state(prior)
     # A newcomer without a label, which a refresh takes in, is not the work of an update.
     found = [member for member in map(Member.of_instance, members) if member.generation or member.id in known]
     other = [member.name for member in found if member.generation != generation or action.level_for(member)]

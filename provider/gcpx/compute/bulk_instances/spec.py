@@ -39,7 +39,7 @@ from gcpx.model.values import UNKNOWN, Path, has_unknown
 if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues
 
-_INPUT: Final = "rollingAction"
+_ACTION: Final = "rollingAction"
 OF_MEMBERS: Final = ("instanceProperties", "sourceInstanceTemplate")
 
 
@@ -115,9 +115,9 @@ class RollingAction:
             inputs: the fleet's inputs. What is not known yet counts as the most that it can be.
             prior: the last outputs.
         """
-        if not inputs.get(_INPUT):
+        if not inputs.get(_ACTION):
             return cls()
-        given, trigger = nested(inputs, _INPUT), text(nested(inputs, _INPUT), "trigger")
+        given, trigger = nested(inputs, _ACTION), text(nested(inputs, _ACTION), "trigger")
         mark, level = hash_for_label(trigger) if trigger else "", level_named(text(given, "action"), Level.REPLACE)
         chosen = given.get("members")
         if mark and mark == prior.get("lastRollingAction"):
@@ -273,10 +273,13 @@ class Spec:
         """Return whether a member stays stopped: the fleet keeps stopped ones, and no interrupted restart stopped it."""
         return member.stopped and self.policy.on_stopped == "KEEP" and not member.changing
 
-    def require_allowed_plan(self, prior: BulkInstancesValues) -> None:
-        """Raise TooDisruptiveError or NoRestartError if a member of the last outputs that stays needs more than is allowed."""
+    def require_allowed_plan(self, prior: BulkInstancesValues, plan: Iterable[PlannedMember]) -> None:
+        """Raise TooDisruptiveError or NoRestartError if a member that stays needs more than is allowed.
+
+        `plan` is the `plan_of_state` of the last outputs.
+        """
         members = members_of_state(prior)
-        for planned in self.plan_of_state(prior):
+        for planned in plan:
             if not planned.leaves and not planned.unwanted:
                 self.require_allowed(members[planned.id], self.need(members[planned.id]))
 
@@ -291,11 +294,7 @@ class Spec:
             return TooDisruptiveError(need, self.policy.most)
         return NoRestartError() if need is Level.RESTART and member.runs and not self.policy.unavailable else None
 
-    def planned(self, member: Member) -> PlannedMember:
-        """Describe a member for the plan."""
-        return self.planned_with(member, self.need(member), self.set_back(member))
-
-    def planned_with(self, member: Member, behind: Level, set_back: Mapping[str, Level]) -> PlannedMember:
+    def planned(self, member: Member, behind: Level, set_back: Mapping[str, Level]) -> PlannedMember:
         """Describe a member for the plan, with what it needs, and what is set back on it."""
         named = nested(self.inputs, "perInstanceProperties")
         return PlannedMember(
@@ -317,7 +316,10 @@ class Spec:
 
     def plan_of_state(self, prior: BulkInstancesValues) -> list[PlannedMember]:
         """Describe the members that the last outputs have for the plan, with those that leave."""
-        members = [self.planned(member) for member in members_of_state(prior).values()]
+        members = [
+            self.planned(member, self.need(member), self.set_back(member))
+            for member in members_of_state(prior).values()
+        ]
         leave = {member.id for member in leaving(members, self.policy.wanted, self.policy)}
         return [attrs.evolve(member, leaves=member.id in leave) for member in members]
 
@@ -378,12 +380,12 @@ def _offline_machine_type(old: BulkInstancesValues, new: BulkInstancesValues) ->
 
 def is_only_action(changed: Iterable[Path]) -> bool:
     """Return whether an update changes nothing that a rollback could restore: only actions, or what others changed."""
-    return all(path[0] in {_INPUT, "members"} for path in changed)
+    return all(path[0] in {_ACTION, "members"} for path in changed)
 
 
 def warn_of_idle_action(context: Context, inputs: BulkInstancesValues, prior: BulkInstancesValues) -> None:
     """Warn if an action that the program has just changed does nothing, at all or to some of the chosen members."""
-    if not any(path[0] == _INPUT for path in context.changed) or not inputs.get(_INPUT):
+    if not any(path[0] == _ACTION for path in context.changed) or not inputs.get(_ACTION):
         return
     action = RollingAction.of(inputs, prior)
     if action.mark and action.mark == prior.get("lastRollingAction"):
@@ -393,7 +395,7 @@ def warn_of_idle_action(context: Context, inputs: BulkInstancesValues, prior: Bu
         )
         return
     known = {item["id"] for item in prior.get("members") or ()}
-    given: Mapping[str, object] = nested(inputs, _INPUT)
+    given: Mapping[str, object] = nested(inputs, _ACTION)
     chosen = given.get("members")
     others = [item for item in chosen if item is not UNKNOWN and item not in known] if isinstance(chosen, list) else []
     if others:

@@ -146,8 +146,9 @@ def test_an_update_does_what_the_preview_says_if_nothing_changes_in_between(
 
     def previewed() -> tuple[list[PlannedMember], Policy]:
         spec = Spec.offline(call, made["old"], new)
-        spec.require_allowed_plan(prior)
-        return spec.plan_of_state(prior), spec.policy
+        plan = spec.plan_of_state(prior)
+        spec.require_allowed_plan(prior, plan)
+        return plan, spec.policy
 
     def updated() -> tuple[list[PlannedMember], Policy]:
         goal = Goal.of(call, crew, made["old"], new)

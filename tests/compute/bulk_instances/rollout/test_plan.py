@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import attrs
 import budgets
 import pytest
@@ -16,8 +18,8 @@ def fleet(count: int, need: Level = Level.NONE, **traits: bool) -> list[PlannedM
     return [PlannedMember(f"web-{number}", ("web-", number, ""), need, **traits) for number in range(1, count + 1)]
 
 
-def rolling(wanted: int, **traits: object) -> Policy:
-    return Policy(**{"wanted": wanted, "unavailable": 1, **traits})  # type: ignore[arg-type]
+def rolling(wanted: int, **traits: Any) -> Policy:
+    return Policy(wanted=wanted, **{"unavailable": 1, **traits})
 
 
 def summary(members: list[PlannedMember], policy: Policy) -> list[tuple[list[str], int, int]]:
