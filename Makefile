@@ -32,7 +32,7 @@ RANDOM_ORDER = -p randomly --randomly-seed=$(call quoted,SEED,$(COMMIT))
 # LANGUAGE may also be in the environment, where it names the languages of messages.
 LANGUAGE_WORDS = $(if $(filter command,$(origin LANGUAGE)),$(call quoted_words,LANGUAGE))
 
-.PHONY: help budgets demo emulator-record picture test test-backends test-languages coverage search lock matrix soak ownership verify-google planted-faults mutations shuffle repeat check lint types check-generated format permissions schema sdk setup env emulator bench docs docs-links build dist release-check clean
+.PHONY: help budgets demo emulator-record picture test test-backends test-languages coverage search lock matrix soak ownership verify-google mutations shuffle repeat check lint types check-generated format permissions schema sdk setup env emulator bench docs docs-links build dist release-check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { gsub(/[$$][$$]/, "$$", $$2); printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,9 +74,6 @@ ownership: $(READY) ## Run 2,000 random programs of two stacks, or PROGRAMS=...,
 
 verify-google: $(READY) ## Compare Google with what gcpx assumes, in PROJECT=..., for a few cents; asks first; ZONE=..., OSLOGIN_USER=..., ID_TOKEN=...
 	@OSLOGIN_USER=$(call quoted,OSLOGIN_USER) ID_TOKEN=$(call quoted,ID_TOKEN) PYTHONPATH=tests/support:tools $(BIN)/python -m verify_google --project $(call quoted,PROJECT) --zone $(call quoted,ZONE,us-east1-b)
-
-planted-faults: $(READY) ## Invert each cell of the table of ownership, for its tests and for random programs, and tell what finds it; PROGRAMS=...
-	PYTHONPATH=tests/support:tools $(BIN)/python tools/planted_faults.py --programs $(call quoted,PROGRAMS,600)
 
 mutations: $(READY) ## Make each mistake of tests/mutations.toml in a copy of the sources, and fail if its test does not find it
 	PYTHONPATH=tools $(BIN)/python tools/mutations.py

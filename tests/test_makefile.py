@@ -22,7 +22,7 @@ HOSTILE = """it's"$(shell touch by-make)$$(touch by-shell)`touch by-shell`;touch
 USES = {
     "release-check": ("DOWNLOAD_URL", "TAG"), "dist": ("DOWNLOAD_URL",), "emulator": ("PORT",),
     "verify-google": ("PROJECT", "ZONE", "OSLOGIN_USER", "ID_TOKEN"), "soak": ("MINUTES",), "matrix": ("SHARD", "WORKERS"),
-    "ownership": ("PROGRAMS", "SEED"), "planted-faults": ("PROGRAMS",), "shuffle": ("SEED", "WORKERS"),
+    "ownership": ("PROGRAMS", "SEED"), "shuffle": ("SEED", "WORKERS"),
     "coverage": ("SEED", "WORKERS"), "test": ("SEED", "WORKERS"), "test-languages": ("SEED", "WORKERS"),
     "test-backends": ("SEED", "WORKERS"), "repeat": ("SEED",),
     "search": ("WORKERS",), "lock": ("LOCK",), "sdk": ("LANGUAGE",), "env": ("LANGUAGE",),

@@ -42,7 +42,7 @@ from gcpx.model.import_command import not_ours
 from gcpx.model.links import Location, name_of, path_of, same_link
 from gcpx.model.naming import UNREAD
 from gcpx.model.numbers import as_integer
-from gcpx.model.ownership import Known, Maker, Owner, Shown, owner
+from gcpx.model.ownership import Owner, owner
 from gcpx.model.patterns import LINK_PARTS, PROJECT, SEGMENT, ZONE, Form
 from gcpx.model.resource import Context, InvalidId, ListedResource, Page, Resource, State, gone
 from gcpx.model.times import moment
@@ -626,7 +626,7 @@ class _Creation(InsertionOfOne):
         return f"attachDisk of {self.instances.path}/{self.address.instance}"
 
     def owner(self, outcome: Outcome) -> Owner:
-        """Tell whose the attachment is.
+        """Decide who owns the attachment.
 
         If the disk was detached since, it is gone, although a read may lag behind, or somebody else may have attached it
         again. An operation does not say which disk it detaches. Only a request ID of this resource shows that.
@@ -637,25 +637,23 @@ class _Creation(InsertionOfOne):
         live = self.instances.get(context, self.address.instance)
         is_there = live is not None and str(live["id"]) == target
         found = self._find() if is_there else None
-        shown = Shown.NOTHING if found is None else Shown.SAME
-        if found is not None and context.is_replaced(found.id):
-            known = Known.SHARED
-        else:
-            known = Known.ID if context.is_blocked else Known.NOTHING
+        if found is None and context.is_blocked:
+            return Owner.NOBODY
+        is_in_state = found is not None and (context.is_replaced(found.id) or context.is_blocked)
 
-        def maker() -> Maker:
+        def made_by_us() -> bool:
             mark, were_begun = context.request_mark, partial(self.operations.were_begun_in_turn, context, self.scope)
             if not is_there:
                 is_detached = target in self.operations.deleted_since(context, self.scope, operation)
-            elif shown is Shown.SAME:
+            elif found is not None:
                 is_detached = were_begun(operation, _ATTACHED_ANEW) or (
                     bool(mark) and were_begun(operation, ("detachDisk",), mark)
                 )
             else:
                 is_detached = bool(mark) and self._may_be_detached(operation, mark)
-            return Maker.OTHERS if is_detached else Maker.OURS
+            return not is_detached
 
-        return owner(known, shown, maker)
+        return owner(target if found else None, made_by_us, is_in_state=is_in_state)
 
     def unread(self, response: Mapping[str, Any]) -> State:
         """Describe the attachment by its inputs, and by the numeric ID of the instance."""

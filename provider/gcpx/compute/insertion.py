@@ -28,7 +28,7 @@ from gcpx.gcp.request import Request
 from gcpx.model.import_command import separate_import_command
 from gcpx.model.links import name_of, path_of
 from gcpx.model.naming import STACK_DIGITS, UNREAD
-from gcpx.model.ownership import Known, Maker, Owner, Shown, owner
+from gcpx.model.ownership import Owner, owner
 from gcpx.model.resource import Context
 
 LAG: Final = 20.0
@@ -132,7 +132,7 @@ class Insertion(abc.ABC):
 
     @abc.abstractmethod
     def owner(self, outcome: Outcome) -> Owner:
-        """Tell whose it is what a finished operation of this insertion was to create; nobody's if it does not exist."""
+        """Decide who owns what a finished operation of this insertion was to create."""
 
     @abc.abstractmethod
     def thing(self, operation: Operation) -> str:
@@ -331,15 +331,18 @@ def is_own(
             are needed where the number stays the same, as that of the instance of an attachment.
         resource_id: what the warning calls it; its path, if empty.
     """
-    known, number = Known.of(context.prior), str(live["id"])
-    if known is Known.NOTHING:
+    known, number, why = context.prior.get("numericId"), str(live["id"]), ""
+
+    def made_by_us() -> bool:
+        nonlocal why
+        why = _why_not_made(context, operations, scope, number, made_anew)
+        return not why
+
+    is_settled = not context.prior.get(UNREAD)  # an import has no state; an attachment that was read has no number
+    if is_settled and known is None:
         return True
-    shown = Shown.SAME if context.prior.get("numericId") in {None, number} else Shown.OTHER
-    maker, why = Maker.UNTOLD, ""
-    if known is Known.UNFINISHED:
-        maker, why = _maker(context, operations, scope, number, made_anew)
-    whose = owner(known, shown, lambda: maker)
-    if why and whose is not Owner.OURS:
+    whose = owner(number, made_by_us, known=known)
+    if why:
         context.warn(
             f"{resource_id or path_of(str(live.get('selfLink', '')))} is left alone, because nothing shows that this stack "
             f"created it: {why}. If it is yours, delete it, or import it; if the state still has this resource, run "
@@ -348,27 +351,25 @@ def is_own(
     return whose is Owner.OURS
 
 
-def _maker(
-    context: Context, operations: Operations, scope: str, number: str, made_anew: tuple[str, ...]
-) -> tuple[Maker, str]:
-    """Tell which request created what has a numeric ID, and why it is not one of this resource.
+def _why_not_made(context: Context, operations: Operations, scope: str, number: str, made_anew: tuple[str, ...]) -> str:
+    """Return why what has a numeric ID was not created by a request of this resource; empty if it was.
 
     If Google refuses to list the operations, the target in the state decides. Without a provider's ID, requests cannot be
     told from those of other stacks, and count as this resource's.
     """
     if not context.request_mark:
-        return Maker.OURS, ""
+        return ""
     try:
         begun = operations.begun_by_requests(context, scope, context.request_mark, patience=0.0)
     except PermissionDenied as error:
-        why = f"the operations could not be listed: {without_stop(error.message)}"
-        return (Maker.OURS if context.prior.get(UNREAD) == number else Maker.UNTOLD), why
+        is_target = context.prior.get(UNREAD) == number
+        return "" if is_target else f"the operations could not be listed: {without_stop(error.message)}"
     ours = [item for item in begun if str(item.get("targetId")) == number]
     if not ours:
-        return Maker.OTHERS, "no operation of this stack created what exists"
+        return "no operation of this stack created what exists"
     if made_anew and operations.were_begun_in_turn(context, scope, max(ours, key=begun_at), made_anew):
-        return Maker.OTHERS, "another request may have created it anew"
-    return Maker.OURS, ""
+        return "another request may have created it anew"
+    return ""
 
 
 def wait_for_insertions(

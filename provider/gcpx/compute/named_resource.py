@@ -24,7 +24,7 @@ from gcpx.model import codec, lifecycle
 from gcpx.model.import_command import not_ours
 from gcpx.model.links import name_of, path_of
 from gcpx.model.naming import AUTONAMED, Autoname
-from gcpx.model.ownership import Known, Maker, Owner, Shown, owner
+from gcpx.model.ownership import Owner, owner
 from gcpx.model.resource import Context, InvalidId, ListedResource, Page, State
 from gcpx.model.times import moment
 from gcpx.model.values import UNKNOWN
@@ -287,7 +287,7 @@ class _Creation(InsertionOfOne):
         return self.collection.id_of(inserted_name(operation, self.address.name))
 
     def owner(self, outcome: Outcome) -> Owner:
-        """Tell whose the resource is: also another resource of the state may have it, or what this creation replaces.
+        """Decide who owns what an operation has created: perhaps another resource of the state, or what this one replaces.
 
         If Google shows what had the name before, it does not show yet what the operation has created.
         """
@@ -299,22 +299,17 @@ class _Creation(InsertionOfOne):
             return Owner.ENTRY
         is_replaced = context.is_replaced(target) or (context.autonamed and context.is_replaced(name))
         live = self.collection.get(context, name)
-        created = moment(live.get("creationTimestamp")) if live is not None else None
-        if live is not None and has_created(operation, live):
-            shown = Shown.SAME
-        elif live is None or (created is not None and created < begun_at(operation)):
-            shown = Shown.NOTHING
-        else:
-            shown = Shown.OTHER
+        if live is not None and not has_created(operation, live):
+            created = moment(live.get("creationTimestamp"))
+            if created is None or created >= begun_at(operation):
+                return Owner.THEIRS
+            live = None
 
-        def maker() -> Maker:
+        def made_by_us() -> bool:
             # What is shown may be gone, too: a read may lag behind.
-            is_gone = target in self.operations.deleted_since(context, self.scope, operation)
-            return Maker.OTHERS if is_gone else Maker.OURS
+            return target not in self.operations.deleted_since(context, self.scope, operation)
 
-        if shown is Shown.SAME and (is_replaced or context.is_blocked):
-            return owner(Known.SHARED if is_replaced else Known.ID, shown, maker)
-        return owner(Known.NOTHING, shown, maker)
+        return owner(target if live else None, made_by_us, is_in_state=is_replaced or context.is_blocked)
 
     def unread(self, response: Mapping[str, Any]) -> State:
         """Describe the resource by its inputs, and by the name and the number that the operation has."""

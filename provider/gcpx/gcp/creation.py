@@ -1,6 +1,6 @@
 """Creates a resource once, and keeps what Google may have created: given what to send, and how to find what it created.
 
-Whose something is that exists already is decided by `gcpx.model.ownership`.
+Who owns something that exists already is decided by `gcpx.model.ownership`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import attrs
 from gcpx.errors import RUN_AGAIN, MalformedResponse, ProviderError, safe_message, sentences, without_stop
 from gcpx.gcp.errors import Conflict, NotFound, PreconditionFailed, Unfinished
 from gcpx.model.import_command import not_ours
-from gcpx.model.ownership import Known, Maker, Owner, Shown, owner
 from gcpx.model.resource import Context, PartialError, State
 
 _JUST_DELETED: Final = (
@@ -118,14 +117,15 @@ class CreationByName(Creation):
 
     def once(self) -> Made:
         """Send the request, unless the resource exists."""
-        self._refuse_others(Shown.SAME if self.exists() else Shown.NOTHING, Maker.UNTOLD)
+        if self.exists():
+            raise self._not_ours()
         try:
             with keeping_lost():
                 return Made(self.send())
         except Conflict as error:
             # It was not there before. If it is as this request writes it, an attempt without a response has created it.
-            is_ours = error.is_repeated and self._has_written(error)
-            self._refuse_others(Shown.SAME, Maker.OURS if is_ours else Maker.UNTOLD)
+            if not (error.is_repeated and self._has_written(error)):
+                raise self._not_ours() from error
             self.context.inform(taken_over(self.unread({}).id))
             return Made({})
 
@@ -137,10 +137,9 @@ class CreationByName(Creation):
             words = f"{without_stop(str(conflict))}. What exists could not be read: {safe_message(error)}"
             raise Unfinished(words, next_step=RUN_AGAIN) from error
 
-    def _refuse_others(self, shown: Shown, maker: Maker) -> None:
-        if owner(Known.NOTHING, shown, lambda: maker) not in {Owner.OURS, Owner.NOBODY}:
-            reason = not_ours(self.context, self.unread({}).id, "remove this resource from the program")
-            raise Conflict(f"{reason}. {_JUST_DELETED}", status=409)
+    def _not_ours(self) -> Conflict:
+        reason = not_ours(self.context, self.unread({}).id, "remove this resource from the program")
+        return Conflict(f"{reason}. {_JUST_DELETED}", status=409)
 
 
 @attrs.define

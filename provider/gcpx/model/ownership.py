@@ -1,95 +1,43 @@
-"""Whose is what Google shows under a name: one table, which decides it for all resources.
+"""Decides who owns what Google shows, from three facts: what the state knows, what Google shows, and who created that.
 
-Three facts lead to the answer: what the state knows, what Google shows, and which request created that. A name or a
-label alone proves nothing. Once the state has the number that Google gave, the number decides.
-
-A number is what Google never gives twice: the numeric ID of a template, an image or an instance, the fingerprint of a
-key, the ID of a notification together with its content, the device name of an attachment together with its disk.
+A name or a label alone proves nothing. Once the state has the number that Google gave, the number decides. A number is
+what Google never gives twice: the numeric ID of a template, an image or an instance, the fingerprint of a key, the
+device name of an attachment together with its disk. The number of a notification is given again after its bucket was
+deleted and created anew, so its content decides.
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Mapping
-from typing import Any, Final
-
-from gcpx.model.naming import UNREAD
-
-
-class Known(enum.Enum):
-    """What the state of the stack knows."""
-
-    NOTHING = "nothing"
-    ID = "an ID, because the engine has shown that there is an entry, but not its number"
-    NUMBER = "an ID and its number"
-    UNFINISHED = "a creation whose result was not read"
-    SHARED = "another entry with the same ID"
-
-    @classmethod
-    def of(cls, outputs: Mapping[str, Any]) -> Known:
-        """Tell what the outputs of an entry of the state know."""
-        if not outputs:
-            return cls.NOTHING
-        return cls.UNFINISHED if outputs.get(UNREAD) and not outputs.get("numericId") else cls.NUMBER
-
-
-class Shown(enum.Enum):
-    """What Google shows under the name."""
-
-    NOTHING = "nothing"
-    SAME = "the same number or, if no number is known, anything"
-    OTHER = "another number"
-    UNREADABLE = "it cannot be read"
-
-
-class Maker(enum.Enum):
-    """Which request created what Google shows."""
-
-    OURS = "a request of this resource of this stack"
-    OTHERS = "another request"
-    UNTOLD = "not to be told"
+from collections.abc import Callable
 
 
 class Owner(enum.Enum):
-    """Whose something is."""
+    """Who owns something."""
 
-    NOBODY = "nobody's: there is nothing"
-    OURS = "ours"
-    ENTRY = "another entry's of this stack"
-    THEIRS = "somebody else's"
+    OURS = "this resource"
+    ENTRY = "another resource of this stack"
+    THEIRS = "somebody else"
+    NOBODY = "nobody: it does not exist"
     UNKNOWN = "not known"
 
 
-_Row = tuple[Owner, Owner, Owner]
-"""The owners by maker: ours, another request, not to be told."""
+def owner(
+    shown: str | None, made_by_us: Callable[[], bool | None], *, known: str | None = None, is_in_state: bool = False
+) -> Owner:
+    """Decide who owns something.
 
-
-def _always(owner: Owner) -> _Row:
-    return (owner, owner, owner)
-
-
-TABLE: Final[Mapping[tuple[Known, Shown], _Row]] = {
-    (Known.NOTHING, Shown.NOTHING): (Owner.UNKNOWN, Owner.NOBODY, Owner.NOBODY),
-    (Known.NOTHING, Shown.SAME): (Owner.OURS, Owner.THEIRS, Owner.UNKNOWN),
-    (Known.NOTHING, Shown.OTHER): _always(Owner.THEIRS),
-    (Known.ID, Shown.NOTHING): _always(Owner.NOBODY),
-    (Known.ID, Shown.SAME): (Owner.ENTRY, Owner.THEIRS, Owner.UNKNOWN),
-    (Known.ID, Shown.OTHER): _always(Owner.THEIRS),
-    (Known.NUMBER, Shown.NOTHING): _always(Owner.NOBODY),
-    (Known.NUMBER, Shown.SAME): _always(Owner.OURS),
-    (Known.NUMBER, Shown.OTHER): _always(Owner.THEIRS),
-    (Known.UNFINISHED, Shown.NOTHING): (Owner.UNKNOWN, Owner.NOBODY, Owner.NOBODY),
-    (Known.UNFINISHED, Shown.SAME): (Owner.OURS, Owner.THEIRS, Owner.UNKNOWN),
-    (Known.UNFINISHED, Shown.OTHER): _always(Owner.THEIRS),
-    (Known.SHARED, Shown.NOTHING): _always(Owner.NOBODY),
-    (Known.SHARED, Shown.SAME): _always(Owner.ENTRY),
-    (Known.SHARED, Shown.OTHER): _always(Owner.THEIRS),
-    **{(known, Shown.UNREADABLE): _always(Owner.UNKNOWN) for known in Known},
-}
-"""By what is known and shown, the owner by maker."""
-
-
-def owner(known: Known, shown: Shown, maker: Callable[[], Maker]) -> Owner:
-    """Decide whose something is; `maker` is asked only if the answer depends on it, because that takes requests."""
-    row = TABLE[known, shown]
-    return row[0] if row[0] is row[1] is row[2] else row[list(Maker).index(maker())]
+    Args:
+        shown: its number, as Google shows it; None if Google shows nothing.
+        made_by_us: asks whether a request of this resource created it, and nobody has deleted that since; returns None
+            if nothing tells. It is called only if the answer depends on it, because it takes requests.
+        known: the number that the state has of this resource; None if it has none.
+        is_in_state: whether the state has it as another resource, or as what this one replaces.
+    """
+    if known is not None and shown is not None:
+        return Owner.OURS if shown == known else Owner.THEIRS
+    if shown is None:  # what our request created may not be visible yet
+        return Owner.UNKNOWN if known is None and made_by_us() else Owner.NOBODY
+    if is_in_state:
+        return Owner.ENTRY
+    return {True: Owner.OURS, False: Owner.THEIRS, None: Owner.UNKNOWN}[made_by_us()]

@@ -39,7 +39,6 @@ from gcpx.model.fields import Failure, Record, exclusive, field, output_field, r
 from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import Location, name_of, path_of
 from gcpx.model.naming import UNREAD
-from gcpx.model.ownership import Known, Maker, Owner, Shown, owner
 from gcpx.model.patterns import LINK_PARTS, PROJECT, Form, Part, form
 from gcpx.model.resource import Context, InvalidId, ListedResource, Page, Resource, State
 
@@ -506,13 +505,11 @@ class NotificationConfig(Resource):
         After an unfinished creation, an equal configuration that did not exist before it counts as ours.
         """
         prior = _values(context.prior)
-        known = Known.of(context.prior) if prior.get("notificationId") or context.prior.get(UNREAD) else Known.NOTHING
-        shown = Shown.SAME
-        if known is not Known.NOTHING:
-            topic = context.prior.get(_FULL_TOPIC)  # without it, the provider's project completes the topic
-            content: NotificationConfigValues = {**prior, "topic": topic or self.full_topic(prior["topic"])}
-            shown = Shown.SAME if self._is_twin(item, content, ANYWHERE) else Shown.OTHER
-        return owner(known, shown, lambda: Maker.OURS) is Owner.OURS
+        if not (prior.get("notificationId") or context.prior.get(UNREAD)):
+            return True
+        topic = context.prior.get(_FULL_TOPIC)  # without it, the provider's project completes the topic
+        content: NotificationConfigValues = {**prior, "topic": topic or self.full_topic(prior["topic"])}
+        return self._is_twin(item, content, ANYWHERE)
 
     def twins(self, configs: NotificationConfigs, inputs: NotificationConfigValues) -> dict[str, FoundConfig]:
         """Find the bucket's configurations that mean the same as inputs, by Google's ID."""

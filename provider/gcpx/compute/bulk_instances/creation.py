@@ -56,7 +56,7 @@ from gcpx.gcp.request import COMPUTE, Request
 from gcpx.model import codec
 from gcpx.model.fields import nested, object_type, text
 from gcpx.model.links import name_of
-from gcpx.model.ownership import Known, Maker, Owner, Shown, owner
+from gcpx.model.ownership import Owner, owner
 from gcpx.model.resource import Context, PartialError, State
 
 if TYPE_CHECKING:
@@ -408,7 +408,7 @@ class BulkInsert(Insertion):
         return int(self.body["count"]) if outcome.error is None else 0
 
     def owner(self, outcome: Outcome) -> Owner:
-        """Tell whose the instances are: they may be members of a fleet with another ID, which another resource may have.
+        """Determine who owns the instances: they may be members of a fleet with another ID, which another resource has.
 
         Instances that were not created are ours if a later alternative took their place: this one is then finished.
         """
@@ -419,10 +419,9 @@ class BulkInsert(Insertion):
             return Owner.OURS
         earlier = earlier_fleet(context, self.fleet, outcome) if context.autonamed else None
         if earlier is None:
-            is_gone = CreatedMembers.of(context, self.fleet, outcome).are_gone
-            return owner(Known.NOTHING, Shown.NOTHING, lambda: Maker.OTHERS if is_gone else Maker.OURS)
+            return owner(None, lambda: not CreatedMembers.of(context, self.fleet, outcome).are_gone)
         is_in_state = context.is_anothers(earlier.resource_id) or context.is_replaced(earlier.id, earlier.resource_id)
-        return owner(Known.SHARED if is_in_state else Known.NOTHING, Shown.SAME, lambda: Maker.OURS)
+        return Owner.ENTRY if is_in_state else Owner.OURS
 
 
 def describe_progress(operation: Operation) -> str:
