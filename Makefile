@@ -32,10 +32,16 @@ RANDOM_ORDER = -p randomly --randomly-seed=$(call quoted,SEED,$(COMMIT))
 # LANGUAGE may also be in the environment, where it names the languages of messages.
 LANGUAGE_WORDS = $(if $(filter command,$(origin LANGUAGE)),$(call quoted_words,LANGUAGE))
 
-.PHONY: help budgets demo emulator-record picture test test-backends test-languages coverage search lock matrix soak ownership verify-google mutations shuffle repeat check lint types check-generated format permissions schema sdk setup env emulator bench docs docs-links build dist release-check clean
+# Lists the targets that have a mark, with their descriptions.
+described = awk -F ':.*$(1) ' '/^[a-z-]+:.*$(1) / { gsub(/[$$][$$]/, "$$", $$2); printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { gsub(/[$$][$$]/, "$$", $$2); printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+.PHONY: help more budgets demo emulator-record picture test test-backends test-languages coverage search lock matrix soak ownership verify-google mutations shuffle repeat check lint types check-generated format permissions schema sdk setup env emulator bench docs docs-links build dist release-check clean
+
+help: ## Show these targets
+	@$(call described,##)
+
+more: ## Show the other targets
+	@$(call described,#:)
 
 demo: setup ## Run a real `pulumi up` against the emulator, from an empty stack to an empty stack
 	@$(BIN)/python tools/demo.py
@@ -43,54 +49,54 @@ demo: setup ## Run a real `pulumi up` against the emulator, from an empty stack 
 ifdef COVERAGE
 test: coverage
 else
-test: setup ## Run the tests, also with the real Pulumi CLI, but not those of test-languages and test-backends; COVERAGE=1: as `make coverage`
+test: setup ## Run the tests, apart from test-languages and test-backends; COVERAGE=1: as `make coverage`
 	$(STEADY) $(BIN)/python -m pytest $(MOST_TESTS)
 endif
 
-coverage: setup ## Run the tests of `make test` in an order that follows from the commit, and measure code coverage; SEED=...: another order
+coverage: setup #: Run the tests of `make test` in an order that follows from the commit, and measure code coverage; SEED=...: another order
 	@$(BIN)/coverage erase
 	$(STEADY) $(BIN)/coverage run -m pytest $(MOST_TESTS) $(RANDOM_ORDER)
 	@$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
-test-languages: setup ## Build a release, install it, and run the guides, the examples, and programs in every language
+test-languages: setup #: Build a release, install it, and run the guides, the examples, and programs in every language
 	$(STEADY) $(BIN)/python -m pytest -m languages $(FAIRLY)
 
-test-backends: setup ## Run stacks in PostgreSQL, which is installed if possible, and in a bucket; many stacks side by side
+test-backends: setup #: Run stacks in PostgreSQL, which is installed if possible, and in a bucket; many stacks side by side
 	@$(BIN)/python tools/postgresql.py
 	$(STEADY) $(BIN)/python -m pytest tests/backends tests/test_benchmarks.py -m backends $(FAIRLY)
 
-search: $(READY) ## Try many new examples in the property-based tests, at most a minute each
+search: $(READY) #: Try many new examples in the property-based tests, at most a minute each
 	GCPX_SEARCH=60 $(BIN)/python -m pytest $(PARALLEL) -m search
 
-matrix: $(READY) ## Run all cases of the generated matrices: faults, crashes, cancellation, secrets, wrong values and assumptions; SHARD=1/40 runs a part
+matrix: $(READY) #: Run all cases of the generated matrices: faults, crashes, cancellation, secrets, wrong values and assumptions; SHARD=1/40 runs a part
 	GCPX_MATRIX=$(call quoted,SHARD,1/1) $(BIN)/python -m pytest tests/reliability tests/reality -q $(PARALLEL)
 
-soak: $(READY) ## Run random programs, faults, cancellations and crashes for half an hour, or for MINUTES=...
+soak: $(READY) #: Run random programs, faults, cancellations and crashes for half an hour, or for MINUTES=...
 	MINUTES=$(call quoted,MINUTES,30) PYTHONPATH=tests/support:tools $(BIN)/python tools/soak.py
 
-ownership: $(READY) ## Run 2,000 random programs of two stacks, or PROGRAMS=..., and judge whose everything is; SEED=...
+ownership: $(READY) #: Run 2,000 random programs of two stacks, or PROGRAMS=..., and judge whose everything is; SEED=...
 	PYTHONPATH=tests/support:tools $(BIN)/python -m ownership_search --programs $(call quoted,PROGRAMS,2000) --seed $(call quoted,SEED,0)
 
-verify-google: $(READY) ## Compare Google with what gcpx assumes, in PROJECT=..., for a few cents; asks first; ZONE=..., OSLOGIN_USER=..., ID_TOKEN=...
+verify-google: $(READY) #: Compare Google with what gcpx assumes, in PROJECT=..., for a few cents; asks first; ZONE=..., OSLOGIN_USER=..., ID_TOKEN=...
 	@OSLOGIN_USER=$(call quoted,OSLOGIN_USER) ID_TOKEN=$(call quoted,ID_TOKEN) PYTHONPATH=tests/support:tools $(BIN)/python -m verify_google --project $(call quoted,PROJECT) --zone $(call quoted,ZONE,us-east1-b)
 
-mutations: $(READY) ## Make each mistake of tests/mutations.toml in a copy of the sources, and fail if its test does not find it
+mutations: $(READY) #: Make each mistake of tests/mutations.toml in a copy of the sources, and fail if its test does not find it
 	PYTHONPATH=tools $(BIN)/python tools/mutations.py
 
-shuffle: setup ## Run the tests of `make test` in an order that follows from the commit; SEED=...: in another one
+shuffle: setup #: Run the tests of `make test` in an order that follows from the commit; SEED=...: in another one
 	$(STEADY) $(BIN)/python -m pytest $(MOST_TESTS) $(RANDOM_ORDER)
 
-repeat: setup ## Run the new and changed tests several times, in orders that follow from the commit; SEED=...: in others
+repeat: setup #: Run the new and changed tests several times, in orders that follow from the commit; SEED=...: in others
 	$(BIN)/python tools/repeat.py $(call quoted,SEED,$(COMMIT))
 
 check: lint types check-generated test ## Run everything that must pass before a commit: lint, types, generated files, tests
 
-lint: $(READY) ## Check style, without changing files
+lint: $(READY) #: Check style, without changing files
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(READY) ## Check types, and those of the examples with mypy and pyright
+types: $(READY) #: Check types, and those of the examples with mypy and pyright
 	$(BIN)/mypy
 	@$(BIN)/python tools/program_types.py
 
@@ -98,30 +104,30 @@ format: $(READY) ## Fix style where that can be done automatically
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
-permissions: $(READY) ## Run every verb against the emulator, record which permissions it needs, and write docs/permissions.md
+permissions: $(READY) #: Run every verb against the emulator, record which permissions it needs, and write docs/permissions.md
 	PYTHONPATH=tests/support:tools $(BIN)/python -m verb_record
 	PYTHONPATH=tools $(BIN)/python -m generate documents
 
-budgets: $(READY) ## Count what a start, a Check and each verb take, and write that into tests/budgets.json
+budgets: $(READY) #: Count what a start, a Check and each verb take, and write that into tests/budgets.json
 	GRPC_VERBOSITY=NONE PYTHONPATH=tests/support:tools $(BIN)/python -m budgets
 
-emulator-record: $(READY) ## Observe what the emulator does with every field, and whose requests it answers, and write docs/emulator-coverage.md
+emulator-record: $(READY) #: Observe what the emulator does with every field, and whose requests it answers, and write docs/emulator-coverage.md
 	PYTHONPATH=tests/support:tools $(BIN)/python -m field_record
 	@mkdir -p build && rm -f build/libraries
 	GCPX_RECORD=build/libraries $(BIN)/python -m pytest tests/emulator --ignore tests/emulator/test_field_record.py -q -n 2
 	PYTHONPATH=tests/support:tools $(BIN)/python -m client_record build/libraries
 	PYTHONPATH=tools $(BIN)/python -m generate documents
 
-schema: $(READY) ## Write schema.json, value_types.pyi of each service, docs/reference, docs/permissions.md and the tables of README and docs from the declarations
+schema: $(READY) #: Write schema.json, value_types.pyi of each service, docs/reference, docs/permissions.md and the tables of README and docs from the declarations
 	PYTHONPATH=tools $(BIN)/python -m generate documents
 
-sdk: setup ## Write the examples in every language, what `make schema` writes, and sdk/python with Pulumi's own generator; LANGUAGE=nodejs, go, dotnet or java: that SDK
+sdk: setup ## Generate the schema, the examples, the tables of the documents, and sdk/python; LANGUAGE=nodejs, go, dotnet or java: that SDK
 	PYTHONPATH=tools $(BIN)/python -m generate sdk $(LANGUAGE_WORDS)
 
-lock: setup ## Lock the packages that the set-up, CI and a release install, with their hashes; LOCK=--upgrade: their newest versions
+lock: setup #: Lock the packages that the set-up, CI and a release install, with their hashes; LOCK=--upgrade: their newest versions
 	PYTHONPATH=tools $(BIN)/python tools/lock.py $(call quoted_words,LOCK)
 
-check-generated: setup ## Fail if a generated file is out of date
+check-generated: setup #: Fail if a generated file is out of date
 	PYTHONPATH=tools $(BIN)/python -m generate check
 
 setup: $(READY) ## Create .venv, and find or build the Pulumi CLI
@@ -133,7 +139,7 @@ env: setup ## Print exports for `eval "$$(make -s env)"`, to run pulumi by hand;
 emulator: $(READY) ## Run the emulator in the foreground, on port 8095 or PORT=...
 	@$(BIN)/gcpx-emulator --port $(call quoted,PORT)
 
-picture: setup ## Record the README's picture of `pulumi up` again: docs/images/up.svg
+picture: setup #: Record the README's picture of `pulumi up` again: docs/images/up.svg
 	@PYTHONPATH=tools $(BIN)/python -m picture docs/images/up.svg
 
 bench: setup ## Measure speed and memory, as ratios to a provider that does nothing
@@ -142,19 +148,19 @@ bench: setup ## Measure speed and memory, as ratios to a provider that does noth
 docs: $(READY) ## Build the documentation as a static site into build/docs, and check its links
 	@PYTHONPATH=tools $(BIN)/python -m documentation build
 
-docs-links: $(READY) ## Check that the links of the documentation to other sites work; needs the internet
+docs-links: $(READY) #: Check that the links of the documentation to other sites work; needs the internet
 	@PYTHONPATH=tools $(BIN)/python -m documentation links
 
-build: $(READY) ## Build every wheel into dist
+build: $(READY) #: Build every wheel into dist
 	@PYTHONPATH=tools $(BIN)/python -m release.build dist
 
-dist: setup ## Build a release into dist: wheels, the plugin's archive for this machine, checksums; DOWNLOAD_URL=...
+dist: setup #: Build a release into dist: wheels, the plugin's archive for this machine, checksums; DOWNLOAD_URL=...
 	@PYTHONPATH=tools $(BIN)/python -m release.dist dist $(call quoted,DOWNLOAD_URL)
 
-release-check: setup ## Build a release into dist, and list everything that keeps it from being published; DOWNLOAD_URL=... TAG=...
+release-check: setup #: Build a release into dist, and list everything that keeps it from being published; DOWNLOAD_URL=... TAG=...
 	@PYTHONPATH=tools $(BIN)/python -m release.check dist $(call quoted,DOWNLOAD_URL) $(call quoted,TAG)
 
-clean: ## Remove what was built here; the CLI stays in its cache
+clean: #: Remove what was built here; the CLI stays in its cache
 	rm -rf .venv build dist .work .coverage .mypy_cache .pytest_cache .ruff_cache
 
 $(READY): constraints.txt pyproject.toml $(DISTRIBUTIONS:%=%/pyproject.toml)
