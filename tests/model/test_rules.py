@@ -252,14 +252,8 @@ CASES = {
     "UpdatePolicy: least_action_is_not_above_the_most": ({"minimalAction": "RESTART", "mostDisruptiveAction": "RESTART"}, {"minimalAction": "REPLACE", "mostDisruptiveAction": "RESTART"}, "minimalAction"),
     "Readiness.guestAttribute form": ({"guestAttribute": "app/state=ready"}, {"guestAttribute": "state=ready"}),
     "Readiness.within least": ({"within": 1}, {"within": 0}),
-    "UpdatePolicy.minReadySec least": (
-        {"minReadySec": 0},
-        {"minReadySec": -1},
-    ),
-    "UpdatePolicy.minReadySec most": (
-        {"minReadySec": 3600},
-        {"minReadySec": 3601},
-    ),
+    "Readiness.stableFor least": ({"stableFor": 0}, {"stableFor": -1}),
+    "Readiness.stableFor most": ({"stableFor": 3600}, {"stableFor": 3601}),
     "LocationPolicyZone.zone form": ({"zone": "zones/us-east1-b"}, {"zone": "us-east1"}),
     "LocationPolicy: locations_are_zones": ({"locations": {"zones/us-east1-b": {}}}, {"locations": {"us-east1-b": {}}}, "locations.us-east1-b"),
     "LocationConstraints.maxCount least": ({"maxCount": 0}, {"maxCount": -1}),

@@ -28,7 +28,7 @@ _ROLLING = {
     "maxUnavailable": _AMOUNT,
     "onFailure": st.sampled_from(["STOP", "ROLL_BACK"]),
     "pauseAfter": _AMOUNT,
-    "ready": inputs_with({}, {"status": st.just("RUNNING"), "within": st.integers(1, 600), "guestAttribute": st.sampled_from(["app/state", "app/state=ready"])}),
+    "ready": inputs_with({}, {"within": st.integers(1, 600), "stableFor": st.integers(0, 60), "guestAttribute": st.sampled_from(["app/state", "app/state=ready"])}),
 }  # fmt: skip
 _UPDATE_POLICY = (
     st.just({"maxUnavailable": 1})

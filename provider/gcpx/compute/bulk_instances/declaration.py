@@ -164,19 +164,19 @@ _GUEST_ATTRIBUTE: Final = Form(
 
 @record
 class Readiness(Record):
-    """When a member that was created, restarted or started is ready, so that the next batch may begin."""
+    """When a member that was created, restarted or started is ready, so that the next batch may begin: when it runs, and what else is set here."""
 
     guest_attribute: str = field(
         "The guest attribute that the member's own software sets when it is ready, as `NAMESPACE/KEY`, with any value, or `NAMESPACE/KEY=VALUE`, such as `app/state=ready`. The instance must also be running, and its metadata must have `enable-guest-attributes: TRUE`. Guest attributes survive a restart, so the software should clear the attribute when it stops.",
         unsent=True,
         pattern=_GUEST_ATTRIBUTE,
     )
-    status: str = field(
-        "The status that the instance must have; only `RUNNING` is allowed. Default: `RUNNING`.",
+    stable_for: int = field(
+        "How many seconds the members of a batch are observed after they are ready, such as `60`, at most 3,600. The next batch begins if they are still ready then. Default: `0`.",
         unsent=True,
-        enum=("RUNNING",),
-        closed=True,
-        default="RUNNING",
+        minimum=0,
+        maximum=3600,
+        default=0,
     )
     within: int = field(
         "How many seconds the members of a batch, or of a new fleet, have to become ready, such as `300`; if they take longer, the rollout or the creation fails. Default: `600`.",
@@ -211,13 +211,6 @@ class UpdatePolicy(Record):
         unsent=True,
         normalize=as_integer_or_percentage,
     )
-    min_ready_sec: int = field(
-        "How many seconds the members of a batch are observed after they are ready, such as `60`, at most 3,600. The next batch begins if they are still ready then. Default: `0`.",
-        unsent=True,
-        minimum=0,
-        maximum=3600,
-        default=0,
-    )
     minimal_action: str = field(
         "The least that is done to every member that does not have the new properties yet: `REFRESH` changes it while it runs, `RESTART` stops, changes and starts it, `REPLACE` deletes it and creates another one. Default: `REFRESH`.",
         unsent=True,
@@ -245,7 +238,8 @@ class UpdatePolicy(Record):
         normalize=as_integer_or_percentage,
     )
     ready: Readiness = field(
-        "When a member counts as ready, such as `{guestAttribute: app/state=ready, within: 300}`.", unsent=True
+        "When a member counts as ready, such as `{guestAttribute: app/state=ready, within: 300, stableFor: 60}`. Default: when it runs, within 600 seconds.",
+        unsent=True,
     )
 
 

@@ -86,7 +86,7 @@ def describe_plan(
     if effects.restarted or effects.replaced:
         least = [running for step, running in planned if _restarted(step) or step.create or step.delete]
         batches = (
-            f"{len(least):,} {'batch' if len(least) == 1 else 'batches'}{_hours(len(least), policy.min_ready_sec)}"
+            f"{len(least):,} {'batch' if len(least) == 1 else 'batches'}{_hours(len(least), policy.stable_for)}"
         )
         lines.append(f"{batches}; at least {min(least):,} of {wanted:,} members run at any time")
     pause = effects.left_behind(members) and policy.pause_after is not None
