@@ -49,7 +49,7 @@ class Fleet:
         return done.stdout + done.stderr
 
     @staticmethod
-    def _inputs(*, count, release="one", image="debian-12", pauseAfter=None, policy=None):  # noqa: N803 - as in the program
+    def _inputs(*, count, release="one", image="debian-12", pauseAfter=None, maxDeleted=None, policy=None):  # noqa: N803 - as in the program
         rolling = {"maxUnavailable": "20%", "keepNames": True, "minimalAction": "RESTART"}
         ready = {"guestAttribute": "worker/state=ready", "within": 300}
         boot = {"boot": True, "autoDelete": True, "initializeParams": {"sourceImage": f"family/{image}"}}
@@ -62,6 +62,7 @@ class Fleet:
             "locationPolicy": {"zones": [{"zone": "zones/us-east1-b"}]},
             "fallbacks": [{"zones": ["us-east1-c"]}, {"zones": ["us-east1-c"], "provisioningModel": "STANDARD"}],
             "onStopped": "START",
+            **({"maxDeleted": maxDeleted} if maxDeleted else {}),
             "instanceProperties": {
                 "machineType": "e2-small",
                 "disks": [boot],
@@ -205,9 +206,9 @@ def test_the_messages_that_the_guide_quotes_are_printed(fleet, cloud):
     said += refreshed.stdout + refreshed.stderr
     cloud.emulator.store.delete(copy)
 
-    said += fleet.up(check=False, count=3, policy={"maxDeleted": "20%"})
+    said += fleet.up(check=False, count=3, maxDeleted="20%")
     set_limits(cloud, zones={"us-east1-b": 5})
-    said += fleet.up(check=False, count=6, image="debian-13", policy={})
+    said += fleet.up(check=False, count=6, image="debian-13", maxDeleted=None, policy={})
     set_limits(cloud)
     fleet.up()
     broken = {"ready": {"guestAttribute": "worker/state=working", "within": 1}}

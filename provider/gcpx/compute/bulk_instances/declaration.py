@@ -196,11 +196,6 @@ class UpdatePolicy(Record):
         "Give a member that replaces another one the same name, and the same zone if `locationPolicy` or a fallback still allows it. The old one is then deleted first, so `maxSurge` must be 0. Fleets with `perInstanceProperties` always keep names. Default: false.",
         unsent=True,
     )
-    max_deleted: int | str = field(
-        "How many members one update may delete, including those that new ones replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. If it would delete more, the preview fails, and so does the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.",
-        unsent=True,
-        normalize=as_integer_or_percentage,
-    )
     max_surge: int | str = field(
         "How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0` if `maxUnavailable` is set; otherwise `10%`, at least 1, as far as the names, addresses and `placement` of the fleet allow it.",
         unsent=True,
@@ -392,6 +387,11 @@ class BulkInstancesModel(Record):
     lost_members: list[LostMember] = output_field(
         "The members that no longer exist, in a fleet that keeps names. The next update creates them again under the same names.",
         volatile=True,
+    )
+    max_deleted: int | str = field(
+        "How many members one update may delete, whether `count` is lowered or new members replace them: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. If it would delete more, the preview fails, and so does the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.",
+        unsent=True,
+        normalize=as_integer_or_percentage,
     )
     member_names: list[str] = output_field("The names of the instances, ordered.", volatile=True, always=True)
     members: list[Member] = output_field("The instances, ordered by name.", volatile=True, always=True)

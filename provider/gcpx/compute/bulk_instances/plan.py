@@ -170,7 +170,7 @@ class Policy:
             ready_within=as_integer(ready.get("within")) or _READY_WITHIN,
             stable_for=as_integer(ready.get("stableFor")) or 0,
             on_stopped=text(inputs, "onStopped") or "START",
-            max_deleted=as_integer_or_percentage(given.get("maxDeleted")),
+            max_deleted=as_integer_or_percentage(inputs.get("maxDeleted")),
             places=Places.of(inputs),
         )
 
@@ -308,7 +308,7 @@ class TooManyDeletedError(UserError):
         given, most = policy.max_deleted, share(policy.max_deleted, members)
         allowed = f"{given} of {members:,} members,{'' if given == most else f' which is {most:,},'}"
         super().__init__(
-            f"updatePolicy.maxDeleted: allows one update to delete {allowed} but this one would delete {deleted:,} of "
+            f"maxDeleted: allows one update to delete {allowed} but this one would delete {deleted:,} of "
             f"{members:,} members, including those that new ones replace. If this is what you want, raise maxDeleted to "
             f"{deleted:,} for this update; if not, see what the program changes, or change fewer members with pauseAfter"
         )

@@ -251,7 +251,7 @@ def test_a_replacement_counts_as_a_deletion(engine, cloud):
     created = engine.create(FLEET, "workers", rolling(4, policy))
     with failing() as failed:
         engine.preview_update(created, asking(4, policy, action="REPLACE"))
-    assert "updatePolicy.maxDeleted: allows one update to delete 2" in failed[0].message
+    assert "maxDeleted: allows one update to delete 2" in failed[0].message
     engine.update(created, asking(4, policy, action="REPLACE", members=ids(created)[:2]))
     assert len(touched(cloud, DELETE)) == 2
 
