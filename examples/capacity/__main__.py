@@ -76,7 +76,7 @@ training = fleet(
 )
 
 # Two groups of at most 4 instances, each close together.
-simulation = fleet("simulation", 6, {}, placement={"policies": ["rack-1", "rack-2"], "size": 4})
+simulation = fleet("simulation", 6, {}, placement={"policies": ["rack-1", "rack-2"], "members_per_policy": 4})
 
 pulumi.export("batch", batch.created_count)
 pulumi.export("tuning", tuning.created_count)

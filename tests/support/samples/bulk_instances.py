@@ -105,7 +105,7 @@ SAMPLE = Sample(
     inputs=fleet(2),
     any_inputs=inputs_with(
         {"region": st.just("us-east1"), "count": st.integers(0, 3), "namePattern": names.map(lambda name: f"{name}-####"), "instanceProperties": _INSTANCE},
-        {"fallbacks": _FALLBACKS, "placement": st.sampled_from([{"policies": ["rack"], "size": 3}, {"policies": ["rack", "shelf"]}]), "updatePolicy": _UPDATE_POLICY,
+        {"fallbacks": _FALLBACKS, "placement": st.sampled_from([{"policies": ["rack"], "membersPerPolicy": 3}, {"policies": ["rack", "shelf"]}]), "updatePolicy": _UPDATE_POLICY,
          "maxDeleted": _AMOUNT, "minCount": st.just(1), "onStopped": st.sampled_from(["START", "REPLACE", "KEEP"]), "locationPolicy": st.sampled_from([{"targetShape": "ANY_SINGLE_ZONE"}, {"targetShape": "BALANCED"}, {"locations": {"zones/us-east1-b": {"preference": "ALLOW"}}}])},
     ),
     api=ApiObject.compute("BulkInsertInstanceResource"),

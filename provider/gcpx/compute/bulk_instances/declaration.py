@@ -422,7 +422,7 @@ class BulkInstancesModel(Record):
         "The result of the last creation, by location, such as `zones/us-east1-b`.", volatile=True
     )
     placement: Placement = field(
-        "Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], size: 22}`. Changes in place; applies only to instances that are created later.",
+        "Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], membersPerPolicy: 22}`. Changes in place; applies only to instances that are created later.",
         unsent=True,
     )
     project: str = field(
