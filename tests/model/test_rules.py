@@ -245,7 +245,7 @@ CASES = {
     "RollingAction.action required": (RESTARTED, {"trigger": "a"}),
     "RollingAction.action values": (RESTARTED, {"action": "REFRESH", "trigger": "a"}),
     "RollingAction.trigger required": (RESTARTED, {"action": "RESTART"}),
-    "RollingAction.members form": ({**RESTARTED, "members": ["1"]}, {**RESTARTED, "members": ["web-1"]}, "members[0]"),
+    "RollingAction.members form": ({**RESTARTED, "members": ["1", "web-1"]}, {**RESTARTED, "members": ["Web-1"]}, "members[0]"),
     "BulkInstances: guest_attributes_are_enabled": ({"instanceProperties": {"metadata": {"items": [{"key": "enable-guest-attributes", "value": "true"}]}}, **ASKING}, {"instanceProperties": {"metadata": {"items": [{"key": "enable-guest-attributes", "value": "false"}]}}, **ASKING}, "updatePolicy.ready.guestAttribute"),
     "UpdatePolicy: replacing_needs_an_instance_to_spare": ({"maxUnavailable": 0, "maxSurge": 1}, {"maxUnavailable": "0%"}, "maxUnavailable"),
     "UpdatePolicy: names_are_kept_without_surge": ({"keepNames": True, "maxSurge": "0%"}, {"keepNames": True, "maxSurge": "10%"}, "maxSurge"),

@@ -156,7 +156,9 @@ class LocationPolicy(Record):
     )
 
 
-_NUMERIC_ID: Final = Form(r"[0-9]{1,20}", "a numeric ID, such as 4815162342")
+_NAME_OR_ID: Final = Form(
+    r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?|[0-9]{1,20}", "a name, such as web-0007, or a numeric ID, such as 4815162342"
+)
 _GUEST_ATTRIBUTE: Final = Form(
     r"[A-Za-z0-9_.-]+/[A-Za-z0-9_./-]+(?:=.*)?", "NAMESPACE/KEY or NAMESPACE/KEY=VALUE, such as app/state=ready"
 )
@@ -250,9 +252,9 @@ class RollingAction(Record):
         closed=True,
     )
     members: list[str] = field(
-        'The numeric IDs of the members, as in the output `members`, such as `["4815162342"]`. A member that no longer exists is left out. An empty list chooses none. Default: all members of the state.',
+        'The members, by name or by numeric ID, as in the output `members`, such as `["web-0007", "4815162342"]`. A member that no longer exists is left out. A member that replaces another one under the same name counts as done. An empty list chooses none. Default: all members of the state.',
         unsent=True,
-        pattern=_NUMERIC_ID,
+        pattern=_NAME_OR_ID,
         identity="set",
         keeps_empty=True,
     )
