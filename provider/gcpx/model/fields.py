@@ -77,6 +77,28 @@ def rule(words: str, source: str, *, about: str = "", warns: bool = False) -> Ca
     return made
 
 
+def requirement(
+    place: str, words: str, source: str, *, about: str = "", warns: bool = False
+) -> Callable[[Callable[[Any], bool]], Rule]:
+    """Make a rule of a function that says whether values keep it.
+
+    Args:
+        place: the path of the property that is at fault if they do not.
+        words: what it must be, and why: the reason of the failure and, after the place, the text of the reference.
+        source: as in `Rule`.
+        about: as in `Rule`.
+        warns: as in `Rule`.
+    """
+
+    def made(keeps: Callable[[Any], bool]) -> Rule:
+        def find(values: Any) -> list[Failure]:
+            return [] if keeps(values) else [Failure(place, words)]
+
+        return Rule(getattr(keeps, "__name__", "rule").strip("_"), f"{place} {words}", source, find, about, warns)
+
+    return made
+
+
 def exclusive(*names: str, source: str = "the API's description") -> Rule:
     """Allow at most one of these properties."""
 
