@@ -174,6 +174,7 @@ class Traits:
         output: only the server sets it.
         computed: if the user leaves it out, the server chooses a value that depends on more than this property.
         volatile: an output that an update in place may change.
+        hidden: an output that only later updates need, so neither the schema nor the CLI shows it.
         always: present in every output, whatever the user sets and whatever fields a call asks for.
         in_url: part of the request's URL, not of its body.
         unsent: only gcpx itself acts on the property; no request contains it.
@@ -212,6 +213,7 @@ class Traits:
     output: bool = False
     computed: bool = False
     volatile: bool = False
+    hidden: bool = False
     always: bool = False
     in_url: bool = False
     unsent: bool = False

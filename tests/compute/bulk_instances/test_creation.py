@@ -30,7 +30,7 @@ def test_a_fleet_is_created_in_one_call(engine, cloud):
     assert (first["status"], first["zone"]) == ("RUNNING", "us-east1-b")
     assert (first["machineType"], first["localSsds"]) == ("e2-small", 0)
     assert created.outputs["perLocationStatus"]["zones/us-east1-b"]["createdVmCount"] == 3
-    assert created.outputs["operationGroupId"]
+    assert created.outputs["__kept"]["operationGroupId"]
 
 
 @pytest.mark.parametrize(

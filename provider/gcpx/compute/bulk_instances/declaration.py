@@ -380,7 +380,7 @@ class BulkInstancesModel(Record):
         patches="sourceInstanceTemplate",
     )
     last_rolling_action: str = output_field(
-        "A hash of the last `rollingAction.trigger` for which all members were handled.", volatile=True
+        "A hash of the last `rollingAction.trigger` for which all members were handled.", volatile=True, hidden=True
     )
     location_policy: LocationPolicy = field(
         "The zones in which instances may be created, such as `{zones: [{zone: zones/us-east1-b}]}`. Default: Google chooses one zone for all instances. Changes in place; applies only to instances that are created later.",
@@ -389,6 +389,7 @@ class BulkInstancesModel(Record):
     lost_members: list[LostMember] = output_field(
         "The members that no longer exist, in a fleet that keeps names. The next update creates them again under the same names.",
         volatile=True,
+        hidden=True,
     )
     max_deleted: int | str = field(
         "How many members one update may delete, whether `count` is lowered or new members replace them: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. If it would delete more, the preview fails, and so does the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.",
@@ -416,7 +417,9 @@ class BulkInstancesModel(Record):
         unsent=True,
         source=HEALTH_SOURCE,
     )
-    operation_group_id: str = output_field("The ID of the operation group of the last creation.", volatile=True)
+    operation_group_id: str = output_field(
+        "The ID of the operation group of the last creation.", volatile=True, hidden=True
+    )
     per_instance_properties: dict[str, PerInstanceProperties] = field(
         "The instances to create, by name, with their own properties, such as `{web-a: {hostname: web-a.example.com}}`. Conflicts with `namePattern`. Changes in place: added instances are created, removed ones are deleted, and those whose properties change are deleted and created again."
     )
@@ -443,6 +446,7 @@ class BulkInstancesModel(Record):
     removed_keys: RemovedKeys = output_field(
         "The keys of labels, metadata and other settings that an unfinished update is removing from members.",
         volatile=True,
+        hidden=True,
     )
     rolling_action: RollingAction = field(
         'Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, each time that `trigger` changes. Changes in place.',

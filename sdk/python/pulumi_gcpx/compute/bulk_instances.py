@@ -571,13 +571,9 @@ class BulkInstances(pulumi.CustomResource):
             __props__.__dict__["update_policy"] = update_policy
             __props__.__dict__["created_count"] = None
             __props__.__dict__["generation"] = None
-            __props__.__dict__["last_rolling_action"] = None
-            __props__.__dict__["lost_members"] = None
             __props__.__dict__["member_names"] = None
             __props__.__dict__["members"] = None
-            __props__.__dict__["operation_group_id"] = None
             __props__.__dict__["per_location_status"] = None
-            __props__.__dict__["removed_keys"] = None
             __props__.__dict__["running_count"] = None
             __props__.__dict__["shortfalls"] = None
             _forms.require_forms('gcpx:compute:BulkInstances', resource_name, __props__.__dict__)
@@ -610,22 +606,18 @@ class BulkInstances(pulumi.CustomResource):
         __props__.__dict__["generation"] = None
         __props__.__dict__["instance_flexibility_policy"] = None
         __props__.__dict__["instance_properties"] = None
-        __props__.__dict__["last_rolling_action"] = None
         __props__.__dict__["location_policy"] = None
-        __props__.__dict__["lost_members"] = None
         __props__.__dict__["max_deleted"] = None
         __props__.__dict__["member_names"] = None
         __props__.__dict__["members"] = None
         __props__.__dict__["min_count"] = None
         __props__.__dict__["name_pattern"] = None
         __props__.__dict__["on_stopped"] = None
-        __props__.__dict__["operation_group_id"] = None
         __props__.__dict__["per_instance_properties"] = None
         __props__.__dict__["per_location_status"] = None
         __props__.__dict__["placement"] = None
         __props__.__dict__["project"] = None
         __props__.__dict__["region"] = None
-        __props__.__dict__["removed_keys"] = None
         __props__.__dict__["rolling_action"] = None
         __props__.__dict__["running_count"] = None
         __props__.__dict__["shortfalls"] = None
@@ -690,28 +682,12 @@ class BulkInstances(pulumi.CustomResource):
         return pulumi.get(self, "instance_properties")
 
     @_builtins.property
-    @pulumi.getter(name="lastRollingAction")
-    def last_rolling_action(self) -> pulumi.Output[_builtins.str]:
-        """
-        A hash of the last `rollingAction.trigger` for which all members were handled.
-        """
-        return pulumi.get(self, "last_rolling_action")
-
-    @_builtins.property
     @pulumi.getter(name="locationPolicy")
     def location_policy(self) -> pulumi.Output[Optional['outputs.LocationPolicy']]:
         """
         The zones in which instances may be created, such as `{zones: [{zone: zones/us-east1-b}]}`. Default: Google chooses one zone for all instances. Changes in place; applies only to instances that are created later.
         """
         return pulumi.get(self, "location_policy")
-
-    @_builtins.property
-    @pulumi.getter(name="lostMembers")
-    def lost_members(self) -> pulumi.Output[Sequence['outputs.LostMember']]:
-        """
-        The members that no longer exist, in a fleet that keeps names. The next update creates them again under the same names.
-        """
-        return pulumi.get(self, "lost_members")
 
     @_builtins.property
     @pulumi.getter(name="maxDeleted")
@@ -762,14 +738,6 @@ class BulkInstances(pulumi.CustomResource):
         return pulumi.get(self, "on_stopped")
 
     @_builtins.property
-    @pulumi.getter(name="operationGroupId")
-    def operation_group_id(self) -> pulumi.Output[_builtins.str]:
-        """
-        The ID of the operation group of the last creation.
-        """
-        return pulumi.get(self, "operation_group_id")
-
-    @_builtins.property
     @pulumi.getter(name="perInstanceProperties")
     def per_instance_properties(self) -> pulumi.Output[Mapping[str, 'outputs.PerInstancePropertiesResponse']]:
         """
@@ -808,14 +776,6 @@ class BulkInstances(pulumi.CustomResource):
         The region, such as `us-east1`. Default: the provider's region.
         """
         return pulumi.get(self, "region")
-
-    @_builtins.property
-    @pulumi.getter(name="removedKeys")
-    def removed_keys(self) -> pulumi.Output[Optional['outputs.RemovedKeys']]:
-        """
-        The keys of labels, metadata and other settings that an unfinished update is removing from members.
-        """
-        return pulumi.get(self, "removed_keys")
 
     @_builtins.property
     @pulumi.getter(name="rollingAction")

@@ -57,7 +57,6 @@ __all__ = [
     'LocationPolicyLocation',
     'LocationPolicyZone',
     'LocationStatus',
-    'LostMember',
     'MachineImageParams',
     'Member',
     'MetadataItem',
@@ -73,7 +72,6 @@ __all__ = [
     'QuotaExceededInfo',
     'Readiness',
     'Region',
-    'RemovedKeys',
     'ReservationAffinity',
     'ReservationConsumptionInfo',
     'ResourceStatus',
@@ -3993,40 +3991,6 @@ class LocationStatus(dict):
 
 
 @pulumi.output_type
-class LostMember(dict):
-    """
-    A member that no longer exists, and that the next update creates again.
-    """
-    def __init__(__self__, *,
-                 name: _builtins.str,
-                 zone: _builtins.str):
-        """
-        A member that no longer exists, and that the next update creates again.
-
-        :param str name: The name of the instance.
-        :param str zone: The name of the instance's zone, such as `us-east1-b`.
-        """
-        pulumi.set(__self__, "name", name)
-        pulumi.set(__self__, "zone", zone)
-
-    @_builtins.property
-    @pulumi.getter
-    def name(self) -> _builtins.str:
-        """
-        The name of the instance.
-        """
-        return pulumi.get(self, "name")
-
-    @_builtins.property
-    @pulumi.getter
-    def zone(self) -> _builtins.str:
-        """
-        The name of the instance's zone, such as `us-east1-b`.
-        """
-        return pulumi.get(self, "zone")
-
-
-@pulumi.output_type
 class MachineImageParams(dict):
     """
     Parameters of the creation, which Google does not store.
@@ -5398,137 +5362,6 @@ class Region(dict):
         The URLs of the region's zones.
         """
         return pulumi.get(self, "zones")
-
-
-@pulumi.output_type
-class RemovedKeys(dict):
-    """
-    The keys of the settings of instances that an unfinished update is removing.
-    """
-    @staticmethod
-    def __key_warning(key: str):
-        suggest = None
-        if key == "guestAccelerators":
-            suggest = "guest_accelerators"
-        elif key == "machineType":
-            suggest = "machine_type"
-        elif key == "minCpuPlatform":
-            suggest = "min_cpu_platform"
-        elif key == "serviceAccounts":
-            suggest = "service_accounts"
-
-        if suggest:
-            pulumi.log.warn(f"Key '{key}' not found in RemovedKeys. Access the value via the '{suggest}' property getter instead.")
-
-    def __getitem__(self, key: str) -> Any:
-        RemovedKeys.__key_warning(key)
-        return super().__getitem__(key)
-
-    def get(self, key: str, default = None) -> Any:
-        RemovedKeys.__key_warning(key)
-        return super().get(key, default)
-
-    def __init__(__self__, *,
-                 guest_accelerators: Optional[Sequence[_builtins.str]] = None,
-                 labels: Optional[Sequence[_builtins.str]] = None,
-                 machine_type: Optional[Sequence[_builtins.str]] = None,
-                 metadata: Optional[Sequence[_builtins.str]] = None,
-                 min_cpu_platform: Optional[Sequence[_builtins.str]] = None,
-                 scheduling: Optional[Sequence[_builtins.str]] = None,
-                 service_accounts: Optional[Sequence[_builtins.str]] = None,
-                 tags: Optional[Sequence[_builtins.str]] = None):
-        """
-        The keys of the settings of instances that an unfinished update is removing.
-
-        :param Sequence[str] guest_accelerators: The types of accelerators.
-        :param Sequence[str] labels: The keys of labels.
-        :param Sequence[str] machine_type: `machineType` if it is removed.
-        :param Sequence[str] metadata: The keys of metadata.
-        :param Sequence[str] min_cpu_platform: `minCpuPlatform` if it is removed.
-        :param Sequence[str] scheduling: The options of `scheduling`.
-        :param Sequence[str] service_accounts: The parts of a service account.
-        :param Sequence[str] tags: The network tags.
-        """
-        if guest_accelerators is not None:
-            pulumi.set(__self__, "guest_accelerators", guest_accelerators)
-        if labels is not None:
-            pulumi.set(__self__, "labels", labels)
-        if machine_type is not None:
-            pulumi.set(__self__, "machine_type", machine_type)
-        if metadata is not None:
-            pulumi.set(__self__, "metadata", metadata)
-        if min_cpu_platform is not None:
-            pulumi.set(__self__, "min_cpu_platform", min_cpu_platform)
-        if scheduling is not None:
-            pulumi.set(__self__, "scheduling", scheduling)
-        if service_accounts is not None:
-            pulumi.set(__self__, "service_accounts", service_accounts)
-        if tags is not None:
-            pulumi.set(__self__, "tags", tags)
-
-    @_builtins.property
-    @pulumi.getter(name="guestAccelerators")
-    def guest_accelerators(self) -> Optional[Sequence[_builtins.str]]:
-        """
-        The types of accelerators.
-        """
-        return pulumi.get(self, "guest_accelerators")
-
-    @_builtins.property
-    @pulumi.getter
-    def labels(self) -> Optional[Sequence[_builtins.str]]:
-        """
-        The keys of labels.
-        """
-        return pulumi.get(self, "labels")
-
-    @_builtins.property
-    @pulumi.getter(name="machineType")
-    def machine_type(self) -> Optional[Sequence[_builtins.str]]:
-        """
-        `machineType` if it is removed.
-        """
-        return pulumi.get(self, "machine_type")
-
-    @_builtins.property
-    @pulumi.getter
-    def metadata(self) -> Optional[Sequence[_builtins.str]]:
-        """
-        The keys of metadata.
-        """
-        return pulumi.get(self, "metadata")
-
-    @_builtins.property
-    @pulumi.getter(name="minCpuPlatform")
-    def min_cpu_platform(self) -> Optional[Sequence[_builtins.str]]:
-        """
-        `minCpuPlatform` if it is removed.
-        """
-        return pulumi.get(self, "min_cpu_platform")
-
-    @_builtins.property
-    @pulumi.getter
-    def scheduling(self) -> Optional[Sequence[_builtins.str]]:
-        """
-        The options of `scheduling`.
-        """
-        return pulumi.get(self, "scheduling")
-
-    @_builtins.property
-    @pulumi.getter(name="serviceAccounts")
-    def service_accounts(self) -> Optional[Sequence[_builtins.str]]:
-        """
-        The parts of a service account.
-        """
-        return pulumi.get(self, "service_accounts")
-
-    @_builtins.property
-    @pulumi.getter
-    def tags(self) -> Optional[Sequence[_builtins.str]]:
-        """
-        The network tags.
-        """
-        return pulumi.get(self, "tags")
 
 
 @pulumi.output_type

@@ -134,7 +134,7 @@ def test_an_action_that_failed_goes_on_with_the_others(engine, cloud, action, me
     done = engine.update(refreshed, asking(action=action))
     assert sorted(touched(cloud, method)) == sorted(behind)
     assert made <= set(ids(done))
-    assert engine.refresh(done).outputs["lastRollingAction"] == done.outputs["lastRollingAction"]
+    assert engine.refresh(done).outputs["__kept"]["lastRollingAction"] == done.outputs["__kept"]["lastRollingAction"]
 
 
 @pytest.mark.parametrize("number", range(2, 30, 3))
@@ -166,11 +166,12 @@ def test_new_members_need_no_action(engine, cloud):
     created = engine.create(FLEET, "workers", asking(2))
     grown = engine.update(created, asking(3))
     assert all(
-        item["labels"]["gcpx-action"] == created.outputs["lastRollingAction"] for item in instances(cloud, grown)
+        item["labels"]["gcpx-action"] == created.outputs["__kept"]["lastRollingAction"]
+        for item in instances(cloud, grown)
     )
     parked = engine.update(engine.update(grown, asking(0)), asking(2))
     assert touched(cloud, STOP) == []
-    assert parked.outputs["lastRollingAction"] == created.outputs["lastRollingAction"]
+    assert parked.outputs["__kept"]["lastRollingAction"] == created.outputs["__kept"]["lastRollingAction"]
 
 
 def test_a_parked_fleet_is_created_without_anything_to_do(engine, cloud):
@@ -205,7 +206,7 @@ def test_a_member_is_restarted_once_although_lists_show_its_label_later(engine, 
     with cloud.interceptor.observed(lag):
         done = engine.update(created, asking(3))
     assert sorted(touched(cloud, STOP)) == sorted(ids(created))
-    assert done.outputs["lastRollingAction"]
+    assert done.outputs["__kept"]["lastRollingAction"]
 
 
 def test_a_failed_action_is_not_rolled_back(engine, cloud):

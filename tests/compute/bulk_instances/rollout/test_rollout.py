@@ -189,7 +189,7 @@ def test_labels_that_are_removed_disappear_from_members_that_a_pause_held_back(e
     done = engine.update(paused, rolling(4, **new))
 
     assert all("old" not in cloud.get(instance_path(name))["labels"] for name in member_names(done))
-    assert "removedKeys" not in done.outputs
+    assert "removedKeys" not in done.outputs["__kept"]
 
 
 def test_a_failed_batch_stops_and_the_next_update_goes_on(engine, cloud):
@@ -261,7 +261,7 @@ def test_after_a_refused_replacement_the_state_keeps_the_outputs_of_the_last_cre
         engine.update(created, rolling(**BIGGER_DISK))
     kept = driver.plain(failed[0].partial.properties)
 
-    for name in ("operationGroupId", "perLocationStatus", "shortfalls"):
+    for name in ("__kept", "perLocationStatus", "shortfalls"):
         assert kept[name] == created.outputs[name]
 
 
