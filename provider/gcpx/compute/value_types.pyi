@@ -125,7 +125,6 @@ class BulkInstancesQueryValues(TypedDict, total=False):
 
 class BulkInstancesValues(TypedDict, total=False):
     count: int
-    createdCount: int
     fallbacks: list[FallbackValues]
     fleetId: str
     generation: str
@@ -135,6 +134,7 @@ class BulkInstancesValues(TypedDict, total=False):
     locationPolicy: LocationPolicyValues
     lostMembers: list[LostMemberValues]
     maxDeleted: int | str
+    memberCount: int
     memberNames: list[str]
     members: list[MemberValues]
     minCount: int

@@ -131,5 +131,5 @@ def test_a_fleet_has_the_scheduling_of_its_inputs(engine, cloud, scheduling):
         request["body"]["instanceProperties"]["scheduling"].items()
         >= {name: value for name, value in scheduling.items() if not isinstance(value, dict)}.items()
     )
-    assert created.outputs["createdCount"] == 3
+    assert created.outputs["memberCount"] == 3
     assert engine.diff(created, fleet(scheduling=scheduling)).changes == 1

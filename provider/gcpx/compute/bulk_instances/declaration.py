@@ -352,9 +352,6 @@ class BulkInstancesModel(Record):
         minimum=0,
         source=rest(_METHOD, "count"),
     )
-    created_count: int = output_field(
-        "The number of instances that exist, whether they run or are stopped.", volatile=True, always=True
-    )
     fallbacks: list[Fallback] = field(
         "What to try, in this order, for instances that could not be created, such as `[{zones: [us-east1-c]}, {provisioningModel: STANDARD}]`: each is used in one more creation of the instances that are still missing. Changes in place; applies only to instances that are created later.",
         unsent=True,
@@ -395,6 +392,9 @@ class BulkInstancesModel(Record):
         "How many members one update may delete, whether `count` is lowered or new members replace them: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. If it would delete more, the preview fails, and so does the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.",
         unsent=True,
         normalize=as_integer_or_percentage,
+    )
+    member_count: int = output_field(
+        "The number of instances that exist, whether they run or are stopped.", volatile=True, always=True
     )
     member_names: list[str] = output_field("The names of the instances, ordered.", volatile=True, always=True)
     members: list[Member] = output_field("The instances, ordered by name.", volatile=True, always=True)

@@ -334,7 +334,7 @@ class BulkInstances(pulumi.CustomResource):
         },
     )
 
-    pulumi.export("created", workers.created_count)
+    pulumi.export("created", workers.member_count)
     pulumi.export("running", workers.running_count)
     ```
 
@@ -401,7 +401,7 @@ class BulkInstances(pulumi.CustomResource):
             },
         )
 
-        pulumi.export("created", workers.created_count)
+        pulumi.export("created", workers.member_count)
         pulumi.export("running", workers.running_count)
         ```
 
@@ -473,7 +473,7 @@ class BulkInstances(pulumi.CustomResource):
             },
         )
 
-        pulumi.export("created", workers.created_count)
+        pulumi.export("created", workers.member_count)
         pulumi.export("running", workers.running_count)
         ```
 
@@ -569,8 +569,8 @@ class BulkInstances(pulumi.CustomResource):
             __props__.__dict__["rolling_action"] = rolling_action
             __props__.__dict__["source_instance_template"] = source_instance_template
             __props__.__dict__["update_policy"] = update_policy
-            __props__.__dict__["created_count"] = None
             __props__.__dict__["generation"] = None
+            __props__.__dict__["member_count"] = None
             __props__.__dict__["member_names"] = None
             __props__.__dict__["members"] = None
             __props__.__dict__["per_location_status"] = None
@@ -600,7 +600,6 @@ class BulkInstances(pulumi.CustomResource):
         __props__ = BulkInstancesArgs.__new__(BulkInstancesArgs)
 
         __props__.__dict__["count"] = None
-        __props__.__dict__["created_count"] = None
         __props__.__dict__["fallbacks"] = None
         __props__.__dict__["fleet_id"] = None
         __props__.__dict__["generation"] = None
@@ -608,6 +607,7 @@ class BulkInstances(pulumi.CustomResource):
         __props__.__dict__["instance_properties"] = None
         __props__.__dict__["location_policy"] = None
         __props__.__dict__["max_deleted"] = None
+        __props__.__dict__["member_count"] = None
         __props__.__dict__["member_names"] = None
         __props__.__dict__["members"] = None
         __props__.__dict__["min_count"] = None
@@ -632,14 +632,6 @@ class BulkInstances(pulumi.CustomResource):
         The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number; the only other value allowed is `0`. A lower number deletes members: first stopped ones, then, with the target shape `BALANCED`, those in the zone that has the most, then those with the highest numbers in their names. The guide to fleets says which ones are deleted first during a rollout. The preview says which ones, with at most four names. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.
         """
         return pulumi.get(self, "count")
-
-    @_builtins.property
-    @pulumi.getter(name="createdCount")
-    def created_count(self) -> pulumi.Output[_builtins.int]:
-        """
-        The number of instances that exist, whether they run or are stopped.
-        """
-        return pulumi.get(self, "created_count")
 
     @_builtins.property
     @pulumi.getter
@@ -696,6 +688,14 @@ class BulkInstances(pulumi.CustomResource):
         How many members one update may delete, whether `count` is lowered or new members replace them: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. If it would delete more, the preview fails, and so does the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.
         """
         return pulumi.get(self, "max_deleted")
+
+    @_builtins.property
+    @pulumi.getter(name="memberCount")
+    def member_count(self) -> pulumi.Output[_builtins.int]:
+        """
+        The number of instances that exist, whether they run or are stopped.
+        """
+        return pulumi.get(self, "member_count")
 
     @_builtins.property
     @pulumi.getter(name="memberNames")
