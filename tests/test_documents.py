@@ -16,7 +16,8 @@ from generate import document_tables, examples, registry_pages
 from workspace import ROOT
 
 from gcpx import __version__
-from gcpx.compute.bulk_instances.declaration import Readiness, UpdatePolicy
+from gcpx.compute.bulk_instances.capacity import Placement
+from gcpx.compute.bulk_instances.declaration import BulkInstancesModel, Readiness, RollingAction, UpdatePolicy
 from gcpx.compute.bulk_instances.fleet import RESERVED_LABELS
 from gcpx.compute.bulk_instances.plan import Level, level_of
 from gcpx.compute.instance_properties.machines import Scheduling
@@ -222,11 +223,11 @@ def test_the_guide_of_fleets_says_what_each_property_needs():
     assert "| replace | every other property |" in table
 
 
-@pytest.mark.parametrize("declared", [UpdatePolicy, Readiness])
-def test_the_guide_of_fleets_names_every_property_of_the_update_policy(declared):
-    text = (ROOT / "docs" / "fleets.md").read_text()
+@pytest.mark.parametrize("declared", [BulkInstancesModel, UpdatePolicy, Readiness, Placement, RollingAction])
+def test_the_tables_of_the_guide_of_fleets_have_every_setting(declared):
+    tables = "\n".join(re.findall(r"^\|.*\|$", section("docs/fleets.md", "Settings"), re.MULTILINE))
 
-    assert [name for name in object_type(declared).properties if f"`{name}`" not in text] == []
+    assert [name for name in object_type(declared).inputs if not re.search(rf"`(\w+\.)?{name}(\.\w+)?`", tables)] == []
 
 
 def _rows_about_groups():

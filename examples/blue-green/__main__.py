@@ -37,4 +37,4 @@ blue = release("blue", config.get_int("blueCount", 3))
 green = release("green", config.get_int("greenCount", 0))
 
 pulumi.export("live", live)
-pulumi.export("liveMembers", {"blue": blue, "green": green}[live].created_count)
+pulumi.export("liveMembers", {"blue": blue, "green": green}[live].member_count)

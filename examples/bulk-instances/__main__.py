@@ -24,5 +24,5 @@ workers = gcpx.compute.BulkInstances(
     },
 )
 
-pulumi.export("created", workers.created_count)
+pulumi.export("created", workers.member_count)
 pulumi.export("running", workers.running_count)

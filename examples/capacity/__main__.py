@@ -76,9 +76,9 @@ training = fleet(
 )
 
 # Two groups of at most 4 instances, each close together.
-simulation = fleet("simulation", 6, {}, placement={"policies": ["rack-1", "rack-2"], "size": 4})
+simulation = fleet("simulation", 6, {}, placement={"policies": ["rack-1", "rack-2"], "members_per_policy": 4})
 
-pulumi.export("batch", batch.created_count)
-pulumi.export("tuning", tuning.created_count)
-pulumi.export("training", training.created_count)
-pulumi.export("simulation", simulation.created_count)
+pulumi.export("batch", batch.member_count)
+pulumi.export("tuning", tuning.member_count)
+pulumi.export("training", training.member_count)
+pulumi.export("simulation", simulation.member_count)

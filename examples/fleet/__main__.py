@@ -50,7 +50,7 @@ workers = gcpx.compute.BulkInstances(
     },
 )
 
-pulumi.export("count", workers.created_count)
+pulumi.export("count", workers.member_count)
 pulumi.export("running", workers.running_count)
 pulumi.export("fleetId", workers.fleet_id)
 pulumi.export("generation", workers.generation)

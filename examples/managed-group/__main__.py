@@ -50,4 +50,4 @@ fleet = gcpx.compute.BulkInstances(
 
 pulumi.export("template", template.self_link_unique)
 pulumi.export("inGroup", group.target_size)
-pulumi.export("inFleet", fleet.created_count)
+pulumi.export("inFleet", fleet.member_count)

@@ -98,7 +98,7 @@ func deploy(ctx *pulumi.Context) error {
 	}
 
 	ctx.Export("template", web.Name)
-	ctx.Export("workers", workers.CreatedCount)
+	ctx.Export("workers", workers.MemberCount)
 	ctx.Export("image", golden.Status)
 	ctx.Export("device", data.DeviceName)
 	ctx.Export("notification", uploads.NotificationId)

@@ -56,7 +56,7 @@ const laptop = new gcpx.oslogin.SshKey("laptop", {
 });
 
 export const template = web.name;
-export const created = workers.createdCount;
+export const created = workers.memberCount;
 export const image = golden.status;
 export const device = data.deviceName;
 export const notification = uploads.notificationId;

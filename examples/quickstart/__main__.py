@@ -60,7 +60,7 @@ laptop = gcpx.oslogin.SshKey(
 )
 
 pulumi.export("template", template.name)
-pulumi.export("workers", fleet.created_count)
+pulumi.export("workers", fleet.member_count)
 pulumi.export("image", image.status)
 pulumi.export("device", data.device_name)
 pulumi.export("notification", uploads.notification_id)

@@ -31,4 +31,4 @@ def deploy_fleet(region: str, count: int) -> None:
             "network_interfaces": [{"network": "global/networks/default"}],
         },
     )
-    pulumi.export("count", web.created_count)
+    pulumi.export("count", web.member_count)

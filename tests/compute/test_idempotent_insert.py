@@ -108,5 +108,5 @@ def test_a_fleet_that_exceeded_the_quota_is_created_once_the_quota_allows_it(eng
     cloud.emulator.store.put("limits/all", {})
     created = engine.create(FLEET, "crew", fleet(3))
 
-    assert created.outputs["createdCount"] == 3
+    assert created.outputs["memberCount"] == 3
     assert created.id.startswith(f"projects/{PROJECT}/regions/us-east1/bulkInstances/")

@@ -220,7 +220,7 @@ def test_an_update_gives_what_its_preview_predicted(engine, vm, token, inputs, c
     _assert_fulfilled(predicted, updated)
     kind = resource_class(token)
     volatile = {name for name, prop in object_type(kind.model).properties.items() if prop.traits.volatile}
-    assert set(updated) - set(predicted) <= volatile | {path[0] for path in kind.in_place} | {"__creation"}
+    assert set(updated) - set(predicted) <= volatile | {path[0] for path in kind.in_place} | {"__creation", "__kept"}
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,7 @@ def test_a_malformed_host_is_refused_with_the_part_that_is_wrong(host):
 def test_an_integer_may_be_written_in_any_notation(engine, count, least):
     made = engine.create(FLEET, "f", fleet(count, minCount=least))
 
-    assert made.outputs["createdCount"] == 3
+    assert made.outputs["memberCount"] == 3
     assert engine.failures(FLEET, fleet(count, minCount="4.0"))["minCount"] == "must be at most count, 3"
     regions = engine.invoke("gcpx:compute:listRegions", maxResults="2.0")
     assert len(regions["items"]) == 2

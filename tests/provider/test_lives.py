@@ -149,7 +149,7 @@ def _assert_invariants(engine, token, first, preview, made):
 
 
 def _assert_imported(engine, token, made):
-    if made.outputs.get("createdCount") == 0:  # a parked fleet is in the state alone
+    if made.outputs.get("memberCount") == 0:  # a parked fleet is in the state alone
         with failing() as failed:
             engine.import_(token, "life", made.id)
         assert failed[0].code == grpc.StatusCode.NOT_FOUND

@@ -204,7 +204,7 @@ def test_a_fleet_that_failed_and_cannot_be_listed_keeps_its_id_and_the_reason(en
     assert "no room" in message
     assert "denied" in message
     assert "it was created" not in message
-    assert engine.update(state, fleet(2)).outputs["createdCount"] == 2
+    assert engine.update(state, fleet(2)).outputs["memberCount"] == 2
 
 
 class _OddKey(SshKey):

@@ -124,7 +124,7 @@ def test_instances_become_a_fleet_by_the_ids_in_the_guide(cloud, engine):
     ids = re.findall(r"^pulumi import gcpx:compute:BulkInstances workers (\S+)$", guide, re.MULTILINE)
     imported = [engine.import_(FLEET, "workers", resource_id.replace("my-project", PROJECT)) for resource_id in ids]
 
-    assert [fleet.outputs["createdCount"] for fleet in imported] == [2, 2]
+    assert [fleet.outputs["memberCount"] for fleet in imported] == [2, 2]
 
 
 def _moved(state):

@@ -80,7 +80,8 @@ def _resource(token):
     kind, inputs = object_type(resource_class(token).model), INPUTS[token]
     absent = [name for name, prop in kind.inputs.items() if name not in inputs and absent_output(prop) is not None]
     assert absent
-    return {"inputs": inputs, "taken": absent, "other": OTHERS[token], "outputs": sorted(kind.properties)}
+    shown = sorted(name for name, prop in kind.properties.items() if not prop.traits.hidden)
+    return {"inputs": inputs, "taken": absent, "other": OTHERS[token], "outputs": shown}
 
 
 def _function(token, arguments):

@@ -109,7 +109,7 @@ def test_interrupted(stack, cloud):
         _assert_quoted(heading, up.communicate(timeout=HANGS)[0])
     _recover(stack, heading)
 
-    assert stack.resource("web")["outputs"]["createdCount"] == 2
+    assert stack.resource("web")["outputs"]["memberCount"] == 2
 
 
 def test_the_cli_was_killed(stack, cloud):

@@ -49,6 +49,9 @@ def test_the_page_of_a_resource_has_every_property_and_how_to_import(token):
     kind = object_type(resource.model)
 
     for name, prop in kind.properties.items():
+        if prop.traits.hidden:
+            assert f"`{name}`" not in section(path, "Outputs")
+            continue
         line = row(section(path, "Outputs" if prop.traits.output else "Inputs"), name)
         flags = re.search(r"\*([\w, ]+)\* \|", line)
         said = set(flags[1].split(", ")) if flags else set()

@@ -17,7 +17,7 @@ _PAUSE: Final = re.compile(r"the rollout pauses when ([\d,]+) of [\d,]+ members 
 _MORE: Final = re.compile(r"(.*) and ([\d,]+) more")
 _OTHERS: Final = (
     re.compile(r"[\d,]+ members? keeps? what (?:its fallback|their fallbacks) changed, unless replaced: .+"),
-    re.compile(r"if more members have to be deleted than updatePolicy.maxDeleted allows, which is .+"),
+    re.compile(r"if more members have to be deleted than maxDeleted allows, which is .+"),
 )
 """Lines that say nothing about a member that could be wrong."""
 KINDS: Final = (

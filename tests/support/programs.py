@@ -78,6 +78,7 @@ def fleet(count: Any = 3, **more: Any) -> dict[str, Any]:
     own = {
         *("namePattern", "perInstanceProperties", "minCount", "locationPolicy", "fleetId", "region"),
         *("fallbacks", "placement", "instanceFlexibilityPolicy", "onStopped", "rollingAction", "updatePolicy"),
+        "maxDeleted",
     }
     given = {name: value for name, value in more.items() if name in own}
     made = properties(**{name: value for name, value in more.items() if name not in own})

@@ -10,6 +10,8 @@ import attrs
 from hypothesis import strategies as st
 from programs import DEBIAN, fleet
 
+from gcpx.model.fields import chosen, without
+
 FLEET_ID: Final = "crew"
 ROLE: Final = {"role": "crew"}
 """The label of all members, which may be the fleet's ID, and which instances of others have, too."""
@@ -32,7 +34,7 @@ class Program:
     Attributes:
         named: whether it names each member.
         shape: the target shape of its location policy.
-        policy: its update policy.
+        policy: its update policy, and `maxDeleted`.
         machine: the machine type.
         disk: the size of the boot disks in GB.
         metadata: the value of the only metadata key; empty for none.
@@ -64,7 +66,7 @@ class Program:
         made = fleet(
             self.count,
             fleetId="labels/role=crew" if self.by_role else FLEET_ID,
-            updatePolicy={**self.policy, **self._readiness()},
+            updatePolicy={**without(self.policy, ["maxDeleted"]), **self._readiness()},
             onStopped=self.on_stopped,
             locationPolicy={"targetShape": self.shape},
             machineType=self.machine,
@@ -81,6 +83,7 @@ class Program:
     def _optional_inputs(self) -> dict[str, Any]:
         return {
             **({"metadata": {"items": [{"key": "a", "value": self.metadata}]}} if self.metadata else {}),
+            **chosen(self.policy, ["maxDeleted"]),
             **({"minCount": self.minimum} if self.minimum < self.count else {}),
             **({"rollingAction": {"action": self.action[0], "trigger": self.action[1]}} if self.action else {}),
             **({"fallbacks": [FALLBACKS[name] for name in self.fallbacks]} if self.fallbacks else {}),

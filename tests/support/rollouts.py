@@ -22,8 +22,10 @@ ATTRIBUTES = {"metadata": {"items": [{"key": "enable-guest-attributes", "value":
 
 
 def rolling(count: int = 4, policy: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
-    """Return the inputs of a fleet that rolls by a policy."""
-    return fleet(count, updatePolicy=one_at_a_time(policy), **more)
+    """Return the inputs of a fleet that rolls by a policy, in which `maxDeleted` stands for the setting of the fleet."""
+    given = dict(policy or {})
+    limit = {"maxDeleted": given.pop("maxDeleted")} if "maxDeleted" in given else {}
+    return fleet(count, updatePolicy=one_at_a_time(given), **limit, **more)
 
 
 def fail_after(cloud: Emulated, method: str, successes: int) -> None:

@@ -78,7 +78,7 @@ def unknown_outputs(token: str) -> list[str]:
     return sorted(
         name
         for name, prop in object_type(resource_class(token).model).properties.items()
-        if absent_output(prop) is None and not (prop.traits.always or prop.traits.required)
+        if absent_output(prop) is None and not (prop.traits.always or prop.traits.required or prop.traits.hidden)
     )
 
 

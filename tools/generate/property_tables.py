@@ -35,7 +35,8 @@ class Table:
 
     def text(self, properties: Iterable[Property]) -> str:
         """Return the table of some of the object's properties, the required ones first."""
-        ordered = sorted(properties, key=lambda prop: (prop.traits.output, not prop.traits.required))
+        shown = (prop for prop in properties if not prop.traits.hidden)
+        ordered = sorted(shown, key=lambda prop: (prop.traits.output, not prop.traits.required))
         return "\n".join(
             ["| property | what it is |", "| --- | --- |", *(self._row(prop, ordered) for prop in ordered), ""]
         )
@@ -111,8 +112,9 @@ def nested_types(*properties: Property) -> list[ObjectType]:
     found: dict[str, ObjectType] = {}
     waiting = list(properties)
     while waiting:
-        kind = object_of(waiting.pop(0).type)
-        if kind is not None and kind.name not in found:
+        prop = waiting.pop(0)
+        kind = object_of(prop.type)
+        if kind is not None and kind.name not in found and not prop.traits.hidden:
             found[kind.name] = kind
             waiting += kind.properties.values()
     return list(found.values())

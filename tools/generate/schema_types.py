@@ -51,7 +51,7 @@ class Types:
 
     def properties(self, properties: dict[str, Property], side: Side) -> Json:
         """Describe properties by name, as the schema's `properties` and `inputProperties` hold them."""
-        return {name: self._property(prop, side) for name, prop in properties.items()}
+        return {name: self._property(prop, side) for name, prop in properties.items() if not prop.traits.hidden}
 
     def _property(self, prop: Property, side: Side) -> Json:
         described = {**self._type(prop.type, side.nested), "description": description_of(prop)}

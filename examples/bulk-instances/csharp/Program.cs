@@ -45,7 +45,7 @@ return await Deployment.RunAsync(() =>
 
     return new Dictionary<string, object?>
     {
-        ["created"] = workers.CreatedCount,
+        ["created"] = workers.MemberCount,
         ["running"] = workers.RunningCount,
     };
 });

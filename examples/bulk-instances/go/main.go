@@ -39,7 +39,7 @@ func main() {
 		if err != nil {
 			return err
 		}
-		ctx.Export("created", workers.CreatedCount)
+		ctx.Export("created", workers.MemberCount)
 		ctx.Export("running", workers.RunningCount)
 		return nil
 	})

@@ -41,7 +41,7 @@ public class App {
                 .build())
             .build());
 
-        ctx.export("created", workers.createdCount());
+        ctx.export("created", workers.memberCount());
         ctx.export("running", workers.runningCount());
     }
 }

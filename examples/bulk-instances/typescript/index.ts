@@ -26,5 +26,5 @@ const workers = new gcpx.compute.BulkInstances("workers", {
     },
 });
 
-export const created = workers.createdCount;
+export const created = workers.memberCount;
 export const running = workers.runningCount;

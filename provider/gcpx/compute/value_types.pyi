@@ -125,7 +125,6 @@ class BulkInstancesQueryValues(TypedDict, total=False):
 
 class BulkInstancesValues(TypedDict, total=False):
     count: int
-    createdCount: int
     fallbacks: list[FallbackValues]
     fleetId: str
     generation: str
@@ -134,6 +133,8 @@ class BulkInstancesValues(TypedDict, total=False):
     lastRollingAction: str
     locationPolicy: LocationPolicyValues
     lostMembers: list[LostMemberValues]
+    maxDeleted: int | str
+    memberCount: int
     memberNames: list[str]
     members: list[MemberValues]
     minCount: int
@@ -611,8 +612,8 @@ class PhysicalHostTopologyValues(TypedDict, total=False):
     subblock: str
 
 class PlacementValues(TypedDict, total=False):
+    membersPerPolicy: int
     policies: list[str]
-    size: int
 
 class QuotaExceededInfoValues(TypedDict, total=False):
     dimensions: dict[str, str]
@@ -630,7 +631,7 @@ class QuotaValues(TypedDict, total=False):
 
 class ReadinessValues(TypedDict, total=False):
     guestAttribute: str
-    status: str
+    stableFor: int
     within: int
 
 class RegionListParametersValues(TypedDict, total=False):
@@ -857,10 +858,8 @@ class UpcomingMaintenanceValues(TypedDict, total=False):
 
 class UpdatePolicyValues(TypedDict, total=False):
     keepNames: bool
-    maxDeleted: int | str
     maxSurge: int | str
     maxUnavailable: int | str
-    minReadySec: int
     minimalAction: str
     mostDisruptiveAction: str
     onFailure: str

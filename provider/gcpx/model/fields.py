@@ -77,6 +77,28 @@ def rule(words: str, source: str, *, about: str = "", warns: bool = False) -> Ca
     return made
 
 
+def requirement(
+    place: str, words: str, source: str, *, about: str = "", warns: bool = False
+) -> Callable[[Callable[[Any], bool]], Rule]:
+    """Make a rule of a function that says whether values keep it.
+
+    Args:
+        place: the path of the property that is at fault if they do not.
+        words: what it must be, and why: the reason of the failure and, after the place, the text of the reference.
+        source: as in `Rule`.
+        about: as in `Rule`.
+        warns: as in `Rule`.
+    """
+
+    def made(keeps: Callable[[Any], bool]) -> Rule:
+        def find(values: Any) -> list[Failure]:
+            return [] if keeps(values) else [Failure(place, words)]
+
+        return Rule(getattr(keeps, "__name__", "rule").strip("_"), f"{place} {words}", source, find, about, warns)
+
+    return made
+
+
 def exclusive(*names: str, source: str = "the API's description") -> Rule:
     """Allow at most one of these properties."""
 
@@ -152,6 +174,7 @@ class Traits:
         output: only the server sets it.
         computed: if the user leaves it out, the server chooses a value that depends on more than this property.
         volatile: an output that an update in place may change.
+        hidden: an output that only later updates need, so neither the schema nor the CLI shows it.
         always: present in every output, whatever the user sets and whatever fields a call asks for.
         in_url: part of the request's URL, not of its body.
         unsent: only gcpx itself acts on the property; no request contains it.
@@ -190,6 +213,7 @@ class Traits:
     output: bool = False
     computed: bool = False
     volatile: bool = False
+    hidden: bool = False
     always: bool = False
     in_url: bool = False
     unsent: bool = False

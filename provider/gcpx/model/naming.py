@@ -23,6 +23,8 @@ UNREAD: Final = "__unread"
 """Marks outputs of a resource that was created but never read: the values that Google chose are not known yet.
 
 The value is true or, if it is known, the numeric ID of what the creation changes, such as an instance."""
+KEPT: Final = "__kept"
+"""A hidden output: the outputs that only later updates need, which are declared as hidden."""
 CREATION: Final = "__creation"
 """A hidden output: how the resource was created, the fields of a `CreationMark`."""
 STACK_DIGITS: Final = 8

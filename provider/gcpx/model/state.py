@@ -7,6 +7,7 @@ from typing import Any
 
 from gcpx.model.compare import ANYWHERE, Comparison, is_absent
 from gcpx.model.fields import SCALARS, ListOf, MapOf, ObjectType, Property, Type, empty_value, has_outputs
+from gcpx.model.naming import KEPT
 from gcpx.model.values import UNKNOWN, Path, reveal
 
 
@@ -16,7 +17,7 @@ def absent_output(prop: Property) -> Any:
     SDKs take an output that is missing, or null, for unknown in every preview. So it is empty, or false. Numbers and
     objects have no such value: every number means something, and an object may have required properties.
     """
-    if prop.traits.always or prop.traits.required:
+    if prop.traits.always or prop.traits.required or prop.traits.hidden:
         return None
     return False if prop.type == SCALARS[bool] and prop.default is False else empty_value(prop.type)
 
@@ -35,6 +36,22 @@ def without_absent(kind: ObjectType, outputs: dict[str, Any]) -> dict[str, Any]:
         for name, value in outputs.items()
         if name not in kind.properties or value is None or reveal(value) != absent_output(kind.properties[name])
     }
+
+
+def with_hidden(kind: ObjectType, outputs: dict[str, Any]) -> dict[str, Any]:
+    """Return outputs as the engine gets them: it hides those that are declared as hidden, below a key of their own."""
+    hidden = [name for name in outputs if name in kind.properties and kind.properties[name].traits.hidden]
+    kept = {name: outputs[name] for name in hidden if outputs[name] is not None}
+    shown = {name: value for name, value in outputs.items() if name not in hidden} if hidden else outputs
+    return {**shown, KEPT: kept} if kept else shown
+
+
+def without_hiding(outputs: dict[str, Any]) -> dict[str, Any]:
+    """Return outputs of the state with those that `with_hidden` has hidden in their places."""
+    kept = outputs.get(KEPT)
+    return (
+        {**{key: value for key, value in outputs.items() if key != KEPT}, **kept} if isinstance(kept, dict) else outputs
+    )
 
 
 def merged_outputs(

@@ -10,6 +10,7 @@ from gcpx.model import lifecycle
 from gcpx.model.naming import UNREAD, without_hidden
 from gcpx.model.resource import PartialError, Resource, State
 from gcpx.model.secrecy import mark_secrets
+from gcpx.model.state import with_hidden
 from gcpx.model.values import reveal
 from gcpx.protocol.failures import InitFailed, NotUnderstood
 from gcpx.protocol.wire import encode
@@ -56,4 +57,5 @@ class Outputs:
         return self._marked(known | lifecycle.hidden_outputs(state))
 
     def _marked(self, values: dict[str, Any]) -> Any:
-        return encode(mark_secrets(self.resource.type, values, self.inputs, former=(self.old, self.prior)))
+        marked = mark_secrets(self.resource.type, values, self.inputs, former=(self.old, self.prior))
+        return encode(with_hidden(self.resource.type, marked))

@@ -18,7 +18,7 @@ from gcpx.model.naming import AUTONAMED, name_inputs, without_hidden
 from gcpx.model.redaction import redact
 from gcpx.model.resource import Context, NothingToImport, PartialError, Resource, State
 from gcpx.model.secrecy import mark_secrets
-from gcpx.model.state import with_absent, without_absent
+from gcpx.model.state import with_absent, with_hidden, without_absent, without_hiding
 from gcpx.model.values import has_unknown, reveal
 from gcpx.protocol import proto, wire
 from gcpx.protocol.engine import EngineLog
@@ -199,7 +199,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             if importing
             else lifecycle.refresh(resource, state, plain, reveal(prior))
         )
-        outputs = encode(mark_secrets(resource.type, lifecycle.outputs_of(resource, state, fresh), inputs, prior))
+        shown = mark_secrets(resource.type, lifecycle.outputs_of(resource, state, fresh), inputs, prior)
+        outputs = encode(with_hidden(resource.type, shown))
         refreshed = encode(mark_secrets(resource.type, fresh, inputs, prior))
         if unfinished:
             raise InitFailed(state.id, outputs, refreshed, unfinished)
@@ -281,7 +282,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
 
 def _outputs_in(message: Any, resource: Resource) -> dict[str, Any]:
     """Read the outputs in the state; those that the resource lacks are left out."""
-    return without_absent(resource.type, decode(message))
+    return without_absent(resource.type, without_hiding(decode(message)))
 
 
 def _send_redacted(

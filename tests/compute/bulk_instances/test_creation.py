@@ -30,7 +30,7 @@ def test_a_fleet_is_created_in_one_call(engine, cloud):
     assert (first["status"], first["zone"]) == ("RUNNING", "us-east1-b")
     assert (first["machineType"], first["localSsds"]) == ("e2-small", 0)
     assert created.outputs["perLocationStatus"]["zones/us-east1-b"]["createdVmCount"] == 3
-    assert created.outputs["operationGroupId"]
+    assert created.outputs["__kept"]["operationGroupId"]
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_a_lost_response_creates_one_fleet(engine, cloud, fault):
     cloud.fail(BULK, **fault)
     created = engine.create(FLEET, "workers", fleet())
 
-    assert created.outputs["createdCount"] == 3
+    assert created.outputs["memberCount"] == 3
     assert cloud.emulator.store.counts()["instances"] == 3
     assert len({entry["query"]["requestId"] for entry in cloud.requests(BULK)}) == 1
 
@@ -122,4 +122,4 @@ def test_a_creation_that_takes_too_long_is_kept_in_the_state(engine, cloud):
         engine.urn(FLEET, "workers"), failed[0].partial.id, inputs, driver.plain(failed[0].partial.properties)
     )
     cloud.finish_operations()
-    assert engine.update(state, fleet()).outputs["createdCount"] == 3, "the instances are counted, not created twice"
+    assert engine.update(state, fleet()).outputs["memberCount"] == 3, "the instances are counted, not created twice"

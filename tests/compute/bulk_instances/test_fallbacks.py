@@ -174,7 +174,7 @@ def test_what_was_created_before_an_error_stays_in_the_state(engine, cloud):
     assert "not like this" in partial.reasons[0]
     assert "4 of 10 instances exist" in partial.reasons[0]
     state = driver.Resource(engine.urn(FLEET, "workers"), partial.id, driver.plain(partial.inputs), driver.plain(partial.properties))  # fmt: skip
-    assert state.outputs["createdCount"] == 4
+    assert state.outputs["memberCount"] == 4
     assert _zones(engine.update(state, inputs)) == {"us-east1-b": 4, "us-east1-c": 6}
 
 
@@ -191,7 +191,7 @@ def test_a_fleet_that_has_its_minimum_after_all_attempts_is_created_with_a_warni
     set_limits(cloud, zones={"us-east1-b": 4, "us-east1-c": 3, "us-east1-d": 0})
     created = engine.create(FLEET, "workers", fleet(count=10, minCount=7, **THEN_C))
 
-    assert created.outputs["createdCount"] == 7
+    assert created.outputs["memberCount"] == 7
     assert any("7 of 10 instances exist" in said for _, _, said in engine.log.messages)
 
 
@@ -203,7 +203,7 @@ def test_a_fleet_that_has_exactly_its_minimum_when_google_refuses_the_last_reque
     cloud.fail(BULK, status=403, reason="quotaExceeded", message="used up")
     created = engine.create(FLEET, "workers", fleet(count=10, minCount=4, **THEN_C))
 
-    assert created.outputs["createdCount"] == 4
+    assert created.outputs["memberCount"] == 4
     assert any("4 of 10 instances exist" in said for _, _, said in engine.log.messages)
 
 

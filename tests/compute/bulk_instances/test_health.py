@@ -50,7 +50,7 @@ def test_a_stopped_member_tells_its_status_and_why_it_is_stopped(engine, cloud, 
 
     assert _by_name(found, "status") == {"web-001": "RUNNING", "web-002": status, "web-003": "RUNNING"}
     assert _by_name(found, "stopReason") == {"web-001": None, "web-002": reason, "web-003": None}
-    assert (found.outputs["createdCount"], found.outputs["runningCount"]) == (3, 2)
+    assert (found.outputs["memberCount"], found.outputs["runningCount"]) == (3, 2)
     assert cloud.calls("compute.zoneOperations") == [OPERATIONS]
 
 
@@ -182,7 +182,7 @@ def test_a_fleet_whose_members_are_all_stopped_is_drift_and_not_gone(engine, clo
     for member in created.outputs["members"]:
         stop(cloud, member["name"])
     refreshed = engine.refresh(created)
-    assert (refreshed.outputs["createdCount"], refreshed.outputs["runningCount"]) == (2, 0)
+    assert (refreshed.outputs["memberCount"], refreshed.outputs["runningCount"]) == (2, 0)
     assert engine.diff(refreshed, program).changes
     assert engine.refresh(refreshed) == refreshed
     for member in created.outputs["members"]:
@@ -272,7 +272,7 @@ def test_an_update_after_a_refresh_does_with_stopped_members_as_the_input_says(
     cloud.post(f"/compute/v1/{instance_path('web-002')}/stop", {})
     updated = engine.update(engine.refresh(created), program)
 
-    assert (updated.outputs["createdCount"], updated.outputs["runningCount"]) == (3, running)
+    assert (updated.outputs["memberCount"], updated.outputs["runningCount"]) == (3, running)
     assert (_by_name(updated, "id").get("web-002") == _by_name(created, "id")["web-002"]) is same
     assert set(_by_name(updated, "stopReason").values()) == ({None} if running == 3 else {None, "REQUESTED"})
     assert engine.refresh(updated) == updated

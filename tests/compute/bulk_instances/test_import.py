@@ -28,7 +28,7 @@ def test_a_fleet_is_imported_without_a_change(engine, cloud, form):
         engine.diff(imported, fleet(labels={"role": "worker"}, fleetId=imported.inputs["fleetId"])).changes == NO_CHANGE
     )
     grown = engine.update(imported, {**program, "count": 4})
-    assert grown.outputs["createdCount"] == 4
+    assert grown.outputs["memberCount"] == 4
     assert cloud.get(instance_path("web-004"))["labels"].get("role") == "worker"
 
 

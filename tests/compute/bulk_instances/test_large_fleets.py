@@ -45,7 +45,7 @@ def test_a_large_fleet_takes_several_requests_and_the_next_run_completes_it_also
     cloud.fail(BULK, drop="after")
     completed = engine.update(state, inputs)
 
-    assert completed.outputs["createdCount"] == 5002
+    assert completed.outputs["memberCount"] == 5002
     assert cloud.emulator.store.counts()["instances"] == 5002
     assert len(cloud.requests(BULK)) == 3, "the operation of the lost request is found, so that it is not sent again"
 
@@ -54,6 +54,6 @@ def test_after_a_request_that_fell_short_no_more_are_sent(engine, cloud):
     set_limits(cloud, zones={"us-east1-b": 10, "us-east1-c": 10, "us-east1-d": 10})
     created = engine.create(FLEET, "workers", {**LARGE, "minCount": 0})
 
-    assert created.outputs["createdCount"] == 10
+    assert created.outputs["memberCount"] == 10
     assert len(cloud.requests(BULK)) == 1
     assert sum(shortfall["count"] for shortfall in created.outputs["shortfalls"]) == 4990

@@ -93,7 +93,7 @@ def test_an_edit_is_refused_or_replaces_the_fleet_or_keeps_every_member(engine, 
     if found.replaces and not found.deleteBeforeReplace:
         engine.delete(deployed.resource)
 
-    assert updated.outputs["createdCount"] == program.get("count", 2)
+    assert updated.outputs["memberCount"] == program.get("count", 2)
     assert engine.refresh(updated).outputs["members"] == updated.outputs["members"]
 
 
@@ -160,7 +160,7 @@ def test_members_found_by_another_label_or_a_pattern_join_no_other_fleet(engine,
 
     own = {"gcpx-generation": created.outputs["generation"]}
     assert cloud.get(instance_path("t-1"))["labels"] == {**ROLE, **own}
-    assert engine.refresh(other).outputs["createdCount"] == 1
+    assert engine.refresh(other).outputs["memberCount"] == 1
 
 
 def test_an_instance_without_the_label_is_not_a_member_of_a_fleet_with_an_empty_label(engine, cloud):
@@ -249,7 +249,7 @@ def test_resources_that_create_the_same_fleet_at_once_create_it_once(engine, clo
     made = [call.result() for call in calls if call.code() == grpc.StatusCode.OK]
 
     assert set(codes) == {grpc.StatusCode.OK, grpc.StatusCode.ALREADY_EXISTS}
-    assert [driver.plain(found.properties)["createdCount"] for found in made] == [2]
+    assert [driver.plain(found.properties)["memberCount"] for found in made] == [2]
     assert cloud.emulator.store.counts()["instances"] == 2
 
 

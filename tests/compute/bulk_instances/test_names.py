@@ -49,7 +49,7 @@ def test_a_pattern_with_text_after_its_number_keeps_it(engine, cloud):
     repaired = engine.update(engine.refresh(created), fleet(99, namePattern=pattern))
 
     assert cloud.requests(BULK)[-1]["body"]["perInstanceProperties"] == {"z-07-x": {}}
-    assert repaired.outputs["createdCount"] == 99
+    assert repaired.outputs["memberCount"] == 99
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ LIST = "compute.instances.aggregatedList"
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
 NAMES = {"alpha": {}, "beta": {"hostname": "beta.example.com"}}
 NAMED = {"region": "us-east1", "instanceProperties": properties(), "perInstanceProperties": NAMES}
-NONE = {"createdCount": 0, "runningCount": 0, "members": [], "count": 0}
+NONE = {"memberCount": 0, "runningCount": 0, "members": [], "count": 0}
 PROGRAMS = {"numbered": fleet(2), "named": NAMED}
 
 
@@ -61,7 +61,7 @@ def test_a_fleet_is_parked_with_its_minimum_kept_for_later(engine, cloud):
     back = engine.update(parked, fleet(4, minCount=2))
 
     assert cloud.requests(BULK)[-1]["body"]["minCount"] == "2"
-    assert back.outputs["createdCount"] == 4
+    assert back.outputs["memberCount"] == 4
 
 
 def test_an_instance_that_a_refresh_takes_into_a_parked_fleet_is_drift_and_is_deleted(engine, cloud):

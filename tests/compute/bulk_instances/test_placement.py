@@ -30,7 +30,7 @@ def _groups(cloud, resource):
 
 
 def test_members_are_divided_into_groups_of_the_allowed_size(engine, cloud, racks):
-    created = engine.create(FLEET, "workers", fleet(50, placement={"policies": racks, "size": 22}))
+    created = engine.create(FLEET, "workers", fleet(50, placement={"policies": racks, "membersPerPolicy": 22}))
 
     assert {policy: len(zones) for policy, zones in _groups(cloud, created).items()} == {"rack-1": 22, "rack-2": 22, "rack-3": 6}  # fmt: skip
     assert [entry["body"]["count"] for entry in cloud.requests(BULK)] == ["22", "22", "6"]
@@ -39,7 +39,7 @@ def test_members_are_divided_into_groups_of_the_allowed_size(engine, cloud, rack
 
 
 def test_growth_fills_the_groups_in_their_zones(engine, cloud, racks):
-    placed = {"placement": {"policies": racks, "size": 4}}
+    placed = {"placement": {"policies": racks, "membersPerPolicy": 4}}
     in_c = {"locationPolicy": {"zones": [{"zone": "zones/us-east1-c"}]}}
     created = engine.create(FLEET, "workers", fleet(2, **placed, **in_c))
     grown = engine.update(created, fleet(6, **placed))
@@ -51,7 +51,9 @@ def test_growth_fills_the_groups_in_their_zones(engine, cloud, racks):
 
 def test_a_group_that_fell_short_is_filled_by_a_fallback(engine, cloud, racks):
     set_limits(cloud, machineTypes={zone: {"e2-small": 3} for zone in ("us-east1-b", "us-east1-c", "us-east1-d")})
-    inputs = fleet(6, placement={"policies": racks, "size": 4}, fallbacks=[{"machineType": "n2-standard-2"}])
+    inputs = fleet(
+        6, placement={"policies": racks, "membersPerPolicy": 4}, fallbacks=[{"machineType": "n2-standard-2"}]
+    )
     created = engine.create(FLEET, "workers", inputs)
 
     groups = _groups(cloud, created)
@@ -68,10 +70,10 @@ def test_policies_of_the_instance_properties_stay(engine, cloud, racks):
 
 
 @pytest.mark.parametrize(("inputs", "path", "words"), [
-    (fleet(23, placement={"policies": ["a"], "size": 22}), "placement.policies", "22 members, but count is 23"),
+    (fleet(23, placement={"policies": ["a"], "membersPerPolicy": 22}), "placement.policies", "22 members, but count is 23"),
     (fleet(151, placement={"policies": ["a"]}), "placement.policies", "room for 150 members, but count is 151"),
     (fleet(placement={"policies": []}), "placement.policies", "is required"),
-    (fleet(placement={"policies": ["a"], "size": 1501}), "placement.size", "1 to 1,500"),
+    (fleet(placement={"policies": ["a"], "membersPerPolicy": 1501}), "placement.membersPerPolicy", "1 to 1,500"),
     (fleet(placement={"policies": ["a", "a"]}), "placement.policies[1]", "must differ"),
     (fleet(placement={"policies": ["a"]}, locationPolicy={"targetShape": "BALANCED"}), "locationPolicy.targetShape", "must be ANY_SINGLE_ZONE with placement"),
     (fleet(placement={"policies": ["a"]}, fallbacks=[{"zones": ["us-east1-b"]}]), "fallbacks[0].zones", "stays in their zone"),
@@ -84,7 +86,7 @@ def test_placement_that_cannot_work_is_refused_at_preview(engine, cloud, inputs,
 
 
 @pytest.mark.parametrize("placement", [
-    UNKNOWN, {"policies": UNKNOWN}, {"policies": [UNKNOWN, UNKNOWN]}, {"policies": ["a"], "size": UNKNOWN},
+    UNKNOWN, {"policies": UNKNOWN}, {"policies": [UNKNOWN, UNKNOWN]}, {"policies": ["a"], "membersPerPolicy": UNKNOWN},
 ], ids=str)  # fmt: skip
 def test_placement_that_is_not_known_yet_is_accepted(engine, placement):
     assert engine.failures(FLEET, fleet(placement=placement)) == {}
@@ -129,5 +131,5 @@ def test_a_fleet_has_the_scheduling_of_its_inputs(engine, cloud, scheduling):
         request["body"]["instanceProperties"]["scheduling"].items()
         >= {name: value for name, value in scheduling.items() if not isinstance(value, dict)}.items()
     )
-    assert created.outputs["createdCount"] == 3
+    assert created.outputs["memberCount"] == 3
     assert engine.diff(created, fleet(scheduling=scheduling)).changes == 1

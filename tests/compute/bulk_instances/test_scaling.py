@@ -23,12 +23,12 @@ def test_a_fleet_grows_in_one_call_and_shrinks_from_the_highest_number_down(engi
     assert "compute.instances.get" not in cloud.calls()
     assert engine.refresh(shrunk) == shrunk
     grown_again = engine.update(shrunk, fleet(count=5))
-    assert grown_again.outputs["createdCount"] == 5, "the same growth later is another request"
+    assert grown_again.outputs["memberCount"] == 5, "the same growth later is another request"
 
 
 def test_a_thousand_members_are_read_by_pages_of_zones_and_ten_of_them_deleted_in_ten_calls(engine, cloud):
     created = engine.create(FLEET, "many", fleet(count=1000, namePattern="m-####"))
-    assert created.outputs["createdCount"] == 1000
+    assert created.outputs["memberCount"] == 1000
     cloud.emulator.requests.kept.clear()
     engine.refresh(created)
     assert cloud.calls() == [ZONE_LIST] * 4, "two pages of one zone, and one of each of the two others"

@@ -17,7 +17,7 @@ def test_a_fleet_that_has_its_minimum_is_created_with_a_warning(engine, cloud):
     set_limits(cloud, zones={"us-east1-b": 7, "us-east1-c": 0, "us-east1-d": 0})
     created = engine.create(FLEET, "workers", fleet(count=10, minCount=5))
 
-    assert created.outputs["createdCount"] == 7
+    assert created.outputs["memberCount"] == 7
     assert created.outputs["perLocationStatus"]["zones/us-east1-b"]["failedToCreateVmCount"] == 3
     assert ("WARNING", created.urn) in [
         (severity, urn) for severity, urn, said in engine.log.messages if "7 of 10" in said
@@ -25,7 +25,7 @@ def test_a_fleet_that_has_its_minimum_is_created_with_a_warning(engine, cloud):
     assert engine.diff(created, fleet(count=10, minCount=5)).changes == NO_CHANGE
     set_limits(cloud)
     refreshed = engine.refresh(created)
-    assert engine.update(refreshed, fleet(count=10, minCount=5)).outputs["createdCount"] == 10
+    assert engine.update(refreshed, fleet(count=10, minCount=5)).outputs["memberCount"] == 10
 
 
 def test_a_minimum_of_0_is_sent_and_accepts_any_number(engine, cloud):
@@ -33,7 +33,7 @@ def test_a_minimum_of_0_is_sent_and_accepts_any_number(engine, cloud):
     created = engine.create(FLEET, "workers", fleet(count=10, minCount=0))
 
     assert cloud.requests(BULK)[0]["body"]["minCount"] == "0"
-    assert engine.refresh(created).outputs["createdCount"] == 1
+    assert engine.refresh(created).outputs["memberCount"] == 1
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_creation_that_created_nothing_fails_with_the_reason(engine, cloud, fa
     )
     assert all(word in failed[0].message for word in words), failed[0].message
     set_limits(cloud)
-    assert engine.create(FLEET, "workers", fleet(count=10, minCount=0)).outputs["createdCount"] == 10
+    assert engine.create(FLEET, "workers", fleet(count=10, minCount=0)).outputs["memberCount"] == 10
 
 
 def test_growth_that_created_nothing_keeps_the_fleet_and_warns(engine, cloud):
@@ -63,7 +63,7 @@ def test_growth_that_created_nothing_keeps_the_fleet_and_warns(engine, cloud):
     grown = engine.update(created, fleet(count=5, minCount=0))
 
     assert cloud.requests(BULK)[-1]["body"]["minCount"] == "0"
-    assert grown.outputs["createdCount"] == 2
+    assert grown.outputs["memberCount"] == 2
     assert any("2 of 5" in said for _, _, said in engine.log.messages)
 
 
@@ -110,5 +110,5 @@ def test_growth_that_failed_keeps_the_existing_members_in_the_state_and_is_repea
     assert "something broke" in partial.reasons[0]
     assert "30 of 100 instances exist" in partial.reasons[0]
     state = driver.Resource(created.urn, partial.id, driver.plain(partial.inputs), driver.plain(partial.properties))
-    assert state.outputs["createdCount"] == 30
-    assert engine.update(state, fleet(count=100)).outputs["createdCount"] == 100
+    assert state.outputs["memberCount"] == 30
+    assert engine.update(state, fleet(count=100)).outputs["memberCount"] == 100

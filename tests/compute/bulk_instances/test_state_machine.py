@@ -275,7 +275,7 @@ class FleetMachine(RuleBasedStateMachine):
         assert not stopped
         assert self.stack.state is not None
         if program.action is not None and program.updated >= program.count > 0:
-            assert self.stack.state.outputs["lastRollingAction"] == hash_for_label(program.action[1])
+            assert self.stack.state.outputs["__kept"]["lastRollingAction"] == hash_for_label(program.action[1])
         generation = self.stack.state.outputs["generation"]
         current = [item for item in members if item["labels"].get("gcpx-generation") == generation]
         assert len(current) >= program.updated, [item["labels"] for item in members]

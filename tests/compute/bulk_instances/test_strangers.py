@@ -232,7 +232,7 @@ def test_a_refresh_takes_what_matches_into_a_fleet_that_the_user_defined(cloud, 
     stranger = copy_of(cloud, "web-001", "web-777")
     stack.end_plugin()
     stack.refresh()
-    assert stack.state.outputs["createdCount"] == 4
+    assert stack.state.outputs["memberCount"] == 4
     assert "web-777" in said(stack)
     stack.end_plugin()
     stack.preview(inputs)

@@ -8,7 +8,7 @@ fleet = gcpx.compute.BulkInstances("f", count=1, name_pattern="f-#", instance_pr
 names: pulumi.Output[list[str]] = fleet.members.apply(lambda members: [member.name for member in members])
 links: pulumi.Output[list[str]] = fleet.members.apply(lambda members: [member.self_link for member in members])
 zones: pulumi.Output[set[str]] = fleet.members.apply(lambda members: {member.zone for member in members})
-made: pulumi.Output[int] = fleet.created_count
+made: pulumi.Output[int] = fleet.member_count
 template = gcpx.compute.InstanceTemplate("t", properties={"machine_type": "e2-micro"})
 image = gcpx.compute.MachineImage("i", source_instance="zones/z/instances/i")
 attachment = gcpx.compute.DiskAttachment("a", instance="zones/z/instances/i", disk="d")

@@ -28,11 +28,11 @@ _ROLLING = {
     "maxUnavailable": _AMOUNT,
     "onFailure": st.sampled_from(["STOP", "ROLL_BACK"]),
     "pauseAfter": _AMOUNT,
-    "ready": inputs_with({}, {"status": st.just("RUNNING"), "within": st.integers(1, 600), "guestAttribute": st.sampled_from(["app/state", "app/state=ready"])}),
+    "ready": inputs_with({}, {"within": st.integers(1, 600), "stableFor": st.integers(0, 60), "guestAttribute": st.sampled_from(["app/state", "app/state=ready"])}),
 }  # fmt: skip
 _UPDATE_POLICY = (
     st.just({"maxUnavailable": 1})
-    | inputs_with(_ROLLING, {"maxDeleted": _AMOUNT, "maxSurge": _AMOUNT, "minimalAction": _ACTIONS})
+    | inputs_with(_ROLLING, {"maxSurge": _AMOUNT, "minimalAction": _ACTIONS})
     | inputs_with(_ROLLING, {"keepNames": st.booleans(), "mostDisruptiveAction": _ACTIONS})
 )
 _FALLBACKS = st.lists(
@@ -105,11 +105,11 @@ SAMPLE = Sample(
     inputs=fleet(2),
     any_inputs=inputs_with(
         {"region": st.just("us-east1"), "count": st.integers(0, 3), "namePattern": names.map(lambda name: f"{name}-####"), "instanceProperties": _INSTANCE},
-        {"fallbacks": _FALLBACKS, "placement": st.sampled_from([{"policies": ["rack"], "size": 3}, {"policies": ["rack", "shelf"]}]), "updatePolicy": _UPDATE_POLICY,
-         "minCount": st.just(1), "onStopped": st.sampled_from(["START", "REPLACE", "KEEP"]), "locationPolicy": st.sampled_from([{"targetShape": "ANY_SINGLE_ZONE"}, {"targetShape": "BALANCED"}, {"locations": {"zones/us-east1-b": {"preference": "ALLOW"}}}])},
+        {"fallbacks": _FALLBACKS, "placement": st.sampled_from([{"policies": ["rack"], "membersPerPolicy": 3}, {"policies": ["rack", "shelf"]}]), "updatePolicy": _UPDATE_POLICY,
+         "maxDeleted": _AMOUNT, "minCount": st.just(1), "onStopped": st.sampled_from(["START", "REPLACE", "KEEP"]), "locationPolicy": st.sampled_from([{"targetShape": "ANY_SINGLE_ZONE"}, {"targetShape": "BALANCED"}, {"locations": {"zones/us-east1-b": {"preference": "ALLOW"}}}])},
     ),
     api=ApiObject.compute("BulkInsertInstanceResource"),
-    own={"createdCount", "fallbacks", "fleetId", "generation", "lastRollingAction", "lostMembers", "memberNames", "members", "onStopped", "operationGroupId", "perLocationStatus", "placement", "project", "region", "removedKeys", "rollingAction", "runningCount", "shortfalls", "updatePolicy"},
+    own={"memberCount", "fallbacks", "fleetId", "generation", "lastRollingAction", "lostMembers", "maxDeleted", "memberNames", "members", "onStopped", "operationGroupId", "perLocationStatus", "placement", "project", "region", "removedKeys", "rollingAction", "runningCount", "shortfalls", "updatePolicy"},
     read_method="compute.instances.list",
     later_calls=("compute.regionOperations.wait", "compute.instances.list"),
     lives={

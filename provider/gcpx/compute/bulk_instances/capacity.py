@@ -239,7 +239,7 @@ class PlacementGroup:
 def placement_groups(inputs: BulkInstancesValues, members: list[Instance]) -> list[PlacementGroup]:
     """Return the groups of a fleet in the order of its policies; empty if it has no `placement`."""
     placement = nested(inputs, "placement")
-    size = as_integer(placement.get("size")) or DEFAULT_SIZE
+    size = as_integer(placement.get("membersPerPolicy")) or DEFAULT_SIZE
     return [_group(name_of(policy), size, members) for policy in placement.get("policies") or ()]
 
 
@@ -276,8 +276,8 @@ class Placement(Record):
         url="regions/resourcePolicies",
         min_items=1,
     )
-    size: int = field(
-        f"The maximum number of members in one group, such as `22`: at least 1, at most {MOST_INSTANCES:,}. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, {MOST_INSTANCES:,} with 3) and on the machine type. Default: {DEFAULT_SIZE}.",
+    members_per_policy: int = field(
+        f"The maximum number of members that share one policy, such as `22`: at least 1, at most {MOST_INSTANCES:,}. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, {MOST_INSTANCES:,} with 3) and on the machine type. Default: {DEFAULT_SIZE}.",
         minimum=1,
         maximum=MOST_INSTANCES,
         source=PLACEMENT_POLICIES,
@@ -285,7 +285,7 @@ class Placement(Record):
 
 
 @rule(
-    "placement must have enough policies for count: each takes at most size members",
+    "placement must have enough policies for count: each takes at most membersPerPolicy members",
     PLACEMENT_POLICIES,
     about="placement",
 )
@@ -301,7 +301,7 @@ def placement_has_room_for_all(values: BulkInstancesValues) -> list[Failure]:
 def placement_room(values: BulkInstancesValues) -> int | None:
     """Return how many members fit into the groups of a fleet; None if it has none, or if that is not known."""
     placement = nested(values, "placement")
-    policies, size = placement.get("policies"), placement.get("size")
+    policies, size = placement.get("policies"), placement.get("membersPerPolicy")
     each = as_integer(size) if size is not None else DEFAULT_SIZE
     return len(policies) * each if isinstance(policies, list) and policies and each is not None else None
 

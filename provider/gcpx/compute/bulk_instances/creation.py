@@ -776,7 +776,7 @@ def report_shortfall(context: Context, inputs: BulkInstancesValues, state: State
         PartialError: the creation failed for a reason other than a shortage, or the fleet has fewer instances than its
             minimum.
     """
-    size, existing = FleetSize.of(inputs), state.properties["createdCount"]
+    size, existing = FleetSize.of(inputs), state.properties["memberCount"]
     if not existing:
         raise creation.explained_error or NoInstanceCreatedError(size.wanted, creation.explanation)
     if existing >= size.wanted:

@@ -156,7 +156,9 @@ class LocationPolicy(Record):
     )
 
 
-_NUMERIC_ID: Final = Form(r"[0-9]{1,20}", "a numeric ID, such as 4815162342")
+_NAME_OR_ID: Final = Form(
+    r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?|[0-9]{1,20}", "a name, such as web-0007, or a numeric ID, such as 4815162342"
+)
 _GUEST_ATTRIBUTE: Final = Form(
     r"[A-Za-z0-9_.-]+/[A-Za-z0-9_./-]+(?:=.*)?", "NAMESPACE/KEY or NAMESPACE/KEY=VALUE, such as app/state=ready"
 )
@@ -164,19 +166,19 @@ _GUEST_ATTRIBUTE: Final = Form(
 
 @record
 class Readiness(Record):
-    """When a member that was created, restarted or started is ready, so that the next batch may begin."""
+    """When a member that was created, restarted or started is ready, so that the next batch may begin: when it runs, and what else is set here."""
 
     guest_attribute: str = field(
         "The guest attribute that the member's own software sets when it is ready, as `NAMESPACE/KEY`, with any value, or `NAMESPACE/KEY=VALUE`, such as `app/state=ready`. The instance must also be running, and its metadata must have `enable-guest-attributes: TRUE`. Guest attributes survive a restart, so the software should clear the attribute when it stops.",
         unsent=True,
         pattern=_GUEST_ATTRIBUTE,
     )
-    status: str = field(
-        "The status that the instance must have; only `RUNNING` is allowed. Default: `RUNNING`.",
+    stable_for: int = field(
+        "How many seconds the members of a batch are observed after they are ready, such as `60`, at most 3,600. The next batch begins if they are still ready then. Default: `0`.",
         unsent=True,
-        enum=("RUNNING",),
-        closed=True,
-        default="RUNNING",
+        minimum=0,
+        maximum=3600,
+        default=0,
     )
     within: int = field(
         "How many seconds the members of a batch, or of a new fleet, have to become ready, such as `300`; if they take longer, the rollout or the creation fails. Default: `600`.",
@@ -196,11 +198,6 @@ class UpdatePolicy(Record):
         "Give a member that replaces another one the same name, and the same zone if `locationPolicy` or a fallback still allows it. The old one is then deleted first, so `maxSurge` must be 0. Fleets with `perInstanceProperties` always keep names. Default: false.",
         unsent=True,
     )
-    max_deleted: int | str = field(
-        "How many members one update may delete, including those that new ones replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. If it would delete more, the preview fails, and so does the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.",
-        unsent=True,
-        normalize=as_integer_or_percentage,
-    )
     max_surge: int | str = field(
         "How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0` if `maxUnavailable` is set; otherwise `10%`, at least 1, as far as the names, addresses and `placement` of the fleet allow it.",
         unsent=True,
@@ -210,13 +207,6 @@ class UpdatePolicy(Record):
         "How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `0` if `maxSurge` is above 0; otherwise `10%`, at least 1. Without both settings, only members that are restarted, or that cannot be replaced by a new one first, become unavailable.",
         unsent=True,
         normalize=as_integer_or_percentage,
-    )
-    min_ready_sec: int = field(
-        "How many seconds the members of a batch are observed after they are ready, such as `60`, at most 3,600. The next batch begins if they are still ready then. Default: `0`.",
-        unsent=True,
-        minimum=0,
-        maximum=3600,
-        default=0,
     )
     minimal_action: str = field(
         "The least that is done to every member that does not have the new properties yet: `REFRESH` changes it while it runs, `RESTART` stops, changes and starts it, `REPLACE` deletes it and creates another one. Default: `REFRESH`.",
@@ -245,7 +235,8 @@ class UpdatePolicy(Record):
         normalize=as_integer_or_percentage,
     )
     ready: Readiness = field(
-        "When a member counts as ready, such as `{guestAttribute: app/state=ready, within: 300}`.", unsent=True
+        "When a member counts as ready, such as `{guestAttribute: app/state=ready, within: 300, stableFor: 60}`. Default: when it runs, within 600 seconds.",
+        unsent=True,
     )
 
 
@@ -261,9 +252,9 @@ class RollingAction(Record):
         closed=True,
     )
     members: list[str] = field(
-        'The numeric IDs of the members, as in the output `members`, such as `["4815162342"]`. A member that no longer exists is left out. An empty list chooses none. Default: all members of the state.',
+        'The members, by name or by numeric ID, as in the output `members`, such as `["web-0007", "4815162342"]`. A member that no longer exists is left out. A member that replaces another one under the same name counts as done. An empty list chooses none. Default: all members of the state.',
         unsent=True,
-        pattern=_NUMERIC_ID,
+        pattern=_NAME_OR_ID,
         identity="set",
         keeps_empty=True,
     )
@@ -361,9 +352,6 @@ class BulkInstancesModel(Record):
         minimum=0,
         source=rest(_METHOD, "count"),
     )
-    created_count: int = output_field(
-        "The number of instances that exist, whether they run or are stopped.", volatile=True, always=True
-    )
     fallbacks: list[Fallback] = field(
         "What to try, in this order, for instances that could not be created, such as `[{zones: [us-east1-c]}, {provisioningModel: STANDARD}]`: each is used in one more creation of the instances that are still missing. Changes in place; applies only to instances that are created later.",
         unsent=True,
@@ -389,7 +377,7 @@ class BulkInstancesModel(Record):
         patches="sourceInstanceTemplate",
     )
     last_rolling_action: str = output_field(
-        "A hash of the last `rollingAction.trigger` for which all members were handled.", volatile=True
+        "A hash of the last `rollingAction.trigger` for which all members were handled.", volatile=True, hidden=True
     )
     location_policy: LocationPolicy = field(
         "The zones in which instances may be created, such as `{zones: [{zone: zones/us-east1-b}]}`. Default: Google chooses one zone for all instances. Changes in place; applies only to instances that are created later.",
@@ -398,6 +386,15 @@ class BulkInstancesModel(Record):
     lost_members: list[LostMember] = output_field(
         "The members that no longer exist, in a fleet that keeps names. The next update creates them again under the same names.",
         volatile=True,
+        hidden=True,
+    )
+    max_deleted: int | str = field(
+        "How many members one update may delete, whether `count` is lowered or new members replace them: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. If it would delete more, the preview fails, and so does the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.",
+        unsent=True,
+        normalize=as_integer_or_percentage,
+    )
+    member_count: int = output_field(
+        "The number of instances that exist, whether they run or are stopped.", volatile=True, always=True
     )
     member_names: list[str] = output_field("The names of the instances, ordered.", volatile=True, always=True)
     members: list[Member] = output_field("The instances, ordered by name.", volatile=True, always=True)
@@ -420,7 +417,9 @@ class BulkInstancesModel(Record):
         unsent=True,
         source=HEALTH_SOURCE,
     )
-    operation_group_id: str = output_field("The ID of the operation group of the last creation.", volatile=True)
+    operation_group_id: str = output_field(
+        "The ID of the operation group of the last creation.", volatile=True, hidden=True
+    )
     per_instance_properties: dict[str, PerInstanceProperties] = field(
         "The instances to create, by name, with their own properties, such as `{web-a: {hostname: web-a.example.com}}`. Conflicts with `namePattern`. Changes in place: added instances are created, removed ones are deleted, and those whose properties change are deleted and created again."
     )
@@ -428,7 +427,7 @@ class BulkInstancesModel(Record):
         "The result of the last creation, by location, such as `zones/us-east1-b`.", volatile=True
     )
     placement: Placement = field(
-        "Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], size: 22}`. Changes in place; applies only to instances that are created later.",
+        "Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], membersPerPolicy: 22}`. Changes in place; applies only to instances that are created later.",
         unsent=True,
     )
     project: str = field(
@@ -447,6 +446,7 @@ class BulkInstancesModel(Record):
     removed_keys: RemovedKeys = output_field(
         "The keys of labels, metadata and other settings that an unfinished update is removing from members.",
         volatile=True,
+        hidden=True,
     )
     rolling_action: RollingAction = field(
         'Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, each time that `trigger` changes. Changes in place.',

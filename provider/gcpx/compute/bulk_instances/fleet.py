@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Instance: TypeAlias = "InstanceValues"
 """An instance as the API returns it (REST JSON), whose fields have the names of the declared properties."""
-FLEET_ID_SOURCE: Final = "[Fleets: instances that are not members](../fleets.md#instances-that-are-not-members)"
+FLEET_ID_SOURCE: Final = "[Fleets: unmanaged instances](../fleets.md#unmanaged-instances)"
 """The source of rules about fleet IDs, which gcpx defines itself, as a link from `docs/reference`."""
 TRACKING_LABEL: Final = "gcpx-bulk"
 """The label by which gcpx finds the members of a fleet, unless the fleet ID says otherwise."""

@@ -333,9 +333,9 @@ def _policy_back(new: BulkInstancesValues, old: BulkInstancesValues) -> Policy:
 
     A rollback deletes no more members than the update has created.
     """
-    given = without(nested(new, "updatePolicy"), ("pauseAfter", "maxDeleted"))
+    given = without(nested(new, "updatePolicy"), ("pauseAfter",))
     ready = nested(nested(old, "updatePolicy"), "ready")
-    return Policy.of({**old, "updatePolicy": {**given, "ready": ready}})
+    return Policy.of({**without(old, ("maxDeleted",)), "updatePolicy": {**given, "ready": ready}})
 
 
 def _without_choices(

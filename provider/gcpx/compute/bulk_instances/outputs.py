@@ -49,7 +49,7 @@ def live_fleet(
         "fleetId": fleet.id,
         "project": fleet.project,
         "region": fleet.region,
-        "createdCount": len(members),
+        "memberCount": len(members),
         "members": [_member(instance, reasons, generations, drift) for instance in members],
         "memberNames": [instance["name"] for instance in members],
         "runningCount": sum(not is_stopped(instance) for instance in members),

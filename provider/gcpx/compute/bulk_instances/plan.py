@@ -123,7 +123,7 @@ class Policy:
         pause_after: the number of up-to-date members at which the rollout stops; None for all.
         guest_attribute: what a ready member has set, as `NAMESPACE/KEY` or `NAMESPACE/KEY=VALUE`; may be empty.
         ready_within: the seconds within which the members of a batch must be ready.
-        min_ready_sec: the seconds for which the members of a batch are observed after they are ready.
+        stable_for: the seconds for which the members of a batch are observed after they are ready.
         on_stopped: what happens to stopped members: `START`, `REPLACE`, or `KEEP`, with which they stay as they are.
         max_deleted: how many members one update may delete: a number, or a percentage of those that exist; None for all.
         places: the zones of the members.
@@ -140,7 +140,7 @@ class Policy:
     pause_after: int | None = None
     guest_attribute: str = ""
     ready_within: int = _READY_WITHIN
-    min_ready_sec: int = 0
+    stable_for: int = 0
     on_stopped: str = "START"
     max_deleted: int | str | None = None
     places: Places = attrs.Factory(Places)
@@ -168,9 +168,9 @@ class Policy:
             pause_after=share(given.get("pauseAfter"), wanted, math.ceil),
             guest_attribute=text(ready, "guestAttribute"),
             ready_within=as_integer(ready.get("within")) or _READY_WITHIN,
-            min_ready_sec=as_integer(given.get("minReadySec")) or 0,
+            stable_for=as_integer(ready.get("stableFor")) or 0,
             on_stopped=text(inputs, "onStopped") or "START",
-            max_deleted=as_integer_or_percentage(given.get("maxDeleted")),
+            max_deleted=as_integer_or_percentage(inputs.get("maxDeleted")),
             places=Places.of(inputs),
         )
 
@@ -308,7 +308,7 @@ class TooManyDeletedError(UserError):
         given, most = policy.max_deleted, share(policy.max_deleted, members)
         allowed = f"{given} of {members:,} members,{'' if given == most else f' which is {most:,},'}"
         super().__init__(
-            f"updatePolicy.maxDeleted: allows one update to delete {allowed} but this one would delete {deleted:,} of "
+            f"maxDeleted: allows one update to delete {allowed} but this one would delete {deleted:,} of "
             f"{members:,} members, including those that new ones replace. If this is what you want, raise maxDeleted to "
             f"{deleted:,} for this update; if not, see what the program changes, or change fewer members with pauseAfter"
         )

@@ -85,9 +85,7 @@ def describe_plan(
     lines = effects.lines("" if certain else "at most ")
     if effects.restarted or effects.replaced:
         least = [running for step, running in planned if _restarted(step) or step.create or step.delete]
-        batches = (
-            f"{len(least):,} {'batch' if len(least) == 1 else 'batches'}{_hours(len(least), policy.min_ready_sec)}"
-        )
+        batches = f"{len(least):,} {'batch' if len(least) == 1 else 'batches'}{_hours(len(least), policy.stable_for)}"
         lines.append(f"{batches}; at least {min(least):,} of {wanted:,} members run at any time")
     pause = effects.left_behind(members) and policy.pause_after is not None
     return [*lines, _pause(policy.pause_after or 0, wanted)] if pause else lines
@@ -286,7 +284,7 @@ def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValue
     lines = describe_plan(planned, members, policy, certain=certain, names=names_to_come(context, new))
     if not policy.may_delete(len(deleted), len(members)):
         lines.append(
-            f"if more members have to be deleted than updatePolicy.maxDeleted allows, which is {policy.max_deleted}, the "
+            f"if more members have to be deleted than maxDeleted allows, which is {policy.max_deleted}, the "
             "update fails before it changes anything"
         )
     properties = [("instanceProperties", name) for name in OF_FALLBACKS]

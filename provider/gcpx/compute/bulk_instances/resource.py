@@ -105,7 +105,7 @@ _OF_MEMBERS: Final[frozenset[Path]] = frozenset(
 """The paths whose changes reach the members in batches."""
 _OF_FLEETS: Final[frozenset[Path]] = frozenset(
     {("count",), ("minCount",), ("perInstanceProperties",), ("locationPolicy",), ("onStopped",), ("updatePolicy",)}
-    | {("fallbacks",), ("placement",), ("rollingAction",)}
+    | {("fallbacks",), ("maxDeleted",), ("placement",), ("rollingAction",)}
 )
 
 

@@ -684,8 +684,8 @@ class Rollout:
         if to_create or begun:
             untouched = by_id.keys() - {member.id for member in begun}
             self.members = self.readiness.wait(self.members, untouched)
-            if self.goal.policy.min_ready_sec:
-                self.members = self.readiness.observe(self.goal.policy.min_ready_sec, untouched)
+            if self.goal.policy.stable_for:
+                self.members = self.readiness.observe(self.goal.policy.stable_for, untouched)
 
     def _known(self, members: list[Instance]) -> list[Instance]:
         """Return members with the labels that gcpx has set on them since they were read."""

@@ -43,6 +43,7 @@ from gcpx.model.fields import (
     nested,
     number,
     object_type,
+    requirement,
     rule,
     text,
 )
@@ -67,7 +68,6 @@ _SNAPSHOTS: Final = ("sourceSnapshot", "sourceInstantSnapshot")
 
 @rule("boot disks of a fleet must not be created from snapshots", BULK_CREATION)
 def boot_disks_are_not_from_snapshots(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse snapshots on every boot disk that an instance may get."""
     words = "must not be set on a boot disk of a fleet, because bulk creation does not support it: use sourceImage"
     return [
         Failure((*path, "initializeParams", name), words)
@@ -89,16 +89,13 @@ def _disks(values: BulkInstancesValues) -> Iterator[tuple[Path, AttachedDiskValu
             yield (*path, "disks", index), disk
 
 
-@rule(
-    "instanceProperties must not have nodeAffinities, because bulk creation does not support sole-tenant nodes",
+@requirement(
+    "instanceProperties.scheduling.nodeAffinities",
+    "must be left out of a fleet: bulk creation does not support sole-tenant nodes",
     BULK_CREATION,
 )
-def sole_tenant_nodes_are_not_used(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse node affinities."""
-    if not nested(nested(values, "instanceProperties"), "scheduling").get("nodeAffinities"):
-        return []
-    words = "must be left out of a fleet: bulk creation does not support sole-tenant nodes"
-    return [Failure(("instanceProperties", "scheduling", "nodeAffinities"), words)]
+def sole_tenant_nodes_are_not_used(values: BulkInstancesValues) -> bool:
+    return not nested(nested(values, "instanceProperties"), "scheduling").get("nodeAffinities")
 
 
 @rule(
@@ -106,23 +103,16 @@ def sole_tenant_nodes_are_not_used(values: BulkInstancesValues) -> list[Failure]
     BULK_CREATION,
 )
 def customer_supplied_keys_are_not_used(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse keys that Google does not store."""
     return no_customer_keys("instanceProperties", values)
 
 
-@rule(
-    "instanceProperties.machineType must be a bare name, not a URL",
+@requirement(
+    "instanceProperties.machineType",
+    "must be a bare name, not a URL: write only the part after the last slash",
     rest("regionInstances.bulkInsert", "instanceProperties.machineType"),
 )
-def machine_type_is_a_bare_name(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse a URL, which names a machine type of one zone."""
-    if "/" not in text(nested(values, "instanceProperties"), "machineType"):
-        return []
-    return [
-        Failure(
-            "instanceProperties.machineType", "must be a bare name, not a URL: write only the part after the last slash"
-        )
-    ]
+def machine_type_is_a_bare_name(values: BulkInstancesValues) -> bool:
+    return "/" not in text(nested(values, "instanceProperties"), "machineType")
 
 
 _MAX_DIGITS: Final = 18
@@ -132,7 +122,6 @@ _PATTERN: Final = rest("regionInstances.bulkInsert", "namePattern")
 
 @rule("either namePattern with count, or perInstanceProperties, must be set", _PATTERN)
 def names_come_from_a_pattern_or_a_list(values: BulkInstancesValues) -> list[Failure]:
-    """Require one of the two ways to name instances."""
     names, pattern = values.get("perInstanceProperties"), values.get("namePattern")
     if names and pattern:
         return [Failure("namePattern", "conflicts with perInstanceProperties: set only one of them")]
@@ -147,7 +136,6 @@ def names_come_from_a_pattern_or_a_list(values: BulkInstancesValues) -> list[Fai
     about="perInstanceProperties",
 )
 def instance_names_are_valid(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse keys that cannot be names."""
     names = nested(values, "perInstanceProperties")
     invalid = (name for name in names if not NAME.pattern.fullmatch(name))
     return [Failure(("perInstanceProperties", name), f"must be an instance name: {NAME.words}") for name in invalid]
@@ -159,7 +147,6 @@ def instance_names_are_valid(values: BulkInstancesValues) -> list[Failure]:
     about="perInstanceProperties",
 )
 def count_is_the_number_of_names(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse any other count."""
     names, count = nested(values, "perInstanceProperties"), as_integer(values.get("count"))
     if not names or count in {None, 0, len(names)}:
         return []
@@ -177,7 +164,6 @@ def min_count_is_at_most_count(values: BulkInstancesValues) -> list[Failure]:
 
 @rule("namePattern must have one run of at most 18 #, and give names of 1 to 63 characters (RFC 1035)", _PATTERN)
 def name_pattern_is_valid(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse a pattern that Google refuses, or whose names are invalid."""
     pattern = values.get("namePattern")
     if not isinstance(pattern, str):
         return []
@@ -210,7 +196,6 @@ _LABELS: Final = ("instanceProperties", "labels")
     FLEET_ID_SOURCE,
 )
 def gcpx_labels_are_reserved(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse to set a label that gcpx sets, and to name one in `fleetId`."""
     words = "must not be set, because gcpx sets this label: remove it"
     labels = nested(nested(values, "instanceProperties"), "labels")
     failures: list[Failure] = [Failure((*_LABELS, name), words) for name in sorted(RESERVED_LABELS & labels.keys())]
@@ -241,7 +226,6 @@ def membership_label_is_kept(values: BulkInstancesValues) -> list[Failure]:
 
 @rule("a fleet whose fleetId is namePattern/PATTERN must keep names that match it", FLEET_ID_SOURCE)
 def membership_names_are_kept(values: BulkInstancesValues) -> list[Failure]:
-    """Require the names of `fleetId`."""
     wanted, pattern = membership_pattern(text(values, "fleetId")), values.get("namePattern")
     if wanted is None:
         return []
@@ -284,7 +268,6 @@ def _of_all_alternatives(find: Callable[[BulkInstancesValues], list[Failure]]) -
 )
 @_of_all_alternatives
 def flex_start_has_a_run_limit(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse flex start without a run limit, or with what it excludes."""
     properties = nested(values, "instanceProperties")
     scheduling = nested(properties, "scheduling")
     if scheduling.get("provisioningModel") != "FLEX_START":
@@ -317,7 +300,6 @@ def _missing_run_limit(values: BulkInstancesValues, scheduling: SchedulingValues
 )
 @_of_all_alternatives
 def bound_instances_name_a_reservation(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse reservation-bound instances without a reservation."""
     properties = nested(values, "instanceProperties")
     if nested(properties, "scheduling").get("provisioningModel") != "RESERVATION_BOUND":
         return []
@@ -337,23 +319,18 @@ _TEMPLATE: Final = rest("regionInstances.bulkInsert", "sourceInstanceTemplate")
 _PROPERTIES: Final = rest("regionInstances.bulkInsert", "instanceProperties")
 
 
-@rule(
-    "sourceInstanceTemplate must be an instance template, not a machine image",
+@requirement(
+    "sourceInstanceTemplate",
+    "must be an instance template: bulk creation does not accept a machine image",
     BULK_CREATION,
     about="sourceInstanceTemplate",
 )
-def source_is_not_a_machine_image(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse the link of a machine image."""
-    if "machineImages/" not in text(values, "sourceInstanceTemplate"):
-        return []
-    return [
-        Failure("sourceInstanceTemplate", "must be an instance template: bulk creation does not accept a machine image")
-    ]
+def source_is_not_a_machine_image(values: BulkInstancesValues) -> bool:
+    return "machineImages/" not in text(values, "sourceInstanceTemplate")
 
 
 @rule("a regional sourceInstanceTemplate must be in the fleet's region", _TEMPLATE, about="sourceInstanceTemplate")
 def regional_template_is_in_the_region(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse a template of another region, if both regions are known."""
     link, region = text(values, "sourceInstanceTemplate"), name_of(text(values, "region"))
     found = re.search(r"(?:^|/)regions/([^/]+)/instanceTemplates/", link)
     if found is None or not region or found[1] == region:
@@ -363,24 +340,20 @@ def regional_template_is_in_the_region(values: BulkInstancesValues) -> list[Fail
 
 @rule("instanceProperties must have a boot disk, unless sourceInstanceTemplate has one", _PROPERTIES)
 def boot_disk_is_required(values: BulkInstancesValues) -> list[Failure]:
-    """Require a boot disk, if there is no template that can have one."""
     properties = values.get("instanceProperties")
     if values.get("sourceInstanceTemplate") is not None or not isinstance(properties, dict):
         return []
     return [failure.below("instanceProperties") for failure in boot_disk_is_missing(properties)]
 
 
-@rule(
-    "instanceProperties.labels must not be null, because gcpx sets labels; null removes a label by its key",
+@requirement(
+    "instanceProperties.labels",
+    "must not be null, because gcpx marks members with labels: to remove labels, set each of their keys to null",
     _TEMPLATE,
     about="sourceInstanceTemplate",
 )
-def template_labels_are_removed_one_by_one(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse null for all labels, because gcpx has to set some of them."""
-    if nested(values, "instanceProperties").get("labels", {}) is not None:
-        return []
-    words = "must not be null, because gcpx marks members with labels: to remove labels, set each of their keys to null"
-    return [Failure(("instanceProperties", "labels"), words)]
+def template_labels_are_removed_one_by_one(values: BulkInstancesValues) -> bool:
+    return nested(values, "instanceProperties").get("labels", {}) is not None
 
 
 @rule(
@@ -414,7 +387,6 @@ _CAPACITY: Final = ("machineType", "minCpuPlatform", "reservationAffinity")
     about="fallbacks",
 )
 def fallbacks_fit_the_instance_properties(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse what the rules of instance properties refuse, once a fallback is merged into them."""
     own = set(_own_failures(values))
     return [
         Failure(("fallbacks", index), f"does not fit instanceProperties: {format_path(failure.path)} {failure.reason}")
@@ -435,7 +407,6 @@ def _own_failures(inputs: BulkInstancesValues) -> list[Failure]:
     about="fallbacks",
 )
 def fallbacks_differ(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse a fallback that would only repeat an earlier attempt."""
     tried = [("the fleet itself", _capacity(values))]
     failures: list[Failure] = []
     for index, fallback in elements(values, "fallbacks"):
@@ -481,7 +452,6 @@ _METHOD_OF_ZONES: Final = rest("regionInstances.bulkInsert", "locationPolicy.loc
 
 @rule("zones of fallbacks must be in the fleet's region", FALLBACKS, about="fallbacks")
 def fallback_zones_are_in_the_region(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse zones of another region, if the region is known."""
     region = name_of(text(values, "region"))
     return [
         Failure(("fallbacks", index, "zones", place), f"must be a zone of {region}, the fleet's region")
@@ -493,7 +463,6 @@ def fallback_zones_are_in_the_region(values: BulkInstancesValues) -> list[Failur
 
 @rule("zones of locationPolicy must be in the fleet's region", _METHOD_OF_ZONES, about="locationPolicy")
 def zones_are_in_the_region(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse zones of another region, in both forms of a location policy, if the region is known."""
     region, policy = name_of(text(values, "region")), nested(values, "locationPolicy")
     named: list[tuple[Path, str]] = [
         *((("locationPolicy", "locations", name), name) for name in nested(policy, "locations")),
@@ -517,7 +486,6 @@ _PLACED: Final = re.compile(r"(?:.*/)?(?:regions|zones)/([^/]+)/[^/]+/[^/]+")
     _PROPERTIES,
 )
 def links_are_in_the_region(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse links to regional and zonal resources of other regions, if the region is known."""
     region = name_of(text(values, "region"))
     owners = object_type(InstanceProperties), object_type(InstanceFlexibilityPolicy), object_type(Placement)
     names = ("instanceProperties", "instanceFlexibilityPolicy", "placement")
@@ -553,7 +521,6 @@ def _links(kind: Type, value: Any, path: Path) -> Iterator[tuple[Path, str]]:
     about="locationPolicy",
 )
 def disks_are_in_allowed_zones(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse disks that no instance can have, because none can be created in their zones."""
     policy = nested(values, "locationPolicy")
     given = _zone_names(policy)
     others = [zone for _, fallback in elements(values, "fallbacks") for zone in _zones(fallback)]
@@ -585,7 +552,6 @@ def disks_are_in_allowed_zones(values: BulkInstancesValues) -> list[Failure]:
     rest("instances", "networkInterfaces[].networkIP"),
 )
 def addresses_are_for_one_instance(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse an address that every instance would have, because only one can."""
     if FleetSize.of(values).minimum <= 1:
         return []
     words = "must be left out, because the fleet has at least two instances, and only one of them can have this address"
@@ -596,30 +562,25 @@ def addresses_are_for_one_instance(values: BulkInstancesValues) -> list[Failure]
     ]
 
 
-@rule("a fleet must have a network interface, unless sourceInstanceTemplate has one", _PROPERTIES)
-def network_interface_is_required(values: BulkInstancesValues) -> list[Failure]:
-    """Require a network interface, if there is no template that can have one."""
+@requirement(
+    "instanceProperties.networkInterfaces",
+    "must have at least one element, such as {network: global/networks/default}, or sourceInstanceTemplate must have one",
+    _PROPERTIES,
+)
+def network_interface_is_required(values: BulkInstancesValues) -> bool:
     properties = values.get("instanceProperties")
-    if values.get("sourceInstanceTemplate") is not None or not isinstance(properties, dict):
-        return []
-    if properties.get("networkInterfaces"):
-        return []
-    words = "must have at least one element, such as {network: global/networks/default}"
-    return [Failure(("instanceProperties", "networkInterfaces"), words)]
+    has_template = values.get("sourceInstanceTemplate") is not None
+    return has_template or not isinstance(properties, dict) or bool(properties.get("networkInterfaces"))
 
 
-@rule(
-    "instanceProperties.labels must not be null with fallbacks, because gcpx sets a label on their members",
+@requirement(
+    "instanceProperties.labels",
+    f"must not be null with fallbacks, because their members get the label {FALLBACK_LABEL}: to remove labels, set each of their keys to null",
     FALLBACKS,
     about="fallbacks",
 )
-def fallback_labels_can_be_set(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse to remove all labels of a template if a label has to be added."""
-    properties = nested(values, "instanceProperties")
-    if not values.get("fallbacks") or properties.get("labels", {}) is not None:
-        return []
-    words = f"must not be null with fallbacks, whose members get the label {FALLBACK_LABEL}: to remove labels, set each of their keys to null"
-    return [Failure(("instanceProperties", "labels"), words)]
+def fallback_labels_can_be_set(values: BulkInstancesValues) -> bool:
+    return not values.get("fallbacks") or nested(values, "instanceProperties").get("labels", {}) is not None
 
 
 def _zones(fallback: FallbackValues) -> list[Any]:
@@ -633,28 +594,21 @@ ACTIONS: Final = ("REFRESH", "RESTART", "REPLACE")
 """What a rollout can do to a member, the least disruptive first."""
 
 
-@rule("maxSurge and maxUnavailable must not both be 0", SOURCE)
-def replacing_needs_an_instance_to_spare(values: UpdatePolicyValues) -> list[Failure]:
-    """Refuse a policy under which no member could ever be changed."""
+@requirement(
+    "maxUnavailable", "must be at least 1 if maxSurge is 0, because no member could be changed otherwise", SOURCE
+)
+def replacing_needs_an_instance_to_spare(values: UpdatePolicyValues) -> bool:
     surge = values.get("maxSurge")
-    if not _is_zero(values.get("maxUnavailable")) or not (surge is None or _is_zero(surge)):
-        return []
-    return [
-        Failure("maxUnavailable", "must be at least 1 if maxSurge is 0, because no member could be changed otherwise")
-    ]
+    return not _is_zero(values.get("maxUnavailable")) or not (surge is None or _is_zero(surge))
 
 
-@rule("keepNames requires maxSurge: 0", SOURCE)
-def names_are_kept_without_surge(values: UpdatePolicyValues) -> list[Failure]:
-    """Refuse a surge, whose instances would need names that are still in use."""
-    if values.get("keepNames") is not True or not has_surge(values):
-        return []
-    return [Failure("maxSurge", "must be 0 with keepNames, because the old instance has to free its name first")]
+@requirement("maxSurge", "must be 0 with keepNames, because the old instance has to free its name first", SOURCE)
+def names_are_kept_without_surge(values: UpdatePolicyValues) -> bool:
+    return values.get("keepNames") is not True or not has_surge(values)
 
 
 @rule("minimalAction must not be more disruptive than mostDisruptiveAction", SOURCE)
 def least_action_is_not_above_the_most(values: UpdatePolicyValues) -> list[Failure]:
-    """Refuse a policy that asks for more than it allows."""
     least, most = text(values, "minimalAction") or ACTIONS[0], text(values, "mostDisruptiveAction") or ACTIONS[-1]
     if not {least, most} <= set(ACTIONS) or ACTIONS.index(least) <= ACTIONS.index(most):
         return []
@@ -677,7 +631,6 @@ _ENABLING: Final = "enable-guest-attributes"
 
 @rule("namePattern must have room for count and maxSurge", SOURCE, about="updatePolicy")
 def surge_fits_the_name_pattern(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse a surge if the name pattern has no free numbers for its instances."""
     digits = text(values, "namePattern").count("#")
     if not digits or has_unknown(values.get("updatePolicy")):
         return []
@@ -691,7 +644,6 @@ def surge_fits_the_name_pattern(values: BulkInstancesValues) -> list[Failure]:
 
 @rule("placement must have room for count and maxSurge", PLACEMENT_POLICIES, about="updatePolicy")
 def surge_fits_the_placement(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse a surge if the placement groups are full without it."""
     if has_unknown(values.get("updatePolicy")):
         return []
     policy, room = Policy.of(values), placement_room(values)
@@ -701,12 +653,14 @@ def surge_fits_the_placement(values: BulkInstancesValues) -> list[Failure]:
     return [Failure("updatePolicy.maxSurge", words)]
 
 
-@rule("updatePolicy.maxSurge must be 0 with perInstanceProperties", SOURCE, about="updatePolicy")
-def named_fleets_have_no_surge(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse a surge, whose instances would have no names."""
-    if not values.get("perInstanceProperties") or not has_surge(nested(values, "updatePolicy")):
-        return []
-    return [Failure("updatePolicy.maxSurge", "must be 0 with perInstanceProperties, which names every instance")]
+@requirement(
+    "updatePolicy.maxSurge",
+    "must be 0 with perInstanceProperties, which names every instance",
+    SOURCE,
+    about="updatePolicy",
+)
+def named_fleets_have_no_surge(values: BulkInstancesValues) -> bool:
+    return not values.get("perInstanceProperties") or not has_surge(nested(values, "updatePolicy"))
 
 
 _ACTIONS_SOURCE: Final = "[Fleets: restart or replace members](../fleets.md#restart-or-replace-members)"
@@ -718,7 +672,6 @@ _ACTIONS_SOURCE: Final = "[Fleets: restart or replace members](../fleets.md#rest
     about="rollingAction",
 )
 def actions_are_allowed_by_the_policy(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse an action that the policy of the same program refuses."""
     asked = text(nested(values, "rollingAction"), "action")
     most = text(nested(values, "updatePolicy"), "mostDisruptiveAction") or ACTIONS[-1]
     if not {asked, most} <= set(ACTIONS) or ACTIONS.index(asked) <= ACTIONS.index(most):
@@ -728,28 +681,28 @@ def actions_are_allowed_by_the_policy(values: BulkInstancesValues) -> list[Failu
     ]
 
 
-@rule("rollingAction.members conflicts with updatePolicy.pauseAfter", _ACTIONS_SOURCE, about="rollingAction")
-def chosen_members_exclude_a_pause(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse a pause, for which the members that were not chosen would count."""
-    given, pause = nested(values, "rollingAction"), nested(values, "updatePolicy").get("pauseAfter")
-    if not given.get("members") or pause is None:
-        return []
-    words = "conflicts with updatePolicy.pauseAfter, which counts all members: remove one of them"
-    return [Failure("rollingAction.members", words)]
-
-
-@rule(
-    "ready.guestAttribute requires the metadata enable-guest-attributes: TRUE", SOURCE, about="updatePolicy", warns=True
+@requirement(
+    "rollingAction.members",
+    "conflicts with updatePolicy.pauseAfter, which counts all members: remove one of them",
+    _ACTIONS_SOURCE,
+    about="rollingAction",
 )
-def guest_attributes_are_enabled(values: BulkInstancesValues) -> list[Failure]:
-    """Warn if the instances' metadata does not enable guest attributes; the project's metadata may."""
-    ready = nested(nested(values, "updatePolicy"), "ready")
+def chosen_members_exclude_a_pause(values: BulkInstancesValues) -> bool:
+    given, pause = nested(values, "rollingAction"), nested(values, "updatePolicy").get("pauseAfter")
+    return not given.get("members") or pause is None
+
+
+@requirement(
+    "updatePolicy.ready.guestAttribute",
+    f"requires the metadata {_ENABLING}: TRUE, in instanceProperties or in the project",
+    SOURCE,
+    about="updatePolicy",
+    warns=True,
+)
+def guest_attributes_are_enabled(values: BulkInstancesValues) -> bool:
     properties = nested(values, "instanceProperties")
-    metadata = properties.get("metadata")
-    if not text(ready, "guestAttribute") or has_unknown(metadata) or values.get("sourceInstanceTemplate"):
-        return []
+    is_asked = text(nested(nested(values, "updatePolicy"), "ready"), "guestAttribute")
+    if not is_asked or has_unknown(properties.get("metadata")) or values.get("sourceInstanceTemplate"):
+        return True
     items = elements(nested(properties, "metadata"), "items")
-    if any(item.get("key") == _ENABLING and text(item, "value").upper() == "TRUE" for _, item in items):
-        return []
-    words = "requires the metadata enable-guest-attributes: TRUE, in instanceProperties or in the project"
-    return [Failure("updatePolicy.ready.guestAttribute", words)]
+    return any(item.get("key") == _ENABLING and text(item, "value").upper() == "TRUE" for _, item in items)

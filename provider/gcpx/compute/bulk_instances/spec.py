@@ -122,10 +122,10 @@ class RollingAction:
         chosen = given.get("members")
         if mark and mark == prior.get("lastRollingAction"):
             return cls(level, mark)
-        left = {member.id for member in members_of_state(prior).values() if not mark or member.action != mark}
+        left = [member for member in members_of_state(prior).values() if not mark or member.action != mark]
         if isinstance(chosen, list) and UNKNOWN not in chosen:
-            left &= set(chosen)
-        return cls(level, mark, frozenset(left))
+            left = [member for member in left if member.id in chosen or member.name in chosen]
+        return cls(level, mark, frozenset(member.id for member in left))
 
     @property
     def labels(self) -> dict[str, str]:
@@ -394,12 +394,12 @@ def warn_of_idle_action(context: Context, inputs: BulkInstancesValues, prior: Bu
             "nothing; set another value, such as the time"
         )
         return
-    known = {item["id"] for item in prior.get("members") or ()}
+    known = {name for item in prior.get("members") or () for name in (item["id"], item["name"])}
     given: Mapping[str, object] = nested(inputs, _ACTION)
     chosen = given.get("members")
     others = [item for item in chosen if item is not UNKNOWN and item not in known] if isinstance(chosen, list) else []
     if others:
         context.warn(
             f"rollingAction.members: {', '.join(others)} {'is not a member' if len(others) == 1 else 'are not members'} of "
-            "this fleet, so nothing is done there; the output members has the IDs of the members"
+            "this fleet, so nothing is done there; the output members has their names and IDs"
         )

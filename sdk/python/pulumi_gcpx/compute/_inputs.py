@@ -3342,9 +3342,9 @@ class PlacementArgsDict(TypedDict):
     """
     The names of compact placement policies in the fleet's region, such as `[rack-1, rack-2]`. Each is one group; a group is filled before the next one begins. They are added to the `resourcePolicies` of `instanceProperties`, and replace those of a template.
     """
-    size: NotRequired[pulumi.Input[Optional[_builtins.int]]]
+    members_per_policy: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    The maximum number of members in one group, such as `22`: at least 1, at most 1,500. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, 1,500 with 3) and on the machine type. Default: 150.
+    The maximum number of members that share one policy, such as `22`: at least 1, at most 1,500. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, 1,500 with 3) and on the machine type. Default: 150.
     """
 
 @pulumi.input_type
@@ -3354,16 +3354,16 @@ class PlacementArgs:
     """
     def __init__(__self__, *,
                  policies: pulumi.Input[Sequence[pulumi.Input[_builtins.str]]],
-                 size: pulumi.Input[Optional[_builtins.int]] = None):
+                 members_per_policy: pulumi.Input[Optional[_builtins.int]] = None):
         """
         Groups of members, each of which shares one compact placement policy.
 
         :param pulumi.Input[Sequence[pulumi.Input[str]]] policies: The names of compact placement policies in the fleet's region, such as `[rack-1, rack-2]`. Each is one group; a group is filled before the next one begins. They are added to the `resourcePolicies` of `instanceProperties`, and replace those of a template.
-        :param pulumi.Input[int] size: The maximum number of members in one group, such as `22`: at least 1, at most 1,500. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, 1,500 with 3) and on the machine type. Default: 150.
+        :param pulumi.Input[int] members_per_policy: The maximum number of members that share one policy, such as `22`: at least 1, at most 1,500. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, 1,500 with 3) and on the machine type. Default: 150.
         """
         pulumi.set(__self__, "policies", policies)
-        if size is not None:
-            pulumi.set(__self__, "size", size)
+        if members_per_policy is not None:
+            pulumi.set(__self__, "members_per_policy", members_per_policy)
 
     @_builtins.property
     @pulumi.getter
@@ -3378,29 +3378,29 @@ class PlacementArgs:
         pulumi.set(self, "policies", value)
 
     @_builtins.property
-    @pulumi.getter
-    def size(self) -> pulumi.Input[Optional[_builtins.int]]:
+    @pulumi.getter(name="membersPerPolicy")
+    def members_per_policy(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        The maximum number of members in one group, such as `22`: at least 1, at most 1,500. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, 1,500 with 3) and on the machine type. Default: 150.
+        The maximum number of members that share one policy, such as `22`: at least 1, at most 1,500. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, 1,500 with 3) and on the machine type. Default: 150.
         """
-        return pulumi.get(self, "size")
+        return pulumi.get(self, "members_per_policy")
 
-    @size.setter
-    def size(self, value: pulumi.Input[Optional[_builtins.int]]):
-        pulumi.set(self, "size", value)
+    @members_per_policy.setter
+    def members_per_policy(self, value: pulumi.Input[Optional[_builtins.int]]):
+        pulumi.set(self, "members_per_policy", value)
 
 
 class ReadinessArgsDict(TypedDict):
     """
-    When a member that was created, restarted or started is ready, so that the next batch may begin.
+    When a member that was created, restarted or started is ready, so that the next batch may begin: when it runs, and what else is set here.
     """
     guest_attribute: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
     The guest attribute that the member's own software sets when it is ready, as `NAMESPACE/KEY`, with any value, or `NAMESPACE/KEY=VALUE`, such as `app/state=ready`. The instance must also be running, and its metadata must have `enable-guest-attributes: TRUE`. Guest attributes survive a restart, so the software should clear the attribute when it stops.
     """
-    status: NotRequired[pulumi.Input[Optional[_builtins.str]]]
+    stable_for: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    The status that the instance must have; only `RUNNING` is allowed. Default: `RUNNING`.
+    How many seconds the members of a batch are observed after they are ready, such as `60`, at most 3,600. The next batch begins if they are still ready then. Default: `0`.
     """
     within: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
@@ -3410,23 +3410,23 @@ class ReadinessArgsDict(TypedDict):
 @pulumi.input_type
 class ReadinessArgs:
     """
-    When a member that was created, restarted or started is ready, so that the next batch may begin.
+    When a member that was created, restarted or started is ready, so that the next batch may begin: when it runs, and what else is set here.
     """
     def __init__(__self__, *,
                  guest_attribute: pulumi.Input[Optional[_builtins.str]] = None,
-                 status: pulumi.Input[Optional[_builtins.str]] = None,
+                 stable_for: pulumi.Input[Optional[_builtins.int]] = None,
                  within: pulumi.Input[Optional[_builtins.int]] = None):
         """
-        When a member that was created, restarted or started is ready, so that the next batch may begin.
+        When a member that was created, restarted or started is ready, so that the next batch may begin: when it runs, and what else is set here.
 
         :param pulumi.Input[str] guest_attribute: The guest attribute that the member's own software sets when it is ready, as `NAMESPACE/KEY`, with any value, or `NAMESPACE/KEY=VALUE`, such as `app/state=ready`. The instance must also be running, and its metadata must have `enable-guest-attributes: TRUE`. Guest attributes survive a restart, so the software should clear the attribute when it stops.
-        :param pulumi.Input[str] status: The status that the instance must have; only `RUNNING` is allowed. Default: `RUNNING`.
+        :param pulumi.Input[int] stable_for: How many seconds the members of a batch are observed after they are ready, such as `60`, at most 3,600. The next batch begins if they are still ready then. Default: `0`.
         :param pulumi.Input[int] within: How many seconds the members of a batch, or of a new fleet, have to become ready, such as `300`; if they take longer, the rollout or the creation fails. Default: `600`.
         """
         if guest_attribute is not None:
             pulumi.set(__self__, "guest_attribute", guest_attribute)
-        if status is not None:
-            pulumi.set(__self__, "status", status)
+        if stable_for is not None:
+            pulumi.set(__self__, "stable_for", stable_for)
         if within is not None:
             pulumi.set(__self__, "within", within)
 
@@ -3443,16 +3443,16 @@ class ReadinessArgs:
         pulumi.set(self, "guest_attribute", value)
 
     @_builtins.property
-    @pulumi.getter
-    def status(self) -> pulumi.Input[Optional[_builtins.str]]:
+    @pulumi.getter(name="stableFor")
+    def stable_for(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        The status that the instance must have; only `RUNNING` is allowed. Default: `RUNNING`.
+        How many seconds the members of a batch are observed after they are ready, such as `60`, at most 3,600. The next batch begins if they are still ready then. Default: `0`.
         """
-        return pulumi.get(self, "status")
+        return pulumi.get(self, "stable_for")
 
-    @status.setter
-    def status(self, value: pulumi.Input[Optional[_builtins.str]]):
-        pulumi.set(self, "status", value)
+    @stable_for.setter
+    def stable_for(self, value: pulumi.Input[Optional[_builtins.int]]):
+        pulumi.set(self, "stable_for", value)
 
     @_builtins.property
     @pulumi.getter
@@ -3558,7 +3558,7 @@ class RollingActionArgsDict(TypedDict):
     """
     members: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
-    The numeric IDs of the members, as in the output `members`, such as `["4815162342"]`. A member that no longer exists is left out. An empty list chooses none. Default: all members of the state.
+    The members, by name or by numeric ID, as in the output `members`, such as `["web-0007", "4815162342"]`. A member that no longer exists is left out. A member that replaces another one under the same name counts as done. An empty list chooses none. Default: all members of the state.
     """
 
 @pulumi.input_type
@@ -3575,7 +3575,7 @@ class RollingActionArgs:
 
         :param pulumi.Input[str] action: What is done to the members, in the batches of `updatePolicy`: `RESTART` stops and starts them, `REPLACE` deletes them and creates others.
         :param pulumi.Input[str] trigger: Any text, such as a time or the number of an incident. The action is done each time that this changes. A new fleet needs no action.
-        :param pulumi.Input[Sequence[pulumi.Input[str]]] members: The numeric IDs of the members, as in the output `members`, such as `["4815162342"]`. A member that no longer exists is left out. An empty list chooses none. Default: all members of the state.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] members: The members, by name or by numeric ID, as in the output `members`, such as `["web-0007", "4815162342"]`. A member that no longer exists is left out. A member that replaces another one under the same name counts as done. An empty list chooses none. Default: all members of the state.
         """
         pulumi.set(__self__, "action", action)
         pulumi.set(__self__, "trigger", trigger)
@@ -3610,7 +3610,7 @@ class RollingActionArgs:
     @pulumi.getter
     def members(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        The numeric IDs of the members, as in the output `members`, such as `["4815162342"]`. A member that no longer exists is left out. An empty list chooses none. Default: all members of the state.
+        The members, by name or by numeric ID, as in the output `members`, such as `["web-0007", "4815162342"]`. A member that no longer exists is left out. A member that replaces another one under the same name counts as done. An empty list chooses none. Default: all members of the state.
         """
         return pulumi.get(self, "members")
 
@@ -4594,10 +4594,6 @@ class UpdatePolicyArgsDict(TypedDict):
     """
     Give a member that replaces another one the same name, and the same zone if `locationPolicy` or a fallback still allows it. The old one is then deleted first, so `maxSurge` must be 0. Fleets with `perInstanceProperties` always keep names. Default: false.
     """
-    max_deleted: NotRequired[pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]]
-    """
-    How many members one update may delete, including those that new ones replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. If it would delete more, the preview fails, and so does the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.
-    """
     max_surge: NotRequired[pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]]
     """
     How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0` if `maxUnavailable` is set; otherwise `10%`, at least 1, as far as the names, addresses and `placement` of the fleet allow it.
@@ -4605,10 +4601,6 @@ class UpdatePolicyArgsDict(TypedDict):
     max_unavailable: NotRequired[pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]]
     """
     How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `0` if `maxSurge` is above 0; otherwise `10%`, at least 1. Without both settings, only members that are restarted, or that cannot be replaced by a new one first, become unavailable.
-    """
-    min_ready_sec: NotRequired[pulumi.Input[Optional[_builtins.int]]]
-    """
-    How many seconds the members of a batch are observed after they are ready, such as `60`, at most 3,600. The next batch begins if they are still ready then. Default: `0`.
     """
     minimal_action: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -4628,7 +4620,7 @@ class UpdatePolicyArgsDict(TypedDict):
     """
     ready: NotRequired[pulumi.Input[Optional[Union['ReadinessArgs', 'ReadinessArgsDict']]]]
     """
-    When a member counts as ready, such as `{guestAttribute: app/state=ready, within: 300}`.
+    When a member counts as ready, such as `{guestAttribute: app/state=ready, within: 300, stableFor: 60}`. Default: when it runs, within 600 seconds.
     """
 
 @pulumi.input_type
@@ -4638,10 +4630,8 @@ class UpdatePolicyArgs:
     """
     def __init__(__self__, *,
                  keep_names: pulumi.Input[Optional[_builtins.bool]] = None,
-                 max_deleted: pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]] = None,
                  max_surge: pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]] = None,
                  max_unavailable: pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]] = None,
-                 min_ready_sec: pulumi.Input[Optional[_builtins.int]] = None,
                  minimal_action: pulumi.Input[Optional[_builtins.str]] = None,
                  most_disruptive_action: pulumi.Input[Optional[_builtins.str]] = None,
                  on_failure: pulumi.Input[Optional[_builtins.str]] = None,
@@ -4651,26 +4641,20 @@ class UpdatePolicyArgs:
         How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members.
 
         :param pulumi.Input[bool] keep_names: Give a member that replaces another one the same name, and the same zone if `locationPolicy` or a fallback still allows it. The old one is then deleted first, so `maxSurge` must be 0. Fleets with `perInstanceProperties` always keep names. Default: false.
-        :param pulumi.Input[Union[int, str]] max_deleted: How many members one update may delete, including those that new ones replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. If it would delete more, the preview fails, and so does the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.
         :param pulumi.Input[Union[int, str]] max_surge: How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0` if `maxUnavailable` is set; otherwise `10%`, at least 1, as far as the names, addresses and `placement` of the fleet allow it.
         :param pulumi.Input[Union[int, str]] max_unavailable: How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `0` if `maxSurge` is above 0; otherwise `10%`, at least 1. Without both settings, only members that are restarted, or that cannot be replaced by a new one first, become unavailable.
-        :param pulumi.Input[int] min_ready_sec: How many seconds the members of a batch are observed after they are ready, such as `60`, at most 3,600. The next batch begins if they are still ready then. Default: `0`.
         :param pulumi.Input[str] minimal_action: The least that is done to every member that does not have the new properties yet: `REFRESH` changes it while it runs, `RESTART` stops, changes and starts it, `REPLACE` deletes it and creates another one. Default: `REFRESH`.
         :param pulumi.Input[str] most_disruptive_action: The most that may be done to a member: `REFRESH`, `RESTART` or `REPLACE`. A change that needs more is refused. Default: `REPLACE`.
         :param pulumi.Input[str] on_failure: What happens after a failure. With `STOP`, the rollout goes on if a change fails for one member, and ends if a whole batch fails; the next `pulumi up` goes on from there. With `ROLL_BACK`, the rollout ends, and members that were already changed get their previous properties again. Default: `STOP`.
         :param pulumi.Input[Union[int, str]] pause_after: Pause a rollout when this many members have the new properties: a number, such as `1`, or a percentage of `count`, rounded up. The rollout goes on when this number is raised or removed. Default: no pause.
-        :param pulumi.Input['ReadinessArgs'] ready: When a member counts as ready, such as `{guestAttribute: app/state=ready, within: 300}`.
+        :param pulumi.Input['ReadinessArgs'] ready: When a member counts as ready, such as `{guestAttribute: app/state=ready, within: 300, stableFor: 60}`. Default: when it runs, within 600 seconds.
         """
         if keep_names is not None:
             pulumi.set(__self__, "keep_names", keep_names)
-        if max_deleted is not None:
-            pulumi.set(__self__, "max_deleted", max_deleted)
         if max_surge is not None:
             pulumi.set(__self__, "max_surge", max_surge)
         if max_unavailable is not None:
             pulumi.set(__self__, "max_unavailable", max_unavailable)
-        if min_ready_sec is not None:
-            pulumi.set(__self__, "min_ready_sec", min_ready_sec)
         if minimal_action is not None:
             pulumi.set(__self__, "minimal_action", minimal_action)
         if most_disruptive_action is not None:
@@ -4695,18 +4679,6 @@ class UpdatePolicyArgs:
         pulumi.set(self, "keep_names", value)
 
     @_builtins.property
-    @pulumi.getter(name="maxDeleted")
-    def max_deleted(self) -> pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]:
-        """
-        How many members one update may delete, including those that new ones replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. If it would delete more, the preview fails, and so does the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.
-        """
-        return pulumi.get(self, "max_deleted")
-
-    @max_deleted.setter
-    def max_deleted(self, value: pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]):
-        pulumi.set(self, "max_deleted", value)
-
-    @_builtins.property
     @pulumi.getter(name="maxSurge")
     def max_surge(self) -> pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]:
         """
@@ -4729,18 +4701,6 @@ class UpdatePolicyArgs:
     @max_unavailable.setter
     def max_unavailable(self, value: pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]):
         pulumi.set(self, "max_unavailable", value)
-
-    @_builtins.property
-    @pulumi.getter(name="minReadySec")
-    def min_ready_sec(self) -> pulumi.Input[Optional[_builtins.int]]:
-        """
-        How many seconds the members of a batch are observed after they are ready, such as `60`, at most 3,600. The next batch begins if they are still ready then. Default: `0`.
-        """
-        return pulumi.get(self, "min_ready_sec")
-
-    @min_ready_sec.setter
-    def min_ready_sec(self, value: pulumi.Input[Optional[_builtins.int]]):
-        pulumi.set(self, "min_ready_sec", value)
 
     @_builtins.property
     @pulumi.getter(name="minimalAction")
@@ -4794,7 +4754,7 @@ class UpdatePolicyArgs:
     @pulumi.getter
     def ready(self) -> pulumi.Input[Optional['ReadinessArgs']]:
         """
-        When a member counts as ready, such as `{guestAttribute: app/state=ready, within: 300}`.
+        When a member counts as ready, such as `{guestAttribute: app/state=ready, within: 300, stableFor: 60}`. Default: when it runs, within 600 seconds.
         """
         return pulumi.get(self, "ready")
 

@@ -31,6 +31,7 @@ class BulkInstancesArgs:
                  instance_flexibility_policy: pulumi.Input[Optional[Union['InstanceFlexibilityPolicyArgs', 'InstanceFlexibilityPolicyArgsDict']]] = None,
                  instance_properties: pulumi.Input[Optional[Union['InstancePropertiesArgs', 'InstancePropertiesArgsDict']]] = None,
                  location_policy: pulumi.Input[Optional[Union['LocationPolicyArgs', 'LocationPolicyArgsDict']]] = None,
+                 max_deleted: pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]] = None,
                  min_count: pulumi.Input[Optional[_builtins.int]] = None,
                  name_pattern: pulumi.Input[Optional[_builtins.str]] = None,
                  on_stopped: pulumi.Input[Optional[_builtins.str]] = None,
@@ -50,11 +51,12 @@ class BulkInstancesArgs:
         :param pulumi.Input['InstanceFlexibilityPolicyArgs'] instance_flexibility_policy: Alternative machine types, from which Google chooses by capacity and quota, such as `{instanceSelections: {small: {machineTypes: [e2-small]}}}`.
         :param pulumi.Input['InstancePropertiesArgs'] instance_properties: The properties of the instances. Required without `sourceInstanceTemplate`; with it, they override the template's properties by JSON Merge Patch (RFC 7396), so a null removes a property of the template. Nulls can be written in Python, in a dict; typed classes of the SDKs and programs in YAML drop them. `labels`, `tags` and `metadata` change in place.
         :param pulumi.Input['LocationPolicyArgs'] location_policy: The zones in which instances may be created, such as `{zones: [{zone: zones/us-east1-b}]}`. Default: Google chooses one zone for all instances. Changes in place; applies only to instances that are created later.
+        :param pulumi.Input[Union[int, str]] max_deleted: How many members one update may delete, whether `count` is lowered or new members replace them: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. If it would delete more, the preview fails, and so does the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.
         :param pulumi.Input[int] min_count: The minimum number of instances, such as `2`: if fewer can be created, the creation fails, and Google deletes what the last request has created. With `fallbacks`, with `placement`, or with more than 5,000 instances, a creation has several requests, and what the earlier ones have created stays. With `0`, one instance is enough. A fleet that replaces another one must have at least as many instances as the old one or as `count`, whichever is less. Default: `count`, which is also the maximum. Changes in place.
         :param pulumi.Input[str] name_pattern: The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number. New instances are numbered after the highest number in use; if no higher numbers are left, the lowest free ones are used. Requires `count`. Conflicts with `perInstanceProperties`.
         :param pulumi.Input[str] on_stopped: What an update does with members that are stopped or suspended, whoever stopped them: `START` starts them, `REPLACE` deletes them and creates new ones, `KEEP` leaves them stopped, and they still count towards `count`. Even with `KEEP`, a lower `count` or a change that replaces members deletes them, and a change that restarts members stops suspended ones. Stopped members are noticed by `pulumi up --refresh` or `pulumi refresh`. Default: `START`. Changes in place.
         :param pulumi.Input[Mapping[str, pulumi.Input['PerInstancePropertiesArgs']]] per_instance_properties: The instances to create, by name, with their own properties, such as `{web-a: {hostname: web-a.example.com}}`. Conflicts with `namePattern`. Changes in place: added instances are created, removed ones are deleted, and those whose properties change are deleted and created again.
-        :param pulumi.Input['PlacementArgs'] placement: Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], size: 22}`. Changes in place; applies only to instances that are created later.
+        :param pulumi.Input['PlacementArgs'] placement: Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], membersPerPolicy: 22}`. Changes in place; applies only to instances that are created later.
         :param pulumi.Input[str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
         :param pulumi.Input[str] region: The region, such as `us-east1`. Default: the provider's region.
         :param pulumi.Input['RollingActionArgs'] rolling_action: Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, each time that `trigger` changes. Changes in place.
@@ -73,6 +75,8 @@ class BulkInstancesArgs:
             pulumi.set(__self__, "instance_properties", instance_properties)
         if location_policy is not None:
             pulumi.set(__self__, "location_policy", location_policy)
+        if max_deleted is not None:
+            pulumi.set(__self__, "max_deleted", max_deleted)
         if min_count is not None:
             pulumi.set(__self__, "min_count", min_count)
         if name_pattern is not None:
@@ -167,6 +171,18 @@ class BulkInstancesArgs:
         pulumi.set(self, "location_policy", value)
 
     @_builtins.property
+    @pulumi.getter(name="maxDeleted")
+    def max_deleted(self) -> pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]:
+        """
+        How many members one update may delete, whether `count` is lowered or new members replace them: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. If it would delete more, the preview fails, and so does the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.
+        """
+        return pulumi.get(self, "max_deleted")
+
+    @max_deleted.setter
+    def max_deleted(self, value: pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]):
+        pulumi.set(self, "max_deleted", value)
+
+    @_builtins.property
     @pulumi.getter(name="minCount")
     def min_count(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
@@ -218,7 +234,7 @@ class BulkInstancesArgs:
     @pulumi.getter
     def placement(self) -> pulumi.Input[Optional['PlacementArgs']]:
         """
-        Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], size: 22}`. Changes in place; applies only to instances that are created later.
+        Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], membersPerPolicy: 22}`. Changes in place; applies only to instances that are created later.
         """
         return pulumi.get(self, "placement")
 
@@ -318,7 +334,7 @@ class BulkInstances(pulumi.CustomResource):
         },
     )
 
-    pulumi.export("created", workers.created_count)
+    pulumi.export("created", workers.member_count)
     pulumi.export("running", workers.running_count)
     ```
 
@@ -344,6 +360,7 @@ class BulkInstances(pulumi.CustomResource):
                  instance_flexibility_policy: pulumi.Input[Optional[Union['InstanceFlexibilityPolicyArgs', 'InstanceFlexibilityPolicyArgsDict']]] = None,
                  instance_properties: pulumi.Input[Optional[Union['InstancePropertiesArgs', 'InstancePropertiesArgsDict']]] = None,
                  location_policy: pulumi.Input[Optional[Union['LocationPolicyArgs', 'LocationPolicyArgsDict']]] = None,
+                 max_deleted: pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]] = None,
                  min_count: pulumi.Input[Optional[_builtins.int]] = None,
                  name_pattern: pulumi.Input[Optional[_builtins.str]] = None,
                  on_stopped: pulumi.Input[Optional[_builtins.str]] = None,
@@ -384,7 +401,7 @@ class BulkInstances(pulumi.CustomResource):
             },
         )
 
-        pulumi.export("created", workers.created_count)
+        pulumi.export("created", workers.member_count)
         pulumi.export("running", workers.running_count)
         ```
 
@@ -409,11 +426,12 @@ class BulkInstances(pulumi.CustomResource):
         :param pulumi.Input[Union['InstanceFlexibilityPolicyArgs', 'InstanceFlexibilityPolicyArgsDict']] instance_flexibility_policy: Alternative machine types, from which Google chooses by capacity and quota, such as `{instanceSelections: {small: {machineTypes: [e2-small]}}}`.
         :param pulumi.Input[Union['InstancePropertiesArgs', 'InstancePropertiesArgsDict']] instance_properties: The properties of the instances. Required without `sourceInstanceTemplate`; with it, they override the template's properties by JSON Merge Patch (RFC 7396), so a null removes a property of the template. Nulls can be written in Python, in a dict; typed classes of the SDKs and programs in YAML drop them. `labels`, `tags` and `metadata` change in place.
         :param pulumi.Input[Union['LocationPolicyArgs', 'LocationPolicyArgsDict']] location_policy: The zones in which instances may be created, such as `{zones: [{zone: zones/us-east1-b}]}`. Default: Google chooses one zone for all instances. Changes in place; applies only to instances that are created later.
+        :param pulumi.Input[Union[int, str]] max_deleted: How many members one update may delete, whether `count` is lowered or new members replace them: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. If it would delete more, the preview fails, and so does the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.
         :param pulumi.Input[int] min_count: The minimum number of instances, such as `2`: if fewer can be created, the creation fails, and Google deletes what the last request has created. With `fallbacks`, with `placement`, or with more than 5,000 instances, a creation has several requests, and what the earlier ones have created stays. With `0`, one instance is enough. A fleet that replaces another one must have at least as many instances as the old one or as `count`, whichever is less. Default: `count`, which is also the maximum. Changes in place.
         :param pulumi.Input[str] name_pattern: The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number. New instances are numbered after the highest number in use; if no higher numbers are left, the lowest free ones are used. Requires `count`. Conflicts with `perInstanceProperties`.
         :param pulumi.Input[str] on_stopped: What an update does with members that are stopped or suspended, whoever stopped them: `START` starts them, `REPLACE` deletes them and creates new ones, `KEEP` leaves them stopped, and they still count towards `count`. Even with `KEEP`, a lower `count` or a change that replaces members deletes them, and a change that restarts members stops suspended ones. Stopped members are noticed by `pulumi up --refresh` or `pulumi refresh`. Default: `START`. Changes in place.
         :param pulumi.Input[Mapping[str, pulumi.Input[Union['PerInstancePropertiesArgs', 'PerInstancePropertiesArgsDict']]]] per_instance_properties: The instances to create, by name, with their own properties, such as `{web-a: {hostname: web-a.example.com}}`. Conflicts with `namePattern`. Changes in place: added instances are created, removed ones are deleted, and those whose properties change are deleted and created again.
-        :param pulumi.Input[Union['PlacementArgs', 'PlacementArgsDict']] placement: Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], size: 22}`. Changes in place; applies only to instances that are created later.
+        :param pulumi.Input[Union['PlacementArgs', 'PlacementArgsDict']] placement: Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], membersPerPolicy: 22}`. Changes in place; applies only to instances that are created later.
         :param pulumi.Input[str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
         :param pulumi.Input[str] region: The region, such as `us-east1`. Default: the provider's region.
         :param pulumi.Input[Union['RollingActionArgs', 'RollingActionArgsDict']] rolling_action: Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, each time that `trigger` changes. Changes in place.
@@ -455,7 +473,7 @@ class BulkInstances(pulumi.CustomResource):
             },
         )
 
-        pulumi.export("created", workers.created_count)
+        pulumi.export("created", workers.member_count)
         pulumi.export("running", workers.running_count)
         ```
 
@@ -487,11 +505,12 @@ class BulkInstances(pulumi.CustomResource):
         :param pulumi.Input[Union['InstanceFlexibilityPolicyArgs', 'InstanceFlexibilityPolicyArgsDict']] instance_flexibility_policy: Alternative machine types, from which Google chooses by capacity and quota, such as `{instanceSelections: {small: {machineTypes: [e2-small]}}}`.
         :param pulumi.Input[Union['InstancePropertiesArgs', 'InstancePropertiesArgsDict']] instance_properties: The properties of the instances. Required without `sourceInstanceTemplate`; with it, they override the template's properties by JSON Merge Patch (RFC 7396), so a null removes a property of the template. Nulls can be written in Python, in a dict; typed classes of the SDKs and programs in YAML drop them. `labels`, `tags` and `metadata` change in place.
         :param pulumi.Input[Union['LocationPolicyArgs', 'LocationPolicyArgsDict']] location_policy: The zones in which instances may be created, such as `{zones: [{zone: zones/us-east1-b}]}`. Default: Google chooses one zone for all instances. Changes in place; applies only to instances that are created later.
+        :param pulumi.Input[Union[int, str]] max_deleted: How many members one update may delete, whether `count` is lowered or new members replace them: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. If it would delete more, the preview fails, and so does the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.
         :param pulumi.Input[int] min_count: The minimum number of instances, such as `2`: if fewer can be created, the creation fails, and Google deletes what the last request has created. With `fallbacks`, with `placement`, or with more than 5,000 instances, a creation has several requests, and what the earlier ones have created stays. With `0`, one instance is enough. A fleet that replaces another one must have at least as many instances as the old one or as `count`, whichever is less. Default: `count`, which is also the maximum. Changes in place.
         :param pulumi.Input[str] name_pattern: The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number. New instances are numbered after the highest number in use; if no higher numbers are left, the lowest free ones are used. Requires `count`. Conflicts with `perInstanceProperties`.
         :param pulumi.Input[str] on_stopped: What an update does with members that are stopped or suspended, whoever stopped them: `START` starts them, `REPLACE` deletes them and creates new ones, `KEEP` leaves them stopped, and they still count towards `count`. Even with `KEEP`, a lower `count` or a change that replaces members deletes them, and a change that restarts members stops suspended ones. Stopped members are noticed by `pulumi up --refresh` or `pulumi refresh`. Default: `START`. Changes in place.
         :param pulumi.Input[Mapping[str, pulumi.Input[Union['PerInstancePropertiesArgs', 'PerInstancePropertiesArgsDict']]]] per_instance_properties: The instances to create, by name, with their own properties, such as `{web-a: {hostname: web-a.example.com}}`. Conflicts with `namePattern`. Changes in place: added instances are created, removed ones are deleted, and those whose properties change are deleted and created again.
-        :param pulumi.Input[Union['PlacementArgs', 'PlacementArgsDict']] placement: Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], size: 22}`. Changes in place; applies only to instances that are created later.
+        :param pulumi.Input[Union['PlacementArgs', 'PlacementArgsDict']] placement: Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], membersPerPolicy: 22}`. Changes in place; applies only to instances that are created later.
         :param pulumi.Input[str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
         :param pulumi.Input[str] region: The region, such as `us-east1`. Default: the provider's region.
         :param pulumi.Input[Union['RollingActionArgs', 'RollingActionArgsDict']] rolling_action: Restarts or replaces members, although none of their properties changes, such as `{action: RESTART, trigger: "2026-03-01"}` for all of them, each time that `trigger` changes. Changes in place.
@@ -513,6 +532,7 @@ class BulkInstances(pulumi.CustomResource):
                  instance_flexibility_policy: pulumi.Input[Optional[Union['InstanceFlexibilityPolicyArgs', 'InstanceFlexibilityPolicyArgsDict']]] = None,
                  instance_properties: pulumi.Input[Optional[Union['InstancePropertiesArgs', 'InstancePropertiesArgsDict']]] = None,
                  location_policy: pulumi.Input[Optional[Union['LocationPolicyArgs', 'LocationPolicyArgsDict']]] = None,
+                 max_deleted: pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]] = None,
                  min_count: pulumi.Input[Optional[_builtins.int]] = None,
                  name_pattern: pulumi.Input[Optional[_builtins.str]] = None,
                  on_stopped: pulumi.Input[Optional[_builtins.str]] = None,
@@ -538,6 +558,7 @@ class BulkInstances(pulumi.CustomResource):
             __props__.__dict__["instance_flexibility_policy"] = instance_flexibility_policy
             __props__.__dict__["instance_properties"] = instance_properties
             __props__.__dict__["location_policy"] = location_policy
+            __props__.__dict__["max_deleted"] = max_deleted
             __props__.__dict__["min_count"] = min_count
             __props__.__dict__["name_pattern"] = name_pattern
             __props__.__dict__["on_stopped"] = on_stopped
@@ -548,15 +569,11 @@ class BulkInstances(pulumi.CustomResource):
             __props__.__dict__["rolling_action"] = rolling_action
             __props__.__dict__["source_instance_template"] = source_instance_template
             __props__.__dict__["update_policy"] = update_policy
-            __props__.__dict__["created_count"] = None
             __props__.__dict__["generation"] = None
-            __props__.__dict__["last_rolling_action"] = None
-            __props__.__dict__["lost_members"] = None
+            __props__.__dict__["member_count"] = None
             __props__.__dict__["member_names"] = None
             __props__.__dict__["members"] = None
-            __props__.__dict__["operation_group_id"] = None
             __props__.__dict__["per_location_status"] = None
-            __props__.__dict__["removed_keys"] = None
             __props__.__dict__["running_count"] = None
             __props__.__dict__["shortfalls"] = None
             _forms.require_forms('gcpx:compute:BulkInstances', resource_name, __props__.__dict__)
@@ -583,27 +600,24 @@ class BulkInstances(pulumi.CustomResource):
         __props__ = BulkInstancesArgs.__new__(BulkInstancesArgs)
 
         __props__.__dict__["count"] = None
-        __props__.__dict__["created_count"] = None
         __props__.__dict__["fallbacks"] = None
         __props__.__dict__["fleet_id"] = None
         __props__.__dict__["generation"] = None
         __props__.__dict__["instance_flexibility_policy"] = None
         __props__.__dict__["instance_properties"] = None
-        __props__.__dict__["last_rolling_action"] = None
         __props__.__dict__["location_policy"] = None
-        __props__.__dict__["lost_members"] = None
+        __props__.__dict__["max_deleted"] = None
+        __props__.__dict__["member_count"] = None
         __props__.__dict__["member_names"] = None
         __props__.__dict__["members"] = None
         __props__.__dict__["min_count"] = None
         __props__.__dict__["name_pattern"] = None
         __props__.__dict__["on_stopped"] = None
-        __props__.__dict__["operation_group_id"] = None
         __props__.__dict__["per_instance_properties"] = None
         __props__.__dict__["per_location_status"] = None
         __props__.__dict__["placement"] = None
         __props__.__dict__["project"] = None
         __props__.__dict__["region"] = None
-        __props__.__dict__["removed_keys"] = None
         __props__.__dict__["rolling_action"] = None
         __props__.__dict__["running_count"] = None
         __props__.__dict__["shortfalls"] = None
@@ -618,14 +632,6 @@ class BulkInstances(pulumi.CustomResource):
         The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number; the only other value allowed is `0`. A lower number deletes members: first stopped ones, then, with the target shape `BALANCED`, those in the zone that has the most, then those with the highest numbers in their names. The guide to fleets says which ones are deleted first during a rollout. The preview says which ones, with at most four names. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.
         """
         return pulumi.get(self, "count")
-
-    @_builtins.property
-    @pulumi.getter(name="createdCount")
-    def created_count(self) -> pulumi.Output[_builtins.int]:
-        """
-        The number of instances that exist, whether they run or are stopped.
-        """
-        return pulumi.get(self, "created_count")
 
     @_builtins.property
     @pulumi.getter
@@ -668,14 +674,6 @@ class BulkInstances(pulumi.CustomResource):
         return pulumi.get(self, "instance_properties")
 
     @_builtins.property
-    @pulumi.getter(name="lastRollingAction")
-    def last_rolling_action(self) -> pulumi.Output[_builtins.str]:
-        """
-        A hash of the last `rollingAction.trigger` for which all members were handled.
-        """
-        return pulumi.get(self, "last_rolling_action")
-
-    @_builtins.property
     @pulumi.getter(name="locationPolicy")
     def location_policy(self) -> pulumi.Output[Optional['outputs.LocationPolicy']]:
         """
@@ -684,12 +682,20 @@ class BulkInstances(pulumi.CustomResource):
         return pulumi.get(self, "location_policy")
 
     @_builtins.property
-    @pulumi.getter(name="lostMembers")
-    def lost_members(self) -> pulumi.Output[Sequence['outputs.LostMember']]:
+    @pulumi.getter(name="maxDeleted")
+    def max_deleted(self) -> pulumi.Output[Optional[Any]]:
         """
-        The members that no longer exist, in a fleet that keeps names. The next update creates them again under the same names.
+        How many members one update may delete, whether `count` is lowered or new members replace them: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. If it would delete more, the preview fails, and so does the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.
         """
-        return pulumi.get(self, "lost_members")
+        return pulumi.get(self, "max_deleted")
+
+    @_builtins.property
+    @pulumi.getter(name="memberCount")
+    def member_count(self) -> pulumi.Output[_builtins.int]:
+        """
+        The number of instances that exist, whether they run or are stopped.
+        """
+        return pulumi.get(self, "member_count")
 
     @_builtins.property
     @pulumi.getter(name="memberNames")
@@ -732,14 +738,6 @@ class BulkInstances(pulumi.CustomResource):
         return pulumi.get(self, "on_stopped")
 
     @_builtins.property
-    @pulumi.getter(name="operationGroupId")
-    def operation_group_id(self) -> pulumi.Output[_builtins.str]:
-        """
-        The ID of the operation group of the last creation.
-        """
-        return pulumi.get(self, "operation_group_id")
-
-    @_builtins.property
     @pulumi.getter(name="perInstanceProperties")
     def per_instance_properties(self) -> pulumi.Output[Mapping[str, 'outputs.PerInstancePropertiesResponse']]:
         """
@@ -759,7 +757,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter
     def placement(self) -> pulumi.Output[Optional['outputs.Placement']]:
         """
-        Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], size: 22}`. Changes in place; applies only to instances that are created later.
+        Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], membersPerPolicy: 22}`. Changes in place; applies only to instances that are created later.
         """
         return pulumi.get(self, "placement")
 
@@ -778,14 +776,6 @@ class BulkInstances(pulumi.CustomResource):
         The region, such as `us-east1`. Default: the provider's region.
         """
         return pulumi.get(self, "region")
-
-    @_builtins.property
-    @pulumi.getter(name="removedKeys")
-    def removed_keys(self) -> pulumi.Output[Optional['outputs.RemovedKeys']]:
-        """
-        The keys of labels, metadata and other settings that an unfinished update is removing from members.
-        """
-        return pulumi.get(self, "removed_keys")
 
     @_builtins.property
     @pulumi.getter(name="rollingAction")

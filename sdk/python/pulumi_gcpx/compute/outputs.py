@@ -57,7 +57,6 @@ __all__ = [
     'LocationPolicyLocation',
     'LocationPolicyZone',
     'LocationStatus',
-    'LostMember',
     'MachineImageParams',
     'Member',
     'MetadataItem',
@@ -73,7 +72,6 @@ __all__ = [
     'QuotaExceededInfo',
     'Readiness',
     'Region',
-    'RemovedKeys',
     'ReservationAffinity',
     'ReservationConsumptionInfo',
     'ResourceStatus',
@@ -3993,40 +3991,6 @@ class LocationStatus(dict):
 
 
 @pulumi.output_type
-class LostMember(dict):
-    """
-    A member that no longer exists, and that the next update creates again.
-    """
-    def __init__(__self__, *,
-                 name: _builtins.str,
-                 zone: _builtins.str):
-        """
-        A member that no longer exists, and that the next update creates again.
-
-        :param str name: The name of the instance.
-        :param str zone: The name of the instance's zone, such as `us-east1-b`.
-        """
-        pulumi.set(__self__, "name", name)
-        pulumi.set(__self__, "zone", zone)
-
-    @_builtins.property
-    @pulumi.getter
-    def name(self) -> _builtins.str:
-        """
-        The name of the instance.
-        """
-        return pulumi.get(self, "name")
-
-    @_builtins.property
-    @pulumi.getter
-    def zone(self) -> _builtins.str:
-        """
-        The name of the instance's zone, such as `us-east1-b`.
-        """
-        return pulumi.get(self, "zone")
-
-
-@pulumi.output_type
 class MachineImageParams(dict):
     """
     Parameters of the creation, which Google does not store.
@@ -4991,18 +4955,35 @@ class Placement(dict):
     """
     Groups of members, each of which shares one compact placement policy.
     """
+    @staticmethod
+    def __key_warning(key: str):
+        suggest = None
+        if key == "membersPerPolicy":
+            suggest = "members_per_policy"
+
+        if suggest:
+            pulumi.log.warn(f"Key '{key}' not found in Placement. Access the value via the '{suggest}' property getter instead.")
+
+    def __getitem__(self, key: str) -> Any:
+        Placement.__key_warning(key)
+        return super().__getitem__(key)
+
+    def get(self, key: str, default = None) -> Any:
+        Placement.__key_warning(key)
+        return super().get(key, default)
+
     def __init__(__self__, *,
                  policies: Sequence[_builtins.str],
-                 size: Optional[_builtins.int] = None):
+                 members_per_policy: Optional[_builtins.int] = None):
         """
         Groups of members, each of which shares one compact placement policy.
 
         :param Sequence[str] policies: The names of compact placement policies in the fleet's region, such as `[rack-1, rack-2]`. Each is one group; a group is filled before the next one begins. They are added to the `resourcePolicies` of `instanceProperties`, and replace those of a template.
-        :param int size: The maximum number of members in one group, such as `22`: at least 1, at most 1,500. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, 1,500 with 3) and on the machine type. Default: 150.
+        :param int members_per_policy: The maximum number of members that share one policy, such as `22`: at least 1, at most 1,500. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, 1,500 with 3) and on the machine type. Default: 150.
         """
         pulumi.set(__self__, "policies", policies)
-        if size is not None:
-            pulumi.set(__self__, "size", size)
+        if members_per_policy is not None:
+            pulumi.set(__self__, "members_per_policy", members_per_policy)
 
     @_builtins.property
     @pulumi.getter
@@ -5013,12 +4994,12 @@ class Placement(dict):
         return pulumi.get(self, "policies")
 
     @_builtins.property
-    @pulumi.getter
-    def size(self) -> Optional[_builtins.int]:
+    @pulumi.getter(name="membersPerPolicy")
+    def members_per_policy(self) -> Optional[_builtins.int]:
         """
-        The maximum number of members in one group, such as `22`: at least 1, at most 1,500. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, 1,500 with 3) and on the machine type. Default: 150.
+        The maximum number of members that share one policy, such as `22`: at least 1, at most 1,500. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, 1,500 with 3) and on the machine type. Default: 150.
         """
-        return pulumi.get(self, "size")
+        return pulumi.get(self, "members_per_policy")
 
 
 @pulumi.output_type
@@ -5165,13 +5146,15 @@ class QuotaExceededInfo(dict):
 @pulumi.output_type
 class Readiness(dict):
     """
-    When a member that was created, restarted or started is ready, so that the next batch may begin.
+    When a member that was created, restarted or started is ready, so that the next batch may begin: when it runs, and what else is set here.
     """
     @staticmethod
     def __key_warning(key: str):
         suggest = None
         if key == "guestAttribute":
             suggest = "guest_attribute"
+        elif key == "stableFor":
+            suggest = "stable_for"
 
         if suggest:
             pulumi.log.warn(f"Key '{key}' not found in Readiness. Access the value via the '{suggest}' property getter instead.")
@@ -5186,19 +5169,19 @@ class Readiness(dict):
 
     def __init__(__self__, *,
                  guest_attribute: Optional[_builtins.str] = None,
-                 status: Optional[_builtins.str] = None,
+                 stable_for: Optional[_builtins.int] = None,
                  within: Optional[_builtins.int] = None):
         """
-        When a member that was created, restarted or started is ready, so that the next batch may begin.
+        When a member that was created, restarted or started is ready, so that the next batch may begin: when it runs, and what else is set here.
 
         :param str guest_attribute: The guest attribute that the member's own software sets when it is ready, as `NAMESPACE/KEY`, with any value, or `NAMESPACE/KEY=VALUE`, such as `app/state=ready`. The instance must also be running, and its metadata must have `enable-guest-attributes: TRUE`. Guest attributes survive a restart, so the software should clear the attribute when it stops.
-        :param str status: The status that the instance must have; only `RUNNING` is allowed. Default: `RUNNING`.
+        :param int stable_for: How many seconds the members of a batch are observed after they are ready, such as `60`, at most 3,600. The next batch begins if they are still ready then. Default: `0`.
         :param int within: How many seconds the members of a batch, or of a new fleet, have to become ready, such as `300`; if they take longer, the rollout or the creation fails. Default: `600`.
         """
         if guest_attribute is not None:
             pulumi.set(__self__, "guest_attribute", guest_attribute)
-        if status is not None:
-            pulumi.set(__self__, "status", status)
+        if stable_for is not None:
+            pulumi.set(__self__, "stable_for", stable_for)
         if within is not None:
             pulumi.set(__self__, "within", within)
 
@@ -5211,12 +5194,12 @@ class Readiness(dict):
         return pulumi.get(self, "guest_attribute")
 
     @_builtins.property
-    @pulumi.getter
-    def status(self) -> Optional[_builtins.str]:
+    @pulumi.getter(name="stableFor")
+    def stable_for(self) -> Optional[_builtins.int]:
         """
-        The status that the instance must have; only `RUNNING` is allowed. Default: `RUNNING`.
+        How many seconds the members of a batch are observed after they are ready, such as `60`, at most 3,600. The next batch begins if they are still ready then. Default: `0`.
         """
-        return pulumi.get(self, "status")
+        return pulumi.get(self, "stable_for")
 
     @_builtins.property
     @pulumi.getter
@@ -5379,137 +5362,6 @@ class Region(dict):
         The URLs of the region's zones.
         """
         return pulumi.get(self, "zones")
-
-
-@pulumi.output_type
-class RemovedKeys(dict):
-    """
-    The keys of the settings of instances that an unfinished update is removing.
-    """
-    @staticmethod
-    def __key_warning(key: str):
-        suggest = None
-        if key == "guestAccelerators":
-            suggest = "guest_accelerators"
-        elif key == "machineType":
-            suggest = "machine_type"
-        elif key == "minCpuPlatform":
-            suggest = "min_cpu_platform"
-        elif key == "serviceAccounts":
-            suggest = "service_accounts"
-
-        if suggest:
-            pulumi.log.warn(f"Key '{key}' not found in RemovedKeys. Access the value via the '{suggest}' property getter instead.")
-
-    def __getitem__(self, key: str) -> Any:
-        RemovedKeys.__key_warning(key)
-        return super().__getitem__(key)
-
-    def get(self, key: str, default = None) -> Any:
-        RemovedKeys.__key_warning(key)
-        return super().get(key, default)
-
-    def __init__(__self__, *,
-                 guest_accelerators: Optional[Sequence[_builtins.str]] = None,
-                 labels: Optional[Sequence[_builtins.str]] = None,
-                 machine_type: Optional[Sequence[_builtins.str]] = None,
-                 metadata: Optional[Sequence[_builtins.str]] = None,
-                 min_cpu_platform: Optional[Sequence[_builtins.str]] = None,
-                 scheduling: Optional[Sequence[_builtins.str]] = None,
-                 service_accounts: Optional[Sequence[_builtins.str]] = None,
-                 tags: Optional[Sequence[_builtins.str]] = None):
-        """
-        The keys of the settings of instances that an unfinished update is removing.
-
-        :param Sequence[str] guest_accelerators: The types of accelerators.
-        :param Sequence[str] labels: The keys of labels.
-        :param Sequence[str] machine_type: `machineType` if it is removed.
-        :param Sequence[str] metadata: The keys of metadata.
-        :param Sequence[str] min_cpu_platform: `minCpuPlatform` if it is removed.
-        :param Sequence[str] scheduling: The options of `scheduling`.
-        :param Sequence[str] service_accounts: The parts of a service account.
-        :param Sequence[str] tags: The network tags.
-        """
-        if guest_accelerators is not None:
-            pulumi.set(__self__, "guest_accelerators", guest_accelerators)
-        if labels is not None:
-            pulumi.set(__self__, "labels", labels)
-        if machine_type is not None:
-            pulumi.set(__self__, "machine_type", machine_type)
-        if metadata is not None:
-            pulumi.set(__self__, "metadata", metadata)
-        if min_cpu_platform is not None:
-            pulumi.set(__self__, "min_cpu_platform", min_cpu_platform)
-        if scheduling is not None:
-            pulumi.set(__self__, "scheduling", scheduling)
-        if service_accounts is not None:
-            pulumi.set(__self__, "service_accounts", service_accounts)
-        if tags is not None:
-            pulumi.set(__self__, "tags", tags)
-
-    @_builtins.property
-    @pulumi.getter(name="guestAccelerators")
-    def guest_accelerators(self) -> Optional[Sequence[_builtins.str]]:
-        """
-        The types of accelerators.
-        """
-        return pulumi.get(self, "guest_accelerators")
-
-    @_builtins.property
-    @pulumi.getter
-    def labels(self) -> Optional[Sequence[_builtins.str]]:
-        """
-        The keys of labels.
-        """
-        return pulumi.get(self, "labels")
-
-    @_builtins.property
-    @pulumi.getter(name="machineType")
-    def machine_type(self) -> Optional[Sequence[_builtins.str]]:
-        """
-        `machineType` if it is removed.
-        """
-        return pulumi.get(self, "machine_type")
-
-    @_builtins.property
-    @pulumi.getter
-    def metadata(self) -> Optional[Sequence[_builtins.str]]:
-        """
-        The keys of metadata.
-        """
-        return pulumi.get(self, "metadata")
-
-    @_builtins.property
-    @pulumi.getter(name="minCpuPlatform")
-    def min_cpu_platform(self) -> Optional[Sequence[_builtins.str]]:
-        """
-        `minCpuPlatform` if it is removed.
-        """
-        return pulumi.get(self, "min_cpu_platform")
-
-    @_builtins.property
-    @pulumi.getter
-    def scheduling(self) -> Optional[Sequence[_builtins.str]]:
-        """
-        The options of `scheduling`.
-        """
-        return pulumi.get(self, "scheduling")
-
-    @_builtins.property
-    @pulumi.getter(name="serviceAccounts")
-    def service_accounts(self) -> Optional[Sequence[_builtins.str]]:
-        """
-        The parts of a service account.
-        """
-        return pulumi.get(self, "service_accounts")
-
-    @_builtins.property
-    @pulumi.getter
-    def tags(self) -> Optional[Sequence[_builtins.str]]:
-        """
-        The network tags.
-        """
-        return pulumi.get(self, "tags")
 
 
 @pulumi.output_type
@@ -5783,7 +5635,7 @@ class RollingAction(dict):
 
         :param str action: What is done to the members, in the batches of `updatePolicy`: `RESTART` stops and starts them, `REPLACE` deletes them and creates others.
         :param str trigger: Any text, such as a time or the number of an incident. The action is done each time that this changes. A new fleet needs no action.
-        :param Sequence[str] members: The numeric IDs of the members, as in the output `members`, such as `["4815162342"]`. A member that no longer exists is left out. An empty list chooses none. Default: all members of the state.
+        :param Sequence[str] members: The members, by name or by numeric ID, as in the output `members`, such as `["web-0007", "4815162342"]`. A member that no longer exists is left out. A member that replaces another one under the same name counts as done. An empty list chooses none. Default: all members of the state.
         """
         pulumi.set(__self__, "action", action)
         pulumi.set(__self__, "trigger", trigger)
@@ -5810,7 +5662,7 @@ class RollingAction(dict):
     @pulumi.getter
     def members(self) -> Optional[Sequence[_builtins.str]]:
         """
-        The numeric IDs of the members, as in the output `members`, such as `["4815162342"]`. A member that no longer exists is left out. An empty list chooses none. Default: all members of the state.
+        The members, by name or by numeric ID, as in the output `members`, such as `["web-0007", "4815162342"]`. A member that no longer exists is left out. A member that replaces another one under the same name counts as done. An empty list chooses none. Default: all members of the state.
         """
         return pulumi.get(self, "members")
 
@@ -7629,14 +7481,10 @@ class UpdatePolicy(dict):
         suggest = None
         if key == "keepNames":
             suggest = "keep_names"
-        elif key == "maxDeleted":
-            suggest = "max_deleted"
         elif key == "maxSurge":
             suggest = "max_surge"
         elif key == "maxUnavailable":
             suggest = "max_unavailable"
-        elif key == "minReadySec":
-            suggest = "min_ready_sec"
         elif key == "minimalAction":
             suggest = "minimal_action"
         elif key == "mostDisruptiveAction":
@@ -7659,10 +7507,8 @@ class UpdatePolicy(dict):
 
     def __init__(__self__, *,
                  keep_names: Optional[_builtins.bool] = None,
-                 max_deleted: Optional[Any] = None,
                  max_surge: Optional[Any] = None,
                  max_unavailable: Optional[Any] = None,
-                 min_ready_sec: Optional[_builtins.int] = None,
                  minimal_action: Optional[_builtins.str] = None,
                  most_disruptive_action: Optional[_builtins.str] = None,
                  on_failure: Optional[_builtins.str] = None,
@@ -7672,26 +7518,20 @@ class UpdatePolicy(dict):
         How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members.
 
         :param bool keep_names: Give a member that replaces another one the same name, and the same zone if `locationPolicy` or a fallback still allows it. The old one is then deleted first, so `maxSurge` must be 0. Fleets with `perInstanceProperties` always keep names. Default: false.
-        :param Union[int, str] max_deleted: How many members one update may delete, including those that new ones replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. If it would delete more, the preview fails, and so does the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.
         :param Union[int, str] max_surge: How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0` if `maxUnavailable` is set; otherwise `10%`, at least 1, as far as the names, addresses and `placement` of the fleet allow it.
         :param Union[int, str] max_unavailable: How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `0` if `maxSurge` is above 0; otherwise `10%`, at least 1. Without both settings, only members that are restarted, or that cannot be replaced by a new one first, become unavailable.
-        :param int min_ready_sec: How many seconds the members of a batch are observed after they are ready, such as `60`, at most 3,600. The next batch begins if they are still ready then. Default: `0`.
         :param str minimal_action: The least that is done to every member that does not have the new properties yet: `REFRESH` changes it while it runs, `RESTART` stops, changes and starts it, `REPLACE` deletes it and creates another one. Default: `REFRESH`.
         :param str most_disruptive_action: The most that may be done to a member: `REFRESH`, `RESTART` or `REPLACE`. A change that needs more is refused. Default: `REPLACE`.
         :param str on_failure: What happens after a failure. With `STOP`, the rollout goes on if a change fails for one member, and ends if a whole batch fails; the next `pulumi up` goes on from there. With `ROLL_BACK`, the rollout ends, and members that were already changed get their previous properties again. Default: `STOP`.
         :param Union[int, str] pause_after: Pause a rollout when this many members have the new properties: a number, such as `1`, or a percentage of `count`, rounded up. The rollout goes on when this number is raised or removed. Default: no pause.
-        :param 'Readiness' ready: When a member counts as ready, such as `{guestAttribute: app/state=ready, within: 300}`.
+        :param 'Readiness' ready: When a member counts as ready, such as `{guestAttribute: app/state=ready, within: 300, stableFor: 60}`. Default: when it runs, within 600 seconds.
         """
         if keep_names is not None:
             pulumi.set(__self__, "keep_names", keep_names)
-        if max_deleted is not None:
-            pulumi.set(__self__, "max_deleted", max_deleted)
         if max_surge is not None:
             pulumi.set(__self__, "max_surge", max_surge)
         if max_unavailable is not None:
             pulumi.set(__self__, "max_unavailable", max_unavailable)
-        if min_ready_sec is not None:
-            pulumi.set(__self__, "min_ready_sec", min_ready_sec)
         if minimal_action is not None:
             pulumi.set(__self__, "minimal_action", minimal_action)
         if most_disruptive_action is not None:
@@ -7712,14 +7552,6 @@ class UpdatePolicy(dict):
         return pulumi.get(self, "keep_names")
 
     @_builtins.property
-    @pulumi.getter(name="maxDeleted")
-    def max_deleted(self) -> Optional[Any]:
-        """
-        How many members one update may delete, including those that new ones replace: a number, such as `5`, or a percentage of the members that exist before the update, such as `20%`, rounded down. If it would delete more, the preview fails, and so does the update, before it changes anything. A rollback may delete what the update has created. A replacement of the whole fleet and `pulumi destroy` are not limited. Default: no limit.
-        """
-        return pulumi.get(self, "max_deleted")
-
-    @_builtins.property
     @pulumi.getter(name="maxSurge")
     def max_surge(self) -> Optional[Any]:
         """
@@ -7734,14 +7566,6 @@ class UpdatePolicy(dict):
         How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `0` if `maxSurge` is above 0; otherwise `10%`, at least 1. Without both settings, only members that are restarted, or that cannot be replaced by a new one first, become unavailable.
         """
         return pulumi.get(self, "max_unavailable")
-
-    @_builtins.property
-    @pulumi.getter(name="minReadySec")
-    def min_ready_sec(self) -> Optional[_builtins.int]:
-        """
-        How many seconds the members of a batch are observed after they are ready, such as `60`, at most 3,600. The next batch begins if they are still ready then. Default: `0`.
-        """
-        return pulumi.get(self, "min_ready_sec")
 
     @_builtins.property
     @pulumi.getter(name="minimalAction")
@@ -7779,7 +7603,7 @@ class UpdatePolicy(dict):
     @pulumi.getter
     def ready(self) -> Optional['outputs.Readiness']:
         """
-        When a member counts as ready, such as `{guestAttribute: app/state=ready, within: 300}`.
+        When a member counts as ready, such as `{guestAttribute: app/state=ready, within: 300, stableFor: 60}`. Default: when it runs, within 600 seconds.
         """
         return pulumi.get(self, "ready")
 

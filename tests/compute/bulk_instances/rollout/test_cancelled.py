@@ -10,7 +10,7 @@ from rollouts import ATTRIBUTES, BIGGER_DISK, rolling
 from stack import Stack
 
 MEDIUM = {"machineType": "e2-medium"}
-POLICY = {"ready": {"guestAttribute": "app/state=ready", "within": 60}, "minReadySec": 60}
+POLICY = {"ready": {"guestAttribute": "app/state=ready", "within": 60, "stableFor": 60}}
 WAITS = "cancelled while Google was still working on it"
 
 

@@ -128,7 +128,7 @@ def test_the_keys_of_secret_labels_that_are_removed_stay_secret(engine):
     created = engine.create(FLEET, "workers", rolling(4, {"pauseAfter": 1}, labels=labels))
     paused = engine.update(created, rolling(4, {"pauseAfter": 1}, labels={}))
 
-    assert "hidden-key" in str(paused.outputs["removedKeys"])
+    assert "hidden-key" in str(paused.outputs["__kept"]["removedKeys"])
     assert "hidden" not in str(_without_secrets(paused.outputs))
     refreshed = engine.refresh(paused)
     assert "hidden" not in str(_without_secrets(refreshed.outputs))

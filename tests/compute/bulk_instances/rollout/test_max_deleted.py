@@ -11,10 +11,7 @@ from rollouts import ATTRIBUTES, BIGGER_DISK, DELETE, left_by, rolling
 
 def refused(deleted, members, allowed):
     most = allowed if "%" in allowed else f"{allowed} of {members} members,"
-    return (
-        f"updatePolicy.maxDeleted: allows one update to delete {most} but this one would delete {deleted} of "
-        f"{members} members"
-    )
+    return f"maxDeleted: allows one update to delete {most} but this one would delete {deleted} of {members} members"
 
 
 @pytest.mark.parametrize(
@@ -123,9 +120,7 @@ def test_a_preview_that_does_not_know_whether_members_are_replaced_says_what_the
     engine.log.messages.clear()
     engine.preview_update(created, program("big"))
     said = "\n".join(text for _, _, text in engine.log.messages)
-    assert (
-        "if more members have to be deleted than updatePolicy.maxDeleted allows, which is 1, the update fails" in said
-    )
+    assert "if more members have to be deleted than maxDeleted allows, which is 1, the update fails" in said
     with failing() as failed:
         engine.update(created, program("big"))
     assert refused(4, 4, "1") in failed[0].message

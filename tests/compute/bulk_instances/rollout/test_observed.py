@@ -9,7 +9,7 @@ from driver import failing
 from programs import FLEET, PROJECT
 from rollouts import ATTRIBUTES, BIGGER_DISK, BULK, DELETE, rolling
 
-READY = {"ready": {"guestAttribute": "app/state=ready", "within": 5}}
+READY = {"guestAttribute": "app/state=ready", "within": 5}
 ALL = f"projects/{PROJECT}/zones/us-east1-b/instances"
 
 
@@ -27,7 +27,7 @@ def engine(cloud, provider):
 
 def _taken(engine, provider, seconds, change):
     """Roll a fleet of 3 members one by one; return the seconds that this takes."""
-    policy = {**READY, "minReadySec": seconds}
+    policy = {"ready": {**READY, "stableFor": seconds}}
     created = engine.create(FLEET, "workers", rolling(3, policy, **ATTRIBUTES))
     begun = provider.time.now()
     engine.update(created, rolling(3, policy, **ATTRIBUTES, **change))
@@ -45,7 +45,7 @@ def test_nothing_is_observed_if_no_member_is_created_or_restarted(engine, provid
 
 
 def test_a_version_that_fails_while_it_is_observed_ends_the_rollout_in_its_first_batch(engine, provider, cloud):
-    policy = {**READY, "minReadySec": 60}
+    policy = {"ready": {**READY, "stableFor": 60}}
     created = engine.create(FLEET, "workers", rolling(3, policy, **ATTRIBUTES))
     begun, old = provider.time.now(), {item["id"] for item in cloud.emulator.store.list(ALL)}
 
@@ -64,7 +64,7 @@ def test_a_version_that_fails_while_it_is_observed_ends_the_rollout_in_its_first
 
 
 def test_the_preview_says_how_long_each_batch_is_observed(engine):
-    policy = {"minReadySec": 60}
+    policy = {"ready": {"stableFor": 60}}
     created = engine.create(FLEET, "workers", rolling(3, policy))
     engine.preview_update(created, rolling(3, policy, **BIGGER_DISK))
     said = "\n".join(text for _, _, text in engine.log.messages)

@@ -168,7 +168,7 @@ def test_a_replacement_that_is_smaller_than_the_fleet_is_deleted_again(cloud):
 
 
 def test_a_surge_needs_room_in_the_placement_groups(engine):
-    placement = {"policies": ["rack-1", "rack-2"], "size": 2}
+    placement = {"policies": ["rack-1", "rack-2"], "membersPerPolicy": 2}
     reasons = engine.failures(FLEET, rolling(4, {"maxSurge": 1}, placement=placement))
     assert reasons == {
         "updatePolicy.maxSurge": "must leave room in placement, whose policies take 4 members: use at most 0, or name more policies"

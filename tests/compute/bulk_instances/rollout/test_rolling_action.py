@@ -74,11 +74,40 @@ def test_only_chosen_members_are_replaced_and_the_others_stay(engine, cloud):
     assert "replaced" not in said(engine)
 
 
-def test_a_replaced_member_keeps_its_name_if_the_fleet_keeps_names(engine, cloud):
+def test_members_are_chosen_by_name_or_by_id(engine, cloud):
+    created = engine.create(FLEET, "workers", rolling(4))
+    wanted = asking(members=["web-002", ids(created)[3]])
+    engine.preview_update(created, wanted)
+    assert "2 members are restarted: web-002, web-004" in said(engine)
+
+    engine.update(created, wanted)
+    assert touched(cloud, STOP) == [ids(created)[1], ids(created)[3]]
+
+
+@pytest.mark.parametrize("by_name", [False, True], ids=["by ID", "by name"])
+def test_a_replaced_member_keeps_its_name_if_the_fleet_keeps_names(engine, cloud, by_name):
     created = engine.create(FLEET, "workers", rolling(3, {"keepNames": True}))
-    replaced = engine.update(created, asking(3, {"keepNames": True}, action="REPLACE", members=[ids(created)[1]]))
+    chosen = ["web-002"] if by_name else [ids(created)[1]]
+    wanted = asking(3, {"keepNames": True}, action="REPLACE", members=chosen)
+    replaced = engine.update(created, wanted)
     assert member_names(replaced) == member_names(created)
     assert [a == b for a, b in zip(ids(created), ids(replaced), strict=True)] == [True, False, True]
+
+    cloud.emulator.requests.kept.clear()
+    engine.update(replaced, {**wanted, "count": 4})
+    assert touched(cloud, DELETE) == [], "the new member of that name is not replaced again"
+
+
+def test_a_member_of_a_chosen_name_that_an_interrupted_update_has_replaced_is_not_replaced_again(engine, cloud):
+    policy = {"keepNames": True}
+    created = engine.create(FLEET, "workers", rolling(3, policy))
+    wanted = asking(3, policy, action="REPLACE", members=["web-001", "web-002"])
+    fail_after(cloud, DELETE, 1)
+    with failing() as failed:
+        engine.update(created, wanted)
+    cloud.emulator.requests.kept.clear()
+    engine.update(left_by(failed[0], created), wanted)
+    assert touched(cloud, DELETE) == [ids(created)[1]]
 
 
 @pytest.mark.parametrize(("action", "method"), [("RESTART", STOP), ("REPLACE", DELETE)])
@@ -105,7 +134,7 @@ def test_an_action_that_failed_goes_on_with_the_others(engine, cloud, action, me
     done = engine.update(refreshed, asking(action=action))
     assert sorted(touched(cloud, method)) == sorted(behind)
     assert made <= set(ids(done))
-    assert engine.refresh(done).outputs["lastRollingAction"] == done.outputs["lastRollingAction"]
+    assert engine.refresh(done).outputs["__kept"]["lastRollingAction"] == done.outputs["__kept"]["lastRollingAction"]
 
 
 @pytest.mark.parametrize("number", range(2, 30, 3))
@@ -137,11 +166,12 @@ def test_new_members_need_no_action(engine, cloud):
     created = engine.create(FLEET, "workers", asking(2))
     grown = engine.update(created, asking(3))
     assert all(
-        item["labels"]["gcpx-action"] == created.outputs["lastRollingAction"] for item in instances(cloud, grown)
+        item["labels"]["gcpx-action"] == created.outputs["__kept"]["lastRollingAction"]
+        for item in instances(cloud, grown)
     )
     parked = engine.update(engine.update(grown, asking(0)), asking(2))
     assert touched(cloud, STOP) == []
-    assert parked.outputs["lastRollingAction"] == created.outputs["lastRollingAction"]
+    assert parked.outputs["__kept"]["lastRollingAction"] == created.outputs["__kept"]["lastRollingAction"]
 
 
 def test_a_parked_fleet_is_created_without_anything_to_do(engine, cloud):
@@ -176,7 +206,7 @@ def test_a_member_is_restarted_once_although_lists_show_its_label_later(engine, 
     with cloud.interceptor.observed(lag):
         done = engine.update(created, asking(3))
     assert sorted(touched(cloud, STOP)) == sorted(ids(created))
-    assert done.outputs["lastRollingAction"]
+    assert done.outputs["__kept"]["lastRollingAction"]
 
 
 def test_a_failed_action_is_not_rolled_back(engine, cloud):
@@ -218,10 +248,11 @@ def test_a_preview_with_an_unknown_trigger_says_at_most(engine, cloud):
     [
         ({"members": ["12345"]}, "rollingAction.members: 12345 is not a member of this fleet"),
         ({"members": ["12345", "6"]}, "rollingAction.members: 12345, 6 are not members of this fleet"),
+        ({"members": ["other"]}, "rollingAction.members: other is not a member of this fleet"),
     ],
     ids=str,
 )
-def test_ids_of_others_are_named_and_left_alone(engine, cloud, asked, words):
+def test_names_and_ids_of_others_are_named_and_left_alone(engine, cloud, asked, words):
     created = engine.create(FLEET, "workers", rolling(3))
     cloud.change(cloud.make_instance("other"), lambda body: body.update(id="12345"))
     engine.preview_update(created, asking(3, **asked))
@@ -251,7 +282,7 @@ def test_a_replacement_counts_as_a_deletion(engine, cloud):
     created = engine.create(FLEET, "workers", rolling(4, policy))
     with failing() as failed:
         engine.preview_update(created, asking(4, policy, action="REPLACE"))
-    assert "updatePolicy.maxDeleted: allows one update to delete 2" in failed[0].message
+    assert "maxDeleted: allows one update to delete 2" in failed[0].message
     engine.update(created, asking(4, policy, action="REPLACE", members=ids(created)[:2]))
     assert len(touched(cloud, DELETE)) == 2
 

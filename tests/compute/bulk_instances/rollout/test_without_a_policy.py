@@ -66,7 +66,7 @@ def test_a_shortage_deletes_nobody(engine, cloud):
         lambda **more: _named("alpha", "beta", **more),
         lambda **more: fleet(2, updatePolicy={"keepNames": True}, **more),
         lambda **more: fleet(9, namePattern="web-#", **more),
-        lambda **more: fleet(2, placement={"policies": ["rack"], "size": 2}, **more),
+        lambda **more: fleet(2, placement={"policies": ["rack"], "membersPerPolicy": 2}, **more),
     ],
     ids=["named", "names are kept", "a full pattern", "a full placement"],
 )

@@ -93,7 +93,7 @@ public class App {
         var laptop = new SshKey("laptop", key.build());
 
         ctx.export("template", web.name());
-        ctx.export("workers", workers.createdCount());
+        ctx.export("workers", workers.memberCount());
         ctx.export("image", golden.status());
         ctx.export("device", data.deviceName());
         ctx.export("notification", uploads.notificationId());
