@@ -44,7 +44,7 @@ class Outputs:
         restored = partial.inputs if partial is not None else None
         inputs, given = (self.inputs, reveal(self.inputs)) if restored is None else (self.old, restored)
         try:
-            written = self._marked(lifecycle.outputs_of(self.resource, state, given))
+            written = self._marked(lifecycle.outputs_of(self.resource, state, given, is_reached=partial is None))
         except Exception as error:  # noqa: BLE001 - whatever it is, the engine has to learn the ID of what exists
             written, unfinished = self._unread(state), str(NotUnderstood(error))
         if unfinished:

@@ -359,6 +359,7 @@ class BulkInstancesModel(Record):
         "The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number; the only other value allowed is `0`. A lower number deletes members: first stopped ones, then, with the target shape `BALANCED`, those in the zone that has the most, then those with the highest numbers in their names. The guide to fleets says which ones are deleted first during a rollout. The preview says which ones, with at most four names. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.",
         int64=True,
         minimum=0,
+        measured=True,
         source=rest(_METHOD, "count"),
     )
     created_count: int = output_field(
@@ -422,7 +423,8 @@ class BulkInstancesModel(Record):
     )
     operation_group_id: str = output_field("The ID of the operation group of the last creation.", volatile=True)
     per_instance_properties: dict[str, PerInstanceProperties] = field(
-        "The instances to create, by name, with their own properties, such as `{web-a: {hostname: web-a.example.com}}`. Conflicts with `namePattern`. Changes in place: added instances are created, removed ones are deleted, and those whose properties change are deleted and created again."
+        "The instances to create, by name, with their own properties, such as `{web-a: {hostname: web-a.example.com}}`. Conflicts with `namePattern`. Changes in place: added instances are created, removed ones are deleted, and those whose properties change are deleted and created again.",
+        measured=True,
     )
     per_location_status: dict[str, LocationStatus] = output_field(
         "The result of the last creation, by location, such as `zones/us-east1-b`.", volatile=True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from gcpx.compute.bulk_instances.capacity import index_of_fallback, is_parked
+from gcpx.compute.bulk_instances.capacity import FleetSize, index_of_fallback, is_parked
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
 from gcpx.compute.bulk_instances.fleet import Fleet, Instance, fleet_values, is_stopped, stop_reasons
 from gcpx.compute.bulk_instances.member import Member, members_of_state
@@ -91,23 +91,23 @@ def unread_fleet(
 def _size_outputs(
     members: list[Instance], inputs: BulkInstancesValues, prior: BulkInstancesValues
 ) -> BulkInstancesValues:
-    """Return the inputs that say how many instances there are, as found from the members; `prior` are the last outputs.
+    """Return what exists of the inputs that say how many members are wanted; `prior` are the last outputs.
 
-    Members that are stopped but should run are left out, so that a refresh shows a change that the next update makes.
+    Members that are stopped but should run are left out, and so differ from what is wanted, as surplus members do.
     """
-    keeps_stopped = inputs.get("onStopped") == "KEEP"
+    named, keeps_stopped = inputs.get("perInstanceProperties") or {}, inputs.get("onStopped") == "KEEP"
     present = [member for member in members if keeps_stopped or not is_stopped(member)]
-    count: BulkInstancesValues = {"count": len(present)}
+    is_surplus = len(members) > FleetSize.of(inputs).wanted
+    count: BulkInstancesValues = {"count": len(members if is_surplus else present)}
     if inputs.get("namePattern"):
         return count
-    named = inputs.get("perInstanceProperties") or {}
     if is_parked(inputs):
         return {"perInstanceProperties": named, **count}
-    hosts = {instance["name"]: instance.get("hostname") for instance in present}
+    hosts = {item["name"]: item.get("hostname") for item in members if item in present or item["name"] not in named}
     last = nested(prior, "perInstanceProperties")
     outputs: BulkInstancesValues = {
         "perInstanceProperties": {
-            name: _own(own, nested(last, name), hosts[name]) for name, own in named.items() if name in hosts
+            name: _own(named.get(name) or {}, nested(last, name), host) for name, host in hosts.items()
         }
     }
     return outputs if inputs.get("count") is None else {**outputs, **count}
@@ -123,7 +123,7 @@ def _own(
     """
     if host is None:
         return {}
-    is_given = (given or {}).get("hostname") is not None or last.get("hostname") == host
+    is_given = given.get("hostname") is not None or last.get("hostname") == host
     return {"hostname": host} if is_given else {}
 
 

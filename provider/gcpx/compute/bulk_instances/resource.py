@@ -60,7 +60,7 @@ from gcpx.compute.bulk_instances.rules import (
     regional_template_is_in_the_region,
     zones_are_in_the_region,
 )
-from gcpx.compute.bulk_instances.spec import RollingAction, after_last_update, with_hostnames
+from gcpx.compute.bulk_instances.spec import RollingAction, after_last_update
 from gcpx.compute.bulk_instances.strangers import (
     matching,
     name_new_members,
@@ -210,22 +210,11 @@ class BulkInstances(InProject):
         return "" if by_tracking_label else "each fleet would find the members of the other"
 
     def left_over(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> list[Path]:
-        """Enforce the size if the state has members that are not wanted, such as stopped ones, which `count` leaves out.
-
-        Members that a refresh has found changed are set back. A host name that only a failed update has given is taken back.
-        """
-        values, found = fleet_values(inputs), fleet_values(outputs).get("members") or []
-        names = values.get("perInstanceProperties")
-        if has_unknown({"count": values.get("count"), "perInstanceProperties": names}):
+        """Enforce the settings of members that a refresh has found changed, and that an update sets back."""
+        values = fleet_values(inputs)
+        if is_parked(values) or has_unknown({name: values.get(name) for name in ("count", "perInstanceProperties")}):
             return []
-        if is_parked(values):
-            return [("count",)] if found else []
-        changed = [_SET_BACK] if will_set_back(values, fleet_values(outputs)) else []
-        if names:
-            hosted = with_hostnames(fleet_values(outputs)) - with_hostnames(values)
-            other = [item["name"] for item in found if item["name"] not in names or item["name"] in hosted]
-            return [("perInstanceProperties", name) for name in other] + changed
-        return ([("count",)] if len(found) > max(0, FleetSize.of(values).wanted) else []) + changed
+        return [_SET_BACK] if will_set_back(values, fleet_values(outputs)) else []
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Predict project and region."""
@@ -270,7 +259,7 @@ class BulkInstances(InProject):
         wait_for_insertions(context, fleet.operations, f"regions/{fleet.region}", wait, is_shown)
 
     def read(self, context: Context, resource_id: str, inputs: dict[str, Any] | None) -> State | None:
-        """Read the fleet from its members; None if it has none, unless it is parked.
+        """Read the fleet from its members; None if an import, or a creation that was never read, has none.
 
         An import takes in everything that matches the ID, and describes it as inputs, too.
         """
@@ -278,7 +267,8 @@ class BulkInstances(InProject):
         with naming_strangers(context, fleet):
             members = self._members_read(context, fleet, is_import=inputs is None)
         values, prior = fleet_values(inputs or {}), fleet_values(context.prior)
-        if not members and not is_parked(values):
+        was_read = "createdCount" in prior and not context.prior.get(UNREAD)
+        if not members and not was_read and not is_parked(values):
             return None
         if inputs is None:
             return imported_fleet(context, fleet, members, imported_inputs(context, fleet, members))
@@ -290,7 +280,9 @@ class BulkInstances(InProject):
         }  # fmt: skip
         state = live_fleet(context, fleet, members, values, known, differs)
         lost, drift = describe_lost(prior, members), describe_drift(values, fleet_values(state.properties))
-        if lost:
+        if lost and not members:
+            context.warn(f"{lost}; the fleet stays in the state, and `pulumi up` creates its members again")
+        elif lost:
             context.inform(lost)
         if drift:
             context.warn(drift)

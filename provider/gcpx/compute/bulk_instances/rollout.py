@@ -30,7 +30,7 @@ from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, last_members, 
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, deleted_by, next_step, steps, work_left
 from gcpx.compute.bulk_instances.preview import describe_step, names_in_words, names_to_come, new_of, without_followers
 from gcpx.compute.bulk_instances.shortfalls import is_shortage
-from gcpx.compute.bulk_instances.spec import RollingAction, is_only_action
+from gcpx.compute.bulk_instances.spec import RollingAction
 from gcpx.compute.bulk_instances.zones import Places, zones_of
 from gcpx.errors import CancelledError, Interrupted, ProviderError, safe_message, sentences
 from gcpx.gcp.errors import ApiError, NotFound, PreconditionFailed, Unfinished
@@ -850,8 +850,9 @@ class FleetUpdate:
         return PartialError(self._live_or_unread(rollout), f"{safe_message(error)}\n{self._reached(rollout)}")
 
     def _may_roll_back(self, rollout: Rollout) -> bool:
-        """Return whether a failure is rolled back; an update that only sets back or restarts has nothing to go back to."""
-        return rollout.goal.policy.rolls_back and not is_only_action(self.context.changed)
+        """Return whether a failure is rolled back; an update that only heals or restarts has nothing to go back to."""
+        changed = {str(path[0]) for path in self.context.changed} - {"rollingAction"}
+        return rollout.goal.policy.rolls_back and any(self.old.get(name) != self.new.get(name) for name in changed)
 
     def _rolled_back(self, rollout: Rollout, error: ProviderError, before: list[Instance]) -> Exception:
         """Bring the members that were changed back to the old inputs; if some were replaced, the state has to know."""

@@ -378,11 +378,6 @@ def _offline_machine_type(old: BulkInstancesValues, new: BulkInstancesValues) ->
     return UNKNOWN if takes_over else after or ""
 
 
-def is_only_action(changed: Iterable[Path]) -> bool:
-    """Return whether an update changes nothing that a rollback could restore: only actions, or what others changed."""
-    return all(path[0] in {_ACTION, "members"} for path in changed)
-
-
 def warn_of_idle_action(context: Context, inputs: BulkInstancesValues, prior: BulkInstancesValues) -> None:
     """Warn if an action that the program has just changed does nothing, at all or to some of the chosen members."""
     if not any(path[0] == _ACTION for path in context.changed) or not inputs.get(_ACTION):
