@@ -260,7 +260,18 @@ def _read(
         state, unfinished = resource.read(context, resource_id, inputs), ""
     except PartialError as error:
         state, unfinished = error.state, str(error)
+    if state is not None and context.prior.get(naming.UNFINISHED):
+        unfinished = unfinished or "the last change did not succeed; the next update goes on from there"
     return None if state is None else _marked(state, context.prior), unfinished
+
+
+def is_read_first(resource: Resource, state: State, *, is_finished: bool, validates_online: bool) -> bool:
+    """Return whether the next run should read a resource before it compares: after a failure, or with online checks.
+
+    That is worth its requests for what `grows`, as long as what exists of it was read.
+    """
+    is_read = not state.properties.get(naming.UNREAD)
+    return resource.grows and is_read and (validates_online or not is_finished)
 
 
 def delete(resource: Resource, context: Context, resource_id: str) -> None:
@@ -317,7 +328,9 @@ def _compared(resource: Resource) -> frozenset[Path]:
     return resource.in_place if resource.compared is None else resource.compared
 
 
-def outputs_of(resource: Resource, state: State, inputs: dict[str, Any], *, is_reached: bool = False) -> dict[str, Any]:
+def outputs_of(
+    resource: Resource, state: State, inputs: dict[str, Any], *, is_reached: bool = False, is_finished: bool = True
+) -> dict[str, Any]:
     """Return the outputs that go into state: Google's values, in the user's spelling where that means the same.
 
     An output that the resource lacks is known to be empty, unless the resource has not been read. If the inputs are
@@ -325,6 +338,8 @@ def outputs_of(resource: Resource, state: State, inputs: dict[str, Any], *, is_r
     """
     given = without_hidden(inputs)
     outputs = merged_outputs(resource.type, given, state.properties, resource.comparison(given, state.properties))
+    if resource.grows and not is_finished:
+        outputs[naming.UNFINISHED] = True
     if is_reached:
         outputs |= {name: given[name] for name in resource.type.measured if given.get(name) is not None}
     known = outputs if outputs.get(naming.UNREAD) else with_absent(resource.type, outputs)

@@ -23,6 +23,8 @@ UNREAD: Final = "__unread"
 """Marks outputs of a resource that was created but never read: the values that Google chose are not known yet.
 
 The value is true or, if it is known, the numeric ID of what the creation changes, such as an instance."""
+UNFINISHED: Final = "__unfinished"
+"""Marks outputs of a resource that `grows` and whose last change has failed, so that a refresh does not hide that."""
 CREATION: Final = "__creation"
 """A hidden output: how the resource was created, the fields of a `CreationMark`."""
 STACK_DIGITS: Final = 8

@@ -384,6 +384,11 @@ class Resource(abc.ABC):
         del inputs
         return []
 
+    def creation_failures(self, inputs: dict[str, Any]) -> list[Failure]:
+        """Find what is wrong with inputs only if the resource is about to be created; as `failures` does."""
+        del inputs
+        return []
+
     def query_failures(self, query: dict[str, Any]) -> list[Failure]:
         """Find what is wrong with the query of a list beyond its declaration; offline."""
         del query

@@ -370,7 +370,7 @@ class BulkInstancesModel(Record):
         unsent=True,
     )
     fleet_id: str = field(
-        "The ID by which gcpx finds the members: the value of their label `gcpx-bulk`, such as `web-1a2b3c4`; another label, as `labels/KEY=VALUE`; or their names, as `namePattern/PATTERN`. With `labels/...` or `namePattern/...`, a refresh adds every matching instance to the fleet. Default: a label value generated from the resource's name.",
+        "The ID by which gcpx finds the members: the value of their label `gcpx-bulk`, such as `web-1a2b3c4`. Only imported fleets have another label, as `labels/KEY=VALUE`, or their names, as `namePattern/PATTERN`. Default: a label value generated from the resource's name.",
         always=True,
         in_url=True,
         pattern=FLEET_ID,

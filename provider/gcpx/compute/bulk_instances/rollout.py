@@ -24,7 +24,7 @@ from gcpx.compute.bulk_instances.fleet import (
 )
 from gcpx.compute.bulk_instances.generation import changing, recorded_generation
 from gcpx.compute.bulk_instances.goal import Goal
-from gcpx.compute.bulk_instances.member import Member, members_of_state
+from gcpx.compute.bulk_instances.member import Member
 from gcpx.compute.bulk_instances.names import free_names, runs_out
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, last_members, live_fleet, unread_fleet
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, deleted_by, next_step, steps, work_left
@@ -318,9 +318,7 @@ def unfinished_rollout(prior: BulkInstancesValues, inputs: BulkInstancesValues, 
     policy, generation, action = Policy.of(inputs), prior.get("generation"), RollingAction.of(inputs, prior)
     if not generation:
         return ""
-    known = members_of_state(prior)
-    # A newcomer without a label, which a refresh takes in, is not the work of an update.
-    found = [member for member in map(Member.of_instance, members) if member.generation or member.id in known]
+    found = map(Member.of_instance, members)
     other = [member.name for member in found if member.generation != generation or action.level_for(member)]
     current = len(members) - len(other)
     if not other or (policy.pause_after is not None and current >= policy.pause_after):
