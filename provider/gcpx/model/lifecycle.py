@@ -42,7 +42,7 @@ class Plan:
         changes: the paths that differ; a resource is replaced if any of them replaces it.
         delete_first: if the resource is replaced, the old one must be deleted before the new one is created. The option
             `replaceOnChanges` can turn an update into a replacement.
-        warnings: what the user should know of a replacement.
+        warnings: what the user should know of a replacement, or of a resource that stays.
     """
 
     changes: list[Change]
@@ -76,7 +76,7 @@ def plan(resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: 
     former = _placed(resource, old, outputs) if moved else old
     deletes_first = resource.must_delete_first(former, new)
     if not any(change.replaces for change in changes):
-        return Plan(changes, deletes_first)
+        return Plan(changes, deletes_first, [words for words in [resource.reminder(outputs)] if words])
     moves = {name: places for name, places in moved.items() if (name,) not in known}
     changes += [Change((name,), "update", replaces=True, is_input=False) for name in moves]
     warnings = [_MOVED.format(name=name, here=here, there=there) for name, (here, there) in moves.items()]

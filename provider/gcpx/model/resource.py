@@ -415,6 +415,11 @@ class Resource(abc.ABC):
         del inputs, outputs
         return []
 
+    def reminder(self, outputs: dict[str, Any]) -> str:
+        """Return what users should know of a resource that is not replaced, and that no change shows; offline."""
+        del outputs
+        return ""
+
     def announce_update(self, context: Context, old: dict[str, Any], new: dict[str, Any]) -> None:
         """Say in a preview what an update will do, where the changed properties do not show it; offline.
 

@@ -41,7 +41,7 @@ from gcpx.compute.bulk_instances.fleet import (
 )
 from gcpx.compute.bulk_instances.generation import generation_of, merged_properties
 from gcpx.compute.bulk_instances.goal import Goal
-from gcpx.compute.bulk_instances.importing import imported_inputs
+from gcpx.compute.bulk_instances.importing import describe_images, describe_own, imported_inputs, own_settings
 from gcpx.compute.bulk_instances.names import have_too_few_names
 from gcpx.compute.bulk_instances.online import fleet_checks
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, imported_fleet, live_fleet, unread_fleet
@@ -271,7 +271,7 @@ class BulkInstances(InProject):
         if not members and not was_read and not is_parked(values):
             return None
         if inputs is None:
-            return imported_fleet(context, fleet, members, imported_inputs(context, fleet, members))
+            return self._imported(context, fleet, members)
         goal = Goal.reached(fleet, values, prior)
         differs = goal.drift(members)
         removed = goal.removed_keys if differs else {}  # what the next update sets back
@@ -290,6 +290,19 @@ class BulkInstances(InProject):
         if unfinished:
             raise PartialError(state, unfinished)
         return state
+
+    def _imported(self, context: Context, fleet: Fleet, members: list[Instance]) -> State:
+        """Describe an import, and say what it cannot describe by one set of properties."""
+        inputs = imported_inputs(context, fleet, members)
+        state = imported_fleet(context, fleet, members, inputs, own_settings(inputs, members))
+        for words in (describe_own(fleet_values(state.properties)), describe_images(context, fleet, members)):
+            if words:
+                context.warn(words)
+        return state
+
+    def reminder(self, outputs: dict[str, Any]) -> str:
+        """Say which members have differed since an import, until the first update."""
+        return describe_own(fleet_values(outputs))
 
     def announce_update(self, context: Context, old: dict[str, Any], new: dict[str, Any]) -> None:
         """Say what an update does, and to which members."""
