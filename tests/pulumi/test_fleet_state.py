@@ -7,6 +7,7 @@ import json
 import pytest
 from fleets import instance_path, stop
 from programs import FLEET, PROJECT, fleet
+from rollouts import BROKEN
 
 pytestmark = pytest.mark.pulumi
 DELETE, START = "compute.instances.delete", "compute.instances.start"
@@ -66,3 +67,28 @@ def test_the_first_update_after_an_import_that_adds_a_policy_changes_no_member(c
     assert "replaced" not in done.stdout
     assert cloud.calls(DELETE) == []
     assert [member["id"] for member in _state(stack)["outputs"]["members"]] == members
+
+
+def _fail_to_grow(cloud, stack):
+    """Run an update that starts a stopped member of two, and fails to create a third."""
+    stack.write(workers={"type": FLEET, "properties": fleet(2)})
+    stack.up()
+    cloud.fail("compute.regionInstances.bulkInsert", operation=BROKEN)
+    stop(cloud, "web-001")
+    stack.write(workers={"type": FLEET, "properties": fleet(3)})
+    stack.up_fails()
+
+
+def test_after_a_failed_update_plain_up_sees_what_has_happened_since(cloud, stack):
+    _fail_to_grow(cloud, stack)
+    assert _state(stack)["refreshBeforeUpdate"] is True
+    stop(cloud, "web-002", "compute.instances.preempted")
+    cloud.emulator.requests.kept.clear()
+    done = stack.workspace.run("up", "--yes")
+
+    assert "1 member is started: web-002 (preempted)" in done.stdout
+    assert "refreshBeforeUpdate" not in _state(stack)
+    assert _state(stack)["outputs"]["runningCount"] == 3
+    cloud.emulator.requests.kept.clear()
+    stack.up("--expect-no-changes")
+    assert cloud.calls() == [], "a fleet without a failure costs no request"

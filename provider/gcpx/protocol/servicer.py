@@ -159,8 +159,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         plain = reveal(outputs)
         plan = lifecycle.plan(resource, reveal(old), reveal(new), plain)
         self._memory.show(request.urn, request.id, plain)
-        self._memory.keep(Entry.of(resource, request.urn, request.id, plain))
-        for warning in plan.warnings:
+        shared = self._memory.keep(Entry.of(resource, request.urn, request.id, plain))
+        for warning in [*plan.warnings, *([shared] if shared else [])]:
             self._call(request, outputs).warn(warning)
         shown = lifecycle.shown_changes(plan, old, new) or lifecycle.newly_secret(resource, outputs, new)
         return wire.diff_response(shown, plan.delete_first)

@@ -170,10 +170,23 @@ def test_what_differs_at_an_import_stays_until_the_program_changes_that_property
 
 
 def test_a_restart_for_another_property_keeps_the_machine_type_that_a_member_had_at_the_import(engine, cloud, unlike):
-    before = _web_002(cloud)
-    changed = _program(unlike, scheduling={"automaticRestart": False})
-    updated = engine.update(unlike, changed)
+    before, tags = _web_002(cloud), {"items": ["web"]}
+    changed = _program(unlike, tags=tags, minCpuPlatform="Intel Skylake")
+    updated = engine.update(engine.update(unlike, _program(unlike, tags=tags)), changed)
 
     assert _web_002(cloud) == before
-    assert cloud.get(instance_path("web-002"))["scheduling"]["automaticRestart"] is False
+    assert cloud.get(instance_path("web-002"))["minCpuPlatform"] == "Intel Skylake"
     assert engine.diff(engine.refresh(updated), changed).changes == NO_CHANGE
+
+
+def test_two_resources_of_a_program_that_manage_one_fleet_are_told(engine, cloud):
+    created = engine.create(FLEET, "workers", fleet())
+    imported = engine.import_(FLEET, "again", created.id)
+    engine.log.messages.clear()
+    for resource in (created, imported):
+        assert engine.diff(resource, fleet(fleetId=created.outputs["fleetId"])).changes == NO_CHANGE
+
+    warnings = [text for severity, _, text in engine.log.messages if severity == "WARNING"]
+    assert [f"{created.id} is managed by the resource workers of this stack, too" in text for text in warnings] == [
+        True
+    ]
