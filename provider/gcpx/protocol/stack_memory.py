@@ -24,8 +24,8 @@ _HELD: Final = (
 )
 """The warning about a deletion that would delete what another resource of the stack still has."""
 _SHARED: Final = (
-    "{id} is managed by the resource {holder} of this stack, too, and both would change it: remove one of them from the "
-    "program; what exists stays"
+    "{id} is managed by the resource {holder} of this stack, too, and both would change it: remove one of them from "
+    "the program; what exists stays"
 )
 """The warning about two resources of a program that describe the same thing, as after a second import."""
 
