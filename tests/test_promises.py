@@ -112,7 +112,8 @@ PROMISES = {
     ],
     "An import takes in everything": [
         "test_an_import_takes_everything_in_that_matches",
-        "test_a_refresh_takes_what_matches_into_a_fleet_that_the_user_defined",
+        "test_an_imported_fleet_keeps_its_members_beside_a_newcomer_that_matches_its_id",
+        "test_the_id_of_an_imported_fleet_is_refused_for_a_new_one_with_what_to_write",
     ],
     "gcpx recognizes the requests of an unfinished": ["test_the_state_tells_our_requests_whatever_became_of_the_name"],
     "If the old and the new resource cannot": [

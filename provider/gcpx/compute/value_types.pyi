@@ -511,6 +511,7 @@ class MemberValues(TypedDict, total=False):
     localSsds: int
     machineType: str
     name: str
+    own: list[str]
     rollingAction: str
     selfLink: str
     status: str

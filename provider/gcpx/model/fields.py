@@ -202,6 +202,9 @@ class Traits:
             that matches it. `Property.default` says what it is without a declaration.
         normalize: gives values that mean the same one form, for comparisons.
         merge_keys: keys of a map that the server or other tools add; they are never a change.
+        measured: the output says what exists, which may differ from what the program wants. A refresh leaves the input
+            alone, and a difference between the output and the program is a change. When a creation or an update has
+            succeeded, the output is what the program wants.
         environment: environment variables for a provider setting that the configuration leaves out.
         source: where the limits of the property are documented, as a link in Markdown from a page of `docs/reference`.
     """
@@ -241,6 +244,7 @@ class Traits:
     default: Any = None
     normalize: Callable[[Any], Any] | None = None
     merge_keys: frozenset[str] = frozenset()
+    measured: bool = False
     environment: tuple[str, ...] = ()
     source: str = "the API's description"
 
@@ -309,6 +313,11 @@ class ObjectType:
     def inputs(self) -> dict[str, Property]:
         """The properties a user may set."""
         return {name: item for name, item in self.properties.items() if not item.traits.output}
+
+    @functools.cached_property
+    def measured(self) -> dict[str, Property]:
+        """The properties whose outputs say what exists, which may not be what a user wants."""
+        return {name: item for name, item in self.inputs.items() if item.traits.measured}
 
     @functools.cached_property
     def required(self) -> dict[str, Property]:

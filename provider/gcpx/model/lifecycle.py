@@ -24,7 +24,7 @@ from gcpx.model.naming import CreationMark, without_hidden
 from gcpx.model.resource import Context, PartialError, Resource, Sharing, State
 from gcpx.model.secrecy import is_secret_at, mark_secrets, open_path
 from gcpx.model.state import merged_outputs, minimal_inputs, predicted_outputs, refreshed_inputs, with_absent
-from gcpx.model.values import UNKNOWN, Path, Secret, has_secret, is_below, reveal
+from gcpx.model.values import UNKNOWN, Path, Secret, has_secret, has_unknown, is_below, reveal
 
 _MOVED = (
     "the replacement is created with {name}: {there}, because the provider's project, region or zone has changed; to "
@@ -42,7 +42,7 @@ class Plan:
         changes: the paths that differ; a resource is replaced if any of them replaces it.
         delete_first: if the resource is replaced, the old one must be deleted before the new one is created. The option
             `replaceOnChanges` can turn an update into a replacement.
-        warnings: what the user should know of a replacement.
+        warnings: what the user should know of a replacement, or of a resource that stays.
     """
 
     changes: list[Change]
@@ -76,7 +76,7 @@ def plan(resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: 
     former = _placed(resource, old, outputs) if moved else old
     deletes_first = resource.must_delete_first(former, new)
     if not any(change.replaces for change in changes):
-        return Plan(changes, deletes_first)
+        return Plan(changes, deletes_first, [words for words in [resource.reminder(outputs)] if words])
     moves = {name: places for name, places in moved.items() if (name,) not in known}
     changes += [Change((name,), "update", replaces=True, is_input=False) for name in moves]
     warnings = [_MOVED.format(name=name, here=here, there=there) for name, (here, there) in moves.items()]
@@ -107,8 +107,19 @@ def _differences(resource: Resource, old: dict[str, Any], new: dict[str, Any], o
     if old.get(naming.IMPORTED):
         # The import made up what Google never returns, and recorded what Google chose: neither is a reason to replace.
         changes = [change for change in changes if is_below(change.path, _compared(resource)) or not change.unseen]
-    known = {change.path for change in changes}
-    return changes + [Change(path, "update") for path in resource.left_over(new, outputs) if path not in known]
+    known = {change.path[0] for change in changes}
+    left = [(path, True) for path in resource.left_over(new, outputs)]
+    left += [((name,), False) for name in _not_as_wanted(resource, new, outputs, Comparison(locations, sure=True))]
+    return changes + [Change(path, "update", is_input=is_input) for path, is_input in left if path[0] not in known]
+
+
+def _not_as_wanted(resource: Resource, new: dict[str, Any], outputs: dict[str, Any], how: Comparison) -> list[str]:
+    """Return the measured properties whose outputs differ from what the new inputs want, as far as that is known."""
+    return [
+        name
+        for name, prop in resource.type.measured.items()
+        if not has_unknown(new.get(name)) and not how.same(prop, outputs.get(name), new.get(name))
+    ]
 
 
 def shown_changes(plan: Plan, old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
@@ -249,7 +260,18 @@ def _read(
         state, unfinished = resource.read(context, resource_id, inputs), ""
     except PartialError as error:
         state, unfinished = error.state, str(error)
+    if state is not None and context.prior.get(naming.UNFINISHED):
+        unfinished = unfinished or "the last change did not succeed; the next update goes on from there"
     return None if state is None else _marked(state, context.prior), unfinished
+
+
+def is_read_first(resource: Resource, state: State, *, is_finished: bool, validates_online: bool) -> bool:
+    """Return whether the next run should read a resource before it compares: after a failure, or with online checks.
+
+    That is worth its requests for what `grows`, as long as what exists of it was read.
+    """
+    is_read = not state.properties.get(naming.UNREAD)
+    return resource.grows and is_read and (validates_online or not is_finished)
 
 
 def delete(resource: Resource, context: Context, resource_id: str) -> None:
@@ -306,13 +328,20 @@ def _compared(resource: Resource) -> frozenset[Path]:
     return resource.in_place if resource.compared is None else resource.compared
 
 
-def outputs_of(resource: Resource, state: State, inputs: dict[str, Any]) -> dict[str, Any]:
+def outputs_of(
+    resource: Resource, state: State, inputs: dict[str, Any], *, is_reached: bool = False, is_finished: bool = True
+) -> dict[str, Any]:
     """Return the outputs that go into state: Google's values, in the user's spelling where that means the same.
 
-    An output that the resource lacks is known to be empty, unless the resource has not been read.
+    An output that the resource lacks is known to be empty, unless the resource has not been read. If the inputs are
+    reached, because a creation or an update of them has succeeded, measured properties are what they want.
     """
     given = without_hidden(inputs)
     outputs = merged_outputs(resource.type, given, state.properties, resource.comparison(given, state.properties))
+    if resource.grows and not is_finished:
+        outputs[naming.UNFINISHED] = True
+    if is_reached:
+        outputs |= {name: given[name] for name in resource.type.measured if given.get(name) is not None}
     known = outputs if outputs.get(naming.UNREAD) else with_absent(resource.type, outputs)
     return known | hidden_outputs(state)
 

@@ -25,6 +25,8 @@ UNREAD: Final = "__unread"
 The value is true or, if it is known, the numeric ID of what the creation changes, such as an instance."""
 KEPT: Final = "__kept"
 """A hidden output: the outputs that only later updates need, which are declared as hidden."""
+UNFINISHED: Final = "__unfinished"
+"""Marks outputs of a resource that `grows` and whose last change has failed, so that a refresh does not hide that."""
 CREATION: Final = "__creation"
 """A hidden output: how the resource was created, the fields of a `CreationMark`."""
 STACK_DIGITS: Final = 8

@@ -384,6 +384,11 @@ class Resource(abc.ABC):
         del inputs
         return []
 
+    def creation_failures(self, inputs: dict[str, Any]) -> list[Failure]:
+        """Find what is wrong with inputs only if the resource is about to be created; as `failures` does."""
+        del inputs
+        return []
+
     def query_failures(self, query: dict[str, Any]) -> list[Failure]:
         """Find what is wrong with the query of a list beyond its declaration; offline."""
         del query
@@ -409,6 +414,11 @@ class Resource(abc.ABC):
         """
         del inputs, outputs
         return []
+
+    def reminder(self, outputs: dict[str, Any]) -> str:
+        """Return what users should know of a resource that is not replaced, and that no change shows; offline."""
+        del outputs
+        return ""
 
     def announce_update(self, context: Context, old: dict[str, Any], new: dict[str, Any]) -> None:
         """Say in a preview what an update will do, where the changed properties do not show it; offline.

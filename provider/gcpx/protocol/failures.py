@@ -88,11 +88,20 @@ _logger = logging.getLogger(__name__)
 class InitFailed(ProviderError):  # noqa: N818 - the protocol's own word
     """A resource that exists, or may exist, but is not finished; the engine keeps it in state with the reason."""
 
-    def __init__(self, resource_id: str, properties: struct_pb2.Struct, inputs: struct_pb2.Struct, why: str) -> None:
+    def __init__(
+        self,
+        resource_id: str,
+        properties: struct_pb2.Struct,
+        inputs: struct_pb2.Struct,
+        why: str,
+        *,
+        is_read_first: bool = False,
+    ) -> None:
         super().__init__(why)
         self.resource_id = resource_id
         self.properties = properties
         self.inputs = inputs
+        self.is_read_first = is_read_first
 
 
 class NotUnderstood(ProviderError):  # noqa: N818 - it names the outcome
@@ -181,7 +190,11 @@ def _init_failed(error: InitFailed, message: str) -> bytes:
     detail = any_pb2.Any()
     detail.Pack(
         proto.provider.ErrorResourceInitFailed(
-            id=error.resource_id, properties=error.properties, inputs=error.inputs, reasons=[message]
+            id=error.resource_id,
+            properties=error.properties,
+            inputs=error.inputs,
+            reasons=[message],
+            refresh_before_update=error.is_read_first,
         )
     )
     status = status_pb2.Status(code=grpc.StatusCode.FAILED_PRECONDITION.value[0], message=message, details=[detail])

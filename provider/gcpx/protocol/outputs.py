@@ -45,11 +45,14 @@ class Outputs:
         restored = partial.inputs if partial is not None else None
         inputs, given = (self.inputs, reveal(self.inputs)) if restored is None else (self.old, restored)
         try:
-            written = self._marked(lifecycle.outputs_of(self.resource, state, given))
+            is_done = partial is None
+            reached = lifecycle.outputs_of(self.resource, state, given, is_reached=is_done, is_finished=is_done)
+            written = self._marked(reached)
         except Exception as error:  # noqa: BLE001 - whatever it is, the engine has to learn the ID of what exists
             written, unfinished = self._unread(state), str(NotUnderstood(error))
         if unfinished:
-            raise InitFailed(state.id, written, encode(inputs), unfinished)
+            is_read_first = lifecycle.is_read_first(self.resource, state, is_finished=False, validates_online=False)
+            raise InitFailed(state.id, written, encode(inputs), unfinished, is_read_first=is_read_first)
         return written
 
     def _unread(self, state: State) -> Any:

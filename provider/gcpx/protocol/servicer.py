@@ -135,7 +135,9 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         kind = resource.type
         given = codec.without_empty(kind, decode(request.news))
         inputs, unnamed = name_inputs(resource.autoname, wire.name_request(request), olds, given)
-        checked = check(kind, inputs, resource.failures(reveal(inputs)))
+        plain = reveal(inputs)
+        found = [*resource.failures(plain), *([] if olds else resource.creation_failures(plain))]
+        checked = check(kind, inputs, found)
         if not checked.failures:
             inputs = codec.resolved(kind, inputs)
             if self.plugin.validates_online:
@@ -157,8 +159,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         plain = reveal(outputs)
         plan = lifecycle.plan(resource, reveal(old), reveal(new), plain)
         self._memory.show(request.urn, request.id, plain)
-        self._memory.keep(Entry.of(resource, request.urn, request.id, plain))
-        for warning in plan.warnings:
+        shared = self._memory.keep(Entry.of(resource, request.urn, request.id, plain))
+        for warning in [*plan.warnings, *([shared] if shared else [])]:
             self._call(request, outputs).warn(warning)
         shown = lifecycle.shown_changes(plan, old, new) or lifecycle.newly_secret(resource, outputs, new)
         return wire.diff_response(shown, plan.delete_first)
@@ -174,7 +176,10 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         context = attrs.evolve(self._call(request), autonamed=bool(inputs.get(AUTONAMED)), replaces=replaced)
         state, error = _create_or_update(outputs, context, partial(lifecycle.create, resource, context))
         self._memory.created(Entry.of(resource, request.urn, state.id, state.properties, state.mark))
-        return proto.provider.CreateResponse(id=state.id, properties=outputs.written(state, error))
+        written = outputs.written(state, error)
+        return proto.provider.CreateResponse(
+            id=state.id, properties=written, refresh_before_update=self._is_read_first(resource, state)
+        )
 
     @guarded
     def Read(self, request: Any, _: grpc.ServicerContext) -> Any:
@@ -199,12 +204,15 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             if importing
             else lifecycle.refresh(resource, state, plain, reveal(prior))
         )
-        shown = mark_secrets(resource.type, lifecycle.outputs_of(resource, state, fresh), inputs, prior)
-        outputs = encode(with_hidden(resource.type, shown))
+        described = lifecycle.outputs_of(resource, state, fresh, is_finished=not unfinished)
+        outputs = encode(with_hidden(resource.type, mark_secrets(resource.type, described, inputs, prior)))
         refreshed = encode(mark_secrets(resource.type, fresh, inputs, prior))
+        is_read_first = self._is_read_first(resource, state, is_finished=not unfinished)
         if unfinished:
-            raise InitFailed(state.id, outputs, refreshed, unfinished)
-        return proto.provider.ReadResponse(id=state.id, inputs=refreshed, properties=outputs)
+            raise InitFailed(state.id, outputs, refreshed, unfinished, is_read_first=is_read_first)
+        return proto.provider.ReadResponse(
+            id=state.id, inputs=refreshed, properties=outputs, refresh_before_update=is_read_first
+        )
 
     @guarded
     def Update(self, request: Any, _: grpc.ServicerContext) -> Any:
@@ -221,7 +229,10 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             return proto.provider.UpdateResponse(properties=outputs.predicted())
         update = partial(lifecycle.update, resource, context, request.id, before)
         state, error = _create_or_update(outputs, context, update)
-        return proto.provider.UpdateResponse(properties=outputs.written(state, error))
+        written = outputs.written(state, error)
+        return proto.provider.UpdateResponse(
+            properties=written, refresh_before_update=self._is_read_first(resource, state)
+        )
 
     @guarded
     def Delete(self, request: Any, _: grpc.ServicerContext) -> Any:
@@ -257,6 +268,10 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             urn_of=self._memory.urn_of,
             claim=partial(self._memory.claim, urn),
         )
+
+    def _is_read_first(self, resource: Resource, state: State, *, is_finished: bool = True) -> bool:
+        online = self.plugin.validates_online
+        return lifecycle.is_read_first(resource, state, is_finished=is_finished, validates_online=online)
 
     def _writer(self, kind: ObjectType, values: dict[str, Any], *, marked: bool = True) -> FailureWriter:
         return FailureWriter.of(kind, values, self.plugin.secrets, marked=marked)

@@ -23,6 +23,11 @@ _HELD: Final = (
     "the state was removed"
 )
 """The warning about a deletion that would delete what another resource of the stack still has."""
+_SHARED: Final = (
+    "{id} is managed by the resource {holder} of this stack, too, and both would change it: remove one of them from "
+    "the program; what exists stays"
+)
+"""The warning about two resources of a program that describe the same thing, as after a second import."""
 
 
 @attrs.frozen
@@ -120,11 +125,17 @@ class StackMemory:
             name = olds.get(rule.property) if rule is not None and olds.get(AUTONAMED) else None
             self._replaced[urn] = attrs.evolve(self._know(urn, [name]), inputs=olds)
 
-    def keep(self, entry: Entry) -> None:
-        """Remember an entry that this run leaves in the state, unless the engine announces something else later."""
+    def keep(self, entry: Entry) -> str:
+        """Remember an entry that this run leaves in the state, unless the engine announces something else later.
+
+        Returns a warning if another resource that stays describes the same thing; empty if none does.
+        """
         with self._lock:
-            self._entries.setdefault(entry.identity, {})[entry.key] = entry
+            same = self._entries.setdefault(entry.identity, {})
+            same[entry.key] = entry
             self._identities.setdefault(entry.urn, set()).add(entry.identity)
+            others = [other.urn for other in same.values() if other.urn != entry.urn]
+        return _SHARED.format(id=entry.id, holder=name_in_urn(others[0])) if others else ""
 
     def created(self, entry: Entry) -> None:
         """Remember what was created, or may have been; the former entries of the resource are about to be deleted."""

@@ -101,3 +101,92 @@ def test_the_members_of_an_imported_rolling_fleet_stay(engine, cloud):
     assert members[0] == members[1]
     assert updated.outputs["generation"] == created.outputs["generation"]
     assert engine.diff(updated, program).changes == driver.rpc.DiffResponse.DIFF_NONE
+
+
+REGION = f"projects/{PROJECT}/regions/us-east1"
+IMAGE = "projects/debian-cloud/global/images/debian-11"
+
+
+def _said(engine):
+    return "\n".join(text for _, _, text in engine.log.messages)
+
+
+@pytest.fixture
+def unlike(engine, cloud):
+    """An import of three instances by a label, of which web-002 has another machine type, label and boot image."""
+    engine.create(FLEET, "before", fleet(3, labels={"role": "worker", "team": "a"}))
+
+    def differ(body):
+        body.update(machineType=body["machineType"].replace("e2-small", "n2-standard-4"))
+        body["labels"]["team"] = "b"
+
+    cloud.change(instance_path("web-002"), differ)
+    cloud.change(
+        instance_path("web-002").replace("/instances/", "/disks/"), lambda body: body.update(sourceImage=IMAGE)
+    )
+    engine.log.messages.clear()
+    return engine.import_(FLEET, "workers", f"{REGION}/labels/role=worker")
+
+
+def _web_002(cloud):
+    body = cloud.get(instance_path("web-002"))
+    return body["machineType"].rpartition("/")[2], body["labels"]["team"], body["id"]
+
+
+def _program(imported, **properties):
+    inputs = {name: value for name, value in imported.inputs.items() if not name.startswith("__")}
+    return {**inputs, "instanceProperties": {**inputs["instanceProperties"], **properties}}
+
+
+def test_an_import_tells_what_differs_between_members_and_so_does_the_next_preview_as_no_change(engine, unlike):
+    words = "web-002 (labels, machineType)"
+    assert words in _said(engine)
+    assert "web-002 (debian-11)" in _said(engine)
+    assert [member.get("own") for member in unlike.outputs["members"]] == [None, ["labels", "machineType"], None]
+    engine.log.messages.clear()
+
+    assert engine.diff(unlike, _program(unlike)).changes == NO_CHANGE
+    assert words in _said(engine)
+
+
+def test_what_differs_at_an_import_stays_until_the_program_changes_that_property(engine, cloud, unlike):
+    before, program = _web_002(cloud), _program(unlike)
+    refreshed = engine.refresh(unlike)
+    assert engine.diff(refreshed, program).changes == NO_CHANGE
+    tagged = engine.update(refreshed, _program(unlike, tags={"items": ["web"]}))
+    assert _web_002(cloud) == before
+    assert cloud.get(instance_path("web-002"))["tags"]["items"] == ["web"]
+    refreshed = engine.refresh(tagged)
+    assert engine.diff(refreshed, _program(unlike, tags={"items": ["web"]})).changes == NO_CHANGE
+    engine.log.messages.clear()
+    changed = _program(unlike, tags={"items": ["web"]}, machineType="e2-medium")
+    engine.preview_update(refreshed, changed)
+    assert "3 members are restarted: web-001, web-002, web-003" in _said(engine)
+    updated = engine.update(refreshed, changed)
+
+    assert _web_002(cloud) == ("e2-medium", "b", before[2])
+    assert [member.get("own") for member in updated.outputs["members"]] == [None, ["labels"], None]
+    assert engine.diff(engine.refresh(updated), changed).changes == NO_CHANGE
+
+
+def test_a_restart_for_another_property_keeps_the_machine_type_that_a_member_had_at_the_import(engine, cloud, unlike):
+    before, tags = _web_002(cloud), {"items": ["web"]}
+    changed = _program(unlike, tags=tags, minCpuPlatform="Intel Skylake")
+    updated = engine.update(engine.update(unlike, _program(unlike, tags=tags)), changed)
+
+    assert _web_002(cloud) == before
+    assert cloud.get(instance_path("web-002"))["minCpuPlatform"] == "Intel Skylake"
+    assert engine.diff(engine.refresh(updated), changed).changes == NO_CHANGE
+
+
+def test_two_resources_of_a_program_that_manage_one_fleet_are_told(engine, cloud):
+    created = engine.create(FLEET, "workers", fleet())
+    imported = engine.import_(FLEET, "again", created.id)
+    engine.log.messages.clear()
+    for resource in (created, imported):
+        assert engine.diff(resource, fleet(fleetId=created.outputs["fleetId"])).changes == NO_CHANGE
+
+    warnings = [text for severity, _, text in engine.log.messages if severity == "WARNING"]
+    assert [f"{created.id} is managed by the resource workers of this stack, too" in text for text in warnings] == [
+        True
+    ]

@@ -78,7 +78,6 @@ def warnings(engine):
 
 
 NAMED = {name: value for name, value in fleet().items() if name not in {"count", "namePattern"}}
-ROLE = {"labels": {"role": "worker"}, "fleetId": "labels/role=worker"}
 
 
 @pytest.mark.parametrize(
@@ -89,14 +88,13 @@ ROLE = {"labels": {"role": "worker"}, "fleetId": "labels/role=worker"}
             fleet(1, fleetId="crew", namePattern="app-###"),
             "both fleets have the same fleetId",
         ),
-        (fleet(1, **ROLE), fleet(1, labels={"role": "worker"}), "each fleet would find the members of the other"),
         (
             {**NAMED, "perInstanceProperties": {"web-001": {}}},
             {**NAMED, "fleetId": "crew", "perInstanceProperties": {"web-001": {}, "web-002": {}}},
             "the new ones may have the same names",
         ),
     ],
-    ids=["fleetId", "labels", "names"],
+    ids=["fleetId", "names"],
 )
 def test_a_preview_says_why_the_old_fleet_is_deleted_first(engine, before, after, why):
     created = engine.create(FLEET, "workers", before)

@@ -64,28 +64,6 @@ def test_a_fleet_is_parked_with_its_minimum_kept_for_later(engine, cloud):
     assert back.outputs["memberCount"] == 4
 
 
-def test_an_instance_that_a_refresh_takes_into_a_parked_fleet_is_drift_and_is_deleted(engine, cloud):
-    parked = fleet(0, fleetId="namePattern/web-###")
-    created = engine.create(FLEET, "workers", parked)
-    cloud.make_instance("web-007")
-    refreshed = engine.refresh(created)
-    assert set(engine.diff(refreshed, parked).detailedDiff) == {"count"}
-
-    assert _outputs(engine.update(refreshed, parked)) == NONE
-    assert cloud.get(instance_path("web-007")) is None
-
-
-def test_a_parked_named_fleet_with_an_instance_keeps_its_names(engine, cloud):
-    own = {"fleetId": "labels/role=worker", "instanceProperties": properties(labels={"role": "worker"})}
-    created = engine.create(FLEET, "workers", {**NAMED, **own, "count": 0})
-    cloud.make_instance("alpha")
-    cloud.change(instance_path("alpha"), lambda body: body.update(labels={"role": "worker"}))
-    refreshed = engine.refresh(created)
-
-    assert refreshed.inputs["perInstanceProperties"] == NAMES
-    assert engine.drift(created) == {"count"}
-
-
 def test_a_new_parked_fleet_refuses_instances_that_exist_already(engine, cloud):
     engine.create(FLEET, "workers", fleet(2, fleetId="crew"))
     with failing() as failed:

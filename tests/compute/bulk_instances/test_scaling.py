@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from fleets import instance_path, member_names
+import pytest
+from fleets import instance_path, member_names, set_limits
 from programs import FLEET, fleet
 
 BULK = "compute.regionInstances.bulkInsert"
@@ -46,7 +47,7 @@ def test_a_lost_member_is_drift_and_is_created_again(engine, cloud):
     cloud.emulator.store.delete(instance_path("web-002"))
     assert engine.drift(created) == {"count"}
     refreshed = engine.refresh(created)
-    assert refreshed.inputs["count"] == 2
+    assert (refreshed.inputs["count"], refreshed.outputs["count"]) == (3, 2)
     assert set(engine.diff(refreshed, fleet()).detailedDiff) == {"count"}
     repaired = engine.update(refreshed, fleet())
 
@@ -54,13 +55,59 @@ def test_a_lost_member_is_drift_and_is_created_again(engine, cloud):
     assert cloud.requests(BULK)[-1]["body"]["count"] == "1"
 
 
-def test_a_fleet_without_members_is_gone(engine, cloud):
-    created = engine.create(FLEET, "workers", fleet())
+NAMED = {name: value for name, value in fleet().items() if name not in {"count", "namePattern"}}
+
+
+@pytest.mark.parametrize(
+    ("program", "path"),
+    [(fleet(), "count"), ({**NAMED, "perInstanceProperties": {"web-001": {}}}, "perInstanceProperties")],
+    ids=["numbered", "named"],
+)
+def test_a_fleet_that_has_lost_all_members_stays_and_is_filled_again_under_its_id(engine, cloud, program, path):
+    created = engine.create(FLEET, "workers", program)
     for name in member_names(created):
         cloud.emulator.store.delete(instance_path(name))
+    refreshed = engine.refresh(created)
+    assert (refreshed.id, refreshed.inputs, refreshed.outputs["members"]) == (created.id, created.inputs, [])
+    assert any("the fleet stays in the state" in text for _, _, text in engine.log.messages)
+    assert engine.refresh(refreshed) == refreshed
+    assert set(engine.diff(refreshed, program).detailedDiff) == {path}
 
-    assert engine.refresh(created) is None
-    engine.delete(created)
+    filled = engine.update(refreshed, program)
+    assert len(member_names(filled)) == len(member_names(created))
+    assert not engine.diff(filled, program).detailedDiff
+    for name in member_names(filled):
+        cloud.emulator.store.delete(instance_path(name))
+    engine.delete(engine.refresh(filled))
+
+
+def test_the_drift_of_a_fleet_shows_what_exists_and_what_the_program_wants(engine, cloud):
+    created = engine.create(FLEET, "workers", fleet(5))
+    cloud.emulator.store.delete(instance_path("web-002"))
+    refreshed = engine.refresh(created)
+    change = engine.diff(refreshed, fleet(5)).detailedDiff["count"]
+
+    assert (refreshed.inputs["count"], refreshed.outputs["count"]) == (5, 4)
+    assert (change.kind, change.inputDiff) == (change.UPDATE, False)
+    assert not engine.diff(refreshed, fleet(4)).detailedDiff.keys() - {"count"}
+
+
+def test_a_shortage_that_the_program_accepts_is_no_change_before_a_refresh(engine, cloud):
+    set_limits(cloud, zones={"us-east1-b": 3})
+    program = fleet(5, minCount=2, locationPolicy={"zones": [{"zone": "zones/us-east1-b"}]})
+    created = engine.create(FLEET, "workers", program)
+    assert (len(member_names(created)), created.outputs["count"]) == (3, 5)
+    assert not engine.diff(created, program).detailedDiff
+    assert set(engine.diff(created, {**program, "fallbacks": [{"zones": ["us-east1-c"]}]}).detailedDiff) == {
+        "fallbacks"
+    }
+    refreshed = engine.refresh(created)
+
+    assert set(engine.diff(refreshed, program).detailedDiff) == {"count"}
+    set_limits(cloud)
+    filled = engine.update(refreshed, program)
+    assert len(member_names(filled)) == 5
+    assert not engine.diff(engine.refresh(filled), program).detailedDiff
 
 
 def test_named_instances_are_created_and_deleted_by_name(engine, cloud):
@@ -77,7 +124,7 @@ def test_named_instances_are_created_and_deleted_by_name(engine, cloud):
     assert member_names(updated) == ["beta", "gamma"]
     assert cloud.requests(BULK)[1]["body"]["perInstanceProperties"] == {"gamma": {}}
     cloud.emulator.store.delete(instance_path("beta"))
-    assert engine.drift(updated) == {"perInstanceProperties.beta"}
+    assert engine.drift(updated) == {"perInstanceProperties"}
     renamed = {**changed, "perInstanceProperties": {"beta": {"hostname": "other.example.com"}, "gamma": {}}}
     assert member_names(engine.update(updated, renamed)) == ["beta", "gamma"]
     assert cloud.get(instance_path("beta"))["hostname"] == "other.example.com"

@@ -74,16 +74,12 @@ def is_parked(inputs: BulkInstancesValues) -> bool:
 
 
 def with_members(inputs: BulkInstancesValues, members: Iterable[Instance]) -> BulkInstancesValues:
-    """Return a fleet's inputs that ask for all these members, too.
-
-    A refresh leaves stopped members out of the inputs, so that the next update starts or replaces them.
-    """
+    """Return a fleet's inputs that ask for these members and for no others, which may have been lost."""
     names, existing = inputs.get("perInstanceProperties"), [member["name"] for member in members]
-    count = max(FleetSize.of(inputs).wanted, len(existing))
     if names is None:
-        return {**inputs, "count": count}
-    named: BulkInstancesValues = {**inputs, "perInstanceProperties": {**{name: {} for name in existing}, **names}}
-    return {**named, "count": count} if inputs.get("count") is not None else named
+        return {**inputs, "count": len(existing)}
+    named: BulkInstancesValues = {**inputs, "perInstanceProperties": {name: names.get(name) or {} for name in existing}}
+    return {**named, "count": len(existing)} if inputs.get("count") is not None else named
 
 
 @rule(

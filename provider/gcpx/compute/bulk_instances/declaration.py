@@ -78,6 +78,9 @@ class Member(Record):
     )
     machine_type: str = output_field("The name of the instance's machine type, such as `e2-small`.", always=True)
     name: str = output_field("The instance's name.", always=True)
+    own: list[str] = output_field(
+        "The settings in which the instance differed from `instanceProperties` when the fleet was imported, such as `machineType`; it keeps them until the program changes these properties. Missing if there are none."
+    )
     rolling_action: str = output_field(
         "A hash of the `rollingAction.trigger` for which the instance was last restarted or created; missing if there was none."
     )
@@ -350,6 +353,7 @@ class BulkInstancesModel(Record):
         "The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number; the only other value allowed is `0`. A lower number deletes members: first stopped ones, then, with the target shape `BALANCED`, those in the zone that has the most, then those with the highest numbers in their names. The guide to fleets says which ones are deleted first during a rollout. The preview says which ones, with at most four names. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.",
         int64=True,
         minimum=0,
+        measured=True,
         source=rest(_METHOD, "count"),
     )
     fallbacks: list[Fallback] = field(
@@ -357,7 +361,7 @@ class BulkInstancesModel(Record):
         unsent=True,
     )
     fleet_id: str = field(
-        "The ID by which gcpx finds the members: the value of their label `gcpx-bulk`, such as `web-1a2b3c4`; another label, as `labels/KEY=VALUE`; or their names, as `namePattern/PATTERN`. With `labels/...` or `namePattern/...`, a refresh adds every matching instance to the fleet. Default: a label value generated from the resource's name.",
+        "The ID by which gcpx finds the members: the value of their label `gcpx-bulk`, such as `web-1a2b3c4`. Only imported fleets have another label, as `labels/KEY=VALUE`, or their names, as `namePattern/PATTERN`. Default: a label value generated from the resource's name.",
         always=True,
         in_url=True,
         pattern=FLEET_ID,
@@ -421,7 +425,8 @@ class BulkInstancesModel(Record):
         "The ID of the operation group of the last creation.", volatile=True, hidden=True
     )
     per_instance_properties: dict[str, PerInstanceProperties] = field(
-        "The instances to create, by name, with their own properties, such as `{web-a: {hostname: web-a.example.com}}`. Conflicts with `namePattern`. Changes in place: added instances are created, removed ones are deleted, and those whose properties change are deleted and created again."
+        "The instances to create, by name, with their own properties, such as `{web-a: {hostname: web-a.example.com}}`. Conflicts with `namePattern`. Changes in place: added instances are created, removed ones are deleted, and those whose properties change are deleted and created again.",
+        measured=True,
     )
     per_location_status: dict[str, LocationStatus] = output_field(
         "The result of the last creation, by location, such as `zones/us-east1-b`.", volatile=True

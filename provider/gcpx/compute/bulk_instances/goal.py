@@ -96,6 +96,7 @@ class Goal:
             restarting=restarting(context.changed),
             machine_type=name_of(after.get("machineType") or ""),
             action=RollingAction.of(new, prior),
+            given=context.changed,
             hosted=with_hostnames(old, prior),
         )
         known, planned = members_of_state(prior), spec.plan_of_state(prior)
@@ -164,6 +165,7 @@ class Goal:
             generation=self.spec.base,
             base=self.spec.generation,
             machine_type=name_of(self.before.get("machineType") or ""),
+            given=self.spec.given,
             hosted=with_hostnames(self.inputs),
         )
         return Goal(
@@ -182,20 +184,25 @@ class Goal:
     def target_of(self, instance: Instance) -> Target:
         """Return what should be set on a member; a member of a fallback keeps what the fallback changed.
 
+        What it has had for itself since an import stays, unless the update changes that.
+
         If its fallback is not in the list any more, it keeps everything that fallbacks change. If Google could choose
         the machine type, it stays.
         """
-        member, wanted = Member.of_instance(instance), self.target.properties
+        member, wanted = self.of_instance(instance), self.target.properties
         used = inputs_of_member(self.inputs, member.fallback)
         kept = without(wanted, OF_FALLBACKS) if used is None else _without_choices(wanted, self.inputs, used)
+        kept = without(kept, self.spec.own_of(member))
         marks = self.spec.action.labels if self.spec.action.level_for(member) else {}
         return attrs.evolve(self.target, properties=kept, labels={**self.target.labels, **marks})
 
     def of_instance(self, instance: Instance) -> Member:
-        """Describe a member as Google shows it, with the last known generation if somebody has removed its label."""
+        """Describe a member as Google shows it, with what it has for itself, and its generation if the label is removed."""
         member = Member.of_instance(instance)
         known = self.known.get(member.id)
-        return attrs.evolve(member, generation=member.generation or (known.generation if known else ""))
+        return (
+            attrs.evolve(member, generation=member.generation or known.generation, own=known.own) if known else member
+        )
 
     def generation_of(self, instance: Instance) -> str:
         """Return the generation of a member: from its label, or from the last outputs, or the one before the update."""

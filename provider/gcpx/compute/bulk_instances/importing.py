@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, cast
 
+from gcpx.compute.bulk_instances.changes import LABELS, ON_STOPPED, Target
 from gcpx.compute.bulk_instances.fleet import RESERVED_LABELS, Fleet, Instance, is_stopped, membership_pattern
+from gcpx.compute.bulk_instances.generation import own_properties
+from gcpx.compute.bulk_instances.preview import names_in_words
 from gcpx.compute.instance_properties.properties import InstanceProperties
 from gcpx.gcp.errors import NotFound
 from gcpx.gcp.request import COMPUTE, Request
@@ -40,6 +44,46 @@ def imported_inputs(context: Context, fleet: Fleet, members: list[Instance]) -> 
     if pattern is not None:
         return {**inputs, "namePattern": pattern}
     return {**inputs, "perInstanceProperties": {name: {} for name in names}}
+
+
+def own_settings(inputs: BulkInstancesValues, members: Iterable[Instance]) -> dict[str, list[str]]:
+    """Return, by the IDs of members, the settings in which they differ from imported inputs; others are left out."""
+    target = Target(own_properties(inputs))
+    names = {
+        str(member["id"]): sorted({item.name for item in (LABELS, *ON_STOPPED) if target.differs(item, member)})
+        for member in members
+    }
+    return {member: settings for member, settings in names.items() if settings}
+
+
+def describe_own(outputs: BulkInstancesValues) -> str:
+    """Say in which settings members have differed since the import; empty after an update, or if none does."""
+    own = [f"{item['name']} ({', '.join(item['own'])})" for item in outputs.get("members") or () if item.get("own")]
+    if not own or outputs.get("generation"):
+        return ""
+    verb = "member differs" if len(own) == 1 else "members differ"
+    return (
+        f"{len(own):,} {verb} from instanceProperties, which describe {outputs['members'][0]['name']}: "
+        f"{names_in_words(own)}; what differs stays as it is until the program changes that property"
+    )
+
+
+def describe_images(context: Context, fleet: Fleet, members: list[Instance]) -> str:
+    """Say which members have boot disks from other images than the first one; empty if none has.
+
+    Raises `ApiError` if a disk cannot be read.
+    """
+
+    def image(member: Instance) -> str:
+        boot = [disk["source"] for disk in member.get("disks", ()) if disk.get("boot") and disk.get("source")]
+        return name_of(_source_image(context, fleet, boot[0]) or "") if boot else ""
+
+    first, *others = context.side_by_side(image, members)
+    named = zip(members[1:], others, strict=True)
+    other = [f"{member['name']} ({found or 'no image'})" for member, found in named if found != first]
+    verb = "member has" if len(other) == 1 else "members have"
+    words = f"{len(other):,} {verb} a boot disk from another image than {members[0]['name']} ({first or 'no image'})"
+    return f"{words}: {names_in_words(other)}; only a change of the image replaces members" if other else ""
 
 
 def _common_pattern(names: list[str]) -> str | None:

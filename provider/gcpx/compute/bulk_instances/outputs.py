@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from gcpx.compute.bulk_instances.capacity import index_of_fallback, is_parked
+import attrs
+
+from gcpx.compute.bulk_instances.capacity import FleetSize, index_of_fallback, is_parked
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
 from gcpx.compute.bulk_instances.fleet import Fleet, Instance, fleet_values, is_stopped, stop_reasons
-from gcpx.compute.bulk_instances.member import Member, members_of_state
+from gcpx.compute.bulk_instances.member import Member, members_of_state, without_changed
 from gcpx.compute.operations import Operation
 from gcpx.model.fields import chosen, nested, object_type
 from gcpx.model.resource import Context, State
@@ -29,6 +31,7 @@ def live_fleet(
     inputs: BulkInstancesValues,
     creation: BulkInstancesValues,
     drift: Mapping[str, list[str]] = _NONE,
+    own: Mapping[str, Member] | None = None,
 ) -> State:
     """Describe a fleet that exists; if members are stopped, read why.
 
@@ -40,9 +43,10 @@ def live_fleet(
             members count.
         creation: the outputs of `Creation`, or the last `CREATION_OUTPUTS`.
         drift: by the IDs of members, the settings that somebody has changed.
+        own: by their IDs, the members with what an import has found that they have for themselves.
     """
     prior = fleet_values(context.prior)
-    reasons, generations = stop_reasons(context, fleet, members), _generations(prior)
+    reasons, known = stop_reasons(context, fleet, members), _known(context) if own is None else own
     properties = {
         **creation,
         **_size_outputs(members, inputs, prior),
@@ -50,23 +54,29 @@ def live_fleet(
         "project": fleet.project,
         "region": fleet.region,
         "memberCount": len(members),
-        "members": [_member(instance, reasons, generations, drift) for instance in members],
+        "members": [_member(instance, reasons, known, drift) for instance in members],
         "memberNames": [instance["name"] for instance in members],
         "runningCount": sum(not is_stopped(instance) for instance in members),
     }
     return State(fleet.resource_id, require_types(object_type(BulkInstancesModel), properties))
 
 
-def imported_fleet(context: Context, fleet: Fleet, members: list[Instance], inputs: BulkInstancesValues) -> State:
-    """Describe an imported fleet; the properties include the inputs, which no program has set yet."""
-    state = live_fleet(context, fleet, members, inputs, {})
+def imported_fleet(
+    context: Context, fleet: Fleet, members: list[Instance], inputs: BulkInstancesValues, own: Mapping[str, list[str]]
+) -> State:
+    """Describe an imported fleet; the properties include the inputs, which no program has set yet.
+
+    `own` are the settings that members have for themselves, by ID.
+    """
+    known = {item.id: attrs.evolve(item, own=tuple(own.get(item.id, ()))) for item in map(Member.of_instance, members)}
+    state = live_fleet(context, fleet, members, inputs, {}, own=known)
     return State(state.id, require_types(object_type(BulkInstancesModel), {**inputs, **state.properties}))
 
 
 def last_members(context: Context, members: list[Instance], drift: Mapping[str, list[str]]) -> list[MemberValues]:
     """Describe members as they were last listed, without finding out why some are stopped."""
-    generations = _generations(fleet_values(context.prior))
-    return [_member(instance, {}, generations, drift) for instance in members]
+    known = _known(context)
+    return [_member(instance, {}, known, drift) for instance in members]
 
 
 def unread_fleet(
@@ -91,23 +101,23 @@ def unread_fleet(
 def _size_outputs(
     members: list[Instance], inputs: BulkInstancesValues, prior: BulkInstancesValues
 ) -> BulkInstancesValues:
-    """Return the inputs that say how many instances there are, as found from the members; `prior` are the last outputs.
+    """Return what exists of the inputs that say how many members are wanted; `prior` are the last outputs.
 
-    Members that are stopped but should run are left out, so that a refresh shows a change that the next update makes.
+    Members that are stopped but should run are left out, and so differ from what is wanted, as surplus members do.
     """
-    keeps_stopped = inputs.get("onStopped") == "KEEP"
+    named, keeps_stopped = inputs.get("perInstanceProperties") or {}, inputs.get("onStopped") == "KEEP"
     present = [member for member in members if keeps_stopped or not is_stopped(member)]
-    count: BulkInstancesValues = {"count": len(present)}
+    is_surplus = len(members) > FleetSize.of(inputs).wanted
+    count: BulkInstancesValues = {"count": len(members if is_surplus else present)}
     if inputs.get("namePattern"):
         return count
-    named = inputs.get("perInstanceProperties") or {}
     if is_parked(inputs):
         return {"perInstanceProperties": named, **count}
-    hosts = {instance["name"]: instance.get("hostname") for instance in present}
+    hosts = {item["name"]: item.get("hostname") for item in members if item in present or item["name"] not in named}
     last = nested(prior, "perInstanceProperties")
     outputs: BulkInstancesValues = {
         "perInstanceProperties": {
-            name: _own(own, nested(last, name), hosts[name]) for name, own in named.items() if name in hosts
+            name: _own(named.get(name) or {}, nested(last, name), host) for name, host in hosts.items()
         }
     }
     return outputs if inputs.get("count") is None else {**outputs, **count}
@@ -123,24 +133,25 @@ def _own(
     """
     if host is None:
         return {}
-    is_given = (given or {}).get("hostname") is not None or last.get("hostname") == host
+    is_given = given.get("hostname") is not None or last.get("hostname") == host
     return {"hostname": host} if is_given else {}
 
 
-def _generations(prior: BulkInstancesValues) -> dict[str, str]:
-    """Return the generations of members by their IDs, from the last outputs."""
-    return {member.id: member.generation for member in members_of_state(prior).values()}
+def _known(context: Context) -> dict[str, Member]:
+    """Return the members of the last outputs by their IDs, with what they have for themselves after the update."""
+    members = members_of_state(fleet_values(context.prior))
+    return {key: attrs.evolve(item, own=without_changed(item.own, context.changed)) for key, item in members.items()}
 
 
 def _member(
-    instance: Instance, reasons: Mapping[str, str], generations: Mapping[str, str], drift: Mapping[str, list[str]]
+    instance: Instance, reasons: Mapping[str, str], known: Mapping[str, Member], drift: Mapping[str, list[str]]
 ) -> MemberValues:
     """Describe an instance as an element of `members`.
 
     Args:
         instance: the instance.
         reasons: those of `stop_reasons`.
-        generations: the last known generations by instance ID, in case somebody has removed the label.
+        known: the last known members by ID, with what Google does not show, or what somebody may have removed.
         drift: the settings that somebody has changed, by instance ID.
     """
     found = Member.of_instance(instance)
@@ -161,8 +172,11 @@ def _member(
         member["hostname"] = found.hostname
     if (differing := drift.get(found.id)) is not None:
         member["differs"] = differing
-    if generation := found.generation or generations.get(found.id):
+    last = known.get(found.id, found)
+    if generation := found.generation or last.generation:
         member["generation"] = generation
+    if last.own:
+        member["own"] = list(last.own)
     if found.action:
         member["rollingAction"] = found.action
     if (fallback := index_of_fallback(found.fallback)) >= 0:

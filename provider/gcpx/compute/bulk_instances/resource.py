@@ -41,7 +41,7 @@ from gcpx.compute.bulk_instances.fleet import (
 )
 from gcpx.compute.bulk_instances.generation import generation_of, merged_properties
 from gcpx.compute.bulk_instances.goal import Goal
-from gcpx.compute.bulk_instances.importing import imported_inputs
+from gcpx.compute.bulk_instances.importing import describe_images, describe_own, imported_inputs, own_settings
 from gcpx.compute.bulk_instances.names import have_too_few_names
 from gcpx.compute.bulk_instances.online import fleet_checks
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, imported_fleet, live_fleet, unread_fleet
@@ -60,14 +60,8 @@ from gcpx.compute.bulk_instances.rules import (
     regional_template_is_in_the_region,
     zones_are_in_the_region,
 )
-from gcpx.compute.bulk_instances.spec import RollingAction, after_last_update, with_hostnames
-from gcpx.compute.bulk_instances.strangers import (
-    matching,
-    name_new_members,
-    naming_strangers,
-    warn_of_overlap,
-    what_matches,
-)
+from gcpx.compute.bulk_instances.spec import RollingAction, after_last_update
+from gcpx.compute.bulk_instances.strangers import matching, naming_strangers, what_matches
 from gcpx.compute.insertion import EarlierInsertions, taken_over, wait_for_insertions
 from gcpx.compute.listing import ImportableResources
 from gcpx.compute.operations import Outcome, Wait, created_instances
@@ -165,6 +159,16 @@ class BulkInstances(InProject):
         of_region = (regional_template_is_in_the_region, fallback_zones_are_in_the_region, zones_are_in_the_region)
         return failures + [failure for find in of_region for failure in find(placed)]
 
+    def creation_failures(self, inputs: dict[str, Any]) -> list[Failure]:
+        """Refuse the IDs of imported fleets: what they match was there before, and a new fleet has what it creates."""
+        fleet_id = text(fleet_values(inputs), "fleetId")
+        words = (
+            "must be a label value, such as crew, or be left out, because only imported fleets have an ID of this form; to "
+            f"manage instances that exist, import them with `pulumi import {self.token} NAME "
+            f"projects/PROJECT/regions/REGION/{fleet_id}`"
+        )
+        return [] if is_tracked(fleet_id) else [Failure("fleetId", words)]
+
     def provider_defaults(self) -> dict[str, Any]:
         """Return the provider's project and region, which an import leaves out."""
         region = self._google.settings.region
@@ -188,7 +192,7 @@ class BulkInstances(InProject):
         return None if inputs.get(AUTONAMED) is True else (name_of(text(values, "region")), values.get("fleetId"))
 
     def must_delete_first(self, old: dict[str, Any], new: dict[str, Any]) -> bool:
-        """Also delete the old fleet first if one would find the members of the other, or if there are too few names for both."""
+        """Also delete the old fleet first if both have the same ID, or if there are too few names for both."""
         return bool(self._conflict(old, new)) or super().must_delete_first(old, new)
 
     def deleted_first(self, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]) -> str:
@@ -204,28 +208,15 @@ class BulkInstances(InProject):
         former, later = fleet_values(old), fleet_values(new)
         if have_too_few_names(former, later):
             return "namePattern has too few names for both fleets"
-        if new.get(AUTONAMED) is not True and later.get("fleetId") == former.get("fleetId"):
-            return "both fleets have the same fleetId"
-        by_tracking_label = "/" not in f"{former.get('fleetId')}{later.get('fleetId')}"
-        return "" if by_tracking_label else "each fleet would find the members of the other"
+        is_same = new.get(AUTONAMED) is not True and later.get("fleetId") == former.get("fleetId")
+        return "both fleets have the same fleetId" if is_same else ""
 
     def left_over(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> list[Path]:
-        """Enforce the size if the state has members that are not wanted, such as stopped ones, which `count` leaves out.
-
-        Members that a refresh has found changed are set back. A host name that only a failed update has given is taken back.
-        """
-        values, found = fleet_values(inputs), fleet_values(outputs).get("members") or []
-        names = values.get("perInstanceProperties")
-        if has_unknown({"count": values.get("count"), "perInstanceProperties": names}):
+        """Enforce the settings of members that a refresh has found changed, and that an update sets back."""
+        values = fleet_values(inputs)
+        if is_parked(values) or has_unknown({name: values.get(name) for name in ("count", "perInstanceProperties")}):
             return []
-        if is_parked(values):
-            return [("count",)] if found else []
-        changed = [_SET_BACK] if will_set_back(values, fleet_values(outputs)) else []
-        if names:
-            hosted = with_hostnames(fleet_values(outputs)) - with_hostnames(values)
-            other = [item["name"] for item in found if item["name"] not in names or item["name"] in hosted]
-            return [("perInstanceProperties", name) for name in other] + changed
-        return ([("count",)] if len(found) > max(0, FleetSize.of(values).wanted) else []) + changed
+        return [_SET_BACK] if will_set_back(values, fleet_values(outputs)) else []
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Predict project and region."""
@@ -239,8 +230,6 @@ class BulkInstances(InProject):
         except EarlierFleetError as error:
             context.inform(taken_over(error.fleet.resource_id, error.operation))
             return self._create(context, error.fleet, {**values, "fleetId": error.fleet.id})
-        finally:  # by now the engine has shown the other resources of the stack
-            warn_of_overlap(context, fleet, values)
 
     def _create(self, context: Context, fleet: Fleet, inputs: BulkInstancesValues) -> State:
         size, names = FleetSize.of(inputs), list(inputs.get("perInstanceProperties") or {})
@@ -270,18 +259,19 @@ class BulkInstances(InProject):
         wait_for_insertions(context, fleet.operations, f"regions/{fleet.region}", wait, is_shown)
 
     def read(self, context: Context, resource_id: str, inputs: dict[str, Any] | None) -> State | None:
-        """Read the fleet from its members; None if it has none, unless it is parked.
+        """Read the fleet from its members; None if an import, or a creation that was never read, has none.
 
         An import takes in everything that matches the ID, and describes it as inputs, too.
         """
         fleet = self._parse(resource_id)
         with naming_strangers(context, fleet):
-            members = self._members_read(context, fleet, is_import=inputs is None)
+            members = fleet.matching(context) if inputs is None else fleet.members(context)
         values, prior = fleet_values(inputs or {}), fleet_values(context.prior)
-        if not members and not is_parked(values):
+        was_read = "createdCount" in prior and not context.prior.get(UNREAD)
+        if not members and not was_read and not is_parked(values):
             return None
         if inputs is None:
-            return imported_fleet(context, fleet, members, imported_inputs(context, fleet, members))
+            return self._imported(context, fleet, members)
         goal = Goal.reached(fleet, values, prior)
         differs = goal.drift(members)
         removed = goal.removed_keys if differs else {}  # what the next update sets back
@@ -290,7 +280,9 @@ class BulkInstances(InProject):
         }  # fmt: skip
         state = live_fleet(context, fleet, members, values, known, differs)
         lost, drift = describe_lost(prior, members), describe_drift(values, fleet_values(state.properties))
-        if lost:
+        if lost and not members:
+            context.warn(f"{lost}; the fleet stays in the state, and `pulumi up` creates its members again")
+        elif lost:
             context.inform(lost)
         if drift:
             context.warn(drift)
@@ -298,6 +290,19 @@ class BulkInstances(InProject):
         if unfinished:
             raise PartialError(state, unfinished)
         return state
+
+    def _imported(self, context: Context, fleet: Fleet, members: list[Instance]) -> State:
+        """Describe an import, and say what it cannot describe by one set of properties."""
+        inputs = imported_inputs(context, fleet, members)
+        state = imported_fleet(context, fleet, members, inputs, own_settings(inputs, members))
+        for words in (describe_own(fleet_values(state.properties)), describe_images(context, fleet, members)):
+            if words:
+                context.warn(words)
+        return state
+
+    def reminder(self, outputs: dict[str, Any]) -> str:
+        """Say which members have differed since an import, until the first update."""
+        return describe_own(fleet_values(outputs))
 
     def announce_update(self, context: Context, old: dict[str, Any], new: dict[str, Any]) -> None:
         """Say what an update does, and to which members."""
@@ -339,22 +344,6 @@ class BulkInstances(InProject):
             for region, fleet_id in fleets
             if wanted in {"", region}
         ])  # fmt: skip
-
-    def _members_read(self, context: Context, fleet: Fleet, *, is_import: bool) -> list[Instance]:
-        """List the members; an import adds what matches, and so does a refresh of a fleet whose ID is a label or a pattern.
-
-        A refresh adds nothing that has the label of another fleet, and nothing after a creation or an update whose result was not read: that is to be finished first.
-        """
-        if not is_import and (is_tracked(fleet.id) or context.prior.get(UNREAD)):
-            return fleet.members(context)
-        found = fleet.matching(context)
-        if is_import:
-            return found
-        known = {item.get("id") for item in fleet_values(context.prior).get("members") or ()}
-        members = [item for item in found if str(item["id"]) in known or TRACKING_LABEL not in item.get("labels", {})]
-        fleet.membership.strangers = {str(item["id"]): item for item in found if item not in members}
-        name_new_members(context, fleet, members)
-        return members
 
     @contextmanager
     def _reserve(self, context: Context, fleet: Fleet) -> Iterator[None]:
@@ -436,7 +425,9 @@ class BulkInstances(InProject):
         known = context.replaces.known if context.replaces is not None else frozenset()
         others = [self._parse(item) for item in sorted(known) if _ID.fullmatch(item) and item != fleet.resource_id]
         try:
-            there = max((len(other.matching(context)) for other in others), default=0)
+            own = {member["id"] for member in members}
+            found = [[item for item in other.matching(context) if item["id"] not in own] for other in others]
+            there = max(map(len, found), default=0)
             if there > len(members):
                 fleet.delete(context, members)
         except ProviderError as error:

@@ -24,13 +24,13 @@ from gcpx.compute.bulk_instances.fleet import (
 )
 from gcpx.compute.bulk_instances.generation import changing, recorded_generation
 from gcpx.compute.bulk_instances.goal import Goal
-from gcpx.compute.bulk_instances.member import Member, members_of_state
+from gcpx.compute.bulk_instances.member import Member
 from gcpx.compute.bulk_instances.names import free_names, runs_out
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, last_members, live_fleet, unread_fleet
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, deleted_by, next_step, steps, work_left
 from gcpx.compute.bulk_instances.preview import describe_step, names_in_words, names_to_come, new_of, without_followers
 from gcpx.compute.bulk_instances.shortfalls import is_shortage
-from gcpx.compute.bulk_instances.spec import RollingAction, is_only_action
+from gcpx.compute.bulk_instances.spec import RollingAction
 from gcpx.compute.bulk_instances.zones import Places, zones_of
 from gcpx.errors import CancelledError, Interrupted, ProviderError, safe_message, sentences
 from gcpx.gcp.errors import ApiError, NotFound, PreconditionFailed, Unfinished
@@ -318,9 +318,7 @@ def unfinished_rollout(prior: BulkInstancesValues, inputs: BulkInstancesValues, 
     policy, generation, action = Policy.of(inputs), prior.get("generation"), RollingAction.of(inputs, prior)
     if not generation:
         return ""
-    known = members_of_state(prior)
-    # A newcomer without a label, which a refresh takes in, is not the work of an update.
-    found = [member for member in map(Member.of_instance, members) if member.generation or member.id in known]
+    found = map(Member.of_instance, members)
     other = [member.name for member in found if member.generation != generation or action.level_for(member)]
     current = len(members) - len(other)
     if not other or (policy.pause_after is not None and current >= policy.pause_after):
@@ -850,8 +848,9 @@ class FleetUpdate:
         return PartialError(self._live_or_unread(rollout), f"{safe_message(error)}\n{self._reached(rollout)}")
 
     def _may_roll_back(self, rollout: Rollout) -> bool:
-        """Return whether a failure is rolled back; an update that only sets back or restarts has nothing to go back to."""
-        return rollout.goal.policy.rolls_back and not is_only_action(self.context.changed)
+        """Return whether a failure is rolled back; an update that only heals or restarts has nothing to go back to."""
+        changed = {str(path[0]) for path in self.context.changed} - {"rollingAction"}
+        return rollout.goal.policy.rolls_back and any(self.old.get(name) != self.new.get(name) for name in changed)
 
     def _rolled_back(self, rollout: Rollout, error: ProviderError, before: list[Instance]) -> Exception:
         """Bring the members that were changed back to the old inputs; if some were replaced, the state has to know."""

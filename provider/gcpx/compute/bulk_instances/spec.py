@@ -17,7 +17,7 @@ from gcpx.compute.bulk_instances.generation import (
     need_of,
     own_properties,
 )
-from gcpx.compute.bulk_instances.member import Member, members_of_state
+from gcpx.compute.bulk_instances.member import Member, members_of_state, without_changed
 from gcpx.compute.bulk_instances.plan import (
     CHANGES,
     Level,
@@ -167,6 +167,7 @@ class Spec:
         machine_type: the name of the machine type of members that have no fallback: empty if they keep theirs, UNKNOWN if
             only the template names it.
         action: the members that the program asks to restart or to replace.
+        given: the paths that the update changes; what members have for themselves stays otherwise.
         hosted: the names of members that got host names of their own from the program.
         sure: whether an unknown value counts as no change; otherwise, it counts as the most disruptive change.
     """
@@ -179,6 +180,7 @@ class Spec:
     changed: Level = Level.NONE
     machine_type: Any = ""
     action: RollingAction = attrs.Factory(RollingAction)
+    given: tuple[Path, ...] = ()
     hosted: frozenset[str] = frozenset()
     sure: bool = False
 
@@ -200,6 +202,7 @@ class Spec:
             changed=max(levels, default=Level.NONE),
             machine_type=_offline_machine_type(old, new),
             action=RollingAction() if sure and has_unknown(new.get("rollingAction")) else RollingAction.of(new, prior),
+            given=context.changed,
             hosted=with_hostnames(old, prior),
             sure=sure,
         )
@@ -252,6 +255,8 @@ class Spec:
         It keeps what Google has chosen for it, and what it got from a fallback that is not in the list any more.
         """
         used: BulkInstancesValues | None = self.inputs
+        if "machineType" in self.own_of(member):
+            return ""
         if member.fallback:
             if has_unknown(self.inputs.get("fallbacks")):
                 return UNKNOWN
@@ -260,6 +265,10 @@ class Spec:
             return ""
         own, fleets = (nested(one, "instanceProperties").get("machineType") for one in (used, self.inputs))
         return self.machine_type if own == fleets else own or ""
+
+    def own_of(self, member: Member) -> tuple[str, ...]:
+        """Return the settings that a member has had for itself since an import, and that the update does not change."""
+        return without_changed(member.own, self.given)
 
     def set_back(self, member: Member) -> dict[str, Level]:
         """Return which settings that others have changed on a member are set back, and what each needs.
@@ -376,11 +385,6 @@ def _offline_machine_type(old: BulkInstancesValues, new: BulkInstancesValues) ->
     before, after = (nested(one, "instanceProperties").get("machineType") for one in (old, new))
     takes_over = bool(new.get("sourceInstanceTemplate")) and after is None and before is not None
     return UNKNOWN if takes_over else after or ""
-
-
-def is_only_action(changed: Iterable[Path]) -> bool:
-    """Return whether an update changes nothing that a rollback could restore: only actions, or what others changed."""
-    return all(path[0] in {_ACTION, "members"} for path in changed)
 
 
 def warn_of_idle_action(context: Context, inputs: BulkInstancesValues, prior: BulkInstancesValues) -> None:

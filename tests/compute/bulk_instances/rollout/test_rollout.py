@@ -301,10 +301,10 @@ def test_stopped_members_are_started_or_replaced_as_the_fleet_says(engine, cloud
 
 def test_members_of_the_same_name_in_two_zones_are_told_apart(engine, cloud):
     own = {"fleetId": "labels/role=worker", "labels": {"role": "worker"}}
-    created = engine.create(FLEET, "workers", rolling(2, **own))
+    engine.create(FLEET, "before", rolling(2, labels=own["labels"]))
     other = cloud.make_instance("web-002", "us-east1-c")
     cloud.change(other, lambda body: body.update(labels=cloud.get(instance_path("web-002"))["labels"]))
-    refreshed = engine.refresh(created)
+    refreshed = engine.import_(FLEET, "workers", f"projects/{PROJECT}/regions/us-east1/{own['fleetId']}")
     stop(cloud, "web-002", zone="us-east1-c")
     healed = engine.update(engine.refresh(refreshed), rolling(3, **own))
     assert {member["status"] for member in healed.outputs["members"]} == {"RUNNING"}
