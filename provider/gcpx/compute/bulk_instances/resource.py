@@ -267,7 +267,7 @@ class BulkInstances(InProject):
         with naming_strangers(context, fleet):
             members = fleet.matching(context) if inputs is None else fleet.members(context)
         values, prior = fleet_values(inputs or {}), fleet_values(context.prior)
-        was_read = "createdCount" in prior and not context.prior.get(UNREAD)
+        was_read = "memberCount" in prior and not context.prior.get(UNREAD)
         if not members and not was_read and not is_parked(values):
             return None
         if inputs is None:
