@@ -273,6 +273,7 @@ def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValue
     fallbacks = new.get("fallbacks") if any(member.fallback for member in known.values()) else None
     unknowns = has_unknown([new.get("instanceProperties"), new.get("rollingAction"), own, fallbacks])
     certain = not unknowns and ("sourceInstanceTemplate",) not in context.changed and spec.machine_type is not UNKNOWN
+    certain = certain and all(map(spec.knows, known.values()))
     warn_of_idle_action(context, new, prior)
     sure = spec if certain else Spec.offline(context, old, new, sure=True)
     members = spec.plan_of_state(prior)

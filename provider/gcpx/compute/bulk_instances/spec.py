@@ -195,7 +195,7 @@ class Spec:
             inputs=new,
             policy=Policy.of(new),
             generation=(_offline_generation(new, base, levels) if levels else base) if is_known else "",
-            base=base if is_known else "",
+            base=base,
             restarting=restarting(context.changed),
             changed=max(levels, default=Level.NONE),
             machine_type=_offline_machine_type(old, new),
@@ -221,7 +221,13 @@ class Spec:
         if self.generation:
             need = need_of(label, self.generation)
             return Level.REFRESH if need is Level.RESTART and self._keeps_machine_type(member, label) else need
+        if self.sure:  # one that was behind may have the wanted properties
+            return self.changed if need_of(label, self.base) < self.changed else Level.NONE
         return max(need_of(label, self.base) if self.base else Level.NONE, self.changed)
+
+    def knows(self, member: Member) -> bool:
+        """Return whether it is known what a member needs to get the wanted properties: one that was behind may have them."""
+        return bool(self.generation) or not need_of(member.generation or self.base, self.base)
 
     def _keeps_machine_type(self, member: Member, label: str) -> bool:
         """Return whether only the machine type changes, and the member keeps its own, or has the new one."""
