@@ -216,8 +216,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         context = attrs.evolve(self._call(request, prior), changed=changed, autonamed=bool(new.get(AUTONAMED)))
         if request.preview:
             with wrapping_unexpected_errors():
-                resource.announce_update(context, before, without_hidden(reveal(new)))
-            return proto.provider.UpdateResponse(properties=outputs.predicted())
+                unchanged = resource.announce_update(context, before, without_hidden(reveal(new)))
+            return proto.provider.UpdateResponse(properties=outputs.predicted(unchanged))
         update = partial(lifecycle.update, resource, context, request.id, before)
         state, error = _create_or_update(outputs, context, update)
         return proto.provider.UpdateResponse(properties=outputs.written(state, error))

@@ -10,8 +10,9 @@ import attrs
 from gcpx.compute.bulk_instances.fleet import Instance, fleet_values, name_order
 from gcpx.compute.bulk_instances.goal import OF_FALLBACKS
 from gcpx.compute.bulk_instances.member import members_of_state
+from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, deleted_by, steps
-from gcpx.compute.bulk_instances.spec import Spec, warn_of_idle_action
+from gcpx.compute.bulk_instances.spec import Spec, unknown_limits, warn_of_idle_action, with_limits
 from gcpx.model.fields import nested
 from gcpx.model.resource import Context
 from gcpx.model.values import UNKNOWN, has_unknown
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues
 
 _NAMED: Final = 3
+_OF_SAME_MEMBERS: Final = ("createdCount", "memberNames", *CREATION_OUTPUTS)
+"""The outputs that stay as they are if no member is created or deleted."""
 _SECONDS_OF_A_BATCH: Final = 60
 _SECONDS_OF_AN_HOUR: Final = 3600
 
@@ -68,6 +71,7 @@ def describe_plan(
     *,
     certain: bool = True,
     names: Sequence[str] | None = None,
+    unknown: Sequence[str] = (),
 ) -> list[str]:
     """Describe what an update does to the members, in one line for each kind of work.
 
@@ -77,13 +81,14 @@ def describe_plan(
         policy: how the change reaches them.
         certain: whether every change is known; if not, members need at most what is said.
         names: as `names_to_come` gives them.
+        unknown: as `unknown_limits` gives them; then, nothing is said of batches.
     """
     if not planned:
         return []
     wanted = policy.wanted
     effects = _Effects.of([step for step, _ in planned], names)
     lines = effects.lines("" if certain else "at most ")
-    if effects.restarted or effects.replaced:
+    if (effects.restarted or effects.replaced) and not unknown:
         least = [running for step, running in planned if _restarted(step) or step.create or step.delete]
         batches = (
             f"{len(least):,} {'batch' if len(least) == 1 else 'batches'}{_hours(len(least), policy.min_ready_sec)}"
@@ -257,34 +262,41 @@ def announcement(lines: list[str]) -> str:
     return "what this update does: " + "\n- ".join(lines)
 
 
-def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValues) -> None:
-    """Say what an update does to the members in the state; nothing if their wanted number is not known.
+def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValues) -> tuple[str, ...]:
+    """Say what an update does to the members in the state, at most, as far as something is not known yet.
+
+    Returns the names of the outputs that it does not change.
 
     Raises:
         UserError: the change certainly needs more than the policy allows.
         TooManyDeletedError: the update certainly deletes more members than the policy allows.
     """
-    names_are_unknown = new.get("perInstanceProperties") is UNKNOWN
-    if names_are_unknown or has_unknown({name: new.get(name) for name in ("count", "updatePolicy", "onStopped")}):
-        return
-    spec, prior = Spec.offline(context, old, new), fleet_values(context.prior)
-    policy, known = spec.policy, members_of_state(prior)
+    prior, unknown = fleet_values(context.prior), unknown_limits(new)
+    known = members_of_state(prior)
+    spec = Spec.offline(context, old, with_limits(new, known.values(), sure=False))
     own = [nested(new, "perInstanceProperties").get(member.name) for member in known.values()]
     fallbacks = new.get("fallbacks") if any(member.fallback for member in known.values()) else None
     unknowns = has_unknown([new.get("instanceProperties"), new.get("rollingAction"), own, fallbacks])
     certain = not unknowns and ("sourceInstanceTemplate",) not in context.changed and spec.machine_type is not UNKNOWN
-    certain = certain and all(map(spec.knows, known.values()))
+    certain = certain and not unknown and all(map(spec.knows, known.values()))
     warn_of_idle_action(context, new, prior)
-    sure = spec if certain else Spec.offline(context, old, new, sure=True)
-    members = spec.plan_of_state(prior)
-    surely = members if certain else sure.plan_of_state(prior)
-    sure.require_allowed_plan(prior, surely)
-    planned = list(steps(members, policy.wanted, policy))
-    deleted = deleted_by(step for step, _ in planned)
+    members = surely = spec.plan_of_state(prior)
+    if not certain:
+        sure = Spec.offline(context, old, with_limits(new, known.values(), sure=True), sure=True)
+        surely = sure.plan_of_state(prior)
+        sure.require_allowed_plan(prior, surely)
+    else:
+        spec.require_allowed_plan(prior, surely)
+    policy, planned = spec.policy, list(steps(members, spec.policy))
+    may_leave = bool({"count", "perInstanceProperties"} & set(unknown))
+    deleted = members if may_leave else deleted_by(step for step, _ in planned)
     certainly = {member.id for member in surely if member.need is Level.REPLACE}
     surely_deleted = [one for one in deleted if one.leaves or one.unwanted or one.id in certainly]
     policy.require_few_deletions(len(surely_deleted), len(members))
-    lines = describe_plan(planned, members, policy, certain=certain, names=names_to_come(context, new))
+    lines = describe_plan(
+        planned, members, policy, certain=certain, names=names_to_come(context, spec.inputs), unknown=unknown
+    )
+    lines += _line("deleted", members, "at most ") if may_leave else []
     if not policy.may_delete(len(deleted), len(members)):
         lines.append(
             f"if more members have to be deleted than updatePolicy.maxDeleted allows, which is {policy.max_deleted}, the "
@@ -293,6 +305,11 @@ def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValue
     properties = [("instanceProperties", name) for name in OF_FALLBACKS]
     if lines and any(path[:2] in properties for path in context.changed):
         lines += _kept([member.name for member in known.values() if member.fallback])
+    if lines and unknown:
+        are = "is" if len(unknown) == 1 else "are"
+        lines.append(
+            f"{' and '.join(unknown)} {are} not known yet, so batches and other numbers follow from the update"
+        )
     if lines:
         context.inform(announcement(lines))
     if deleted:
@@ -301,11 +318,15 @@ def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValue
         any(member.available for member in members)
         and policy.wanted
         and min((least for _, least in planned), default=1) <= 0
+        and not unknown
     ):
         context.warn(
             "no member runs for a time during this update; to avoid that, lower updatePolicy.maxUnavailable, or raise "
             "count in an update before this one"
         )
+    if may_leave or any(step.create or step.delete for step, _ in planned):
+        return ()
+    return _OF_SAME_MEMBERS if planned else (*_OF_SAME_MEMBERS, "members", "runningCount")
 
 
 def _deletions(members: list[PlannedMember], at_most: str) -> str:

@@ -6,7 +6,7 @@ Source: Compute Engine REST reference, `regionInstances.bulkInsert`, and the met
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -299,10 +299,10 @@ class BulkInstances(InProject):
             raise PartialError(state, unfinished)
         return state
 
-    def announce_update(self, context: Context, old: dict[str, Any], new: dict[str, Any]) -> None:
+    def announce_update(self, context: Context, old: dict[str, Any], new: dict[str, Any]) -> Collection[str]:
         """Say what an update does, and to which members."""
         values = fleet_values(new)
-        announce(*after_last_update(context, fleet_values(old), values), values)
+        return announce(*after_last_update(context, fleet_values(old), values), values)
 
     def update(self, context: Context, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> State:
         """Delete surplus members, start or replace stopped ones, change those that are behind, create missing ones."""

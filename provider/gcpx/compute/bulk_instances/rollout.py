@@ -535,7 +535,7 @@ class Rollout:
             FailedMembersError: something has failed for some members.
             ProviderError: a step failed; `members` may be out of date.
         """
-        course = [step for step, _ in steps(self._planned(), *self._size)]
+        course = [step for step, _ in steps(self._planned(), self._policy)]
         planned, unfollowed = len(course), without_followers(course, names_to_come(self.context, self.goal.inputs))
         for number in range(1, planned * 2 + _MORE_STEPS):
             step = self._next_step()
@@ -561,17 +561,17 @@ class Rollout:
         return self.goal.drift(untouched)
 
     @property
-    def _size(self) -> tuple[int, Policy]:
-        """The number of members to reach, and the policy for it; both follow from the room that Google has.
+    def _policy(self) -> Policy:
+        """The policy, with the number of members for which Google has room.
 
         As many members as before have to run, so fewer may be unavailable.
         """
         policy = self.goal.policy
         if self.room is None:
-            return policy.wanted, policy
+            return policy
         wanted = min(policy.wanted, self.room)
         surge, unavailable = min(policy.surge, self.room - wanted), policy.unavailable - (policy.wanted - wanted)
-        return wanted, attrs.evolve(policy, surge=surge, unavailable=unavailable)
+        return attrs.evolve(policy, wanted=wanted, surge=surge, unavailable=unavailable)
 
     def _planned(self) -> list[PlannedMember]:
         """Describe the members for the plan, with what the steps of this run have found out about them."""
@@ -604,16 +604,16 @@ class Rollout:
         if self._has_failed():
             return Step()
         planned = self._planned()
-        step, work = next_step(planned, *self._size), work_left(planned, *self._size)
+        step, work = next_step(planned, self._policy), work_left(planned, self._policy)
         if step.disturbed or (work and not step):
             self.readiness.ask(self.members)
-            step = next_step(self._planned(), *self._size)
+            step = next_step(self._planned(), self._policy)
         if step or not work:
             return step
         self.members = self.readiness.wait(self.members)
         planned = self._planned()
-        step = next_step(planned, *self._size)
-        if not step and work_left(planned, *self._size):
+        step = next_step(planned, self._policy)
+        if not step and work_left(planned, self._policy):
             raise self._stuck()
         return step
 
@@ -813,7 +813,7 @@ class FleetUpdate:
         """Prepare a rollout; members without a generation label first get the one of their present properties."""
         # Both raise before anything is changed.
         planned = [goal.member(member, ready=True) for member in members]
-        deleted = len(deleted_by(step for step, _ in steps(planned, goal.policy.wanted, goal.policy)))
+        deleted = len(deleted_by(step for step, _ in steps(planned, goal.policy)))
         goal.policy.require_few_deletions(deleted, members_before(self.context, members))
         left = [member["name"] for member in members if goal.is_left(goal.of_instance(member))]
         if left:
@@ -856,8 +856,7 @@ class FleetUpdate:
     def _rolled_back(self, rollout: Rollout, error: ProviderError, before: list[Instance]) -> Exception:
         """Bring the members that were changed back to the old inputs; if some were replaced, the state has to know."""
         self.context.warn(f"the rollout failed, and is being rolled back: {safe_message(error)}")
-        old, untouched = with_members(self.old, before), {str(member["id"]) for member in before} - rollout.settled
-        goal = rollout.goal.reversed(old, frozenset(untouched))
+        goal = rollout.goal.reversed(with_members(self.old, before), before, rollout.settled)
         back = Rollout.of(self.context, self.fleet, goal, self.fleet.members(self.context))
         back.creating = rollout.creating
         try:

@@ -112,7 +112,7 @@ def _outcome(plan: Any) -> list[Any] | str:
         members, policy = plan()
     except UserError as error:
         return str(error)
-    done = [step for step, _ in steps(members, policy.wanted, policy)]
+    done = [step for step, _ in steps(members, policy)]
     return [[*map(_ids, (step.delete, step.restart, step.refresh, step.start)), step.create] for step in done]
 
 
@@ -155,3 +155,36 @@ def test_an_update_does_what_the_preview_says_if_nothing_changes_in_between(
         return [goal.member(instance, ready=True) for instance in instances], goal.policy
 
     assert _outcome(previewed) == _outcome(updated)
+
+
+def _goal(programs: tuple[dict[str, Any], ...], has: tuple[int, ...], policy: dict[str, Any], count: int) -> Any:
+    """Return the goal of an update between the last two programs, and members that have these programs by their index."""
+    made = [_program(len(has), properties, policy) for properties in programs]
+    new = _program(count, programs[-1], policy)
+    instances = [_instance(number, PLAIN, made[index]) for number, index in enumerate(has, 1)]
+    call, crew = context(FakeClock()), Fleet(GoogleClient(Settings(project=PROJECT)), PROJECT, "us-east1", "crew")
+    known = {"generation": generation_of(own_properties(made[-2])), "members": last_members(call, instances, {})}
+    paths = tuple(change.path for change in diff(object_type(BulkInstancesModel), made[-2], new, {}))
+    call = attrs.evolve(call, prior=known, changed=paths)
+    return lambda: Goal.of(call, crew, made[-2], new), instances, made
+
+
+PLAIN = {"status": "RUNNING", "ssds": 0, "changing": False, "action": "", "fallback": False, "changed": "", "has": ""}
+OLD, NEW = {"machineType": "e2-small", "canIpForward": False}, {"machineType": "e2-small", "canIpForward": True}
+
+
+def test_a_member_that_should_leave_and_stays_after_all_gets_no_more_than_the_policy_allows():
+    goal_of, instances, _ = _goal((OLD, NEW, NEW), (1, 1, 0), {"mostDisruptiveAction": "RESTART"}, 2)
+    goal = goal_of()
+    left = [goal.member(instance, ready=True) for instance in instances[1:]]  # somebody has deleted the first
+    assert [member.leaves for member in left] == [False, True]
+    assert not list(steps(left, goal.policy)), "two exist, as wanted, and the policy does not allow a replacement"
+
+
+def test_a_rollback_counts_only_what_the_update_has_created_as_new():
+    goal_of, instances, made = _goal((OLD, NEW), (0, 0), {}, 3)
+    before = [*instances, _instance(7, PLAIN, made[0])]  # an interrupted run has created the last one
+    back = goal_of().reversed(made[0], before, frozenset())
+    made_by_update = {**before[-1], "id": "9000", "name": "web-009"}
+    added = [back.member(instance, ready=True).added for instance in [*before, made_by_update]]
+    assert added == [False, False, False, True]
