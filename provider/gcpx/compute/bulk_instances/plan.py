@@ -321,59 +321,14 @@ def deleted_by(taken: Iterable[Step]) -> list[PlannedMember]:
     return [member for step in taken for member in step.delete]
 
 
-@attrs.frozen
-class Work:
-    """Everything that is left to do with the members as they are.
-
-    Attributes:
-        replaced: members that new ones replace.
-        surplus: members of which there are too many.
-        restarted, refreshed, started: as in `Step`.
-        missing: the number of instances to create, those that replace others included.
-    """
-
-    replaced: list[PlannedMember]
-    surplus: list[PlannedMember]
-    restarted: list[PlannedMember]
-    refreshed: list[PlannedMember]
-    started: list[PlannedMember]
-    missing: int
-
-    def __bool__(self) -> bool:
-        return any((self.replaced, self.surplus, self.restarted, self.refreshed, self.started, self.missing))
-
-
-def work_left(members: list[PlannedMember], policy: Policy) -> Work:
-    """Find everything that is left to do, up to the pause of the policy.
-
-    If a member is blocked, no other one is changed in its place. Members that gcpx has stopped are started, whatever the
-    policy says.
-    """
-    scaled_in = _scaled_in(members, policy)
-    gone = {member.id for member in scaled_in}
-    others = [member for member in members if member.id not in gone]
-    coming = max(0, policy.wanted - len(others))
-    chosen = [member for member in _chosen(others, policy, coming) if not member.blocked]
-    replaced = [member for member in chosen if member.need is Level.REPLACE]
-    surplus = scaled_in + _left_over(members, policy.wanted, gone | {member.id for member in replaced})
-    leaving = {member.id for member in (*replaced, *surplus)}
-    staying = [member for member in chosen if member.id not in leaving]
-    restarted = [member for member in staying if member.need is Level.RESTART]
-    busy = leaving | {member.id for member in restarted}
-    free = [member for member in members if not member.blocked and member.id not in busy]
-    return Work(
-        replaced=replaced,
-        surplus=[member for member in surplus if not member.blocked],
-        restarted=restarted,
-        refreshed=[member for member in staying if member.need is Level.REFRESH],
-        started=[member for member in free if member.stopped and not member.rests and member.startable],
-        missing=max(0, policy.wanted - (len(members) - len(leaving))),
-    )
-
-
 def next_step(members: list[PlannedMember], policy: Policy) -> Step:
-    """Plan the next step; an empty one means that nothing can be done, or that nothing is left to do."""
+    """Plan the next step; an empty one means that nothing can be done, or that nothing is left to do (`is_done`)."""
     return _Course.of(members, policy).step()
+
+
+def is_done(members: list[PlannedMember], policy: Policy) -> bool:
+    """Return whether nothing is left to do, up to the pause of the policy, even if nothing can be done at the moment."""
+    return _Course.of(members, policy).is_done
 
 
 def steps(members: list[PlannedMember], policy: Policy) -> Iterator[tuple[Step, int]]:
@@ -414,15 +369,29 @@ class _Course:
 
     @classmethod
     def of(cls, members: list[PlannedMember], policy: Policy) -> _Course:
-        """Begin with the members as they are."""
-        work = work_left(members, policy)
-        leaving = {member.id for member in (*work.surplus, *work.replaced)}
+        """Begin with everything that is left to do with the members as they are, up to the pause of the policy.
+
+        If a member is blocked, no other one is changed in its place. Members that gcpx has stopped are started, whatever
+        the policy says.
+        """
+        scaled_in = _scaled_in(members, policy)
+        gone = {member.id for member in scaled_in}
+        others = [member for member in members if member.id not in gone]
+        chosen = [member for member in _chosen(others, policy) if not member.blocked]
+        replaced = [member for member in chosen if member.need is Level.REPLACE]
+        surplus = scaled_in + _left_over(members, policy.wanted, gone | {member.id for member in replaced})
+        leaving = {member.id for member in (*replaced, *surplus)}
+        staying = [member for member in chosen if member.id not in leaving]
+        restarts = [member for member in staying if member.need is Level.RESTART]
+        busy = leaving | {member.id for member in restarts}
+        free = [member for member in members if not member.blocked and member.id not in busy]
+        surplus = [member for member in surplus if not member.blocked]
         by_zone: dict[str, deque[PlannedMember]] = defaultdict(deque)
-        for member in filter(_RUNS, work.replaced):
+        for member in filter(_RUNS, replaced):
             by_zone[member.zone if policy.places.is_balanced else ""].append(member)
         return cls(
             policy,
-            missing=work.missing,
+            missing=max(0, policy.wanted - (len(members) - len(leaving))),
             ready=sum(member.available for member in members),
             running=sum(member.running for member in members),
             existing=len(members),
@@ -430,15 +399,21 @@ class _Course:
             zones=Counter(member.zone for member in members),
             staying=Counter(member.zone for member in members if member.id not in leaving),
             idle=(
-                [member for member in (*work.surplus, *work.replaced) if not member.running],
-                [member for member in work.restarted if not member.running],
+                [member for member in (*surplus, *replaced) if not member.running],
+                [member for member in restarts if not member.running],
             ),
-            restarts=deque(filter(_RUNS, work.restarted)),
-            surplus=deque(sorted(filter(_RUNS, work.surplus), key=attrgetter("available"))),
+            restarts=deque(filter(_RUNS, restarts)),
+            surplus=deque(sorted(filter(_RUNS, surplus), key=attrgetter("available"))),
             replaced=by_zone,
-            refreshed=work.refreshed,
-            started=work.started,
+            refreshed=[member for member in staying if member.need is Level.REFRESH],
+            started=[member for member in free if member.stopped and not member.rests and member.startable],
         )
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left to do."""
+        left = (self._restarts, self._surplus, self._refreshed, self._started, *self._idle, *self._replaced.values())
+        return not (self.missing or any(left))
 
     def step(self) -> Step:
         """Take the members of the next step."""
@@ -519,11 +494,11 @@ def _comes_first(member: PlannedMember) -> tuple[bool, bool, bool, bool, tuple[s
     return member.waits, member.running, member.available, member.tried and not member.blocked, member.order
 
 
-def _chosen(members: list[PlannedMember], policy: Policy, coming: int) -> list[PlannedMember]:
+def _chosen(members: list[PlannedMember], policy: Policy) -> list[PlannedMember]:
     """Choose the members to change: all that are behind, or as many as there may be before the pause.
 
-    The `coming` ones, which are missing, are created with the wanted properties, so they count as changed. A pause only
-    says how far a change goes: the members before it are those that the same plan changes first without it.
+    Those that are missing are created with the wanted properties, so they count as changed. A pause only says how far a
+    change goes: the members before it are those that the same plan changes first without it.
 
     Stopped members that are replaced do not wait until the pause ends, just as missing ones do not; nor do those that are
     set back, or those of which there are too many after a surge.
@@ -533,13 +508,13 @@ def _chosen(members: list[PlannedMember], policy: Policy, coming: int) -> list[P
     if policy.pause_after is None:
         return behind
     free = {one.id for one in behind if one.current or (one.stopped and policy.on_stopped == "REPLACE")}
-    done = coming + sum(member.current for member in members if not member.unwanted)
+    existing = sum(not member.unwanted for member in members)
+    done = max(0, policy.wanted - existing) + sum(member.current for member in members if not member.unwanted)
     done += sum(member.id in free and not member.current for member in behind)
     others = _in_order([one for one in behind if one.id not in free and not one.waits], members, policy)
     left = max(0, policy.pause_after - done)
     surplus = [member for member in others[left:] if member.need is Level.REPLACE]
-    number = coming + sum(not member.unwanted for member in members) - policy.wanted
-    return [one for one in behind if one.id in free] + others[:left] + surplus[: max(0, number)]
+    return [one for one in behind if one.id in free] + others[:left] + surplus[: max(0, existing - policy.wanted)]
 
 
 def _in_order(chosen: list[PlannedMember], members: list[PlannedMember], policy: Policy) -> list[PlannedMember]:

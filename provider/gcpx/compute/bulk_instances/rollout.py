@@ -27,7 +27,7 @@ from gcpx.compute.bulk_instances.goal import Goal
 from gcpx.compute.bulk_instances.member import Member, members_of_state
 from gcpx.compute.bulk_instances.names import free_names, runs_out
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, last_members, live_fleet, unread_fleet
-from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, deleted_by, next_step, steps, work_left
+from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, deleted_by, is_done, next_step, steps
 from gcpx.compute.bulk_instances.preview import describe_step, names_in_words, names_to_come, new_of, without_followers
 from gcpx.compute.bulk_instances.shortfalls import is_shortage
 from gcpx.compute.bulk_instances.spec import RollingAction, is_only_action
@@ -604,16 +604,16 @@ class Rollout:
         if self._has_failed():
             return Step()
         planned = self._planned()
-        step, work = next_step(planned, self._policy), work_left(planned, self._policy)
-        if step.disturbed or (work and not step):
+        step, done = next_step(planned, self._policy), is_done(planned, self._policy)
+        if step.disturbed or not (step or done):
             self.readiness.ask(self.members)
             step = next_step(self._planned(), self._policy)
-        if step or not work:
+        if step or done:
             return step
         self.members = self.readiness.wait(self.members)
         planned = self._planned()
         step = next_step(planned, self._policy)
-        if not step and work_left(planned, self._policy):
+        if not step and not is_done(planned, self._policy):
             raise self._stuck()
         return step
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, leaving, next_step, steps, work_left
+from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, is_done, leaving, next_step, steps
 from gcpx.compute.bulk_instances.preview import describe_step
 from gcpx.compute.bulk_instances.zones import Places
 
@@ -129,7 +129,7 @@ def test_members_that_are_kept_stopped_are_not_missed_by_a_rollout():
 def test_a_rollout_waits_while_too_few_members_run():
     members = [*fleet(3, Level.REPLACE), PlannedMember("web-4", ("web-", 4, ""), available=False)]
     assert not next_step(members, rolling(4))
-    assert work_left(members, rolling(4))
+    assert not is_done(members, rolling(4))
 
 
 def test_no_running_member_is_deleted_while_more_are_down_than_may_be():
@@ -211,7 +211,7 @@ def test_no_step_takes_more_than_may_be_missing_whatever_happens_and_the_end_is_
         now = carried_out(now, step)
         assert len(now) <= most
         if not step:
-            if not work_left(now, policy):
+            if is_done(now, policy):
                 break
             now = [attrs.evolve(member, available=not member.stopped, unready=False) for member in now]
         if pending:
