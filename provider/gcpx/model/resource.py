@@ -410,6 +410,10 @@ class Resource(abc.ABC):
         del inputs, outputs
         return []
 
+    def announce_creation(self, context: Context, inputs: dict[str, Any]) -> None:
+        """Say in a preview what a creation will do, where inputs, which may hold unknowns, do not show it; offline."""
+        del context, inputs
+
     def announce_update(self, context: Context, old: dict[str, Any], new: dict[str, Any]) -> Collection[str]:
         """Say in a preview what an update will do, where the changed properties do not show it; offline.
 

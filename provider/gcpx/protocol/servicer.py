@@ -169,6 +169,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         resource, inputs = self.plugin.resource(resource_token(request)), decode(request.properties)
         outputs = Outputs(resource, inputs)
         if request.preview:
+            with wrapping_unexpected_errors():
+                resource.announce_creation(self._call(request), without_hidden(reveal(inputs)))
             return proto.provider.CreateResponse(properties=outputs.predicted())
         replaced = self._memory.replaced(request.urn)
         context = attrs.evolve(self._call(request), autonamed=bool(inputs.get(AUTONAMED)), replaces=replaced)

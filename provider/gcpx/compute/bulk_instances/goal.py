@@ -219,10 +219,11 @@ class Goal:
         said, target = self.said.get(member.id), self._target(member)
         behind = Level.NONE if member.id in self.untouched else self._need(instance, member, target)
         planned = self.spec.planned(member, behind, self._set_back(instance, member, target))
-        if not blocked and not planned.unwanted and self.spec.refusal(member, behind):
-            if said is None or not said.leaves:
-                self.spec.require_allowed(member, behind)
-            planned = attrs.evolve(planned, need=Level.NONE)  # the preview has not asked whether it may be changed
+        refusal = None if blocked or planned.unwanted else self.spec.refusal(member, behind)
+        if refusal is not None and not (said and said.leaves):
+            raise refusal
+        if refusal is not None:  # the preview has said that it leaves, so it has not refused what it needs
+            planned = attrs.evolve(planned, need=Level.NONE)
         return attrs.evolve(
             planned,
             current=not behind or (behind is Level.REFRESH and self._has_reached(member)),

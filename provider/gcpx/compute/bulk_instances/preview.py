@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
+from gcpx.compute.bulk_instances.capacity import FleetSize, batches, placement_groups
 from gcpx.compute.bulk_instances.fleet import Instance, fleet_values, name_order
 from gcpx.compute.bulk_instances.goal import OF_FALLBACKS
-from gcpx.compute.bulk_instances.member import members_of_state
+from gcpx.compute.bulk_instances.member import Member, members_of_state
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, deleted_by, steps
 from gcpx.compute.bulk_instances.spec import Spec, unknown_limits, warn_of_idle_action, with_limits
-from gcpx.model.fields import nested
+from gcpx.model.fields import nested, text
 from gcpx.model.resource import Context
 from gcpx.model.values import UNKNOWN, has_unknown
 
@@ -77,7 +78,7 @@ def describe_plan(
 
     Args:
         planned: the steps, each with the fewest members that run.
-        members: the members as the last deployment or refresh left them.
+        members: the members of the state, as `Spec.plan_of_state` describes them.
         policy: how the change reaches them.
         certain: whether every change is known; if not, members need at most what is said.
         names: as `names_to_come` gives them.
@@ -94,8 +95,8 @@ def describe_plan(
             f"{len(least):,} {'batch' if len(least) == 1 else 'batches'}{_hours(len(least), policy.min_ready_sec)}"
         )
         lines.append(f"{batches}; at least {min(least):,} of {wanted:,} members run at any time")
-    pause = effects.left_behind(members) and policy.pause_after is not None
-    return [*lines, _pause(policy.pause_after or 0, wanted)] if pause else lines
+    pauses = any(member.waits for member in members)
+    return [*lines, _pause(policy.pause_after or 0, wanted)] if pauses else lines
 
 
 def _hours(batches: int, observed: int = 0) -> str:
@@ -184,12 +185,6 @@ class _Effects:
             *_forgetting([member for member in (*self.restarted, *self.rested) if member.suspended], at_most),
         ]
 
-    def left_behind(self, members: list[PlannedMember]) -> bool:
-        """Return whether members that are behind are not touched."""
-        every = (self.refreshed, self.restarted, self.rested, self.replaced, self.deleted)
-        touched = {member.id for group in every for member in group}
-        return any(member.need and member.id not in touched for member in members)
-
 
 def _names_given(taken: list[Step], names: Sequence[str]) -> list[str]:
     """Return the names that new members get, if they take over free ones, as `instances_to_create` chooses them."""
@@ -262,6 +257,21 @@ def announcement(lines: list[str]) -> str:
     return "what this update does: " + "\n- ".join(lines)
 
 
+def announce_creation(context: Context, inputs: BulkInstancesValues) -> None:
+    """Say what the creation of a fleet does; nothing if the number of its instances is not known."""
+    size, named = FleetSize.of(inputs).wanted, inputs.get("perInstanceProperties")
+    if not size or has_unknown([inputs.get("count"), inputs.get("placement")]):
+        return
+    requests = len(list(batches(size, [], placement_groups(inputs, []))))
+    number = f"{size:,} {'instance is' if size == 1 else 'instances are'} created"
+    calls = f"{requests:,} {'request' if requests == 1 else 'requests'}"
+    names = (
+        names_in_words(named) if isinstance(named, dict) else f"named {text(inputs, 'namePattern') or 'by namePattern'}"
+    )
+    more = ", and more for what is missing then" if inputs.get("fallbacks") else ""
+    context.inform(f"what this creation does: {number} by {calls}{more}: {names}")
+
+
 def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValues) -> tuple[str, ...]:
     """Say what an update does to the members in the state, at most, as far as something is not known yet.
 
@@ -273,20 +283,14 @@ def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValue
     """
     prior, unknown = fleet_values(context.prior), unknown_limits(new)
     known = members_of_state(prior)
-    spec = Spec.offline(context, old, with_limits(new, known.values(), sure=False))
-    own = [nested(new, "perInstanceProperties").get(member.name) for member in known.values()]
-    fallbacks = new.get("fallbacks") if any(member.fallback for member in known.values()) else None
-    unknowns = has_unknown([new.get("instanceProperties"), new.get("rollingAction"), own, fallbacks])
-    certain = not unknowns and ("sourceInstanceTemplate",) not in context.changed and spec.machine_type is not UNKNOWN
-    certain = certain and not unknown and all(map(spec.knows, known.values()))
     warn_of_idle_action(context, new, prior)
+    spec = sure = Spec.offline(context, old, with_limits(new, known.values(), sure=False))
     members = surely = spec.plan_of_state(prior)
+    certain = not unknown and _is_certain(context, spec, list(known.values()))
     if not certain:
         sure = Spec.offline(context, old, with_limits(new, known.values(), sure=True), sure=True)
         surely = sure.plan_of_state(prior)
-        sure.require_allowed_plan(prior, surely)
-    else:
-        spec.require_allowed_plan(prior, surely)
+    sure.require_allowed_plan(prior, surely)
     policy, planned = spec.policy, list(steps(members, spec.policy))
     may_leave = bool({"count", "perInstanceProperties"} & set(unknown))
     deleted = members if may_leave else deleted_by(step for step, _ in planned)
@@ -327,6 +331,15 @@ def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValue
     if may_leave or any(step.create or step.delete for step, _ in planned):
         return ()
     return _OF_SAME_MEMBERS if planned else (*_OF_SAME_MEMBERS, "members", "runningCount")
+
+
+def _is_certain(context: Context, spec: Spec, members: list[Member]) -> bool:
+    """Return whether it is known what each of the members needs."""
+    own = [nested(spec.inputs, "perInstanceProperties").get(member.name) for member in members]
+    fallbacks = spec.inputs.get("fallbacks") if any(member.fallback for member in members) else None
+    unknown = has_unknown([spec.inputs.get("instanceProperties"), spec.inputs.get("rollingAction"), own, fallbacks])
+    may_be_other = unknown or ("sourceInstanceTemplate",) in context.changed or spec.machine_type is UNKNOWN
+    return not may_be_other and all(map(spec.knows, members))
 
 
 def _deletions(members: list[PlannedMember], at_most: str) -> str:

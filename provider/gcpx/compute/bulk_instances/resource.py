@@ -48,6 +48,7 @@ from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, imported_fleet
 from gcpx.compute.bulk_instances.plan import Policy
 from gcpx.compute.bulk_instances.preview import (
     announce,
+    announce_creation,
     describe_drift,
     describe_lost,
     describe_new,
@@ -298,6 +299,10 @@ class BulkInstances(InProject):
         if unfinished:
             raise PartialError(state, unfinished)
         return state
+
+    def announce_creation(self, context: Context, inputs: dict[str, Any]) -> None:
+        """Say how many instances a creation makes, by how many requests, and with which names."""
+        announce_creation(context, fleet_values(inputs))
 
     def announce_update(self, context: Context, old: dict[str, Any], new: dict[str, Any]) -> Collection[str]:
         """Say what an update does, and to which members."""

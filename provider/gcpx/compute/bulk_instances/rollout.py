@@ -339,12 +339,16 @@ def lost_members(
 
     They stay until an update has made as many members as wanted; how many a refresh has counted does not matter.
     """
-    existing = {member["name"] for member in members}
     if not Policy.of(inputs).keep_names:
         return []
+    return [{"name": name, "zone": zone} for name, zone in _places_left(prior, members).items()]
+
+
+def _places_left(prior: BulkInstancesValues, members: list[Instance]) -> dict[str, str]:
+    """Return the names, with their zones, that no member has, and that one has had by the last outputs."""
+    existing = {member["name"] for member in members}
     listed: list[MemberValues | LostMemberValues] = [*(prior.get("members") or ()), *(prior.get("lostMembers") or ())]
-    known = {item["name"]: name_of(item["zone"]) for item in listed}
-    return [{"name": name, "zone": zone} for name, zone in known.items() if name not in existing]
+    return {item["name"]: name_of(item["zone"]) for item in listed if item["name"] not in existing}
 
 
 def instances_to_create(
@@ -414,11 +418,9 @@ def _zones_by_name(
 
     So if there are fewer new members than names, the lowest numbers stay, as the preview says.
     """
-    prior = fleet_values(context.prior)
-    lost: list[MemberValues | LostMemberValues] = [*(prior.get("lostMembers") or ()), *(prior.get("members") or ())]
-    existing = {member["name"] for member in kept}
-    found = {item["name"]: name_of(item["zone"]) for item in [*deleted, *lost]}
-    names = sorted(found.keys() - existing, key=name_order)
+    left, existing = _places_left(fleet_values(context.prior), kept), {member["name"] for member in kept}
+    found = {item["name"]: name_of(item["zone"]) for item in deleted if item["name"] not in existing} | left
+    names = sorted(found, key=name_order)
     merged = [with_fallback(inputs, fallback) for fallback in inputs.get("fallbacks") or ()]
     policies = [Places.of(item) for item in (inputs, *merged)]
     return {name: found[name] if any(places.allows(found[name]) for places in policies) else None for name in names}

@@ -305,14 +305,9 @@ class Spec:
         """
         members = members_of_state(prior)
         for planned in plan:
-            if not planned.leaves and not planned.unwanted:
-                self.require_allowed(members[planned.id], self.need(members[planned.id]))
-
-    def require_allowed(self, member: Member, need: Level) -> None:
-        """Raise TooDisruptiveError or NoRestartError if the policy does not allow what a member needs."""
-        refusal = self.refusal(member, need)
-        if refusal is not None:
-            raise refusal
+            member = members[planned.id]
+            if not planned.leaves and not planned.unwanted and (refusal := self.refusal(member, self.need(member))):
+                raise refusal
 
     def refusal(self, member: Member, need: Level) -> UserError | None:
         """Return why the policy does not allow what a member needs; None if it does, or if the member is lost anyway."""

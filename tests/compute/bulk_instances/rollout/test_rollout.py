@@ -395,6 +395,7 @@ def test_a_preview_names_stopped_members_with_the_reason(engine, cloud):
     created = engine.create(FLEET, "workers", fleet())
     stop(cloud, "web-002", "compute.instances.preempted")
     refreshed = engine.refresh(created)
+    engine.log.messages.clear()
     engine.preview_update(refreshed, fleet())
     assert said(engine) == "what this update does: 1 member is started: web-002 (preempted)"
 
