@@ -381,16 +381,23 @@ def with_limits(inputs: BulkInstancesValues, members: Iterable[Member], *, sure:
         assumed["perInstanceProperties"] = own
     if "onStopped" in unknown:
         assumed["onStopped"] = "KEEP" if sure else "REPLACE"
-    if "updatePolicy" in unknown:
+    if "updatePolicy" in unknown or "count" in unknown:
         given = nested(inputs, "updatePolicy")
         policy: Any = {name: value for name, value in given.items() if not has_unknown(value)}
-        lacks = given.keys() - policy.keys() or {"maxUnavailable", "minimalAction"}
-        if sure and lacks & {"maxUnavailable", "maxSurge"}:
+        is_open = inputs.get("updatePolicy") is UNKNOWN
+        if sure and (
+            is_open or any(name in given and _depends(given[name]) for name in ("maxUnavailable", "maxSurge"))
+        ):
             policy["maxUnavailable"] = "100%"
-        if not sure and "minimalAction" in lacks:
+        if not sure and (is_open or given.get("minimalAction") is UNKNOWN):
             policy["minimalAction"] = text(policy, "mostDisruptiveAction") or "REPLACE"
         assumed["updatePolicy"] = policy
     return assumed
+
+
+def _depends(share: Any) -> bool:
+    """Return whether a number of members is not known, or is a share of an unknown number."""
+    return share is UNKNOWN or isinstance(share, str)
 
 
 def restarting(paths: Iterable[Path]) -> frozenset[str]:
