@@ -162,6 +162,18 @@ def test_no_running_member_is_deleted_if_one_that_stops_after_the_preview_cannot
     assert len(_instances(cloud)) == 5
 
 
+def test_a_member_that_could_not_be_started_is_replaced_after_a_refresh_if_the_fleet_replaces_stopped_ones(
+    stack, cloud
+):
+    stack.run("up", rolling(3, {"maxUnavailable": 1}, onStopped="REPLACE", minCount=1))
+    stop(cloud, "web-002")
+    set_limits(cloud, zones={"us-east1-b": 0, "us-east1-c": 0, "us-east1-d": 0})
+    stack.run("up", rolling(3, {"maxUnavailable": 1}, onStopped="REPLACE", minCount=1, labels={"tier": "web"}))
+
+    assert "web-002 could not be started" in _said(stack)
+    assert "Run `pulumi up --refresh` to replace them where there is room" in _said(stack)
+
+
 def test_a_stopped_member_that_no_preview_has_named_is_started_and_not_replaced(stack, cloud):
     stack.run("up", rolling(3, onStopped="REPLACE"))
     before = {name: body["id"] for name, body in _instances(cloud).items()}

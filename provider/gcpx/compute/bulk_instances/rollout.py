@@ -910,7 +910,9 @@ class FleetUpdate:
         names = names_in_words(failure.request.member["name"] for failure in rollout.unstarted)
         words = sentences(
             f"{running:,} of {size.wanted:,} instances run; {names} could not be started: {rollout.unstarted[0].error}",
-            "Run `pulumi up --refresh` to try again, or set onStopped: REPLACE to replace them where there is room",
+            "Run `pulumi up --refresh` to replace them where there is room"
+            if rollout.goal.policy.on_stopped == "REPLACE"
+            else "Run `pulumi up --refresh` to try again, or set onStopped: REPLACE to replace them where there is room",
         )
         if running < size.minimum:
             raise PartialError(state, words)
