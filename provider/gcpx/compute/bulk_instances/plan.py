@@ -507,10 +507,11 @@ def _chosen(members: list[PlannedMember], policy: Policy) -> list[PlannedMember]
     behind.sort(key=_comes_first)
     if policy.pause_after is None:
         return behind
-    free = {one.id for one in behind if one.current or (one.stopped and policy.on_stopped == "REPLACE")}
+    lost = {one.id for one in behind if one.stopped and one.need is Level.REPLACE and policy.on_stopped == "REPLACE"}
+    free = lost | {one.id for one in behind if one.current}
     existing = sum(not member.unwanted for member in members)
-    done = max(0, policy.wanted - existing) + sum(member.current for member in members if not member.unwanted)
-    done += sum(member.id in free and not member.current for member in behind)
+    current = sum(member.current or member.id in lost for member in members if not member.unwanted)
+    done = current + max(0, policy.wanted - existing)
     others = _in_order([one for one in behind if one.id not in free and not one.waits], members, policy)
     left = max(0, policy.pause_after - done)
     surplus = [member for member in others[left:] if member.need is Level.REPLACE]
