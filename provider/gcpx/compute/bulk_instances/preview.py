@@ -181,8 +181,13 @@ class _Effects:
             *_line("started", self.started),
             *_line("deleted", self.deleted),
             *([number] if self.created else []),
-            *_set_back([member for member in changed if member.set_back]),
-            *_forgetting([member for member in (*self.restarted, *self.rested) if member.suspended], at_most),
+            *_line("set back", [f"{one.name} ({', '.join(one.set_back)})" for one in changed if one.set_back]),
+            *_say(  # only stopped ones can be changed
+                [one.name for one in (*self.restarted, *self.rested) if one.suspended],
+                "suspended member loses its memory",
+                "suspended members lose their memory",
+                at_most,
+            ),
         ]
 
 
@@ -213,29 +218,15 @@ def _replaced(step: Step) -> list[PlannedMember]:
     return [member for member in step.delete if member.need is Level.REPLACE and not member.unwanted]
 
 
-def _line(what: str, members: list[PlannedMember], at_most: str = "") -> list[str]:
-    """Write `3 members are restarted: web-1, web-2, web-3`, perhaps after `at most`; nothing without members."""
+def _say(members: Sequence[object], one: str, many: str, at_most: str = "") -> list[str]:
+    """Say something of members: `3 members are restarted: web-1, web-2, web-3`, perhaps after `at most`; nothing of none."""
     if not members:
         return []
-    verb = "member is" if len(members) == 1 else "members are"
-    return [f"{at_most}{len(members):,} {verb} {what}: {names_in_words(map(str, members))}"]
+    return [f"{at_most}{len(members):,} {one if len(members) == 1 else many}: {names_in_words(map(str, members))}"]
 
 
-def _set_back(members: list[PlannedMember]) -> list[str]:
-    """Say what somebody has changed on members and is set back: `2 members are set back: web-1 (labels), web-2 (tags)`."""
-    if not members:
-        return []
-    verb = "member is" if len(members) == 1 else "members are"
-    names = names_in_words(f"{member.name} ({', '.join(member.set_back)})" for member in members)
-    return [f"{len(members):,} {verb} set back: {names}"]
-
-
-def _forgetting(members: list[PlannedMember], at_most: str) -> list[str]:
-    """Say that suspended members are stopped, as only stopped ones can be changed: `1 suspended member loses its memory: web-1`."""
-    if not members:
-        return []
-    what = "member loses its memory" if len(members) == 1 else "members lose their memory"
-    return [f"{at_most}{len(members):,} suspended {what}: {names_in_words(member.name for member in members)}"]
+def _line(what: str, members: Sequence[object], at_most: str = "") -> list[str]:
+    return _say(members, f"member is {what}", f"members are {what}", at_most)
 
 
 def _pause(current: int, wanted: int) -> str:
@@ -308,7 +299,11 @@ def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValue
         )
     properties = [("instanceProperties", name) for name in OF_FALLBACKS]
     if lines and any(path[:2] in properties for path in context.changed):
-        lines += _kept([member.name for member in known.values() if member.fallback])
+        lines += _say(
+            [member.name for member in known.values() if member.fallback],
+            "member keeps what its fallback changed, unless replaced",
+            "members keep what their fallbacks changed, unless replaced",
+        )
     if lines and unknown:
         are = "is" if len(unknown) == 1 else "are"
         lines.append(
@@ -317,7 +312,8 @@ def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValue
     if lines:
         context.inform(announcement(lines))
     if deleted:
-        context.warn(_deletions(deleted, "" if certain else "at most "))
+        disks, at_most = "with all disks that have autoDelete", "" if certain else "at most "
+        context.warn(f"this update deletes {_say(deleted, f'member {disks}', f'members {disks}', at_most)[0]}")
     if (
         any(member.available for member in members)
         and policy.wanted
@@ -342,12 +338,6 @@ def _is_certain(context: Context, spec: Spec, members: list[Member]) -> bool:
     return not may_be_other and all(map(spec.knows, members))
 
 
-def _deletions(members: list[PlannedMember], at_most: str) -> str:
-    """Say which members an update deletes, replaced ones included, and what is lost with them."""
-    number = f"{at_most}{len(members):,} {'member' if len(members) == 1 else 'members'}"
-    return f"this update deletes {number} with all disks that have autoDelete: {names_in_words(map(str, members))}"
-
-
 def names_to_come(context: Context, new: BulkInstancesValues) -> list[str] | None:
     """Return the names that new members get before those that leave make theirs free; None if Google names new members.
 
@@ -365,28 +355,14 @@ def describe_lost(prior: BulkInstancesValues, members: list[Instance]) -> str:
     """Say which members of the state do not exist any more; empty if all do."""
     existing = {str(member["id"]) for member in members}
     lost = [item["name"] for item in prior.get("members") or () if item["id"] not in existing]
-    return (
-        f"{len(lost):,} {'member is' if len(lost) == 1 else 'members are'} gone: {names_in_words(lost)}" if lost else ""
-    )
+    return "".join(_line("gone", lost))
 
 
 def describe_new(prior: BulkInstancesValues, outputs: BulkInstancesValues) -> str:
     """Say which members an update has created, whose names a preview cannot know; empty if it has created none."""
     before = {item["id"] for item in prior.get("members") or ()}
     new = [item["name"] for item in outputs.get("members") or () if item["id"] not in before]
-    return (
-        f"{len(new):,} {'instance was' if len(new) == 1 else 'instances were'} created: {names_in_words(new)}"
-        if new
-        else ""
-    )
-
-
-def _kept(names: list[str]) -> list[str]:
-    """Say which members keep what their fallbacks changed."""
-    if not names:
-        return []
-    verb = "member keeps what its fallback" if len(names) == 1 else "members keep what their fallbacks"
-    return [f"{len(names):,} {verb} changed, unless replaced: {names_in_words(names)}"]
+    return "".join(_say(new, "instance was created", "instances were created"))
 
 
 def will_set_back(inputs: BulkInstancesValues, prior: BulkInstancesValues) -> bool:
