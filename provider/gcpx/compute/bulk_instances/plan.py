@@ -10,6 +10,7 @@ import enum
 import math
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
@@ -513,16 +514,17 @@ def _chosen(members: list[PlannedMember], policy: Policy) -> list[PlannedMember]
     current = sum(member.current or member.id in lost for member in members if not member.unwanted)
     done = current + max(0, policy.wanted - existing)
     others = _in_order([one for one in behind if one.id not in free and not one.waits], members, policy)
-    left = max(0, policy.pause_after - done)
-    surplus = [member for member in others[left:] if member.need is Level.REPLACE]
-    return [one for one in behind if one.id in free] + others[:left] + surplus[: max(0, existing - policy.wanted)]
+    taken = [one for one in behind if one.id in free] + list(islice(others, max(0, policy.pause_after - done)))
+    replaced = (member for member in others if member.need is Level.REPLACE)
+    return taken + list(islice(replaced, max(0, existing - policy.wanted)))
 
 
-def _in_order(chosen: list[PlannedMember], members: list[PlannedMember], policy: Policy) -> list[PlannedMember]:
-    """Sort members that are behind as a plan without a pause takes them."""
-    plan = steps(members, attrs.evolve(policy, pause_after=None))
-    place = {member: index for index, member in enumerate(one.id for step, _ in plan for one in step.touched)}
-    return sorted(chosen, key=lambda member: place.get(member.id, len(place)))
+def _in_order(chosen: list[PlannedMember], members: list[PlannedMember], policy: Policy) -> Iterator[PlannedMember]:
+    """Yield members that are behind in the order in which a plan without a pause takes them."""
+    left = {member.id: member for member in chosen}
+    for step, _ in steps(members, attrs.evolve(policy, pause_after=None)):
+        yield from (left.pop(member.id) for member in step.touched if member.id in left)
+    yield from left.values()
 
 
 def leaving(

@@ -80,7 +80,8 @@ class MemberChanges:
         Those that cannot be changed are started again, too.
         """
         resting = [member for member in members if self.goal.rests(member)]
-        begun = self.apply(LABELS, _without(members, resting), self._begun)
+        mark = Target({}, labels={GENERATION_LABEL: changing(self.goal.spec.generation)})
+        begun = self.apply(LABELS, _without(members, resting), lambda _: mark)
         running = [member for member in [*begun, *resting] if member.get("status") not in _STOPPED]
         unstopped = _without(running, self._send([MemberRequest(member, "stop") for member in running], "stopped"))
         stopped = changed = _without([*begun, *resting], unstopped)
@@ -107,11 +108,6 @@ class MemberChanges:
         lacking = {item.request.member["id"] for item in short}
         self._record(item for item in failures if item.request.member["id"] not in lacking)
         return short
-
-    def _begun(self, member: Instance) -> Target:
-        """Return the target of a member that is about to be stopped: the label that says that a change has begun."""
-        del member
-        return Target({}, labels={GENERATION_LABEL: changing(self.goal.spec.generation)})
 
     def apply(
         self, setting: Setting, members: Sequence[Instance], target_of: Callable[[Instance], Target]
