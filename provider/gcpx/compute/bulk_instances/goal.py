@@ -219,7 +219,7 @@ class Goal:
         said, target = self.said.get(member.id), self._target(member)
         behind = Level.NONE if member.id in self.untouched else self._need(instance, member, target)
         planned = self.spec.planned(member, behind, self._set_back(instance, member, target))
-        refusal = None if blocked or planned.unwanted else self.spec.refusal(member, behind)
+        refusal = None if blocked or planned.unwanted else self.spec.refusal(member, planned.need)
         if refusal is not None and not (said and said.leaves):
             raise refusal
         if refusal is not None:  # the preview has said that it leaves, so it has not refused what it needs

@@ -305,8 +305,8 @@ class Spec:
         """
         members = members_of_state(prior)
         for planned in plan:
-            member = members[planned.id]
-            if not planned.leaves and not planned.unwanted and (refusal := self.refusal(member, self.need(member))):
+            refusal = self.refusal(members[planned.id], planned.need)
+            if refusal is not None and not (planned.leaves or planned.unwanted):
                 raise refusal
 
     def refusal(self, member: Member, need: Level) -> UserError | None:
