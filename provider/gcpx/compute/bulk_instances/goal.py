@@ -27,7 +27,15 @@ from gcpx.compute.bulk_instances.generation import (
 )
 from gcpx.compute.bulk_instances.member import Member, members_of_state
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, levels_of
-from gcpx.compute.bulk_instances.spec import OF_MEMBERS, RollingAction, Spec, restarting, with_hostnames
+from gcpx.compute.bulk_instances.spec import (
+    OF_FALLBACKS,
+    OF_MACHINES,
+    OF_MEMBERS,
+    RollingAction,
+    Spec,
+    restarting,
+    with_hostnames,
+)
 from gcpx.gcp.errors import ApiError
 from gcpx.model.fields import chosen, nested, without
 from gcpx.model.links import name_of
@@ -37,10 +45,6 @@ from gcpx.model.resource import Context
 if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues, InstancePropertiesValues, RemovedKeysValues
 
-_OF_MACHINES: Final = ("machineType", "minCpuPlatform")
-"""The properties that fallbacks and Google's choice among machine types change, and that a restart can set."""
-OF_FALLBACKS: Final = (*_OF_MACHINES, "scheduling")
-"""The properties of existing members that a fallback may have changed."""
 _COMPARED: Final = (LABELS, *ON_RUNNING[:2], MACHINE_TYPE)
 """What a refresh compares: what Google leaves as it was set, so that a difference is somebody's change."""
 
@@ -235,10 +239,6 @@ class Goal:
             blocked=blocked,
         )
 
-    def rests(self, instance: Instance) -> bool:
-        """Return whether a member stays stopped."""
-        return self.spec.rests(Member.of_instance(instance))
-
     def most(self, member: Member) -> Level:
         """Return the most that may be done to a member: what the preview has said, or a refresh.
 
@@ -344,6 +344,6 @@ def _without_choices(
 ) -> InstancePropertiesValues:
     """Return the wanted properties (REST JSON) of a member that was created with the `used` inputs of the fleet."""
     own, fleets = nested(used, "instanceProperties"), nested(inputs, "instanceProperties")
-    changed = chosen(own, [name for name in _OF_MACHINES if own.get(name) != fleets.get(name)])
+    changed = chosen(own, [name for name in OF_MACHINES if own.get(name) != fleets.get(name)])
     kept = wanted if own.get("scheduling") == fleets.get("scheduling") else without(wanted, ("scheduling",))
-    return without(kept, _OF_MACHINES) if used.get("instanceFlexibilityPolicy") else {**kept, **changed}
+    return without(kept, OF_MACHINES) if used.get("instanceFlexibilityPolicy") else {**kept, **changed}

@@ -9,11 +9,10 @@ import attrs
 
 from gcpx.compute.bulk_instances.capacity import FleetSize, batches, placement_groups
 from gcpx.compute.bulk_instances.fleet import Instance, fleet_values, name_order
-from gcpx.compute.bulk_instances.goal import OF_FALLBACKS
 from gcpx.compute.bulk_instances.member import Member, members_of_state
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, deleted_by, steps
-from gcpx.compute.bulk_instances.spec import Spec, unknown_limits, warn_of_idle_action, with_limits
+from gcpx.compute.bulk_instances.spec import OF_FALLBACKS, Spec, unknown_limits, warn_of_idle_action, with_limits
 from gcpx.model.fields import nested, text
 from gcpx.model.resource import Context
 from gcpx.model.values import UNKNOWN, has_unknown

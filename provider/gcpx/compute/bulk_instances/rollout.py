@@ -79,7 +79,7 @@ class MemberChanges:
         Members that rest are only changed. A suspended one is first stopped, because Google changes only stopped ones.
         Those that cannot be changed are started again, too.
         """
-        resting = [member for member in members if self.goal.rests(member)]
+        resting = [member for member in members if self.goal.spec.rests(Member.of_instance(member))]
         mark = Target({}, labels={GENERATION_LABEL: changing(self.goal.spec.generation)})
         begun = self.apply(LABELS, _without(members, resting), lambda _: mark)
         running = [member for member in [*begun, *resting] if member.get("status") not in _STOPPED]

@@ -41,6 +41,10 @@ if TYPE_CHECKING:
 
 _ACTION: Final = "rollingAction"
 OF_MEMBERS: Final = ("instanceProperties", "sourceInstanceTemplate")
+OF_MACHINES: Final = ("machineType", "minCpuPlatform")
+"""The properties that fallbacks and Google's choice among machine types change, and that a restart can set."""
+OF_FALLBACKS: Final = (*OF_MACHINES, "scheduling")
+"""The properties of existing members that a fallback may have changed."""
 
 
 def after_last_update(
