@@ -54,7 +54,7 @@ class PreviewObserver:
         begun: the members that existed when the update began.
         readiness: what a ready member reports, as the key and the value of a guest attribute; None for nothing.
         shape: the target shape of the fleet; empty if its zones follow from its names or from what has room.
-        replaces_stopped, keeps_stopped: what happens to stopped members (`onStopped`).
+        keeps_stopped: whether stopped members stay so (`onStopped: KEEP`).
         is_sequential: the update sends its requests one after the other, so that even the deletions of one batch arrive in
             their order.
         violations: what was seen that the preview has not said.
@@ -65,7 +65,6 @@ class PreviewObserver:
     begun: Instances
     readiness: tuple[str, str] | None = None
     shape: str = ""
-    replaces_stopped: bool = False
     keeps_stopped: bool = False
     is_sequential: bool = False
     violations: list[str] = attrs.Factory(list)
@@ -146,8 +145,6 @@ class PreviewObserver:
         key, said = instance["id"], self.words.members(*kinds)
         if key not in self.known:  # an interrupted run, or this one, has made it
             return
-        if done == "deleted" and self.replaces_stopped and key in others.touched:
-            return
         if done == "stopped" and _was_interrupted(self.begun.get(key)):
             return
         self._note(
@@ -185,7 +182,7 @@ class PreviewObserver:
             places = zones(self.begun)
             strange = [now[key]["name"] for key in created if _zone(now[key]) not in places]
             self._note(bool(strange), f"{strange} were created outside of {sorted(places)}")
-        if self.shape == "BALANCED" and self.words.pause is None:  # before a pause, the lowest numbers are changed
+        if self.shape == "BALANCED":
             idle = sum(key not in self.taken for key in before if key not in now)
             was, spread = unbalance(before), unbalance(now)
             self._note(spread > max(1, was) + idle, f"the zones have {sorted(zones(now).items())} members")

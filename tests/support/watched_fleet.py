@@ -286,7 +286,6 @@ class WatchedFleet:
             look.by_id,
             READY if program.asks else None,
             program.shape if is_free else "",
-            replaces_stopped=program.on_stopped == "REPLACE",
             keeps_stopped=program.keeps_stopped,
             is_sequential=self.stack.parallel == 1,
         )
@@ -328,8 +327,7 @@ class WatchedFleet:
         broken = {key for key in self.broken & now.by_id.keys() if not observer.is_ready(now.by_id[key])}
         others = Others(frozenset(self._unseen), frozenset(kept), frozenset(self.stopped), frozenset(broken))
         observer.look(before.by_id, now.by_id, others)
-        replaced = self.stopped if "onFailure" in self.program.policy and observer.replaces_stopped else set()
-        deleted = {key for key in observer.deleted if key in observer.begun} - replaced  # a rollback replaces them
+        deleted = {key for key in observer.deleted if key in observer.begun}
         most = self.program.most_deleted(max(len(observer.known), len(observer.begun)))
         self._note(len(deleted) > most, f"{len(deleted)} were deleted, and maxDeleted allows {most}")
         for words in observer.violations:

@@ -8,7 +8,7 @@ Unless a function says otherwise, they hold no secrets.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import attrs
@@ -305,10 +305,13 @@ def _is_missing(resource: Resource, context: Context, resource_id: str, inputs: 
         return False
 
 
-def predict(resource: Resource, inputs: dict[str, Any], prior: dict[str, Any]) -> dict[str, Any]:
+def predict(
+    resource: Resource, inputs: dict[str, Any], prior: dict[str, Any], unchanged: Collection[str] = ()
+) -> dict[str, Any]:
     """Predict the outputs of a creation or an update: those that are certain; a missing one is unknown.
 
-    `prior` are the outputs before an update, which may hold secrets; those that an update does not change stay.
+    `prior` are the outputs before an update, which may hold secrets; those that an update does not change stay, and so
+    do the volatile ones that this update leaves `unchanged`.
     """
     kind = resource.type
     was_read = bool(prior) and not prior.get(naming.UNREAD)
@@ -317,7 +320,7 @@ def predict(resource: Resource, inputs: dict[str, Any], prior: dict[str, Any]) -
         name: value
         for name, value in before.items()
         if name in kind.properties
-        and not kind.properties[name].traits.volatile
+        and (not kind.properties[name].traits.volatile or (was_read and name in unchanged))
         and (name not in kind.inputs or (was_read and all(path[0] != name for path in resource.in_place)))
     }
     certain = resource.predict(_placed(resource, inputs, reveal(prior)))

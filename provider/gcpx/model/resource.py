@@ -7,7 +7,7 @@ import functools
 import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, ClassVar, Final, Protocol, TypeVar
@@ -420,12 +420,18 @@ class Resource(abc.ABC):
         del outputs
         return ""
 
-    def announce_update(self, context: Context, old: dict[str, Any], new: dict[str, Any]) -> None:
+    def announce_creation(self, context: Context, inputs: dict[str, Any]) -> None:
+        """Say in a preview what a creation will do, where inputs, which may hold unknowns, do not show it; offline."""
+        del context, inputs
+
+    def announce_update(self, context: Context, old: dict[str, Any], new: dict[str, Any]) -> Collection[str]:
         """Say in a preview what an update will do, where the changed properties do not show it; offline.
 
-        `new` may hold unknowns. Raises ProviderError for an update that is certain to be refused.
+        Returns the names of volatile outputs that the update does not change. `new` may hold unknowns. Raises
+        ProviderError for an update that is certain to be refused.
         """
         del context, old, new
+        return ()
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Return the outputs that are certain before a creation; `inputs` may hold unknowns."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import attrs
@@ -31,9 +32,9 @@ class Outputs:
     old: dict[str, Any] = attrs.Factory(dict)
     prior: dict[str, Any] = attrs.Factory(dict)
 
-    def predicted(self) -> Any:
-        """Write the outputs that a preview shows."""
-        return self._marked(lifecycle.predict(self.resource, reveal(self.inputs), self.prior))
+    def predicted(self, unchanged: Collection[str] = ()) -> Any:
+        """Write the outputs that a preview shows; `unchanged` are volatile ones that the update does not change."""
+        return self._marked(lifecycle.predict(self.resource, reveal(self.inputs), self.prior, unchanged))
 
     def written(self, state: State, partial: PartialError | None) -> Any:
         """Write the outputs of what exists.

@@ -171,6 +171,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         resource, inputs = self.plugin.resource(resource_token(request)), decode(request.properties)
         outputs = Outputs(resource, inputs)
         if request.preview:
+            with wrapping_unexpected_errors():
+                resource.announce_creation(self._call(request), without_hidden(reveal(inputs)))
             return proto.provider.CreateResponse(properties=outputs.predicted())
         replaced = self._memory.replaced(request.urn)
         context = attrs.evolve(self._call(request), autonamed=bool(inputs.get(AUTONAMED)), replaces=replaced)
@@ -225,8 +227,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         context = attrs.evolve(self._call(request, prior), changed=changed, autonamed=bool(new.get(AUTONAMED)))
         if request.preview:
             with wrapping_unexpected_errors():
-                resource.announce_update(context, before, without_hidden(reveal(new)))
-            return proto.provider.UpdateResponse(properties=outputs.predicted())
+                unchanged = resource.announce_update(context, before, without_hidden(reveal(new)))
+            return proto.provider.UpdateResponse(properties=outputs.predicted(unchanged))
         update = partial(lifecycle.update, resource, context, request.id, before)
         state, error = _create_or_update(outputs, context, update)
         written = outputs.written(state, error)

@@ -135,7 +135,11 @@ def legacy_variables(variables: dict[str, str]) -> dict[str, Any]:
 
 
 def diff_response(changes: list[Change], delete_before_replace: bool) -> Any:
-    """Write a DiffResponse; replacements are named in every field that the engine reads."""
+    """Write a DiffResponse; replacements are named in every field that the engine reads.
+
+    The CLI compares with the new inputs. So it would show a changed output, such as a member of a fleet, as one that is
+    deleted; what happens to members is said in words instead.
+    """
     message = proto.provider
     details = {
         format_path(change.path): message.PropertyDiff(

@@ -292,10 +292,11 @@ def test_a_refresh_names_the_members_that_are_gone_and_the_preview_those_that_co
 
 def test_an_update_names_the_members_that_it_has_created(engine):
     created = engine.create(FLEET, "workers", given(2))
-    assert "created" not in said(engine), "the members of a new fleet are in its outputs"
+    assert "were created" not in said(engine), "the members of a new fleet are in its outputs"
     grown = engine.update(created, given(4))
 
     assert "2 instances were created: web-003, web-004" in said(engine)
+    engine.log.messages.clear()
     engine.update(grown, given(1))
     assert "created" not in said(engine)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import driver
 import pytest
 from clocked import ClockedProvider
-from driver import failing
+from driver import UNKNOWN, failing
 from fleets import instance_path, member_names
 from google.protobuf import empty_pb2
 from programs import FLEET, PROJECT, TEMPLATE, fleet, template
@@ -88,7 +88,7 @@ def test_a_long_creation_shows_its_progress(engine, cloud):
     cloud.emulator.operations.latency = 240.0
     created = engine.create(FLEET, "workers", fleet(count=100))
 
-    (said,) = engine.log.wait_for(1, created.urn)
+    said = "\n".join(engine.log.wait_for(2, created.urn))
     assert "50/100 instances, zone us-east1-b rolling forward" in said
 
 
@@ -123,3 +123,22 @@ def test_a_creation_that_takes_too_long_is_kept_in_the_state(engine, cloud):
     )
     cloud.finish_operations()
     assert engine.update(state, fleet()).outputs["memberCount"] == 3, "the instances are counted, not created twice"
+
+
+@pytest.mark.parametrize(
+    ("inputs", "words"),
+    [
+        (fleet(3), "3 instances are created by 1 request: named web-###"),
+        (fleet(6_000, namePattern="web-####"), "6,000 instances are created by 2 requests: named web-####"),
+        (fleet(1, fallbacks=[{"machineType": "e2-medium"}]), "1 instance is created by 1 request, and more for what is missing then: named web-###"),
+        ({**fleet(None, perInstanceProperties={"a": {}, "b": {}}), "namePattern": None}, "2 instances are created by 1 request: a, b"),
+        (fleet(30, placement={"policies": ["rack-1", "rack-2"], "membersPerPolicy": 15}), "30 instances are created by 2 requests: named web-###"),
+        (fleet(0), ""),
+        (fleet(UNKNOWN), ""),
+    ],
+)  # fmt: skip
+def test_the_preview_of_a_creation_says_how_many_instances_are_created_and_how(engine, inputs, words):
+    given = {name: value for name, value in inputs.items() if value is not None}
+    engine.preview(FLEET, "workers", engine.checked(FLEET, "workers", given))
+    said = [text for severity, _, text in engine.log.messages if severity == "INFO"]
+    assert said == ([f"what this creation does: {words}"] if words else [])

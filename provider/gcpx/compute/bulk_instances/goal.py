@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import TYPE_CHECKING, Final, cast
 
 import attrs
 
-from gcpx.compute.bulk_instances.capacity import inputs_of_member
 from gcpx.compute.bulk_instances.changes import (
     LABELS,
     MACHINE_TYPE,
@@ -27,8 +26,16 @@ from gcpx.compute.bulk_instances.generation import (
     rolled_properties,
 )
 from gcpx.compute.bulk_instances.member import Member, members_of_state
-from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, beyond_pause, levels_of
-from gcpx.compute.bulk_instances.spec import OF_MEMBERS, RollingAction, Spec, restarting, with_hostnames
+from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, levels_of
+from gcpx.compute.bulk_instances.spec import (
+    OF_FALLBACKS,
+    OF_MACHINES,
+    OF_MEMBERS,
+    RollingAction,
+    Spec,
+    restarting,
+    with_hostnames,
+)
 from gcpx.gcp.errors import ApiError
 from gcpx.model.fields import chosen, nested, without
 from gcpx.model.links import name_of
@@ -38,10 +45,6 @@ from gcpx.model.resource import Context
 if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues, InstancePropertiesValues, RemovedKeysValues
 
-_OF_MACHINES: Final = ("machineType", "minCpuPlatform")
-"""The properties that fallbacks and Google's choice among machine types change, and that a restart can set."""
-OF_FALLBACKS: Final = (*_OF_MACHINES, "scheduling")
-"""The properties of existing members that a fallback may have changed."""
 _COMPARED: Final = (LABELS, *ON_RUNNING[:2], MACHINE_TYPE)
 """What a refresh compares: what Google leaves as it was set, so that a difference is somebody's change."""
 
@@ -51,8 +54,7 @@ class Goal:
     """The goal of an update of a fleet.
 
     The spec judges each member twice: as the state has it, which is what the preview has said, and as Google shows it. A
-    member gets what it needs as Google shows it. If that is more than the preview has said, it is left alone; only a
-    refresh, and the end of an interrupted restart, are done anyway.
+    member gets what it needs as Google shows it, and never more than the preview has said (`most`).
 
     Attributes:
         spec: what the program wants of the members.
@@ -61,9 +63,7 @@ class Goal:
         unreadable: why the template cannot be read, if the update does not change the properties; then, members that are
             behind cannot be changed.
         known: the members of the state, by ID.
-        said: what members need according to the preview, by ID; empty if the state does not tell.
-        leaving: the IDs of members that a scale-in deletes.
-        waiting: the IDs of members that stay as they are, because the rollout pauses before them.
+        said: the members as the preview has planned them, by ID; empty if the state does not tell.
         untouched: the IDs of members that a rollback leaves alone, because the update has not changed them.
     """
 
@@ -72,9 +72,7 @@ class Goal:
     target: Target
     unreadable: ApiError | None = None
     known: Mapping[str, Member] = attrs.Factory(dict)
-    said: Mapping[str, Level] = attrs.Factory(dict)
-    leaving: frozenset[str] = frozenset()
-    waiting: frozenset[str] = frozenset()
+    said: Mapping[str, PlannedMember] = attrs.Factory(dict)
     untouched: frozenset[str] = frozenset()
 
     @classmethod
@@ -99,16 +97,13 @@ class Goal:
             given=context.changed,
             hosted=with_hostnames(old, prior),
         )
-        known, planned = members_of_state(prior), spec.plan_of_state(prior)
         return cls(
             spec=spec,
             before=before,
             target=Target.after(before, after, _labels(fleet, generation), _removed_keys(prior)),
             unreadable=unreadable,
-            known=known,
-            said={} if context.prior.get(UNREAD) else {member: spec.need(item) for member, item in known.items()},
-            leaving=frozenset(member.id for member in planned if member.leaves),
-            waiting=beyond_pause(planned, policy),
+            known=members_of_state(prior),
+            said={} if context.prior.get(UNREAD) else {item.id: item for item in spec.plan_of_state(prior)},
         )
 
     @classmethod
@@ -142,21 +137,24 @@ class Goal:
     def drift(self, members: Iterable[Instance]) -> dict[str, list[str]]:
         """Return, by the IDs of members, the settings that are not as the goal wants them; those that have them are left out.
 
-        A member that is behind is left out, because it has other properties anyway. A member whose restart was
-        interrupted differs, so that the restart goes on.
+        A member that is behind is left out, because it has other properties anyway.
         """
-        found = {str(member["id"]): self._differing(member) for member in members if self.is_current(member)}
-        return {member: names for member, names in found.items() if names}
+        found = dict[str, list[str]]()
+        for instance in members:
+            member = self.of_instance(instance)
+            names = _differing(instance, member, self._target(member)) if self._has_reached(member) else []
+            if names:
+                found[member.id] = names
+        return found
 
-    def _differing(self, instance: Instance) -> list[str]:
-        target, member = self.target_of(instance), Member.of_instance(instance)
-        names = [item.name for item in _COMPARED if target.differs(item, instance)]
-        if member.stopped and member.changing:
-            names.append(MACHINE_TYPE.name)
-        return list(dict.fromkeys(names))
+    def reversed(self, old: BulkInstancesValues, before: list[Instance], settled: Container[str]) -> Goal:
+        """Return the goal of a rollback: it gives the old inputs to the members that the update has changed.
 
-    def reversed(self, old: BulkInstancesValues, untouched: frozenset[str]) -> Goal:
-        """Return the goal of a rollback: it gives the old inputs to the members that the update has changed."""
+        Args:
+            old: the old inputs.
+            before: the members before the update, which may be more or fewer than the state has.
+            settled: the IDs of those that the update has changed.
+        """
         added = {item.name: frozenset(item.read(self.target.properties)) for item in (LABELS, *ON_STOPPED)}
         labels = {**self.target.labels, GENERATION_LABEL: self.spec.base}
         spec = Spec(
@@ -168,13 +166,15 @@ class Goal:
             given=self.spec.given,
             hosted=with_hostnames(self.inputs),
         )
+        known = {str(item["id"]): self.of_instance(item) for item in before}
         return Goal(
             spec=spec,
             before=self.target.properties,
             target=Target.after(self.target.properties, self.before, labels, added),
             unreadable=self.unreadable,
-            known={member: attrs.evolve(item, differs=()) for member, item in self.known.items()},
-            untouched=untouched,
+            known=known,
+            said={member: spec.planned(item, Level.RESTART, {}) for member, item in known.items()},
+            untouched=frozenset(member for member in known if member not in settled),
         )
 
     def without_action(self, handled: Iterable[str]) -> Goal:
@@ -182,6 +182,10 @@ class Goal:
         return attrs.evolve(self, spec=attrs.evolve(self.spec, action=self.spec.action.without(frozenset(handled))))
 
     def target_of(self, instance: Instance) -> Target:
+        """Return what should be set on an instance."""
+        return self._target(self.of_instance(instance))
+
+    def _target(self, member: Member) -> Target:
         """Return what should be set on a member; a member of a fallback keeps what the fallback changed.
 
         What it has had for itself since an import stays, unless the update changes that.
@@ -189,8 +193,7 @@ class Goal:
         If its fallback is not in the list any more, it keeps everything that fallbacks change. If Google could choose
         the machine type, it stays.
         """
-        member, wanted = self.of_instance(instance), self.target.properties
-        used = inputs_of_member(self.inputs, member.fallback)
+        wanted, used = self.target.properties, self.spec.inputs_of(member)
         kept = without(wanted, OF_FALLBACKS) if used is None else _without_choices(wanted, self.inputs, used)
         kept = without(kept, self.spec.own_of(member))
         marks = self.spec.action.labels if self.spec.action.level_for(member) else {}
@@ -210,7 +213,9 @@ class Goal:
 
     def is_current(self, instance: Instance) -> bool:
         """Return whether a member has reached the generation, by its label, and nothing is left of an action."""
-        member = self.of_instance(instance)
+        return self._has_reached(self.of_instance(instance))
+
+    def _has_reached(self, member: Member) -> bool:
         is_behind = self.spec.generation and self.spec.behind(member)
         return not is_behind and not self.spec.action.level_for(member)
 
@@ -222,79 +227,67 @@ class Goal:
             ApiError: the template is needed and cannot be read.
         """
         member = self.of_instance(instance)
-        behind = self._need(instance, member)
-        planned = self.spec.planned(member, behind, self._set_back(instance, member))
-        if member.id not in self.leaving and not planned.unwanted and not blocked:
-            self.spec.require_allowed(member, behind)
+        said, target = self.said.get(member.id), self._target(member)
+        behind = Level.NONE if member.id in self.untouched else self._need(instance, member, target)
+        planned = self.spec.planned(member, behind, self._set_back(instance, member, target))
+        refusal = None if blocked or planned.unwanted else self.spec.refusal(member, planned.need)
+        if refusal is not None and not (said and said.leaves):
+            raise refusal
+        if refusal is not None:  # the preview has said that it leaves, so it has not refused what it needs
+            planned = attrs.evolve(planned, need=Level.NONE)
         return attrs.evolve(
             planned,
-            current=not behind or (behind is Level.REFRESH and self.is_current(instance)),
+            current=not behind or (behind is Level.REFRESH and self._has_reached(member)),
             available=ready and member.runs,
             unready=member.runs and not ready,
             added=bool(self.known) and member.id not in self.known,
-            leaves=member.id in self.leaving,
-            waits=member.id in self.waiting,
+            leaves=said is not None and said.leaves,
+            waits=said is not None and said.waits,
             blocked=blocked,
         )
 
-    def rests(self, instance: Instance) -> bool:
-        """Return whether a member stays stopped."""
-        return self.spec.rests(Member.of_instance(instance))
+    def most(self, member: Member) -> Level:
+        """Return the most that may be done to a member: what the preview has said, or a refresh.
 
-    def _need(self, instance: Instance, member: Member) -> Level:
-        """Return what a member needs, apart from what others have changed on it."""
-        if member.id in self.untouched:
-            return Level.NONE
-        if self.spec.is_lost(member) and not self._goes_on(member):
-            return Level.REPLACE
-        asked = self.spec.asked(member)
-        if asked and self.unreadable is not None:
-            raise self.unreadable
-        least = max(asked, self.policy.least) if asked else asked
-        return self.spec.carried_out(member, max(self._behind(instance, member), least))
-
-    def _goes_on(self, member: Member) -> bool:
-        """Return whether a restart has stopped a member, and ends, because the preview has not said that it is replaced."""
-        return member.changing and self.said.get(member.id) is not Level.REPLACE
-
-    def is_left(self, member: Member) -> bool:
-        """Return whether a member stays as it is, because its label asks for more than the preview has said.
-
-        Somebody has changed the label, or a rollout that was killed has changed the member. An interrupted restart has
-        to end anyway.
+        An interrupted restart ends in any case, and only ends. Nothing was said of members that the state does not have.
         """
         said = self.said.get(member.id)
-        return said is not None and not member.changing and self.spec.behind(member) > max(said, Level.REFRESH)
+        if member.changing and (said is None or said.need is not Level.REPLACE):
+            return Level.RESTART
+        return Level.REPLACE if said is None else max(said.need, Level.REFRESH)
 
-    def _behind(self, instance: Instance, member: Member) -> Level:
-        """Return what a member needs, by its label and by what is set on it."""
-        if self.is_left(member):
-            return Level.NONE
-        need = self.spec.behind(member)
-        if need is Level.NONE:  # someone may have removed a label of gcpx
-            has_labels = self.target.labels.items() <= (instance.get("labels") or {}).items()
-            return Level.NONE if has_labels and not self._is_half_changed(instance, member) else Level.REFRESH
-        if self.unreadable is not None:
+    def is_left(self, member: Member) -> bool:
+        """Return whether a member does not get what its label asks for, because that is more than the preview has said.
+
+        Somebody has changed the label, or a rollout that was killed has changed the member.
+        """
+        return self.spec.behind(member) > self.most(member)
+
+    def _need(self, instance: Instance, member: Member, target: Target) -> Level:
+        """Return what a member needs, apart from what others have changed on it."""
+        behind, most = self.spec.behind(member), self.most(member)
+        is_lost = most is Level.REPLACE and self.spec.is_lost(member)
+        if self.unreadable is not None and not is_lost and (0 < behind <= most or self.spec.asked(member)):
             raise self.unreadable
-        is_set = need is Level.RESTART and not any(
-            self.target_of(instance).differs(item, instance) for item in ON_STOPPED
-        )
-        if is_set and member.runs and self.policy.least < Level.RESTART:
-            need = Level.REFRESH  # an interrupted rollout has restarted it already
-        said = self.said.get(member.id)
-        # The preview applies the least action to members that are behind by the state. An interrupted restart only ends.
-        is_unsaid = said is Level.NONE or (said is None and member.changing)
-        return need if is_unsaid else max(need, self.policy.least)
+        if behind > most:
+            behind = Level.NONE
+        elif behind is Level.NONE:  # someone may have removed a label of gcpx
+            has_labels = target.labels.items() <= (instance.get("labels") or {}).items()
+            behind = Level.NONE if has_labels and not self._is_half_changed(instance, target) else Level.REFRESH
+        elif behind is Level.RESTART and member.runs and self._is_restarted(instance, target):
+            behind = Level.REFRESH
+        return self.spec.need(member, most, behind)
 
-    def _is_half_changed(self, instance: Instance, member: Member) -> bool:
+    def _is_restarted(self, instance: Instance, target: Target) -> bool:
+        """Return whether an interrupted rollout has done what needs a restart, so that only the label is left to set."""
+        return self.policy.least < Level.RESTART and not any(target.differs(item, instance) for item in ON_STOPPED)
+
+    def _is_half_changed(self, instance: Instance, target: Target) -> bool:
         """Return whether a member with the label of the goal has anything else that the update before this one has set.
 
         The label is set last. So if that update failed or was cancelled before it had set the label, and its change is now
-        taken back, the label does not show what was set. A member that is behind by the state gets everything anyway.
+        taken back, the label does not show what was set.
         """
-        if self.said and self.said.get(member.id) is not Level.NONE:
-            return False
-        target = self.target_of(instance)
 
         def has_last(setting: Setting) -> bool:
             last, wanted, found = (wanted_of(setting, item) for item in (self.before, target.properties, instance))
@@ -303,13 +296,21 @@ class Goal:
 
         return any(target.differs(item, instance) and has_last(item) for item in REFRESHED)
 
-    def _set_back(self, instance: Instance, member: Member) -> dict[str, Level]:
+    def _set_back(self, instance: Instance, member: Member, target: Target) -> dict[str, Level]:
         """Return which settings of a member are set back, with what each needs: those named by the preview that still differ."""
         known = self.known.get(member.id)
         if known is None or not known.differs:
             return {}
-        differing = tuple(name for name in self._differing(instance) if name in known.differs)
+        differing = tuple(name for name in _differing(instance, member, target) if name in known.differs)
         return self.spec.set_back(attrs.evolve(member, differs=differing))
+
+
+def _differing(instance: Instance, member: Member, target: Target) -> list[str]:
+    """Return the settings of a member that are not as they are wanted; an interrupted restart counts, so that it goes on."""
+    names = [item.name for item in _COMPARED if target.differs(item, instance)]
+    if member.stopped and member.changing:
+        names.append(MACHINE_TYPE.name)
+    return list(dict.fromkeys(names))
 
 
 def _labels(fleet: Fleet, generation: str) -> dict[str, str]:
@@ -350,6 +351,6 @@ def _without_choices(
 ) -> InstancePropertiesValues:
     """Return the wanted properties (REST JSON) of a member that was created with the `used` inputs of the fleet."""
     own, fleets = nested(used, "instanceProperties"), nested(inputs, "instanceProperties")
-    changed = chosen(own, [name for name in _OF_MACHINES if own.get(name) != fleets.get(name)])
+    changed = chosen(own, [name for name in OF_MACHINES if own.get(name) != fleets.get(name)])
     kept = wanted if own.get("scheduling") == fleets.get("scheduling") else without(wanted, ("scheduling",))
-    return without(kept, _OF_MACHINES) if used.get("instanceFlexibilityPolicy") else {**kept, **changed}
+    return without(kept, OF_MACHINES) if used.get("instanceFlexibilityPolicy") else {**kept, **changed}

@@ -10,6 +10,7 @@ import enum
 import math
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,9 +21,9 @@ from gcpx.compute.bulk_instances.names import number_of_names
 from gcpx.compute.bulk_instances.zones import Places
 from gcpx.compute.instance_properties.network_interfaces import own_addresses
 from gcpx.errors import UserError
-from gcpx.model.fields import elements, nested, text
+from gcpx.model.fields import elements, nested, text, without
 from gcpx.model.numbers import as_integer, as_integer_or_percentage
-from gcpx.model.values import Path
+from gcpx.model.values import Path, has_unknown
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues
@@ -149,18 +150,21 @@ class Policy:
     def of(cls, inputs: BulkInstancesValues) -> Policy:
         """Read the policy from a fleet's inputs; unknown and malformed values count as missing."""
         given, wanted = nested(inputs, "updatePolicy"), FleetSize.of(inputs).wanted
+        ready, keeps_names = (
+            nested(given, "ready"),
+            given.get("keepNames") is True or bool(inputs.get("perInstanceProperties")),
+        )
         surge, unavailable = share(given.get("maxSurge"), wanted, math.ceil), share(given.get("maxUnavailable"), wanted)
-        few, keeps_names = _few(wanted), given.get("keepNames") is True or bool(inputs.get("perInstanceProperties"))
-        surges_first = surge is None and unavailable is None
-        if surges_first:
-            surge = 0 if keeps_names else min(few, _room_for_surge(inputs, wanted))
-        surge = surge or 0
-        ready = nested(given, "ready")
+        few, surges_first = max(1, share(_FEW, wanted) or 0), surge is None and unavailable is None
+        if surges_first:  # neither is given: a surge if there is room, and restarts as without one
+            surge, unavailable = 0 if keeps_names else min(few, _room_for_surge(inputs, wanted)), few
+        elif unavailable is None:
+            unavailable = 0 if surge else few
         return cls(
             wanted=wanted,
-            unavailable=_unavailable(unavailable, 0 if surge and not surges_first else few, surge),
-            surge=surge,
-            surges_first=surges_first and surge > 0,
+            unavailable=max(0 if surge else 1, unavailable or 0),  # without a surge, 0 would change no member
+            surge=surge or 0,
+            surges_first=surges_first and bool(surge),
             least=level_named(text(given, "minimalAction"), Level.REFRESH),
             most=level_named(text(given, "mostDisruptiveAction"), Level.REPLACE),
             keep_names=keeps_names,
@@ -195,25 +199,19 @@ def share(given: Any, whole: int, rounded: Any = math.floor) -> int | None:
 
 _FEW: Final = "10%"
 """The share of the members that change at once without `maxUnavailable` and `maxSurge`."""
-
-
-def _few(wanted: int) -> int:
-    return max(1, share(_FEW, wanted) or 0)
-
-
-def _unavailable(given: int | None, default: int, surge: int) -> int:
-    """Complete `maxUnavailable`; without a surge it is at least 1, because no member could be changed otherwise."""
-    return default if given is None else max(0 if surge else 1, given)
+_NETWORKS: Final = ("network", "subnetwork", "networkAttachment")
+"""What all members have alike in a network interface."""
 
 
 def _room_for_surge(inputs: BulkInstancesValues, wanted: int) -> int:
-    """Return how many more members than wanted a fleet can have: names, placement and addresses limit them."""
-    interfaces = elements(nested(inputs, "instanceProperties"), "networkInterfaces")
-    if any(any(own_addresses(interface)) for _, interface in interfaces):
+    """Return how many more members than wanted a fleet can surely have: names, placement and addresses limit them."""
+    properties, pattern = nested(inputs, "instanceProperties"), text(inputs, "namePattern")
+    interfaces = [interface for _, interface in elements(properties, "networkInterfaces")]
+    unsure = [without(interface, _NETWORKS) for interface in interfaces] or properties.get("networkInterfaces")
+    if any(map(any, map(own_addresses, interfaces))) or has_unknown([unsure, inputs.get("placement")]):
         return 0
-    pattern = text(inputs, "namePattern")
     rooms = (number_of_names(pattern) if pattern else None, placement_room(inputs))
-    return max(0, min((room - wanted for room in rooms if room is not None), default=_few(wanted)))
+    return max(0, min((room - wanted for room in rooms if room is not None), default=max(1, wanted)))
 
 
 @attrs.frozen
@@ -247,7 +245,7 @@ class PlannedMember:
     order: tuple[str, int, str]
     need: Level = Level.NONE
     set_back: tuple[str, ...] = ()
-    current: bool = False
+    current: bool = attrs.Factory(lambda member: not member.need, takes_self=True)
     available: bool = True
     unready: bool = False
     stopped: bool = False
@@ -296,6 +294,11 @@ class Step:
         return bool(self.delete or self.restart or self.refresh or self.start or self.create)
 
     @property
+    def touched(self) -> list[PlannedMember]:
+        """The members that the step changes or deletes, in the order in which that is done."""
+        return [*self.refresh, *self.restart, *self.delete]
+
+    @property
     def disturbed(self) -> list[PlannedMember]:
         """The running members that the step takes away, for good or for a while."""
         return [member for member in (*self.delete, *self.restart) if member.available]
@@ -319,65 +322,19 @@ def deleted_by(taken: Iterable[Step]) -> list[PlannedMember]:
     return [member for step in taken for member in step.delete]
 
 
-@attrs.frozen
-class Work:
-    """Everything that is left to do with the members as they are.
-
-    Attributes:
-        replaced: members that new ones replace.
-        surplus: members of which there are too many.
-        restarted, refreshed, started: as in `Step`.
-        missing: the number of instances to create, those that replace others included.
-    """
-
-    replaced: list[PlannedMember]
-    surplus: list[PlannedMember]
-    restarted: list[PlannedMember]
-    refreshed: list[PlannedMember]
-    started: list[PlannedMember]
-    missing: int
-
-    def __bool__(self) -> bool:
-        return any((self.replaced, self.surplus, self.restarted, self.refreshed, self.started, self.missing))
+def next_step(members: list[PlannedMember], policy: Policy) -> Step:
+    """Plan the next step; an empty one means that nothing can be done, or that nothing is left to do (`is_done`)."""
+    return _Course.of(members, policy).step()
 
 
-def work_left(members: list[PlannedMember], wanted: int, policy: Policy) -> Work:
-    """Find everything that is left to do, up to the pause of the policy.
-
-    If a member is blocked, no other one is changed in its place. Members that gcpx has stopped are started, whatever the
-    policy says.
-    """
-    scaled_in = _scaled_in(members, wanted, policy)
-    gone = {member.id for member in scaled_in}
-    others = [member for member in members if member.id not in gone]
-    coming = max(0, wanted - len(others))
-    chosen = [member for member in _chosen(others, policy, coming) if not member.blocked]
-    replaced = [member for member in chosen if member.need is Level.REPLACE]
-    surplus = scaled_in + _left_over(members, wanted, gone | {member.id for member in replaced})
-    leaving = {member.id for member in (*replaced, *surplus)}
-    staying = [member for member in chosen if member.id not in leaving]
-    restarted = [member for member in staying if member.need is Level.RESTART]
-    busy = leaving | {member.id for member in restarted}
-    free = [member for member in members if not member.blocked and member.id not in busy]
-    idle = [member for member in free if member.stopped and not member.rests and member.startable]
-    return Work(
-        replaced=replaced,
-        surplus=[member for member in surplus if not member.blocked],
-        restarted=restarted,
-        refreshed=[member for member in staying if member.need is Level.REFRESH],
-        started=idle if policy.on_stopped != "REPLACE" else [],
-        missing=max(0, wanted - (len(members) - len(leaving))),
-    )
+def is_done(members: list[PlannedMember], policy: Policy) -> bool:
+    """Return whether nothing is left to do, up to the pause of the policy, even if nothing can be done at the moment."""
+    return _Course.of(members, policy).is_done
 
 
-def next_step(members: list[PlannedMember], wanted: int, policy: Policy) -> Step:
-    """Plan the next step; an empty one means that nothing can be done, or that nothing is left to do."""
-    return _Course.of(members, wanted, policy).step()
-
-
-def steps(members: list[PlannedMember], wanted: int, policy: Policy) -> Iterator[tuple[Step, int]]:
+def steps(members: list[PlannedMember], policy: Policy) -> Iterator[tuple[Step, int]]:
     """Carry out the plan on paper, as if nothing went wrong; yield each step with the fewest members that run."""
-    course = _Course.of(members, wanted, policy)
+    course = _Course.of(members, policy)
     while step := course.step():
         yield step, course.ready - len(step.disturbed)
         course.carry_out(step)
@@ -395,7 +352,6 @@ class _Course:
     """
 
     policy: Policy
-    wanted: int
     missing: int
     ready: int
     running: int
@@ -413,17 +369,30 @@ class _Course:
     _started: list[PlannedMember]
 
     @classmethod
-    def of(cls, members: list[PlannedMember], wanted: int, policy: Policy) -> _Course:
-        """Begin with the members as they are."""
-        work = work_left(members, wanted, policy)
-        leaving = {member.id for member in (*work.surplus, *work.replaced)}
+    def of(cls, members: list[PlannedMember], policy: Policy) -> _Course:
+        """Begin with everything that is left to do with the members as they are, up to the pause of the policy.
+
+        If a member is blocked, no other one is changed in its place. Members that gcpx has stopped are started, whatever
+        the policy says.
+        """
+        scaled_in = _scaled_in(members, policy)
+        gone = {member.id for member in scaled_in}
+        others = [member for member in members if member.id not in gone]
+        chosen = [member for member in _chosen(others, policy) if not member.blocked]
+        replaced = [member for member in chosen if member.need is Level.REPLACE]
+        surplus = scaled_in + _left_over(members, policy.wanted, gone | {member.id for member in replaced})
+        leaving = {member.id for member in (*replaced, *surplus)}
+        staying = [member for member in chosen if member.id not in leaving]
+        restarts = [member for member in staying if member.need is Level.RESTART]
+        busy = leaving | {member.id for member in restarts}
+        free = [member for member in members if not member.blocked and member.id not in busy]
+        surplus = [member for member in surplus if not member.blocked]
         by_zone: dict[str, deque[PlannedMember]] = defaultdict(deque)
-        for member in filter(_RUNS, work.replaced):
+        for member in filter(_RUNS, replaced):
             by_zone[member.zone if policy.places.is_balanced else ""].append(member)
         return cls(
             policy,
-            wanted,
-            missing=work.missing,
+            missing=max(0, policy.wanted - (len(members) - len(leaving))),
             ready=sum(member.available for member in members),
             running=sum(member.running for member in members),
             existing=len(members),
@@ -431,28 +400,34 @@ class _Course:
             zones=Counter(member.zone for member in members),
             staying=Counter(member.zone for member in members if member.id not in leaving),
             idle=(
-                [member for member in (*work.surplus, *work.replaced) if not member.running],
-                [member for member in work.restarted if not member.running],
+                [member for member in (*surplus, *replaced) if not member.running],
+                [member for member in restarts if not member.running],
             ),
-            restarts=deque(filter(_RUNS, work.restarted)),
-            surplus=deque(sorted(filter(_RUNS, work.surplus), key=attrgetter("available"))),
+            restarts=deque(filter(_RUNS, restarts)),
+            surplus=deque(sorted(filter(_RUNS, surplus), key=attrgetter("available"))),
             replaced=by_zone,
-            refreshed=work.refreshed,
-            started=work.started,
+            refreshed=[member for member in staying if member.need is Level.REFRESH],
+            started=[member for member in free if member.stopped and not member.rests and member.startable],
         )
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left to do."""
+        left = (self._restarts, self._surplus, self._refreshed, self._started, *self._idle, *self._replaced.values())
+        return not (self.missing or any(left))
 
     def step(self) -> Step:
         """Take the members of the next step."""
         (deleted, restarted), self._idle = self._idle, ([], [])
         self.zones.subtract(member.zone for member in deleted)
-        least = self.wanted - self.kept - self.policy.unavailable
-        is_short = self.existing < self.wanted  # lost members are created before others are taken away
+        least = self.policy.wanted - self.kept - self.policy.unavailable
+        is_short = self.existing < self.policy.wanted  # lost members are created before others are taken away
         spare = _Spare(0, 0) if is_short else _Spare(self.ready - least, self.running - least)
         delete = deleted + self._leave(spare)
         restart = restarted
         while self._restarts and spare.take(self._restarts[0]):
             restart.append(self._restarts.popleft())
-        room = self.wanted + self.policy.surge - (self.existing - len(delete))
+        room = self.policy.wanted + self.policy.surge - (self.existing - len(delete))
         refresh, start, self._refreshed, self._started = self._refreshed, self._started, [], []
         create = max(0, min(self.missing, room))
         return Step(delete=delete, restart=restart, refresh=refresh, start=start, create=create)
@@ -520,71 +495,63 @@ def _comes_first(member: PlannedMember) -> tuple[bool, bool, bool, bool, tuple[s
     return member.waits, member.running, member.available, member.tried and not member.blocked, member.order
 
 
-def _chosen(members: list[PlannedMember], policy: Policy, coming: int) -> list[PlannedMember]:
+def _chosen(members: list[PlannedMember], policy: Policy) -> list[PlannedMember]:
     """Choose the members to change: all that are behind, or as many as there may be before the pause.
 
-    The `coming` ones, which are missing, are created with the wanted properties, so they count as changed.
+    Those that are missing are created with the wanted properties, so they count as changed. A pause only says how far a
+    change goes: the members before it are those that the same plan changes first without it.
 
-    Those that do not run anyway come first, then those that are not ready, and last those with which an earlier run
-    failed. Stopped members that are replaced do not wait until the pause ends, just as missing ones do not; nor do
-    those that are set back.
+    Stopped members that are replaced do not wait until the pause ends, just as missing ones do not; nor do those that are
+    set back, or those of which there are too many after a surge.
     """
     behind = [member for member in members if member.need and not member.unwanted]
     behind.sort(key=_comes_first)
     if policy.pause_after is None:
         return behind
-    done = coming + sum(not member.need or member.current for member in members if not member.unwanted)
-    replaces_stopped = policy.on_stopped == "REPLACE"
-    lost = [member for member in behind if member.stopped and replaces_stopped]
-    rest = [member for member in behind if not (member.stopped and replaces_stopped)]
-    drifted = [member for member in rest if member.current]
-    others = [member for member in rest if not (member.current or member.waits)]
-    return lost + drifted + others[: max(0, policy.pause_after - done - len(lost))]
+    lost = {one.id for one in behind if one.stopped and one.need is Level.REPLACE and policy.on_stopped == "REPLACE"}
+    free = lost | {one.id for one in behind if one.current}
+    existing = sum(not member.unwanted for member in members)
+    current = sum(member.current or member.id in lost for member in members if not member.unwanted)
+    done = current + max(0, policy.wanted - existing)
+    others = _in_order([one for one in behind if one.id not in free and not one.waits], members, policy)
+    taken = [one for one in behind if one.id in free] + list(islice(others, max(0, policy.pause_after - done)))
+    replaced = (member for member in others if member.need is Level.REPLACE)
+    return taken + list(islice(replaced, max(0, existing - policy.wanted)))
+
+
+def _in_order(chosen: list[PlannedMember], members: list[PlannedMember], policy: Policy) -> Iterator[PlannedMember]:
+    """Yield members that are behind in the order in which a plan without a pause takes them."""
+    left = {member.id: member for member in chosen}
+    for step, _ in steps(members, attrs.evolve(policy, pause_after=None)):
+        yield from (left.pop(member.id) for member in step.touched if member.id in left)
+    yield from left.values()
 
 
 def leaving(
-    members: Iterable[PlannedMember],
-    wanted: int,
-    policy: Policy,
-    may_leave: Callable[[PlannedMember], bool] = lambda _: True,
+    members: Iterable[PlannedMember], policy: Policy, may_leave: Callable[[PlannedMember], bool] = lambda _: True
 ) -> list[PlannedMember]:
     """Choose the members that a scale-in deletes, in their order, from those that may leave.
 
-    Stopped ones come first; then, in a rollout that pauses, those beyond its pause; then, in a balanced fleet, those of the
-    zone that has the most; then, in a rollout that was interrupted, those that are behind; then the highest numbers.
+    Stopped ones come first; then, in a balanced fleet, those of the zone that has the most; then, in a rollout that was
+    interrupted, those that are behind; then the highest numbers. How far a rollout goes before it pauses does not matter.
     """
     rest = [member for member in members if not member.unwanted]
-    number = len(rest) - wanted
-    if number <= 0:
-        return []
-    beyond = _beyond_pause(rest, policy)
+    number = len(rest) - policy.wanted
 
     def leaves_first(member: PlannedMember) -> tuple[bool, bool, tuple[str, int, str]]:
-        return member.id in beyond, not member.current, member.order
+        return member.stopped, not member.current, member.order
 
     found: list[PlannedMember] = []
     zones = Counter(member.zone for member in rest)
     in_zone: dict[str, list[PlannedMember]] = defaultdict(list)
-    for member in sorted(filter(may_leave, rest), key=lambda one: (one.stopped, *leaves_first(one))):
+    for member in sorted(filter(may_leave, rest), key=leaves_first):
         in_zone[member.zone if policy.places.is_balanced else ""].append(member)
     while len(found) < number and any(in_zone.values()):
-        last = [
-            (of_zone[-1].stopped, of_zone[-1].id in beyond, zones[zone], leaves_first(of_zone[-1]), zone)
-            for zone, of_zone in in_zone.items()
-            if of_zone
-        ]
-        zone = max(last)[-1]
+        last = {zone: of_zone[-1] for zone, of_zone in in_zone.items() if of_zone}
+        zone = max(last, key=lambda one: (last[one].stopped, zones[one], leaves_first(last[one]), one))
         zones[zone] -= 1
         found.append(in_zone[zone].pop())
     return found
-
-
-def _beyond_pause(members: list[PlannedMember], policy: Policy) -> set[str]:
-    """Return the IDs of the members that have the wanted properties beyond the number at which a rollout pauses."""
-    if policy.pause_after is None or all(member.current for member in members):
-        return set()
-    current = sorted((member for member in members if member.current), key=_stays_longer)
-    return {member.id for member in current[policy.pause_after :]}
 
 
 def _stays_longer(member: PlannedMember) -> tuple[bool, bool, tuple[str, int, str]]:
@@ -592,18 +559,13 @@ def _stays_longer(member: PlannedMember) -> tuple[bool, bool, tuple[str, int, st
     return member.added, member.stopped, member.order
 
 
-def _scaled_in(members: list[PlannedMember], wanted: int, policy: Policy) -> list[PlannedMember]:
+def _scaled_in(members: list[PlannedMember], policy: Policy) -> list[PlannedMember]:
     """Return the members that a scale-in deletes: unwanted ones, and as many of those that leave as are too many.
 
-    Of the members of the state, only two kinds leave, whatever has happened since the preview: those that it has named, and
-    stopped ones that would be replaced. So no running member is deleted while another one has to be created.
+    Of the members of the state, only those leave that the preview has named, whatever has happened since.
     """
-    replaces = policy.on_stopped == "REPLACE"
-
-    def may_leave(member: PlannedMember) -> bool:
-        return member.leaves or (replaces and member.stopped and member.need is Level.REPLACE)
-
-    return [*(member for member in members if member.unwanted), *leaving(members, wanted, policy, may_leave)]
+    named = attrgetter("leaves")
+    return [*(member for member in members if member.unwanted), *leaving(members, policy, named)]
 
 
 def _left_over(members: list[PlannedMember], wanted: int, gone: set[str]) -> list[PlannedMember]:
@@ -613,18 +575,20 @@ def _left_over(members: list[PlannedMember], wanted: int, gone: set[str]) -> lis
     has not said that the others are deleted.
     """
     rest = sorted((member for member in members if member.id not in gone), key=_stays_longer, reverse=True)
-    behind = sorted((member for member in rest if member.need and not member.current), key=_comes_first)
-    current = [member for member in rest if not member.need or member.current]
+    behind = sorted((member for member in rest if not member.current), key=_comes_first)
+    current = [member for member in rest if member.current]
     old = [member for member in behind if member.need is Level.REPLACE]
     others = [member for member in behind if member.need is not Level.REPLACE] + current
     others.sort(key=attrgetter("added"), reverse=True)
     return [*old, *others][: max(0, len(rest) - wanted)]
 
 
-def beyond_pause(members: list[PlannedMember], policy: Policy) -> frozenset[str]:
-    """Return the IDs of the members that a rollout leaves as they are, because it pauses before them."""
+def as_previewed(members: list[PlannedMember], policy: Policy) -> list[PlannedMember]:
+    """Return the members of the state with what a preview says of them: which leave, and which wait until a pause ends."""
+    leave = {member.id for member in leaving(members, policy)}
+    members = [attrs.evolve(member, leaves=member.id in leave) for member in members]
     if policy.pause_after is None:
-        return frozenset()
-    planned = [step for step, _ in steps(members, policy.wanted, policy)]
-    touched = {member.id for step in planned for member in (*step.delete, *step.restart, *step.refresh)}
-    return frozenset(member.id for member in members if member.need and member.id not in touched)
+        return members
+    plan = steps(members, policy)
+    touched = {member.id for step, _ in plan for member in step.touched}
+    return [attrs.evolve(member, waits=bool(member.need) and member.id not in touched) for member in members]

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
+from gcpx.compute.bulk_instances.capacity import FleetSize, batches, placement_groups
 from gcpx.compute.bulk_instances.fleet import Instance, fleet_values, name_order
-from gcpx.compute.bulk_instances.goal import OF_FALLBACKS
-from gcpx.compute.bulk_instances.member import members_of_state
+from gcpx.compute.bulk_instances.member import Member, members_of_state
+from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, deleted_by, steps
-from gcpx.compute.bulk_instances.spec import Spec, warn_of_idle_action
-from gcpx.model.fields import nested
+from gcpx.compute.bulk_instances.spec import OF_FALLBACKS, Spec, unknown_limits, warn_of_idle_action, with_limits
+from gcpx.model.fields import nested, text
 from gcpx.model.resource import Context
 from gcpx.model.values import UNKNOWN, has_unknown
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues
 
 _NAMED: Final = 3
+_OF_SAME_MEMBERS: Final = ("createdCount", "memberNames", *CREATION_OUTPUTS)
+"""The outputs that stay as they are if no member is created or deleted."""
 _SECONDS_OF_A_BATCH: Final = 60
 _SECONDS_OF_AN_HOUR: Final = 3600
 
@@ -68,27 +71,29 @@ def describe_plan(
     *,
     certain: bool = True,
     names: Sequence[str] | None = None,
+    unknown: Sequence[str] = (),
 ) -> list[str]:
     """Describe what an update does to the members, in one line for each kind of work.
 
     Args:
         planned: the steps, each with the fewest members that run.
-        members: the members as the last deployment or refresh left them.
+        members: the members of the state, as `Spec.plan_of_state` describes them.
         policy: how the change reaches them.
         certain: whether every change is known; if not, members need at most what is said.
         names: as `names_to_come` gives them.
+        unknown: as `unknown_limits` gives them; then, nothing is said of batches.
     """
     if not planned:
         return []
     wanted = policy.wanted
     effects = _Effects.of([step for step, _ in planned], names)
     lines = effects.lines("" if certain else "at most ")
-    if effects.restarted or effects.replaced:
+    if (effects.restarted or effects.replaced) and not unknown:
         least = [running for step, running in planned if _restarted(step) or step.create or step.delete]
         batches = f"{len(least):,} {'batch' if len(least) == 1 else 'batches'}{_hours(len(least), policy.stable_for)}"
         lines.append(f"{batches}; at least {min(least):,} of {wanted:,} members run at any time")
-    pause = effects.left_behind(members) and policy.pause_after is not None
-    return [*lines, _pause(policy.pause_after or 0, wanted)] if pause else lines
+    pauses = any(member.waits for member in members)
+    return [*lines, _pause(policy.pause_after or 0, wanted)] if pauses else lines
 
 
 def _hours(batches: int, observed: int = 0) -> str:
@@ -173,15 +178,14 @@ class _Effects:
             *_line("started", self.started),
             *_line("deleted", self.deleted),
             *([number] if self.created else []),
-            *_set_back([member for member in changed if member.set_back]),
-            *_forgetting([member for member in (*self.restarted, *self.rested) if member.suspended], at_most),
+            *_line("set back", [f"{one.name} ({', '.join(one.set_back)})" for one in changed if one.set_back]),
+            *_say(  # only stopped ones can be changed
+                [one.name for one in (*self.restarted, *self.rested) if one.suspended],
+                "suspended member loses its memory",
+                "suspended members lose their memory",
+                at_most,
+            ),
         ]
-
-    def left_behind(self, members: list[PlannedMember]) -> bool:
-        """Return whether members that are behind are not touched."""
-        every = (self.refreshed, self.restarted, self.rested, self.replaced, self.deleted)
-        touched = {member.id for group in every for member in group}
-        return any(member.need and member.id not in touched for member in members)
 
 
 def _names_given(taken: list[Step], names: Sequence[str]) -> list[str]:
@@ -211,29 +215,15 @@ def _replaced(step: Step) -> list[PlannedMember]:
     return [member for member in step.delete if member.need is Level.REPLACE and not member.unwanted]
 
 
-def _line(what: str, members: list[PlannedMember], at_most: str = "") -> list[str]:
-    """Write `3 members are restarted: web-1, web-2, web-3`, perhaps after `at most`; nothing without members."""
+def _say(members: Sequence[object], one: str, many: str, at_most: str = "") -> list[str]:
+    """Say something of members: `3 members are restarted: web-1, web-2, web-3`, perhaps after `at most`; nothing of none."""
     if not members:
         return []
-    verb = "member is" if len(members) == 1 else "members are"
-    return [f"{at_most}{len(members):,} {verb} {what}: {names_in_words(map(str, members))}"]
+    return [f"{at_most}{len(members):,} {one if len(members) == 1 else many}: {names_in_words(map(str, members))}"]
 
 
-def _set_back(members: list[PlannedMember]) -> list[str]:
-    """Say what somebody has changed on members and is set back: `2 members are set back: web-1 (labels), web-2 (tags)`."""
-    if not members:
-        return []
-    verb = "member is" if len(members) == 1 else "members are"
-    names = names_in_words(f"{member.name} ({', '.join(member.set_back)})" for member in members)
-    return [f"{len(members):,} {verb} set back: {names}"]
-
-
-def _forgetting(members: list[PlannedMember], at_most: str) -> list[str]:
-    """Say that suspended members are stopped, as only stopped ones can be changed: `1 suspended member loses its memory: web-1`."""
-    if not members:
-        return []
-    what = "member loses its memory" if len(members) == 1 else "members lose their memory"
-    return [f"{at_most}{len(members):,} suspended {what}: {names_in_words(member.name for member in members)}"]
+def _line(what: str, members: Sequence[object], at_most: str = "") -> list[str]:
+    return _say(members, f"member is {what}", f"members are {what}", at_most)
 
 
 def _pause(current: int, wanted: int) -> str:
@@ -255,33 +245,50 @@ def announcement(lines: list[str]) -> str:
     return "what this update does: " + "\n- ".join(lines)
 
 
-def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValues) -> None:
-    """Say what an update does to the members in the state; nothing if their wanted number is not known.
+def announce_creation(context: Context, inputs: BulkInstancesValues) -> None:
+    """Say what the creation of a fleet does; nothing if the number of its instances is not known."""
+    size, named = FleetSize.of(inputs).wanted, inputs.get("perInstanceProperties")
+    if not size or has_unknown([inputs.get("count"), inputs.get("placement")]):
+        return
+    requests = len(list(batches(size, [], placement_groups(inputs, []))))
+    number = f"{size:,} {'instance is' if size == 1 else 'instances are'} created"
+    calls = f"{requests:,} {'request' if requests == 1 else 'requests'}"
+    names = (
+        names_in_words(named) if isinstance(named, dict) else f"named {text(inputs, 'namePattern') or 'by namePattern'}"
+    )
+    more = ", and more for what is missing then" if inputs.get("fallbacks") else ""
+    context.inform(f"what this creation does: {number} by {calls}{more}: {names}")
+
+
+def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValues) -> tuple[str, ...]:
+    """Say what an update does to the members in the state, at most, as far as something is not known yet.
+
+    Returns the names of the outputs that it does not change.
 
     Raises:
         UserError: the change certainly needs more than the policy allows.
         TooManyDeletedError: the update certainly deletes more members than the policy allows.
     """
-    names_are_unknown = new.get("perInstanceProperties") is UNKNOWN
-    if names_are_unknown or has_unknown({name: new.get(name) for name in ("count", "updatePolicy", "onStopped")}):
-        return
-    spec, prior = Spec.offline(context, old, new), fleet_values(context.prior)
-    policy, known = spec.policy, members_of_state(prior)
-    own = [nested(new, "perInstanceProperties").get(member.name) for member in known.values()]
-    fallbacks = new.get("fallbacks") if any(member.fallback for member in known.values()) else None
-    unknowns = has_unknown([new.get("instanceProperties"), new.get("rollingAction"), own, fallbacks])
-    certain = not unknowns and ("sourceInstanceTemplate",) not in context.changed and spec.machine_type is not UNKNOWN
+    prior, unknown = fleet_values(context.prior), unknown_limits(new)
+    known = members_of_state(prior)
     warn_of_idle_action(context, new, prior)
-    sure = spec if certain else Spec.offline(context, old, new, sure=True)
-    members = spec.plan_of_state(prior)
-    surely = members if certain else sure.plan_of_state(prior)
+    spec = sure = Spec.offline(context, old, with_limits(new, known.values(), sure=False))
+    members = surely = spec.plan_of_state(prior)
+    certain = not unknown and _is_certain(context, spec, list(known.values()))
+    if not certain:
+        sure = Spec.offline(context, old, with_limits(new, known.values(), sure=True), sure=True)
+        surely = sure.plan_of_state(prior)
     sure.require_allowed_plan(prior, surely)
-    planned = list(steps(members, policy.wanted, policy))
-    deleted = deleted_by(step for step, _ in planned)
+    policy, planned = spec.policy, list(steps(members, spec.policy))
+    may_leave = bool({"count", "perInstanceProperties"} & set(unknown))
+    deleted = members if may_leave else deleted_by(step for step, _ in planned)
     certainly = {member.id for member in surely if member.need is Level.REPLACE}
     surely_deleted = [one for one in deleted if one.leaves or one.unwanted or one.id in certainly]
     policy.require_few_deletions(len(surely_deleted), len(members))
-    lines = describe_plan(planned, members, policy, certain=certain, names=names_to_come(context, new))
+    lines = describe_plan(
+        planned, members, policy, certain=certain, names=names_to_come(context, spec.inputs), unknown=unknown
+    )
+    lines += _line("deleted", members, "at most ") if may_leave else []
     if not policy.may_delete(len(deleted), len(members)):
         lines.append(
             f"if more members have to be deleted than maxDeleted allows, which is {policy.max_deleted}, the "
@@ -289,26 +296,43 @@ def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValue
         )
     properties = [("instanceProperties", name) for name in OF_FALLBACKS]
     if lines and any(path[:2] in properties for path in context.changed):
-        lines += _kept([member.name for member in known.values() if member.fallback])
+        lines += _say(
+            [member.name for member in known.values() if member.fallback],
+            "member keeps what its fallback changed, unless replaced",
+            "members keep what their fallbacks changed, unless replaced",
+        )
+    if lines and unknown:
+        are = "is" if len(unknown) == 1 else "are"
+        lines.append(
+            f"{' and '.join(unknown)} {are} not known yet, so batches and other numbers follow from the update"
+        )
     if lines:
         context.inform(announcement(lines))
     if deleted:
-        context.warn(_deletions(deleted, "" if certain else "at most "))
+        disks, at_most = "with all disks that have autoDelete", "" if certain else "at most "
+        context.warn(f"this update deletes {_say(deleted, f'member {disks}', f'members {disks}', at_most)[0]}")
     if (
         any(member.available for member in members)
         and policy.wanted
         and min((least for _, least in planned), default=1) <= 0
+        and not unknown
     ):
         context.warn(
             "no member runs for a time during this update; to avoid that, lower updatePolicy.maxUnavailable, or raise "
             "count in an update before this one"
         )
+    if may_leave or any(step.create or step.delete for step, _ in planned):
+        return ()
+    return _OF_SAME_MEMBERS if planned else (*_OF_SAME_MEMBERS, "members", "runningCount")
 
 
-def _deletions(members: list[PlannedMember], at_most: str) -> str:
-    """Say which members an update deletes, replaced ones included, and what is lost with them."""
-    number = f"{at_most}{len(members):,} {'member' if len(members) == 1 else 'members'}"
-    return f"this update deletes {number} with all disks that have autoDelete: {names_in_words(map(str, members))}"
+def _is_certain(context: Context, spec: Spec, members: list[Member]) -> bool:
+    """Return whether it is known what each of the members needs."""
+    own = [nested(spec.inputs, "perInstanceProperties").get(member.name) for member in members]
+    fallbacks = spec.inputs.get("fallbacks") if any(member.fallback for member in members) else None
+    unknown = has_unknown([spec.inputs.get("instanceProperties"), spec.inputs.get("rollingAction"), own, fallbacks])
+    may_be_other = unknown or ("sourceInstanceTemplate",) in context.changed or spec.machine_type is UNKNOWN
+    return not may_be_other and all(map(spec.knows, members))
 
 
 def names_to_come(context: Context, new: BulkInstancesValues) -> list[str] | None:
@@ -328,28 +352,14 @@ def describe_lost(prior: BulkInstancesValues, members: list[Instance]) -> str:
     """Say which members of the state do not exist any more; empty if all do."""
     existing = {str(member["id"]) for member in members}
     lost = [item["name"] for item in prior.get("members") or () if item["id"] not in existing]
-    return (
-        f"{len(lost):,} {'member is' if len(lost) == 1 else 'members are'} gone: {names_in_words(lost)}" if lost else ""
-    )
+    return "".join(_line("gone", lost))
 
 
 def describe_new(prior: BulkInstancesValues, outputs: BulkInstancesValues) -> str:
     """Say which members an update has created, whose names a preview cannot know; empty if it has created none."""
     before = {item["id"] for item in prior.get("members") or ()}
     new = [item["name"] for item in outputs.get("members") or () if item["id"] not in before]
-    return (
-        f"{len(new):,} {'instance was' if len(new) == 1 else 'instances were'} created: {names_in_words(new)}"
-        if new
-        else ""
-    )
-
-
-def _kept(names: list[str]) -> list[str]:
-    """Say which members keep what their fallbacks changed."""
-    if not names:
-        return []
-    verb = "member keeps what its fallback" if len(names) == 1 else "members keep what their fallbacks"
-    return [f"{len(names):,} {verb} changed, unless replaced: {names_in_words(names)}"]
+    return "".join(_say(new, "instance was created", "instances were created"))
 
 
 def will_set_back(inputs: BulkInstancesValues, prior: BulkInstancesValues) -> bool:

@@ -6,7 +6,7 @@ Source: Compute Engine REST reference, `regionInstances.bulkInsert`, and the met
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -48,6 +48,7 @@ from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, imported_fleet
 from gcpx.compute.bulk_instances.plan import Policy
 from gcpx.compute.bulk_instances.preview import (
     announce,
+    announce_creation,
     describe_drift,
     describe_lost,
     describe_new,
@@ -304,10 +305,14 @@ class BulkInstances(InProject):
         """Say which members have differed since an import, until the first update."""
         return describe_own(fleet_values(outputs))
 
-    def announce_update(self, context: Context, old: dict[str, Any], new: dict[str, Any]) -> None:
+    def announce_creation(self, context: Context, inputs: dict[str, Any]) -> None:
+        """Say how many instances a creation makes, by how many requests, and with which names."""
+        announce_creation(context, fleet_values(inputs))
+
+    def announce_update(self, context: Context, old: dict[str, Any], new: dict[str, Any]) -> Collection[str]:
         """Say what an update does, and to which members."""
         values = fleet_values(new)
-        announce(*after_last_update(context, fleet_values(old), values), values)
+        return announce(*after_last_update(context, fleet_values(old), values), values)
 
     def update(self, context: Context, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> State:
         """Delete surplus members, start or replace stopped ones, change those that are behind, create missing ones."""

@@ -27,7 +27,7 @@ from gcpx.compute.bulk_instances.goal import Goal
 from gcpx.compute.bulk_instances.member import Member
 from gcpx.compute.bulk_instances.names import free_names, runs_out
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, last_members, live_fleet, unread_fleet
-from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, deleted_by, next_step, steps, work_left
+from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, deleted_by, is_done, next_step, steps
 from gcpx.compute.bulk_instances.preview import describe_step, names_in_words, names_to_come, new_of, without_followers
 from gcpx.compute.bulk_instances.shortfalls import is_shortage
 from gcpx.compute.bulk_instances.spec import RollingAction
@@ -79,8 +79,9 @@ class MemberChanges:
         Members that rest are only changed. A suspended one is first stopped, because Google changes only stopped ones.
         Those that cannot be changed are started again, too.
         """
-        resting = [member for member in members if self.goal.rests(member)]
-        begun = self.apply(LABELS, _without(members, resting), self._begun)
+        resting = [member for member in members if self.goal.spec.rests(Member.of_instance(member))]
+        mark = Target({}, labels={GENERATION_LABEL: changing(self.goal.spec.generation)})
+        begun = self.apply(LABELS, _without(members, resting), lambda _: mark)
         running = [member for member in [*begun, *resting] if member.get("status") not in _STOPPED]
         unstopped = _without(running, self._send([MemberRequest(member, "stop") for member in running], "stopped"))
         stopped = changed = _without([*begun, *resting], unstopped)
@@ -107,11 +108,6 @@ class MemberChanges:
         lacking = {item.request.member["id"] for item in short}
         self._record(item for item in failures if item.request.member["id"] not in lacking)
         return short
-
-    def _begun(self, member: Instance) -> Target:
-        """Return the target of a member that is about to be stopped: the label that says that a change has begun."""
-        del member
-        return Target({}, labels={GENERATION_LABEL: changing(self.goal.spec.generation)})
 
     def apply(
         self, setting: Setting, members: Sequence[Instance], target_of: Callable[[Instance], Target]
@@ -337,12 +333,16 @@ def lost_members(
 
     They stay until an update has made as many members as wanted; how many a refresh has counted does not matter.
     """
-    existing = {member["name"] for member in members}
     if not Policy.of(inputs).keep_names:
         return []
+    return [{"name": name, "zone": zone} for name, zone in _places_left(prior, members).items()]
+
+
+def _places_left(prior: BulkInstancesValues, members: list[Instance]) -> dict[str, str]:
+    """Return the names, with their zones, that no member has, and that one has had by the last outputs."""
+    existing = {member["name"] for member in members}
     listed: list[MemberValues | LostMemberValues] = [*(prior.get("members") or ()), *(prior.get("lostMembers") or ())]
-    known = {item["name"]: name_of(item["zone"]) for item in listed}
-    return [{"name": name, "zone": zone} for name, zone in known.items() if name not in existing]
+    return {item["name"]: name_of(item["zone"]) for item in listed if item["name"] not in existing}
 
 
 def instances_to_create(
@@ -412,11 +412,9 @@ def _zones_by_name(
 
     So if there are fewer new members than names, the lowest numbers stay, as the preview says.
     """
-    prior = fleet_values(context.prior)
-    lost: list[MemberValues | LostMemberValues] = [*(prior.get("lostMembers") or ()), *(prior.get("members") or ())]
-    existing = {member["name"] for member in kept}
-    found = {item["name"]: name_of(item["zone"]) for item in [*deleted, *lost]}
-    names = sorted(found.keys() - existing, key=name_order)
+    left, existing = _places_left(fleet_values(context.prior), kept), {member["name"] for member in kept}
+    found = {item["name"]: name_of(item["zone"]) for item in deleted if item["name"] not in existing} | left
+    names = sorted(found, key=name_order)
     merged = [with_fallback(inputs, fallback) for fallback in inputs.get("fallbacks") or ()]
     policies = [Places.of(item) for item in (inputs, *merged)]
     return {name: found[name] if any(places.allows(found[name]) for places in policies) else None for name in names}
@@ -533,7 +531,7 @@ class Rollout:
             FailedMembersError: something has failed for some members.
             ProviderError: a step failed; `members` may be out of date.
         """
-        course = [step for step, _ in steps(self._planned(), *self._size)]
+        course = [step for step, _ in steps(self._planned(), self._policy)]
         planned, unfollowed = len(course), without_followers(course, names_to_come(self.context, self.goal.inputs))
         for number in range(1, planned * 2 + _MORE_STEPS):
             step = self._next_step()
@@ -559,17 +557,17 @@ class Rollout:
         return self.goal.drift(untouched)
 
     @property
-    def _size(self) -> tuple[int, Policy]:
-        """The number of members to reach, and the policy for it; both follow from the room that Google has.
+    def _policy(self) -> Policy:
+        """The policy, with the number of members for which Google has room.
 
         As many members as before have to run, so fewer may be unavailable.
         """
         policy = self.goal.policy
         if self.room is None:
-            return policy.wanted, policy
+            return policy
         wanted = min(policy.wanted, self.room)
         surge, unavailable = min(policy.surge, self.room - wanted), policy.unavailable - (policy.wanted - wanted)
-        return wanted, attrs.evolve(policy, surge=surge, unavailable=unavailable)
+        return attrs.evolve(policy, wanted=wanted, surge=surge, unavailable=unavailable)
 
     def _planned(self) -> list[PlannedMember]:
         """Describe the members for the plan, with what the steps of this run have found out about them."""
@@ -602,16 +600,16 @@ class Rollout:
         if self._has_failed():
             return Step()
         planned = self._planned()
-        step, work = next_step(planned, *self._size), work_left(planned, *self._size)
-        if step.disturbed or (work and not step):
+        step, done = next_step(planned, self._policy), is_done(planned, self._policy)
+        if step.disturbed or not (step or done):
             self.readiness.ask(self.members)
-            step = next_step(self._planned(), *self._size)
-        if step or not work:
+            step = next_step(self._planned(), self._policy)
+        if step or done:
             return step
         self.members = self.readiness.wait(self.members)
         planned = self._planned()
-        step = next_step(planned, *self._size)
-        if not step and work_left(planned, *self._size):
+        step = next_step(planned, self._policy)
+        if not step and not is_done(planned, self._policy):
             raise self._stuck()
         return step
 
@@ -811,7 +809,7 @@ class FleetUpdate:
         """Prepare a rollout; members without a generation label first get the one of their present properties."""
         # Both raise before anything is changed.
         planned = [goal.member(member, ready=True) for member in members]
-        deleted = len(deleted_by(step for step, _ in steps(planned, goal.policy.wanted, goal.policy)))
+        deleted = len(deleted_by(step for step, _ in steps(planned, goal.policy)))
         goal.policy.require_few_deletions(deleted, members_before(self.context, members))
         left = [member["name"] for member in members if goal.is_left(goal.of_instance(member))]
         if left:
@@ -855,8 +853,7 @@ class FleetUpdate:
     def _rolled_back(self, rollout: Rollout, error: ProviderError, before: list[Instance]) -> Exception:
         """Bring the members that were changed back to the old inputs; if some were replaced, the state has to know."""
         self.context.warn(f"the rollout failed, and is being rolled back: {safe_message(error)}")
-        old, untouched = with_members(self.old, before), {str(member["id"]) for member in before} - rollout.settled
-        goal = rollout.goal.reversed(old, frozenset(untouched))
+        goal = rollout.goal.reversed(with_members(self.old, before), before, rollout.settled)
         back = Rollout.of(self.context, self.fleet, goal, self.fleet.members(self.context))
         back.creating = rollout.creating
         try:
@@ -908,7 +905,9 @@ class FleetUpdate:
         names = names_in_words(failure.request.member["name"] for failure in rollout.unstarted)
         words = sentences(
             f"{running:,} of {size.wanted:,} instances run; {names} could not be started: {rollout.unstarted[0].error}",
-            "Run `pulumi up --refresh` to try again, or set onStopped: REPLACE to replace them where there is room",
+            "Run `pulumi up --refresh` to replace them where there is room"
+            if rollout.goal.policy.on_stopped == "REPLACE"
+            else "Run `pulumi up --refresh` to try again, or set onStopped: REPLACE to replace them where there is room",
         )
         if running < size.minimum:
             raise PartialError(state, words)

@@ -23,7 +23,7 @@ from gcpx.compute.bulk_instances.plan import (
     Level,
     PlannedMember,
     Policy,
-    leaving,
+    as_previewed,
     level_named,
     level_of,
     levels_of,
@@ -41,6 +41,10 @@ if TYPE_CHECKING:
 
 _ACTION: Final = "rollingAction"
 OF_MEMBERS: Final = ("instanceProperties", "sourceInstanceTemplate")
+OF_MACHINES: Final = ("machineType", "minCpuPlatform")
+"""The properties that fallbacks and Google's choice among machine types change, and that a restart can set."""
+OF_FALLBACKS: Final = (*OF_MACHINES, "scheduling")
+"""The properties of existing members that a fallback may have changed."""
 
 
 def after_last_update(
@@ -183,6 +187,8 @@ class Spec:
     given: tuple[Path, ...] = ()
     hosted: frozenset[str] = frozenset()
     sure: bool = False
+    _inputs_of: dict[str, BulkInstancesValues | None] = attrs.field(factory=dict, init=False, eq=False, repr=False)
+    """The inputs of members by their labels of fallbacks."""
 
     @classmethod
     def offline(
@@ -197,7 +203,7 @@ class Spec:
             inputs=new,
             policy=Policy.of(new),
             generation=(_offline_generation(new, base, levels) if levels else base) if is_known else "",
-            base=base if is_known else "",
+            base=base,
             restarting=restarting(context.changed),
             changed=max(levels, default=Level.NONE),
             machine_type=_offline_machine_type(old, new),
@@ -207,12 +213,23 @@ class Spec:
             sure=sure,
         )
 
-    def need(self, member: Member) -> Level:
-        """Return what has to be done to a member, apart from what others have changed on it."""
-        if self.is_lost(member):
+    def need(self, member: Member, most: Level = Level.REPLACE, behind: Level | None = None) -> Level:
+        """Return what has to be done to a member, apart from what others have changed on it.
+
+        Args:
+            member: the member, as the state has it or as Google shows it.
+            most: the most that may be done; a need that is more counts for nothing.
+            behind: what it needs to get the wanted properties; by default, what its mark tells.
+        """
+
+        def within(need: Level) -> Level:
+            need = self.carried_out(member, need)
+            return need if need <= most else Level.NONE
+
+        if self.is_lost(member) and most is Level.REPLACE:
             return Level.REPLACE
-        need = max(self.behind(member), self.asked(member))
-        return self.carried_out(member, max(need, self.policy.least) if need else need)
+        need = max(within(self.behind(member) if behind is None else behind), within(self.asked(member)))
+        return within(max(need, self.policy.least)) or need if need else need
 
     def is_lost(self, member: Member) -> bool:
         """Return whether a member is replaced because it is stopped."""
@@ -224,7 +241,13 @@ class Spec:
         if self.generation:
             need = need_of(label, self.generation)
             return Level.REFRESH if need is Level.RESTART and self._keeps_machine_type(member, label) else need
+        if self.sure:  # one that was behind may have the wanted properties
+            return self.changed if need_of(label, self.base) < self.changed else Level.NONE
         return max(need_of(label, self.base) if self.base else Level.NONE, self.changed)
+
+    def knows(self, member: Member) -> bool:
+        """Return whether it is known what a member needs to get the wanted properties: one that was behind may have them."""
+        return bool(self.generation) or not need_of(member.generation or self.base, self.base)
 
     def _keeps_machine_type(self, member: Member, label: str) -> bool:
         """Return whether only the machine type changes, and the member keeps its own, or has the new one."""
@@ -260,7 +283,7 @@ class Spec:
         if member.fallback:
             if has_unknown(self.inputs.get("fallbacks")):
                 return UNKNOWN
-            used = inputs_of_member(self.inputs, member.fallback)
+            used = self.inputs_of(member)
         if used is None or used.get("instanceFlexibilityPolicy"):
             return ""
         own, fleets = (nested(one, "instanceProperties").get("machineType") for one in (used, self.inputs))
@@ -270,13 +293,19 @@ class Spec:
         """Return the settings that a member has had for itself since an import, and that the update does not change."""
         return without_changed(member.own, self.given)
 
+    def inputs_of(self, member: Member) -> BulkInstancesValues | None:
+        """Return the inputs with which a member was created; None if its fallback is not in the list any more."""
+        if member.fallback not in self._inputs_of:
+            self._inputs_of[member.fallback] = inputs_of_member(self.inputs, member.fallback)
+        return self._inputs_of[member.fallback]
+
     def set_back(self, member: Member) -> dict[str, Level]:
         """Return which settings that others have changed on a member are set back, and what each needs.
 
         What needs more than the policy allows stays as it is.
         """
         levels = {name: self.carried_out(member, level_of(name)) for name in member.differs}
-        return {name: level for name, level in levels.items() if self._refusal(member, level) is None}
+        return {name: level for name, level in levels.items() if self.refusal(member, level) is None}
 
     def rests(self, member: Member) -> bool:
         """Return whether a member stays stopped: the fleet keeps stopped ones, and no interrupted restart stopped it."""
@@ -289,16 +318,14 @@ class Spec:
         """
         members = members_of_state(prior)
         for planned in plan:
-            if not planned.leaves and not planned.unwanted:
-                self.require_allowed(members[planned.id], self.need(members[planned.id]))
+            refusal = self.refusal(members[planned.id], planned.need)
+            if refusal is not None and not (planned.leaves or planned.unwanted):
+                raise refusal
 
-    def require_allowed(self, member: Member, need: Level) -> None:
-        """Raise TooDisruptiveError or NoRestartError if the policy does not allow what a member needs."""
-        refusal = self._refusal(member, need)
-        if refusal is not None and not self.is_lost(member):
-            raise refusal
-
-    def _refusal(self, member: Member, need: Level) -> UserError | None:
+    def refusal(self, member: Member, need: Level) -> UserError | None:
+        """Return why the policy does not allow what a member needs; None if it does, or if the member is lost anyway."""
+        if self.is_lost(member):
+            return None
         if need > self.policy.most:
             return TooDisruptiveError(need, self.policy.most)
         return NoRestartError() if need is Level.RESTART and member.runs and not self.policy.unavailable else None
@@ -324,13 +351,9 @@ class Spec:
         )
 
     def plan_of_state(self, prior: BulkInstancesValues) -> list[PlannedMember]:
-        """Describe the members that the last outputs have for the plan, with those that leave."""
-        members = [
-            self.planned(member, self.need(member), self.set_back(member))
-            for member in members_of_state(prior).values()
-        ]
-        leave = {member.id for member in leaving(members, self.policy.wanted, self.policy)}
-        return [attrs.evolve(member, leaves=member.id in leave) for member in members]
+        """Describe the members that the last outputs have for the plan, with what a preview says of them."""
+        members = members_of_state(prior).values()
+        return as_previewed([self.planned(one, self.need(one), self.set_back(one)) for one in members], self.policy)
 
     def _is_rehosted(self, member: Member) -> bool:
         """Return whether a member has another host name than the inputs give it.
@@ -342,6 +365,52 @@ class Spec:
             return not self.sure
         wanted = nested(named, member.name).get("hostname")
         return member.hostname != wanted and (wanted is not None or member.name in self.hosted)
+
+
+_LIMITS: Final = ("count", "perInstanceProperties", "onStopped", "updatePolicy")
+"""What says how many members there are, and how a change reaches them."""
+
+
+def unknown_limits(inputs: BulkInstancesValues) -> list[str]:
+    """Return which of the inputs that limit an update are not known yet; a member's own properties are not among them."""
+    return [
+        name
+        for name in _LIMITS
+        if inputs.get(name) is UNKNOWN or (name == "updatePolicy" and has_unknown(inputs.get(name)))
+    ]
+
+
+def with_limits(inputs: BulkInstancesValues, members: Iterable[Member], *, sure: bool) -> BulkInstancesValues:
+    """Return the inputs of a preview with a value for each of `unknown_limits`: the fleet keeps its size, and gets its policy.
+
+    Unless `sure`, the policy is the one that does the most to the members.
+    """
+    unknown, known = unknown_limits(inputs), list(members)
+    assumed = inputs.copy()
+    if "count" in unknown:
+        assumed["count"] = len(known)
+    if "perInstanceProperties" in unknown:
+        own: Any = {member.name: UNKNOWN for member in known}
+        assumed["perInstanceProperties"] = own
+    if "onStopped" in unknown:
+        assumed["onStopped"] = "KEEP" if sure else "REPLACE"
+    if "updatePolicy" in unknown or "count" in unknown:
+        given = nested(inputs, "updatePolicy")
+        policy: Any = {name: value for name, value in given.items() if not has_unknown(value)}
+        is_open = inputs.get("updatePolicy") is UNKNOWN
+        if sure and (
+            is_open or any(name in given and _depends(given[name]) for name in ("maxUnavailable", "maxSurge"))
+        ):
+            policy["maxUnavailable"] = "100%"
+        if not sure and (is_open or given.get("minimalAction") is UNKNOWN):
+            policy["minimalAction"] = text(policy, "mostDisruptiveAction") or "REPLACE"
+        assumed["updatePolicy"] = policy
+    return assumed
+
+
+def _depends(share: Any) -> bool:
+    """Return whether a number of members is not known, or is a share of an unknown number."""
+    return share is UNKNOWN or isinstance(share, str)
 
 
 def restarting(paths: Iterable[Path]) -> frozenset[str]:

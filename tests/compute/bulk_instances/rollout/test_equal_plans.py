@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 from clock import FakeClock
 from clocked import context
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from programs import PROJECT, ZONE, fleet
 
@@ -16,8 +16,9 @@ from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
 from gcpx.compute.bulk_instances.fleet import Fleet
 from gcpx.compute.bulk_instances.generation import changing, generation_of, hash_for_label, own_properties
 from gcpx.compute.bulk_instances.goal import Goal
+from gcpx.compute.bulk_instances.member import Member
 from gcpx.compute.bulk_instances.outputs import last_members
-from gcpx.compute.bulk_instances.plan import PlannedMember, Policy, steps
+from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, steps
 from gcpx.compute.bulk_instances.spec import Spec
 from gcpx.errors import UserError
 from gcpx.gcp.client import GoogleClient
@@ -112,7 +113,7 @@ def _outcome(plan: Any) -> list[Any] | str:
         members, policy = plan()
     except UserError as error:
         return str(error)
-    done = [step for step, _ in steps(members, policy.wanted, policy)]
+    done = [step for step, _ in steps(members, policy)]
     return [[*map(_ids, (step.delete, step.restart, step.refresh, step.start)), step.create] for step in done]
 
 
@@ -120,38 +121,119 @@ def _ids(members: list[PlannedMember]) -> list[str]:
     return sorted(member.id for member in members)
 
 
-@given(
+STATES = st.fixed_dictionaries(dict.fromkeys(("earlier", "old", "new"), PROPERTIES))
+
+
+@attrs.frozen
+class _Case:
+    """An update of a fleet, with the members as the last refresh has found them."""
+
+    call: Any
+    crew: Fleet
+    old: dict[str, Any]
+    new: dict[str, Any]
+    instances: list[dict[str, Any]]
+
+    @classmethod
+    def of(
+        cls,
+        found: list[dict[str, Any]],
+        programs: dict[str, Any],
+        counts: tuple[int, int],
+        policy: dict[str, Any],
+        action: Any,
+        on_stopped: str,
+    ) -> _Case:
+        """Write the programs and the state."""
+        made = {name: _program(counts[0], given, {}) for name, given in programs.items()}
+        asked = {"rollingAction": action} if action else {}
+        new = _program(counts[1], programs["new"], policy, onStopped=on_stopped, **asked)
+        instances = [_instance(number, traits, made[traits["has"]]) for number, traits in enumerate(found, 1)]
+        call, crew = context(FakeClock()), Fleet(GoogleClient(Settings(project=PROJECT)), PROJECT, "us-east1", "crew")
+        known = {"generation": generation_of(own_properties(made["old"]))}
+        prior = {**known, "members": last_members(call, instances, {})}
+        drift = Goal.reached(crew, made["old"], prior).drift(instances)
+        prior = {**known, "members": last_members(call, instances, drift)}
+        paths = tuple(change.path for change in diff(object_type(BulkInstancesModel), made["old"], new, {}))
+        return cls(attrs.evolve(call, prior=prior, changed=paths), crew, made["old"], new, instances)
+
+    def previewed(self) -> tuple[list[PlannedMember], Policy]:
+        """Plan as the preview does."""
+        spec = Spec.offline(self.call, self.old, self.new)
+        plan = spec.plan_of_state(self.call.prior)
+        spec.require_allowed_plan(self.call.prior, plan)
+        return plan, spec.policy
+
+    def updated(self, instances: list[dict[str, Any]]) -> tuple[list[PlannedMember], Policy]:
+        """Plan as the update does, with the instances that Google lists then."""
+        goal = Goal.of(self.call, self.crew, self.old, self.new)
+        return [goal.member(instance, ready=True) for instance in instances], goal.policy
+
+
+CASES = st.builds(
+    _Case.of,
     found=MEMBERS,
-    programs=st.fixed_dictionaries(dict.fromkeys(("earlier", "old", "new"), PROPERTIES)),
+    programs=STATES,
     counts=st.tuples(st.integers(1, 6), st.integers(0, 6)),
-    policy=POLICIES,
+    policy=POLICIES.filter(lambda policy: policy.get("maxUnavailable") != 0 or "maxSurge" in policy),
     action=ACTIONS,
     on_stopped=st.sampled_from(["START", "REPLACE", "KEEP"]),
 )
-def test_an_update_does_what_the_preview_says_if_nothing_changes_in_between(
-    found, programs, counts, policy, action, on_stopped
-):
-    assume(policy.get("maxUnavailable") != 0 or "maxSurge" in policy)
-    made = {name: _program(counts[0], given, {}) for name, given in programs.items()}
-    asked = {"rollingAction": action} if action else {}
-    new = _program(counts[1], programs["new"], policy, onStopped=on_stopped, **asked)
-    instances = [_instance(number, traits, made[traits["has"]]) for number, traits in enumerate(found, 1)]
+
+
+@given(case=CASES)
+def test_an_update_does_what_the_preview_says_if_nothing_changes_in_between(case):
+    assert _outcome(case.previewed) == _outcome(lambda: case.updated(case.instances))
+
+
+@given(case=CASES, later=MEMBERS, programs=STATES)
+def test_no_member_gets_more_than_the_preview_has_said_whatever_happens_in_between(case, later, programs):
+    try:
+        planned, _ = case.previewed()
+    except UserError:
+        return
+    said = {member.id: member for member in planned}
+    made = {name: _program(3, given, {}) for name, given in programs.items()}
+    instances = [_instance(number, traits, made[traits["has"]]) for number, traits in enumerate(later, 1)]
+    try:
+        found, _ = case.updated(instances)
+    except UserError:  # of members that the state does not have
+        return
+    for member in found:
+        if member.id in said:
+            restarts = Level.RESTART if Member.of_instance(instances[int(member.id) - 1001]).changing else Level.NONE
+            assert member.need <= max(said[member.id].need, Level.REFRESH, restarts)
+            assert member.leaves <= said[member.id].leaves
+
+
+def _goal(programs: tuple[dict[str, Any], ...], has: tuple[int, ...], policy: dict[str, Any], count: int) -> Any:
+    """Return the goal of an update between the last two programs, and members that have these programs by their index."""
+    made = [_program(len(has), properties, policy) for properties in programs]
+    new = _program(count, programs[-1], policy)
+    instances = [_instance(number, PLAIN, made[index]) for number, index in enumerate(has, 1)]
     call, crew = context(FakeClock()), Fleet(GoogleClient(Settings(project=PROJECT)), PROJECT, "us-east1", "crew")
-    known = {"generation": generation_of(own_properties(made["old"]))}
-    prior = {**known, "members": last_members(call, instances, {})}
-    drift = Goal.reached(crew, made["old"], prior).drift(instances)
-    prior = {**known, "members": last_members(call, instances, drift)}
-    paths = tuple(change.path for change in diff(object_type(BulkInstancesModel), made["old"], new, {}))
-    call = attrs.evolve(call, prior=prior, changed=paths)
+    known = {"generation": generation_of(own_properties(made[-2])), "members": last_members(call, instances, {})}
+    paths = tuple(change.path for change in diff(object_type(BulkInstancesModel), made[-2], new, {}))
+    call = attrs.evolve(call, prior=known, changed=paths)
+    return lambda: Goal.of(call, crew, made[-2], new), instances, made
 
-    def previewed() -> tuple[list[PlannedMember], Policy]:
-        spec = Spec.offline(call, made["old"], new)
-        plan = spec.plan_of_state(prior)
-        spec.require_allowed_plan(prior, plan)
-        return plan, spec.policy
 
-    def updated() -> tuple[list[PlannedMember], Policy]:
-        goal = Goal.of(call, crew, made["old"], new)
-        return [goal.member(instance, ready=True) for instance in instances], goal.policy
+PLAIN = {"status": "RUNNING", "ssds": 0, "changing": False, "action": "", "fallback": False, "changed": "", "has": ""}
+OLD, NEW = {"machineType": "e2-small", "canIpForward": False}, {"machineType": "e2-small", "canIpForward": True}
 
-    assert _outcome(previewed) == _outcome(updated)
+
+def test_a_member_that_should_leave_and_stays_after_all_gets_no_more_than_the_policy_allows():
+    goal_of, instances, _ = _goal((OLD, NEW, NEW), (1, 1, 0), {"mostDisruptiveAction": "RESTART"}, 2)
+    goal = goal_of()
+    left = [goal.member(instance, ready=True) for instance in instances[1:]]  # somebody has deleted the first
+    assert [member.leaves for member in left] == [False, True]
+    assert not list(steps(left, goal.policy)), "two exist, as wanted, and the policy does not allow a replacement"
+
+
+def test_a_rollback_counts_only_what_the_update_has_created_as_new():
+    goal_of, instances, made = _goal((OLD, NEW), (0, 0), {}, 3)
+    before = [*instances, _instance(7, PLAIN, made[0])]  # an interrupted run has created the last one
+    back = goal_of().reversed(made[0], before, frozenset())
+    made_by_update = {**before[-1], "id": "9000", "name": "web-009"}
+    added = [back.member(instance, ready=True).added for instance in [*before, made_by_update]]
+    assert added == [False, False, False, True]

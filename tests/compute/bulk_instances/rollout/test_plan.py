@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, next_step, steps, work_left
+from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, is_done, leaving, next_step, steps
 from gcpx.compute.bulk_instances.preview import describe_step
+from gcpx.compute.bulk_instances.zones import Places
 
 
 def fleet(count: int, need: Level = Level.NONE, **traits: bool) -> list[PlannedMember]:
@@ -24,10 +25,7 @@ def rolling(wanted: int, **traits: Any) -> Policy:
 
 def summary(members: list[PlannedMember], policy: Policy) -> list[tuple[list[str], int, int]]:
     """Return each step as the names that are deleted, the number that is created, and the fewest that run."""
-    return [
-        ([member.name for member in step.delete], step.create, running)
-        for step, running in steps(members, policy.wanted, policy)
-    ]
+    return [([member.name for member in step.delete], step.create, running) for step, running in steps(members, policy)]
 
 
 def test_a_replacement_without_surge_deletes_a_batch_and_creates_as_many():
@@ -52,17 +50,17 @@ def test_lost_members_are_created_before_others_are_taken_away():
 
 
 def test_restarts_are_made_in_batches_and_refreshes_at_once():
-    restarted = list(steps(fleet(5, Level.RESTART), 5, rolling(5, unavailable=2)))
+    restarted = list(steps(fleet(5, Level.RESTART), rolling(5, unavailable=2)))
     assert [len(step.restart) for step, _ in restarted] == [2, 2, 1]
     assert [running for _, running in restarted] == [3, 3, 4]
-    refreshed = list(steps(fleet(5, Level.REFRESH), 5, rolling(5)))
+    refreshed = list(steps(fleet(5, Level.REFRESH), rolling(5)))
     assert [(len(step.refresh), running) for step, running in refreshed] == [(5, 5)]
 
 
 @pytest.mark.parametrize("need", [Level.RESTART, Level.REPLACE])
 def test_a_plan_of_many_batches_looks_at_each_member_once(need):
     """A plan that looked at all members for each batch would not end."""
-    assert len(list(steps(fleet(20_000, need), 20_000, rolling(20_000)))) == 20_000
+    assert len(list(steps(fleet(20_000, need), rolling(20_000)))) == 20_000
 
 
 @pytest.mark.parametrize("on_stopped", ["START", "REPLACE"])
@@ -78,7 +76,7 @@ def test_the_work_on_the_next_step_grows_as_the_fleet_does(pause, on_stopped):
             for number in range(count)
         ]
         policy = rolling(3 * count, pause_after=pause, on_stopped=on_stopped)
-        return len(budgets.called(lambda: describe_step(next_step(members, policy.wanted, policy), frozenset())))
+        return len(budgets.called(lambda: describe_step(next_step(members, policy), frozenset())))
 
     assert calls(400) < 5 * calls(100)
 
@@ -90,7 +88,7 @@ def test_only_members_that_are_behind_are_touched():
 
 def test_members_that_do_not_run_are_replaced_first_and_at_once():
     members = [*fleet(3, Level.REPLACE), PlannedMember("web-4", ("web-", 4, ""), Level.REPLACE, available=False)]
-    step = next_step(members, 4, rolling(4))
+    step = next_step(members, rolling(4))
     assert [member.name for member in step.delete] == ["web-4"], "another one would leave too few"
 
 
@@ -104,7 +102,7 @@ def test_a_pause_ends_the_rollout_when_enough_members_are_current_and_a_higher_o
 
 def test_a_surge_that_pauses_leaves_the_wanted_number():
     members = fleet(5, Level.REPLACE)
-    for step, _ in steps(members, 5, rolling(5, unavailable=0, surge=2, pause_after=3)):
+    for step, _ in steps(members, rolling(5, unavailable=0, surge=2, pause_after=3)):
         members = carried_out(members, step)
     assert len(members) == 5
     assert sum(not member.need for member in members) == 3
@@ -119,7 +117,7 @@ def test_scaling_down_deletes_the_highest_numbers_and_scaling_up_creates():
 def test_stopped_members_are_started_unless_they_are_kept(rests, started):
     members = [*fleet(3), PlannedMember("web-4", ("web-", 4, ""), available=False, stopped=True, rests=rests)]
     policy = rolling(4, on_stopped="KEEP")
-    assert sum(len(step.start) for step, _ in steps(members, 4, policy)) == started
+    assert sum(len(step.start) for step, _ in steps(members, policy)) == started
 
 
 def test_members_that_are_kept_stopped_are_not_missed_by_a_rollout():
@@ -130,8 +128,8 @@ def test_members_that_are_kept_stopped_are_not_missed_by_a_rollout():
 
 def test_a_rollout_waits_while_too_few_members_run():
     members = [*fleet(3, Level.REPLACE), PlannedMember("web-4", ("web-", 4, ""), available=False)]
-    assert not next_step(members, 4, rolling(4))
-    assert work_left(members, 4, rolling(4))
+    assert not next_step(members, rolling(4))
+    assert not is_done(members, rolling(4))
 
 
 def test_no_running_member_is_deleted_while_more_are_down_than_may_be():
@@ -139,7 +137,7 @@ def test_no_running_member_is_deleted_while_more_are_down_than_may_be():
         attrs.evolve(member, available=member.order[1] > 2, stopped=member.order[1] <= 2)
         for member in fleet(5, Level.REPLACE)
     ]
-    step = next_step(members, 5, rolling(5))
+    step = next_step(members, rolling(5))
     assert [member.name for member in step.delete] == ["web-1", "web-2"], "those that do not run anyway"
     assert step.create == 2
 
@@ -204,7 +202,7 @@ def test_no_step_takes_more_than_may_be_missing_whatever_happens_and_the_end_is_
     most = max(len(now), wanted + surge)
     pending = list(events)
     for _ in range(200):
-        step = next_step(now, wanted, policy)
+        step = next_step(now, policy)
         least = wanted - sum(member.rests for member in now) - policy.unavailable
         taken = [*step.delete, *step.restart]
         for trait in ("available", "running"):
@@ -213,7 +211,7 @@ def test_no_step_takes_more_than_may_be_missing_whatever_happens_and_the_end_is_
         now = carried_out(now, step)
         assert len(now) <= most
         if not step:
-            if not work_left(now, wanted, policy):
+            if is_done(now, policy):
                 break
             now = [attrs.evolve(member, available=not member.stopped, unready=False) for member in now]
         if pending:
@@ -223,6 +221,41 @@ def test_no_step_takes_more_than_may_be_missing_whatever_happens_and_the_end_is_
     assert len(now) == wanted
     behind = sum(bool(member.need) for member in now)
     assert behind == 0 if pause is None else behind <= max(0, wanted - pause)
+
+
+@given(
+    members=st.lists(
+        st.tuples(st.sampled_from(Level), st.sampled_from("bcd"), st.sampled_from(["runs", "runs", "stopped"])),
+        max_size=7,
+    ),
+    wanted=st.integers(1, 7),
+    unavailable=st.integers(0, 3),
+    surge=st.integers(0, 2),
+    pause=st.integers(0, 5),
+    shape=st.sampled_from(["ANY_SINGLE_ZONE", "BALANCED"]),
+)
+def test_a_pause_says_how_far_a_change_goes_and_not_who_is_changed_or_leaves(
+    members, wanted, unavailable, surge, pause, shape
+):
+    now = [
+        PlannedMember(
+            f"web-{number}", ("web-", number, ""), need, zone=zone, available=state == "runs", stopped=state != "runs"
+        )
+        for number, (need, zone, state) in enumerate(members, 1)
+    ]
+    places = Places(shape=shape)
+    through = rolling(wanted, unavailable=max(unavailable, 0 if surge else 1), surge=surge, places=places)
+    paused = attrs.evolve(through, pause_after=pause)
+    assert leaving(now, paused) == leaving(now, through)
+    leave = {one.id for one in leaving(now, through)}
+    now = [attrs.evolve(one, leaves=one.id in leave) for one in now]
+
+    def changed(policy: Policy) -> list[str]:
+        taken = [one for step, _ in steps(now, policy) for one in step.touched]
+        return [one.name for one in taken if not one.leaves]
+
+    every, some = changed(through), changed(paused)
+    assert set(some) == set(every[: len(some)])
 
 
 def happened(members: list[PlannedMember], event: str, index: int, *, keeps: bool) -> list[PlannedMember]:

@@ -207,3 +207,25 @@ def test_members_that_get_the_machine_type_of_their_template_are_at_most_replace
     cloud.emulator.requests.kept.clear()
     engine.update(created, program(serviceAccounts=[SERVICE_ACCOUNT]))
     assert len(cloud.calls(done)) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "known"),
+    [
+        ({"labels": {"team": "web"}}, {"memberNames", "createdCount", "shortfalls"}),
+        ({"machineType": "e2-medium"}, {"memberNames", "createdCount"}),
+        ({"onStopped": "KEEP"}, {"memberNames", "createdCount", "members", "runningCount"}),
+        (BIGGER_DISK, set()),
+        ({"count": 4}, set()),
+        ({"count": driver.UNKNOWN}, set()),
+    ],
+)
+def test_outputs_that_a_change_cannot_touch_stay_known(engine, change, known):
+    created = engine.create(FLEET, "workers", rolling(3))
+    count = change.get("count", 3)
+    predicted = engine.preview_update(created, rolling(count, **{k: v for k, v in change.items() if k != "count"}))
+    volatile = {"memberNames", "createdCount", "members", "runningCount", "shortfalls"}
+    found = {name for name in volatile if predicted.get(name, driver.UNKNOWN) != driver.UNKNOWN}
+    assert known <= found
+    assert bool(known) == bool(found)
+    assert all(predicted[name] == created.outputs[name] for name in found)

@@ -335,24 +335,67 @@ def test_a_preview_says_who_is_changed_how_and_in_how_many_batches(engine, cloud
     assert mutations(cloud) == [BULK], "a preview changes nothing"
 
 
+ALL = "at most 3 members are {}: web-001, web-002, web-003"
+
+
 @pytest.mark.parametrize(
-    "unknown",
-    [{"count": UNKNOWN}, {"updatePolicy": UNKNOWN}, {"updatePolicy": {"maxSurge": UNKNOWN}}, {"perInstanceProperties": UNKNOWN}],
-    ids=lambda unknown: next(iter(unknown)),
-)  # fmt: skip
-def test_a_preview_says_nothing_about_members_while_it_is_unknown_how_many_there_will_be(engine, unknown):
+    ("unknown", "properties", "lines", "deletes"),
+    [
+        ({"count": UNKNOWN}, {}, ["deleted"], True),
+        ({"count": UNKNOWN}, {"machineType": "e2-medium"}, ["restarted", "deleted"], True),
+        ({"updatePolicy": UNKNOWN}, {"labels": {"a": "1"}}, ["replaced"], True),
+        ({"updatePolicy": {"minimalAction": UNKNOWN, "maxUnavailable": 1}}, {"labels": {"a": "1"}}, ["replaced"], True),
+        ({"updatePolicy": {"maxSurge": UNKNOWN}}, {"machineType": "e2-medium"}, ["restarted"], False),
+        ({"updatePolicy": UNKNOWN}, {}, [], False),
+        ({"onStopped": UNKNOWN}, {}, [], False),
+    ],
+)
+def test_a_preview_says_what_may_happen_if_the_size_or_the_policy_is_not_known_yet(
+    engine, unknown, properties, lines, deletes
+):
+    created = engine.create(FLEET, "workers", rolling(3))
+    engine.preview_update(created, {**rolling(3, **properties), **unknown})
+    assert all(ALL.format(line) in said(engine) for line in lines)
+    assert (f"{next(iter(unknown))} is not known yet" in said(engine)) == bool(lines)
+    assert "batch" not in said(engine).replace("batches and other numbers", "")
+    warned = [text for severity, _, text in engine.log.messages if severity == "WARNING"]
+    assert [text for text in warned if "this update deletes at most 3 members" in text] == (warned if deletes else [])
+
+
+def test_a_preview_says_what_may_happen_to_stopped_members_if_that_is_not_known_yet(engine, cloud):
+    created = engine.create(FLEET, "workers", rolling(3))
+    stop(cloud, "web-002")
+    engine.preview_update(engine.refresh(created), {**rolling(3), "onStopped": UNKNOWN})
+    assert "at most 1 member is replaced: web-002 (stopped by somebody)" in said(engine)
+
+
+def test_a_preview_says_what_may_happen_if_the_names_of_members_are_not_known_yet(engine):
     named = {**rolling(perInstanceProperties={"a": {}, "b": {}}), "count": None, "namePattern": None}
     created = engine.create(FLEET, "workers", named)
-    engine.preview_update(
-        created, {**named, **unknown, "instanceProperties": rolling(labels={"a": "1"})["instanceProperties"]}
-    )
-    assert "What this update does" not in said(engine)
+    engine.preview_update(created, {**named, "perInstanceProperties": UNKNOWN})
+    assert "at most 2 members are deleted: a, b" in said(engine)
+
+
+@pytest.mark.parametrize(
+    ("more", "least"),
+    [
+        ({}, 3),
+        ({"networkInterfaces": [{"network": UNKNOWN}]}, 3),
+        ({"networkInterfaces": [{"network": "default", "networkIP": UNKNOWN}]}, 2),
+        ({"placement": UNKNOWN}, 2),
+    ],
+)
+def test_a_surge_is_announced_only_if_it_is_sure_that_there_is_room_for_it(engine, more, least):
+    created = engine.create(FLEET, "workers", fleet(3))
+    engine.preview_update(created, fleet(3, **BIGGER_DISK, **more))
+    assert f"at least {least} of 3 members run at any time" in said(engine)
 
 
 def test_a_preview_names_stopped_members_with_the_reason(engine, cloud):
     created = engine.create(FLEET, "workers", fleet())
     stop(cloud, "web-002", "compute.instances.preempted")
     refreshed = engine.refresh(created)
+    engine.log.messages.clear()
     engine.preview_update(refreshed, fleet())
     assert said(engine) == "what this update does: 1 member is started: web-002 (preempted)"
 

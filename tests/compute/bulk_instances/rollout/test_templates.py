@@ -7,7 +7,7 @@ from typing import Any
 from driver import failing
 from emulated import Emulated
 from programs import FLEET, PROJECT, one_at_a_time, properties
-from rollouts import BULK, DELETE, START, fail_after, instances, left_by
+from rollouts import BIGGER_DISK, BULK, DELETE, START, fail_after, instances, left_by
 
 TEMPLATES = f"projects/{PROJECT}/global/instanceTemplates"
 
@@ -54,3 +54,16 @@ def test_members_that_are_behind_a_template_that_is_gone_are_not_touched(engine,
         engine.update(left_by(failed[0], created), program(3, "medium"))
     assert "sourceInstanceTemplate: must name something that exists" in again[0].message
     assert instances(cloud, created) == before
+
+
+def test_the_way_back_from_a_pause_is_not_refused_because_of_members_that_have_the_previous_properties(engine, cloud):
+    make_templates(cloud)
+    created = engine.create(FLEET, "workers", program(4))
+    canary = {**program(4, pauseAfter=1), "instanceProperties": BIGGER_DISK}
+    paused = engine.update(created, canary)
+    cloud.emulator.requests.kept.clear()
+    engine.log.messages.clear()
+    engine.preview_update(paused, program(4, maxDeleted=1))
+    assert any("at most 4 members are replaced" in text for _, _, text in engine.log.messages)
+    engine.update(paused, program(4, maxDeleted=1))
+    assert len(cloud.calls(DELETE)) == 1

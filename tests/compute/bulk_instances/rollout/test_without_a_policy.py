@@ -42,6 +42,7 @@ def test_a_new_member_is_ready_before_the_one_that_it_replaces_leaves(engine, cl
 @pytest.mark.parametrize(("count", "at_once"), [(1, 1), (19, 1), (20, 2), (35, 3)])
 def test_a_tenth_of_the_members_change_at_a_time_and_at_least_one(engine, cloud, count, at_once):
     created = engine.create(FLEET, "workers", fleet(count))
+    engine.log.messages.clear()
     engine.preview_update(created, fleet(count, **MEDIUM))
     (said,) = _said(engine, "INFO")
     assert f"; at least {count - at_once:,} of {count:,} members run at any time" in said
