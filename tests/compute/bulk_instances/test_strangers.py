@@ -260,12 +260,14 @@ def test_an_imported_fleet_keeps_its_members_beside_a_newcomer_that_matches_its_
     stack.end_plugin()
 
 
-@pytest.mark.parametrize("fleet_id", DEFINED_BY_USER.values(), ids=DEFINED_BY_USER)
-def test_the_id_of_an_imported_fleet_is_refused_for_a_new_one_with_what_to_write(engine, fleet_id):
-    refused = engine.failures(FLEET, fleet(2, labels=ROLE, fleetId=fleet_id))
+@pytest.mark.parametrize("kind", DEFINED_BY_USER)
+def test_the_id_of_an_imported_fleet_is_refused_for_a_new_one_with_what_to_write(engine, kind):
+    refused = engine.failures(FLEET, fleet(2, labels=ROLE, fleetId=DEFINED_BY_USER[kind]))
 
     assert set(refused) == {"fleetId"}
-    for words in ("such as crew", "left out", f"pulumi import {FLEET} NAME projects/PROJECT/regions/REGION/{fleet_id}"):
+    form = {"label": "labels/KEY=VALUE", "pattern": "namePattern/PATTERN"}[kind]
+    place = "projects/PROJECT/regions/REGION"
+    for words in ("such as crew", "left out", f"pulumi import {FLEET} NAME {place}/{form}"):
         assert words in refused["fleetId"]
 
 
