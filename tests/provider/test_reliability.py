@@ -308,6 +308,7 @@ def test_what_another_resource_of_the_program_has_is_not_deleted_under_its_forme
     old = engine.create(TEMPLATE, "old", WEB)
     new = engine.import_(TEMPLATE, "new", old.id)
     assert not engine.diff(new, WEB).replaces
+    engine.log.messages.clear()
     engine.delete(old)
 
     ((urn, warning),) = [(urn, text) for severity, urn, text in engine.log.messages if severity == "WARNING"]
