@@ -403,7 +403,10 @@ def _findings(engine, row, content):
     engine.log.messages.clear()
     inputs = _inputs(row, content)
     if row.token in BASE and ":get" not in row.token and ":verify" not in row.token:
-        failures = [f"{failure.property} {failure.reason}" for failure in engine.check(row.token, "x", inputs).failures]
+        fleet_id = str(inputs.get("fleetId"))  # only fleets that exist have some forms of it
+        olds = {"fleetId": fleet_id} if "/" in fleet_id else None
+        found = engine.check(row.token, "x", inputs, olds).failures
+        failures = [f"{failure.property} {failure.reason}" for failure in found]
     else:
         try:
             failures = [f"{name} {reason}" for name, reason in engine.refusals(row.token, **inputs).items()]

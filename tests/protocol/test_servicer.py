@@ -246,7 +246,7 @@ def test_a_created_resource_can_be_refreshed_imported_and_deleted(engine, vm, to
     assert engine.diff(imported, imported.inputs).changes == rpc.DiffResponse.DIFF_NONE
     engine.next_run()
     engine.delete(created)
-    assert engine.refresh(created) is None
+    assert engine.is_gone(created)
     with failing() as failed:
         engine.import_(token, "x", created.id)
     assert failed[0].code == grpc.StatusCode.NOT_FOUND

@@ -116,7 +116,7 @@ def _assert_finished_by_the_next_run(engine, cloud, sample, kept):
     assert _made(cloud) == made, "made again"
     assert engine.diff(again, sample.inputs).changes == driver.rpc.DiffResponse.DIFF_NONE
     engine.delete(again)
-    assert engine.refresh(again) is None
+    assert engine.is_gone(again)
 
 
 def _made(cloud):

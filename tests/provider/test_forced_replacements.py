@@ -77,7 +77,7 @@ def test_a_forced_replacement_of_what_is_gone_keeps_the_new_one(engine, cloud, t
 
     _assert_kept(engine, new)
     engine.delete(new)
-    assert engine.refresh(new) is None
+    assert engine.is_gone(new)
 
 
 def test_a_later_run_that_deletes_the_old_entry_keeps_the_new_one(engine, cloud, token_and_life):
@@ -112,7 +112,7 @@ def test_a_destruction_of_both_entries_deletes_with_the_last_one(engine, cloud, 
 
     _assert_kept(engine, last)
     engine.delete(last)
-    assert engine.refresh(last) is None
+    assert engine.is_gone(last)
 
 
 def test_a_destruction_without_a_refresh_deletes(engine, cloud, token_and_life):
@@ -121,7 +121,7 @@ def test_a_destruction_without_a_refresh_deletes(engine, cloud, token_and_life):
     engine.delete(old)
     engine.delete(new)
 
-    assert engine.refresh(new) is None
+    assert engine.is_gone(new)
 
 
 def _partial(engine, cloud, token, inputs, method):
@@ -238,7 +238,7 @@ def test_a_replacement_that_deletes_first_deletes_although_an_old_entry_is_left(
     assert engine.diff(new, changed).deleteBeforeReplace
     engine.checked(ATTACHMENT, "x", changed)  # as the engine does before a replacement
     engine.delete(new)
-    assert engine.refresh(new) is None
+    assert engine.is_gone(new)
 
     made = engine.create(ATTACHMENT, "x", changed)
     engine.delete(old)
@@ -267,11 +267,11 @@ def test_an_entry_that_is_gone_keeps_nothing(engine, cloud):
     token, life = LIVES["key"]
     gone = engine.create(token, "former", life.inputs)
     life.remove(cloud)
-    assert engine.refresh(gone) is None
+    assert engine.is_gone(gone)
     other = engine.create(token, "x", life.inputs)
     engine.delete(other)
 
-    assert engine.refresh(other) is None
+    assert engine.is_gone(other)
     assert _warnings(engine) == []
 
 

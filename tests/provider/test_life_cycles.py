@@ -59,7 +59,7 @@ def test_what_is_removed_at_google_is_gone_and_can_be_deleted(engine, cloud, tok
     made = engine.create(token, "x", life.inputs)
     life.remove(cloud)
 
-    assert engine.refresh(made) is None
+    assert engine.is_gone(made)
     engine.delete(made)
 
 
@@ -69,4 +69,4 @@ def test_what_is_deleted_is_gone(engine, cloud, token, life):
     engine.delete(made)
 
     assert life.is_gone(cloud)
-    assert engine.refresh(made) is None
+    assert engine.is_gone(made)

@@ -83,7 +83,7 @@ def _assert_settled(engine, resource, inputs):
     assert engine.diff(resource, inputs).changes == NO_CHANGE
     assert engine.drift(resource) == set()
     engine.delete(resource)
-    assert engine.refresh(resource) is None
+    assert engine.is_gone(resource)
 
 
 @pytest.mark.parametrize("name", CREATIONS)
@@ -159,7 +159,7 @@ def test_an_image_that_replaced_ours_after_a_failed_read_is_not_deleted(engine, 
     cloud.change(state.id, lambda body: body.update(id="42"))
     engine.delete(state)
 
-    assert engine.refresh(state) is None
+    assert engine.is_gone(state)
     assert cloud.get(state.id) is not None
 
 
@@ -172,7 +172,7 @@ def test_a_resource_that_replaced_ours_during_a_failed_wait_is_not_deleted(engin
     cloud.change(state.id, lambda body: body.update(id="42"))
     engine.delete(state)
 
-    assert engine.refresh(state) is None
+    assert engine.is_gone(state)
     assert cloud.get(state.id) is not None
 
 

@@ -218,7 +218,7 @@ def test_another_template_of_the_same_name_is_neither_read_nor_deleted(engine, c
     created = engine.create(TEMPLATE, "web", WEB)
     cloud.change(PATH, lambda body: body.update(id="42"))
 
-    assert engine.refresh(created) is None
+    assert engine.is_gone(created)
     engine.delete(created)
     assert cloud.get(PATH) is not None
 
@@ -277,7 +277,7 @@ def test_a_resource_can_be_created_and_deleted_repeatedly(engine, token, inputs)
         made = engine.create(token, "often", inputs)
         assert engine.refresh(made) is not None
         engine.delete(made)
-        assert engine.refresh(made) is None
+        assert engine.is_gone(made)
 
 
 def _image(name):
@@ -308,6 +308,7 @@ def test_what_another_resource_of_the_program_has_is_not_deleted_under_its_forme
     old = engine.create(TEMPLATE, "old", WEB)
     new = engine.import_(TEMPLATE, "new", old.id)
     assert not engine.diff(new, WEB).replaces
+    engine.log.messages.clear()
     engine.delete(old)
 
     ((urn, warning),) = [(urn, text) for severity, urn, text in engine.log.messages if severity == "WARNING"]
@@ -368,6 +369,6 @@ def test_what_is_created_under_a_new_name_after_it_was_gone_is_used(engine, clou
     cloud.delete(PATH)
     cloud.clock.advance(5.0)
     engine.next_run()
-    assert engine.refresh(old) is None
+    assert engine.is_gone(old)
 
     assert engine.create(TEMPLATE, "new", WEB).id == PATH

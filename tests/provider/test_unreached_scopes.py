@@ -129,7 +129,7 @@ def test_an_empty_page_is_no_trouble(clocked_engine, engine, cloud):
     for name, member in zip(member_names(created), created.outputs["members"], strict=True):
         cloud.emulator.store.delete(instance_path(name, member["zone"]))
 
-    assert clocked_engine.refresh(created) is None
+    assert clocked_engine.is_gone(created)
 
 
 def test_members_that_appear_to_be_missing_after_a_creation_keep_its_state(engine, cloud):

@@ -255,6 +255,11 @@ class Engine:
             return None
         return Resource(resource.urn, done.id, plain(done.inputs), plain(done.properties))
 
+    def is_gone(self, resource: Resource) -> bool:
+        """Return whether a refresh finds nothing of a resource: it is gone, or a fleet that has lost all its members."""
+        found = self.refresh(resource)
+        return found is None or found.outputs.get("members") == []
+
     def drift(self, resource: Resource) -> set[str]:
         """Refresh a resource; return the paths that drifted.
 

@@ -228,16 +228,17 @@ def test_a_stopped_named_member_that_the_program_no_longer_names_leaves(stack, c
 
 
 def test_a_surplus_member_and_a_stopped_one_do_not_cancel_out(stack, cloud):
-    inputs = fleet(3, labels={"role": "worker"}, fleetId="labels/role=worker")
+    inputs = fleet(3)
     stack.run("up", inputs)
-    cloud.change(cloud.make_instance("web-777"), lambda body: body.update(labels={"role": "worker"}))
+    stack.crash("up", fleet(4), None, "after")
+    cloud.emulator.operations.settle()
     stop(cloud, "web-002")
     stack.refresh()
     assert stack.preview(inputs)
     stack.run("up", inputs)
 
     assert {body["status"] for body in _instances(cloud).values()} == {"RUNNING"}
-    assert _instances(cloud).keys() == {"web-001", "web-003", "web-777"}
+    assert _instances(cloud).keys() == {"web-001", "web-003", "web-004"}
     assert not stack.preview(inputs)
 
 

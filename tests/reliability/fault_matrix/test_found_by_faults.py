@@ -112,7 +112,7 @@ def test_what_google_still_returns_is_not_taken_for_deleted(engine, cloud, token
 
     assert "not there" in failed[0].message
     engine.delete(made)
-    assert engine.refresh(made) is None
+    assert engine.is_gone(made)
 
 
 def test_an_imported_attachment_with_a_customers_key_needs_no_replacement(engine, cloud):

@@ -36,6 +36,7 @@ from gcpx.compute.bulk_instances.fleet import (
     RegionZones,
     fleet_values,
     is_tracked,
+    membership_labels,
     region_of,
     without_deleted,
 )
@@ -163,10 +164,11 @@ class BulkInstances(InProject):
     def creation_failures(self, inputs: dict[str, Any]) -> list[Failure]:
         """Refuse the IDs of imported fleets: what they match was there before, and a new fleet has what it creates."""
         fleet_id = text(fleet_values(inputs), "fleetId")
+        form = "labels/KEY=VALUE" if membership_labels(fleet_id) else "namePattern/PATTERN"
         words = (
             "must be a label value, such as crew, or be left out, because only imported fleets have an ID of this form; to "
             f"manage instances that exist, import them with `pulumi import {self.token} NAME "
-            f"projects/PROJECT/regions/REGION/{fleet_id}`"
+            f"projects/PROJECT/regions/REGION/{form}`"
         )
         return [] if is_tracked(fleet_id) else [Failure("fleetId", words)]
 
