@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from gcpx.compute.bulk_instances.capacity import Demand, FleetSize, with_fallback, with_members
+from gcpx.compute.bulk_instances.capacity import FleetSize, with_fallback, with_members
 from gcpx.compute.bulk_instances.changes import LABELS, ON_STOPPED, REFRESHED, RELEASED, Setting, Target
-from gcpx.compute.bulk_instances.creation import Creation, create_instances, members_after, report_shortfall
+from gcpx.compute.bulk_instances.creation import Creation, Demand, create_instances, report_shortfall
 from gcpx.compute.bulk_instances.fleet import (
     GENERATION_LABEL,
     FailedRequest,
@@ -732,7 +732,7 @@ class Rollout:
             if creation.refusal is not None:  # the state keeps the outputs of the last creation that was accepted
                 raise creation.refusal
             self.touched, existing = True, len(kept)
-            self.members = kept = members_after(self.context, self.fleet, known, creation.created, creation.outcomes)
+            self.members = kept = creation.list_members(known)
             ids = {member["id"] for member in known}
             made = zones_of(member for member in kept if member["id"] not in ids)
             self._full |= {zone for zone, number in demand.zones.items() if made[zone] < number}
@@ -740,7 +740,7 @@ class Rollout:
             if len(kept) - existing < demand.count:
                 short = creation
             else:
-                creation = creation.completed()
+                creation.complete()
                 self.context.progress(f"{demand.count:,}/{demand.count:,} instances created")
             self.creation = creation if self.room is None else self.creation
         created = len(kept) - before
