@@ -37,8 +37,8 @@ from gcpx.compute.bulk_instances.shortfalls import (
     shortfall_outputs,
     why_missing,
 )
-from gcpx.compute.bulk_instances.zones import beside, in_zones
-from gcpx.compute.operations import Operation, Outcome
+from gcpx.compute.bulk_instances.zones import Places, beside, in_zones
+from gcpx.compute.operations import Operation, Outcome, created_instances
 from gcpx.errors import RUN_AGAIN, ProviderError, safe_message, sentences
 from gcpx.gcp.errors import ApiError, Unfinished
 from gcpx.model.fields import nested, text
@@ -214,6 +214,7 @@ class Creation:
         demand: the instances to create.
         attempts: the ways to create them, in their order.
         minimum: the fewest members that the fleet may have in the end.
+        places: where the fleet may have members.
         names: the wanted names of instances that do not exist yet.
         members: the members as they were last listed.
         created: how many instances were created.
@@ -232,6 +233,7 @@ class Creation:
     demand: Demand
     attempts: list[Attempt]
     minimum: int
+    places: Places
     names: list[str]
     members: list[Instance]
     created: int = 0
@@ -253,6 +255,7 @@ class Creation:
             demand=demand,
             attempts=attempts_for(inputs, demand),
             minimum=FleetSize.of(inputs).minimum,
+            places=Places.of(inputs),
             names=demand.names,
             members=existing,
         )
@@ -279,6 +282,11 @@ class Creation:
     def missing(self) -> int:
         """How many instances do not exist yet."""
         return self.demand.count - self.created
+
+    @property
+    def in_zones(self) -> Counter[str]:
+        """How many instances were created, by the names of their zones."""
+        return sum((created_instances(outcome.per_location) for outcome in self.outcomes), Counter())
 
     def _begin(self, attempt: Attempt) -> None:
         """Before an attempt that follows others, look what these have created, whatever they said."""
@@ -311,7 +319,7 @@ class Creation:
             if created < batch.count:
                 pinned = self.demand.zone is not None
                 reasons = why_missing(
-                    self.context, self.fleet, insert.body, outcome, batch.count - created, pinned=pinned
+                    self.context, self.fleet, insert.body, outcome, batch.count - created, self.places, pinned=pinned
                 )
                 self.missing_for |= reasons  # the same instances may be missing after several attempts
                 self.error, self.stopped = outcome.error, not any(reason.is_shortage for reason in reasons)

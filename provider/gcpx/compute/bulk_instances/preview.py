@@ -42,8 +42,7 @@ def names_in_words(names: Iterable[str], unnamed: int = 0) -> str:
 def describe_step(step: Step, unfollowed: Container[str]) -> str:
     """Describe what a step does: `replacing web-1, web-2, starting web-7`; `unfollowed` as `without_followers` gives it."""
     replaced = [member for member in _replaced(step) if member.id not in unfollowed]
-    followed = {member.id for member in replaced}
-    surplus = [member for member in step.delete if member.id not in followed]
+    surplus = surplus_of(step, unfollowed)
     parts = [
         _doing("replacing", replaced),
         _doing("deleting", surplus),
@@ -55,6 +54,12 @@ def describe_step(step: Step, unfollowed: Container[str]) -> str:
         else "",
     ]
     return ", ".join(filter(None, parts))
+
+
+def surplus_of(step: Step, unfollowed: Container[str]) -> list[PlannedMember]:
+    """Return the members that a step deletes and that no new ones replace."""
+    followed = {member.id for member in _replaced(step) if member.id not in unfollowed}
+    return [member for member in step.delete if member.id not in followed]
 
 
 def _doing(what: str, members: list[PlannedMember]) -> str:
@@ -368,7 +373,7 @@ def describe_drift(inputs: BulkInstancesValues, outputs: BulkInstancesValues) ->
         return ""
     names = names_in_words(f"{member.name} ({', '.join(member.differs)})" for member in changed)
     verb = "members differs" if len(changed) == 1 else "members differ"
-    back = "; `pulumi up` sets back what the next preview names" if any(map(spec.set_back, changed)) else ""
+    back = "; `pulumi up` sets back what its preview names" if any(map(spec.set_back, changed)) else ""
     refused = {
         member.name: [name for name in member.differs if name not in spec.set_back(member)] for member in changed
     }

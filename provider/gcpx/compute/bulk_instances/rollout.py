@@ -11,6 +11,7 @@ import attrs
 from gcpx.compute.bulk_instances.capacity import FleetSize, with_fallback, with_members
 from gcpx.compute.bulk_instances.changes import LABELS, ON_STOPPED, REFRESHED, RELEASED, Setting, Target
 from gcpx.compute.bulk_instances.creation import Creation, Demand, create_instances, report_shortfall
+from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
 from gcpx.compute.bulk_instances.fleet import (
     GENERATION_LABEL,
     FailedRequest,
@@ -28,14 +29,22 @@ from gcpx.compute.bulk_instances.member import Member, members_of_state
 from gcpx.compute.bulk_instances.names import free_names, runs_out
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, last_members, live_fleet, unread_fleet
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, deleted_by, next_step, steps, work_left
-from gcpx.compute.bulk_instances.preview import describe_step, names_in_words, names_to_come, new_of, without_followers
+from gcpx.compute.bulk_instances.preview import (
+    describe_step,
+    names_in_words,
+    names_to_come,
+    new_of,
+    surplus_of,
+    without_followers,
+)
 from gcpx.compute.bulk_instances.shortfalls import is_shortage
 from gcpx.compute.bulk_instances.spec import RollingAction, is_only_action
 from gcpx.compute.bulk_instances.zones import Places, zones_of
 from gcpx.errors import CancelledError, Interrupted, ProviderError, safe_message, sentences
 from gcpx.gcp.errors import ApiError, NotFound, PreconditionFailed, Unfinished
 from gcpx.gcp.request import COMPUTE, Request, segment
-from gcpx.model.fields import chosen, nested
+from gcpx.model.diff import diff
+from gcpx.model.fields import chosen, nested, object_type
 from gcpx.model.links import name_of
 from gcpx.model.resource import Context, PartialError, State
 
@@ -493,7 +502,8 @@ class Rollout:
         unstarted: stopped members that could not be started, with Google's errors.
         goes_on: whether it goes on with the other members when something has failed for one.
         existed: how many members existed before it.
-        deleted: how many members it has deleted.
+        deleted: the names of the members that it has deleted, by ID.
+        surplus: those of them that no new members replace.
     """
 
     context: Context
@@ -511,7 +521,10 @@ class Rollout:
     unstarted: list[FailedRequest] = attrs.Factory(list)
     goes_on: bool = True
     existed: int = 0
-    deleted: int = 0
+    deleted: dict[str, str] = attrs.Factory(dict)
+    surplus: list[str] = attrs.Factory(list)
+    _seen: dict[str, str] = attrs.Factory(dict)
+    """The names of all members that were there before a batch, by ID."""
     _starts: Counter[str] = attrs.Factory(Counter)
     _refreshed: set[str] = attrs.Factory(set)
     _full: set[str] = attrs.Factory(set)
@@ -529,22 +542,40 @@ class Rollout:
         )
 
     def run(self) -> None:
-        """Bring the members to the goal, or to the pause of the policy.
+        """Bring the members to the goal, or to the pause of the policy, and say who is gone.
 
         Raises:
             FailedMembersError: something has failed for some members.
             ProviderError: a step failed; `members` may be out of date.
         """
+        try:
+            self._run()
+        finally:
+            known = {str(member["id"]) for member in self.members} | self.deleted.keys() | self.changes.failures.keys()
+            taken = [name for key, name in self._seen.items() if key not in known]
+            for names, how in (
+                (sorted(self.surplus, key=name_order), "deleted"),
+                (taken, "deleted by somebody else during this update"),
+            ):
+                if names:
+                    was = "member was" if len(names) == 1 else "members were"
+                    self.context.inform(f"{len(names):,} {was} {how}: {names_in_words(names)}")
+
+    def _run(self) -> None:
         course = [step for step, _ in steps(self._planned(), *self._size)]
         planned, unfollowed = len(course), without_followers(course, names_to_come(self.context, self.goal.inputs))
         for number in range(1, planned * 2 + _MORE_STEPS):
+            self._seen |= {str(member["id"]): member["name"] for member in self.members}
             step = self._next_step()
             if not step:
                 break
             self._hold_limit(len(step.delete))
+            if number > planned:  # others have changed what there is to do
+                planned = number - 1 + sum(1 for _ in steps(self._planned(), *self._size))
             if planned > 1:
-                self.progress.begin(f"batch {number} of {max(number, planned)}", describe_step(step, unfollowed))
+                self.progress.begin(f"batch {number} of {planned}", describe_step(step, unfollowed))
             self._carry_out(step)
+            self.surplus += [self.deleted[item.id] for item in surplus_of(step, unfollowed) if item.id in self.deleted]
         else:
             raise RolloutError(
                 f"members of {self.fleet.id} keep disappearing: {len(self.members):,} of {self.goal.policy.wanted:,} "
@@ -597,7 +628,7 @@ class Rollout:
         There may be more of them than at the beginning, for example because members have stopped meanwhile.
         """
         if more:
-            self.goal.policy.require_few_deletions(self.deleted + more, self.existed)
+            self.goal.policy.require_few_deletions(len(self.deleted) + more, self.existed)
 
     def _next_step(self) -> Step:
         """Plan the next step; an empty one ends the rollout."""
@@ -672,15 +703,13 @@ class Rollout:
             self.goal = self.goal.without_action(restarted)
         left = self.changes.delete(instances(step.delete)) if step.delete else []
         gone = _without(instances(step.delete), left)
-        self.deleted += len(gone)
+        self.deleted |= {str(member["id"]): member["name"] for member in gone}
+        self.members = self._known(_without(self.members, gone))
         to_create = max(0, step.create - len(left))
         if to_create:
             self._create(to_create, gone)
-        else:
-            # A deletion whose result is not known may have deleted the member.
-            self.members = (
-                self.fleet.members(self.context) if begun or left else self._known(_without(self.members, gone))
-            )
+        elif begun or left:  # a deletion whose result is not known may have deleted the member
+            self.members = self.fleet.members(self.context)
         if to_create or begun:
             untouched = by_id.keys() - {member.id for member in begun}
             self.members = self.readiness.wait(self.members, untouched)
@@ -719,10 +748,10 @@ class Rollout:
         """Create instances; `deleted` are the members that the same step has deleted.
 
         If Google has room for fewer, what exists then is the most there can be. A rollout goes on with that if each
-        member that it took away got a successor.
+        member that it took away got a successor. A member that somebody else deletes meanwhile was created, or existed.
         """
-        kept = _without(self.members, deleted)
-        before, known, short = len(kept), [*kept, *deleted], None
+        kept = self.members
+        before, known, created, short = len(kept), [*kept, *deleted], 0, None
         for demand in instances_to_create(self.context, self.goal, kept, deleted, count, self._zones):
             try:
                 creation = create_instances(self.context, self.fleet, self.goal.inputs, kept, demand)
@@ -731,22 +760,23 @@ class Rollout:
                 raise
             if creation.refusal is not None:  # the state keeps the outputs of the last creation that was accepted
                 raise creation.refusal
-            self.touched, existing = True, len(kept)
+            self.touched = True
             self.members = kept = creation.list_members(known)
             ids = {member["id"] for member in known}
-            made = zones_of(member for member in kept if member["id"] not in ids)
+            new = [member for member in kept if member["id"] not in ids]
+            made = creation.in_zones | zones_of(new)
             self._full |= {zone for zone, number in demand.zones.items() if made[zone] < number}
             known = [*kept, *deleted]
-            if len(kept) - existing < demand.count:
+            created += max(len(new), creation.created)
+            if creation.missing and len(new) < demand.count:
                 short = creation
             else:
                 creation.complete()
                 self.context.progress(f"{demand.count:,}/{demand.count:,} instances created")
             self.creation = creation if self.room is None else self.creation
-        created = len(kept) - before
         if short is None or created >= count:
             return
-        self.creation, self.room = short, len(kept)
+        self.creation, self.room = short, before + created
         replaces = any(member.need is Level.REPLACE and not member.blocked for member in self._planned())
         if created < len(deleted) or (short.stopped and replaces):
             raise RolloutError(f"{created:,} of {count:,} instances could be created{self._why_less}")
@@ -768,6 +798,11 @@ class Rollout:
         if self.creation.explanation:
             return f":\n{self.creation.explanation}"
         return f": {self.creation.error}" if self.creation.error else ""
+
+
+_FORWARD_OR_BACK: Final = (
+    "`pulumi up` goes on to the new properties; to go back, restore the previous program and run `pulumi up --refresh`"
+)
 
 
 @attrs.frozen
@@ -850,8 +885,18 @@ class FleetUpdate:
         return PartialError(self._live_or_unread(rollout), f"{safe_message(error)}\n{self._reached(rollout)}")
 
     def _may_roll_back(self, rollout: Rollout) -> bool:
-        """Return whether a failure is rolled back; an update that only sets back or restarts has nothing to go back to."""
-        return rollout.goal.policy.rolls_back and not is_only_action(self.context.changed)
+        """Return whether a failure is rolled back; an update that only heals, grows or restarts has nothing to go back to.
+
+        After a refresh, members that are missing show as a change of their number.
+        """
+        named = nested(self.old, "perInstanceProperties")
+        changed = [change.path for change in diff(object_type(BulkInstancesModel), self.old, self.new, {})]
+        others = [
+            path
+            for path in changed
+            if path[0] not in {"count", "perInstanceProperties"} or (path[1:2] and path[1] in named)
+        ]
+        return rollout.goal.policy.rolls_back and not is_only_action(others)
 
     def _rolled_back(self, rollout: Rollout, error: ProviderError, before: list[Instance]) -> Exception:
         """Bring the members that were changed back to the old inputs; if some were replaced, the state has to know."""
@@ -865,23 +910,23 @@ class FleetUpdate:
         except ProviderError as failure:
             rollout.creating = back.creating
             words = f"the rollout failed: {safe_message(error)}\nIt could not be rolled back: {safe_message(failure)}"
-            return PartialError(self._live_or_unread(rollout), f"{words}\n{self._reached(rollout)}")
+            return PartialError(self._live_or_unread(rollout), f"{words}\n{self._reached(rollout, _FORWARD_OR_BACK)}")
         rolled_back = _RolledBackError(error)
         has_same_members = {member["id"] for member in back.members} == {member["id"] for member in before}
         if has_same_members and not back.creating:
             return rolled_back
         return PartialError(self._state(back, self.old, back.goal.drift(back.members)), str(rolled_back), {**self.old})
 
-    def _reached(self, rollout: Rollout) -> str:
+    def _reached(self, rollout: Rollout, next_step: str = "run `pulumi up` to go on from there") -> str:
         """Say how far a rollout got, and what to do next."""
         try:
-            members, at_least = self.fleet.members(self.context), ""
+            members, last = self.fleet.members(self.context), ""
         except ProviderError:
-            members, at_least = rollout.members, "at least "
+            members, last = rollout.members, "as far as gcpx knows, "
         current = sum(rollout.goal.is_current(member) for member in members)
         return (
-            f"{at_least}{len(members):,} of {rollout.goal.policy.wanted:,} members exist, and {current:,} of them "
-            f"{'has' if current == 1 else 'have'} the new properties; run `pulumi up` to go on from there"
+            f"{last}{len(members):,} of {rollout.goal.policy.wanted:,} members exist, and {current:,} of them "
+            f"{'has' if current == 1 else 'have'} the new properties; {next_step}"
         )
 
     def _state(self, rollout: Rollout, inputs: BulkInstancesValues, drift: Mapping[str, list[str]]) -> State:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import attrs
 
 from gcpx.compute.bulk_instances.fleet import Fleet
+from gcpx.compute.bulk_instances.zones import Places
 from gcpx.compute.operations import Operation, Outcome
 from gcpx.errors import safe_message, without_stop
 from gcpx.gcp.errors import ApiError, PermissionDenied, QuotaExceeded
@@ -82,6 +83,7 @@ class Reason:
         zones_with_room: the names of the zones that have capacity, according to Google.
         quota: the quota that is used up, if Google names it.
         is_pinned: whether the instances come back in the zone of those that they replace.
+        shape: the target shape of the location policy, if this is what keeps members out of the zones with room.
         message: Google's message for one of the instances.
     """
 
@@ -92,6 +94,7 @@ class Reason:
     zones_with_room: tuple[str, ...] = ()
     quota: Quota | None = None
     is_pinned: bool = False
+    shape: str = ""
     message: str = attrs.field(default="", eq=False)
 
     @property
@@ -181,7 +184,14 @@ def _plain(code: str) -> str:
 
 
 def why_missing(
-    context: Context, fleet: Fleet, body: Mapping[str, Any], outcome: Outcome, missing: int, *, pinned: bool
+    context: Context,
+    fleet: Fleet,
+    body: Mapping[str, Any],
+    outcome: Outcome,
+    missing: int,
+    places: Places,
+    *,
+    pinned: bool,
 ) -> Counter[Reason]:
     """Return why a bulk creation created fewer instances than its body asks for: how many for each reason.
 
@@ -194,6 +204,7 @@ def why_missing(
         body: the request (REST JSON), whose machine type stands in for one that Google does not name.
         outcome: how it ended; without an operation if Google refused it.
         missing: how many instances it did not create.
+        places: where the fleet may have members.
         pinned: `is_pinned` of the reasons.
     """
     whole = reason_of_error(outcome.error) if outcome.error else Reason()
@@ -217,7 +228,16 @@ def why_missing(
     for reason, count in (found or {whole: missing}).items():
         quota = _with_usage(context, fleet, reason.quota) if reason.quota else None
         machine_type = reason.machine_type or asked
-        completed[attrs.evolve(reason, quota=quota, machine_type=machine_type, is_pinned=pinned)] += count
+        are_allowed = bool(reason.zones_with_room) and all(map(places.allows, reason.zones_with_room))
+        completed[
+            attrs.evolve(
+                reason,
+                quota=quota,
+                machine_type=machine_type,
+                is_pinned=pinned,
+                shape=places.shape if are_allowed else "",
+            )
+        ] += count
     return completed
 
 
@@ -303,6 +323,14 @@ def _explained(reason: Reason) -> str:
     return _EXPLAINED[reason.cause](reason)
 
 
+_OF_SHAPES: Final[Mapping[str, str]] = {
+    "ANY": "try again later",
+    "ANY_SINGLE_ZONE": "let members be in several zones, with the target shape ANY or BALANCED",
+    "BALANCED": "let the members be spread less evenly, with the target shape ANY",
+}
+"""What helps if the zones with room are allowed already."""
+
+
 def _stock_out(reason: Reason) -> str:
     found = f"no capacity{f' for {reason.machine_type}' if reason.machine_type else ''}"
     if reason.is_pinned:
@@ -311,7 +339,8 @@ def _stock_out(reason: Reason) -> str:
     if not reason.zones_with_room:
         return f"{found}: allow other zones with locationPolicy, allow other machine types with instanceFlexibilityPolicy, or add fallbacks"
     zones = ", ".join(reason.zones_with_room)
-    return f"{found}, but Google reported room in {zones}: allow these zones with locationPolicy, or name them in fallbacks"
+    advice = _OF_SHAPES.get(reason.shape, "allow these zones with locationPolicy")
+    return f"{found}, but Google reported room in {zones}: {advice}, or name them in fallbacks"
 
 
 def _quota_advice(reason: Reason) -> str:
