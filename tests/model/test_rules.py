@@ -217,6 +217,11 @@ CASES = {
     ),
     "BulkInstances: fallback_labels_can_be_set": ({"sourceInstanceTemplate": "t", "fleetId": "namePattern/web-###", "instanceProperties": {"labels": {"a": None}}, "fallbacks": [{"zones": ["us-east1-c"]}]}, {"sourceInstanceTemplate": "t", "fleetId": "namePattern/web-###", "instanceProperties": {"labels": None}, "fallbacks": [{"zones": ["us-east1-c"]}]}, "instanceProperties.labels"),
     "BulkInstances: placement_has_room_for_all": ({"placement": {"policies": ["a", "b"], "membersPerPolicy": 2}}, {"placement": {"policies": ["a"], "membersPerPolicy": 2}}, "placement.policies"),
+    "BulkInstances: zones_have_room_for_all": (
+        {"locationPolicy": {"targetShape": "ANY", "locations": {"zones/us-east1-b": {"constraints": {"maxCount": 1}}, "zones/us-east1-c": {"constraints": {"maxCount": 2}}}}},
+        {"locationPolicy": {"targetShape": "ANY", "locations": {"zones/us-east1-b": {"constraints": {"maxCount": 1}}, "zones/us-east1-c": {"constraints": {"maxCount": 1}}}}},
+        "locationPolicy.locations",
+    ),
     "BulkInstances: placement_groups_stay_in_one_zone": ({"placement": {"policies": ["a"]}, "fallbacks": [{"machineType": "n2-standard-2"}]}, {"placement": {"policies": ["a"]}, "locationPolicy": {"targetShape": "BALANCED"}}, "locationPolicy.targetShape"),
     "InstanceSelection: selected_machine_types_are_bare_names": ({"machineTypes": ["n2-standard-4"]}, {"machineTypes": ["n2-standard-4", "zones/us-east1-b/machineTypes/e2-small"]}, "machineTypes[1]"),
     "Fallback.machineType form": ({"machineType": "n2-standard-2"}, {"machineType": "n2 standard"}),
@@ -330,6 +335,7 @@ PLACES = {
 }
 """Where to put an object if another rule refuses the case's content at the object's shortest path."""
 SURROUNDINGS = {
+    "LocationConstraints": {"locationPolicy": {"locations": {"zones/us-east1-c": {}}}},
     "PerInstanceProperties": {"namePattern": None, "count": None},
     **{name: {"sourceInstance": "zones/z/instances/i", "properties": None} for name in ("DiskInstantiationConfig", "SourceInstanceParams")},
 }  # fmt: skip

@@ -217,8 +217,10 @@ class OperationBatch:
         watch = OperationsWatch(self.operations, context, context.end(self.timeout))
         for ended in watch.rounds([item for item in started if not item.is_settled]):
             if ended:
-                settled = sum(item.is_settled for item in started)
-                context.progress(f"{settled:,}/{len(started):,} {self.done}")
+                failed = sum(item.error is not None for item in started)
+                done = sum(item.is_settled for item in started) - failed
+                more = f", {failed:,} failed" if failed else ""
+                context.progress(f"{done:,}/{len(started):,} {self.done}{more}")
         return [item.error for item in started]
 
     def _send_all(self, context: Context, requests: Sequence[BatchRequest]) -> list[Started]:

@@ -8,8 +8,7 @@ import pytest
 from fleets import set_limits
 from programs import PROJECT, fleet
 
-from gcpx.compute.bulk_instances.capacity import Demand
-from gcpx.compute.bulk_instances.creation import create_instances
+from gcpx.compute.bulk_instances.creation import Demand, create_instances
 from gcpx.compute.bulk_instances.fleet import Fleet
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.settings import Settings
@@ -44,7 +43,7 @@ def test_a_fleet_with_a_pattern_gets_wanted_names_in_a_wanted_zone(create, cloud
     labels = {"gcpx-generation": "two"}
     creation, members = create(fleet(3, locationPolicy=policy), count=2, names=["web-007", "web-009"], zone="us-east1-c", labels=labels)  # fmt: skip
 
-    assert (creation.created, creation.error, creation.shortfalls) == (2, None, [])
+    assert (creation.created, creation.error, creation.outputs["shortfalls"]) == (2, None, [])
     assert _places(members) == {"web-007": "us-east1-c", "web-009": "us-east1-c"}
     assert all(member["labels"].items() >= {"gcpx-bulk": "crew", **labels}.items() for member in members)
     (body,) = (entry["body"] for entry in cloud.requests(BULK))
@@ -67,7 +66,7 @@ def test_fallbacks_in_other_zones_are_not_tried_for_a_wanted_zone(create, cloud)
     creation, members = create(fleet(3, fallbacks=fallbacks), count=2, names=["web-001", "web-002"], zone="us-east1-c")
 
     assert len(members) == 1
-    assert [item["zone"] for item in creation.shortfalls] == ["us-east1-c", "us-east1-c"]
+    assert [item["zone"] for item in creation.outputs["shortfalls"]] == ["us-east1-c", "us-east1-c"]
     assert len(cloud.requests(BULK)) == 2
     assert creation.error is not None
 

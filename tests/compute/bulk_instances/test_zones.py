@@ -153,3 +153,16 @@ def test_members_go_to_the_other_zones_if_google_refuses_the_one_with_the_fewest
         {"zones": [{"zone": f"zones/{D}"}]},
         {"zones": [{"zone": f"zones/{B}"}]},
     ]
+
+
+def test_a_stock_out_does_not_advise_zones_that_are_allowed(stack, cloud):
+    stack.run("up", fleet(2, minCount=1))
+    (zone,) = _zones(cloud)
+    set_limits(cloud, zones={zone: 2})
+    stack.run("up", fleet(4, minCount=1))
+
+    others = ", ".join(sorted({B, C, D} - {zone}))
+    assert stack.warnings[0].endswith(
+        f"no capacity for e2-small, but Google reported room in {others}: let members be in several zones, with the target "
+        "shape ANY or BALANCED, or name them in fallbacks"
+    )

@@ -1,21 +1,16 @@
-"""Where a fleet gets its instances: its size, alternative machine types, fallbacks, and compact placement.
-
-From these follow the alternatives of a creation, and the requests of each alternative.
-"""
+"""Where a fleet gets its instances: its size, alternative machine types, fallbacks, and compact placement."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import attrs
 
 from gcpx.compute.bulk_instances.fleet import FALLBACK_LABEL, Instance
-from gcpx.compute.bulk_instances.zones import beside, in_zones
 from gcpx.compute.instance_properties.disks import AttachedDisk
 from gcpx.compute.instance_properties.machines import MACHINE_TYPE, ReservationAffinity
 from gcpx.compute.reference import NAME, PLACEMENT_POLICIES, rest
@@ -58,14 +53,6 @@ class FleetSize:
         count, minimum = as_integer(inputs.get("count")), as_integer(inputs.get("minCount"))
         wanted = len(nested(inputs, "perInstanceProperties")) if count is None else count
         return cls(wanted, wanted if minimum is None or is_parked(inputs) else minimum)
-
-    def request_minimum(self, missing: int, existing: int) -> int:
-        """Return the `minCount` of a request that creates the missing instances in addition to the existing ones.
-
-        A request that creates nothing may succeed only if the fleet's minimum is 0.
-        """
-        at_least = min(1, self.minimum)
-        return min(missing, max(at_least, self.minimum - existing))
 
 
 def is_parked(inputs: BulkInstancesValues) -> bool:
@@ -186,66 +173,10 @@ class Fallback(Record):
     )
 
 
-@attrs.frozen(kw_only=True)
-class Demand:
-    """Instances to create.
-
-    Attributes:
-        count: how many.
-        names: their names; empty if the fleet's name pattern gives them.
-        zone: the name of their zone; None if the fleet's location policy chooses it.
-        zones: how many each zone gets, so that the fleet stays spread as wanted; empty if Google chooses.
-        others: how many each zone gets if these have no room.
-        existing: how many members each zone has, for the zones' limits.
-        labels: labels in addition to those of the inputs, such as the generation.
-        begun: whether an interrupted run has begun to create them.
-    """
-
-    count: int
-    names: list[str] = attrs.Factory(list)
-    zone: str | None = None
-    zones: Mapping[str, int] = attrs.Factory(dict)
-    others: Mapping[str, int] = attrs.Factory(dict)
-    existing: Counter[str] = attrs.Factory(Counter)
-    labels: dict[str, str] = attrs.Factory(dict)
-    begun: bool = False
-
-
 MOST_INSTANCES: Final = 1500
 """The most instances that Google allows in any compact placement policy."""
 DEFAULT_SIZE: Final = 150
 """The size of groups if the user sets none; policies with a maximum distance of 1 allow fewer."""
-
-
-@attrs.define
-class PlacementGroup:
-    """The members that share one placement policy.
-
-    Attributes:
-        policy: the policy's name.
-        free: how many more members the group may have.
-        zone: the name of the zone that its members are in; None if it has none.
-    """
-
-    policy: str
-    free: int
-    zone: str | None
-
-
-def placement_groups(inputs: BulkInstancesValues, members: list[Instance]) -> list[PlacementGroup]:
-    """Return the groups of a fleet in the order of its policies; empty if it has no `placement`."""
-    placement = nested(inputs, "placement")
-    size = as_integer(placement.get("membersPerPolicy")) or DEFAULT_SIZE
-    return [_group(name_of(policy), size, members) for policy in placement.get("policies") or ()]
-
-
-def _group(policy: str, size: int, members: list[Instance]) -> PlacementGroup:
-    zones = [name_of(member["zone"]) for member in members if policy in _policies(member)]
-    return PlacementGroup(policy, max(0, size - len(zones)), zones[0] if zones else None)
-
-
-def _policies(member: Instance) -> Iterator[str]:
-    return (name_of(link) for link in member.get("resourcePolicies") or ())
 
 
 @rule("policies must not repeat a policy", PLACEMENT_POLICIES)
@@ -294,6 +225,11 @@ def placement_has_room_for_all(values: BulkInstancesValues) -> list[Failure]:
     return [Failure(("placement", "policies"), words)]
 
 
+def size_of_groups(values: BulkInstancesValues) -> int:
+    """Return how many members may share one placement policy."""
+    return as_integer(nested(values, "placement").get("membersPerPolicy")) or DEFAULT_SIZE
+
+
 def placement_room(values: BulkInstancesValues) -> int | None:
     """Return how many members fit into the groups of a fleet; None if it has none, or if that is not known."""
     placement = nested(values, "placement")
@@ -324,53 +260,8 @@ def placement_groups_stay_in_one_zone(values: BulkInstancesValues) -> list[Failu
     return failures
 
 
-_OWN: Final = -1
-"""The index of the alternative with the fleet's own properties."""
-
-
-@attrs.frozen(kw_only=True)
-class Alternative:
-    """One way to create instances.
-
-    Attributes:
-        name: what it is called in messages: `fallbacks[0]`, or empty for the fleet's own properties.
-        inputs: the fleet's inputs with what the fallback changes.
-        labels: the labels that show which fallback a member was created with.
-        is_last: whether no other alternative follows.
-        is_tentative: whether the next one follows whatever Google answers, because the zones were chosen by gcpx.
-    """
-
-    name: str = ""
-    inputs: BulkInstancesValues
-    labels: dict[str, str] = attrs.Factory(dict)
-    is_last: bool = False
-    is_tentative: bool = False
-
-    @property
-    def index(self) -> int:
-        """The index of the fallback; -1 for the fleet's own properties."""
-        return index_of_fallback(self.labels.get(FALLBACK_LABEL, ""))
-
-
-def alternatives(inputs: BulkInstancesValues, demand: Demand) -> list[Alternative]:
-    """List the alternatives to create instances in their order; fallbacks without the wanted zone are left out."""
-    anywhere = beside(inputs, demand.existing)
-    placed = in_zones(inputs, demand.count, demand.zones) if demand.zones else anywhere
-    elsewhere = (
-        [Alternative(name="other zones", inputs=in_zones(inputs, demand.count, demand.others))] if demand.others else []
-    )
-    found = [Alternative(inputs=placed, is_tentative=bool(elsewhere)), *elsewhere, *(
-        Alternative(
-            name=f"fallbacks[{index}]",
-            inputs=with_fallback(anywhere if fallback.get("zones") else placed, fallback),
-            labels=labels_of_fallback(index, fallback),
-        )
-        for index, fallback in enumerate(inputs.get("fallbacks") or ())
-        if demand.zone is None or not fallback.get("zones") or demand.zone in map(name_of, fallback["zones"])
-    )]  # fmt: skip
-    return [*found[:-1], attrs.evolve(found[-1], is_last=True)]
-
-
+OWN: Final = -1
+"""The index of the fleet's own properties, where others have that of a fallback."""
 _LABEL: Final = re.compile(r"(\d{1,9})(?:-[0-9a-f]+)?")
 """The index of a fallback in the list, as it was then, and a hash of what the fallback changes on its members."""
 
@@ -382,7 +273,7 @@ def index_of_fallback(label: str) -> int:
     (2, -1)
     """
     found = _LABEL.fullmatch(label)
-    return int(found[1]) if found else _OWN
+    return int(found[1]) if found else OWN
 
 
 def _hash(fallback: FallbackValues) -> str:
@@ -401,7 +292,7 @@ def inputs_of_member(inputs: BulkInstancesValues, label: str) -> BulkInstancesVa
 
     None if its fallback is not in the list any more, so that it is not known what the fallback has changed.
     """
-    if index_of_fallback(label) == _OWN:
+    if index_of_fallback(label) == OWN:
         return inputs
     unchanged: list[FallbackValues] = [{}]
     known = [*unchanged, *(inputs.get("fallbacks") or ())]
@@ -459,43 +350,3 @@ def _in_zones(policy: LocationPolicyValues, zones: Any) -> LocationPolicyValues:
 
 def _listed(zone: Any) -> LocationPolicyZoneValues:
     return {"zone": f"zones/{name_of(zone)}" if isinstance(zone, str) else zone}
-
-
-MOST_OF_REQUEST: Final = 5000
-"""The most instances that Google creates in one request."""
-
-
-@attrs.frozen(kw_only=True)
-class Batch:
-    """The instances that one request creates.
-
-    Attributes:
-        count: how many.
-        names: their names; empty if the fleet's name pattern gives them.
-        later: how many instances later requests of the same alternative create.
-        group: the placement group that they join.
-    """
-
-    count: int
-    names: list[str]
-    later: int
-    group: PlacementGroup | None = None
-
-
-def batches(count: int, names: list[str], groups: list[PlacementGroup]) -> Iterator[Batch]:
-    """Divide instances into requests: as few as possible without placement groups."""
-    done = 0
-    for size, group in _sizes(count, groups):
-        yield Batch(count=size, names=names[done : done + size], later=count - done - size, group=group)
-        done += size
-
-
-def _sizes(count: int, groups: list[PlacementGroup]) -> Iterator[tuple[int, PlacementGroup | None]]:
-    left = count
-    places: Sequence[PlacementGroup | None] = groups or [None]
-    for group in places:
-        room = left if group is None else min(left, group.free)
-        while room > 0:
-            size = min(room, MOST_OF_REQUEST)
-            yield size, group
-            room, left = room - size, left - size

@@ -22,6 +22,7 @@ from gcpx.compute.bulk_instances.rules import (
     replacing_needs_an_instance_to_spare,
 )
 from gcpx.compute.bulk_instances.shortfalls import Shortfall
+from gcpx.compute.bulk_instances.zones import zones_have_room_for_all
 from gcpx.compute.instance_properties.properties import InstanceProperties
 from gcpx.compute.operations import LocationStatus
 from gcpx.compute.reference import rest
@@ -346,6 +347,7 @@ class BulkInstancesModel(Record):
         rules.network_interface_is_required,
         rules.fallback_labels_can_be_set,
         placement_has_room_for_all,
+        zones_have_room_for_all,
         placement_groups_stay_in_one_zone,
     )
 

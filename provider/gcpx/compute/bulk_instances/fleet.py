@@ -19,7 +19,7 @@ from gcpx.compute.operation_batch import BatchRequest, OperationBatch
 from gcpx.compute.operations import Operation, Operations, kind_of
 from gcpx.errors import MalformedResponse, ProviderError, without_stop
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.errors import ApiError, NotFound, ServerError
+from gcpx.gcp.errors import ApiError, Conflict, NotFound, Rejected, ServerError
 from gcpx.gcp.list_method import ListMethod, is_id, items_of, scopes_in, scopes_of
 from gcpx.gcp.request import COMPUTE, SHORT_PATIENCE, Request, segment
 from gcpx.model.links import name_of
@@ -416,7 +416,7 @@ class Fleet:
             for index, error in zip(again, by_name, strict=True):
                 errors[index] = _contradiction(error) if isinstance(error, NotFound) else error
         return [
-            FailedRequest(request, error)
+            FailedRequest(request, _with_advice(request, error))
             for request, error in zip(requests, errors, strict=True)
             if error is not None and not (request.method == "delete" and isinstance(error, NotFound))
         ]
@@ -477,6 +477,14 @@ def _without_zones(region: str, zones: set[str]) -> ProviderError:
     if zones:
         return NotFound(f"The resource '{region}' was not found")
     return MalformedResponse("Google's list of instances has no zones, so it is not complete")
+
+
+def _with_advice(request: MemberRequest, error: ProviderError) -> ProviderError:
+    """Return an error with the command that frees a member which is protected against deletion."""
+    if request.method != "delete" or not isinstance(error, Rejected | Conflict) or "protect" not in error.message:
+        return error
+    link = f"projects/{request.member['selfLink'].partition('/projects/')[2]}"
+    return error.with_hint(f"To allow it, run `gcloud compute instances update {link} --no-deletion-protection`")
 
 
 def _contradiction(error: NotFound) -> ServerError:

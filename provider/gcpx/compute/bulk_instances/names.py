@@ -11,9 +11,7 @@ import re
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Final
 
-import attrs
-
-from gcpx.compute.bulk_instances.capacity import Demand, FleetSize
+from gcpx.compute.bulk_instances.capacity import FleetSize
 from gcpx.compute.bulk_instances.fleet import Fleet, Instance, pattern_expression, region_of
 from gcpx.compute.bulk_instances.zones import Places, zones_of
 from gcpx.compute.listing import ImportableResources
@@ -117,96 +115,75 @@ def have_too_few_names(one: BulkInstancesValues, other: BulkInstancesValues) -> 
     return FleetSize.of(one).wanted + FleetSize.of(other).wanted > number_of_names(pattern)
 
 
-@attrs.frozen
-class NamesInUse:
-    """The names that the instances of a region have, as far as a creation that Google refused could use them.
+def _names_in_use(context: Context, fleet: Fleet, expression: str) -> set[str]:
+    """List the names in the fleet's region that fit a regular expression; raises `ApiError`."""
+    instances = ImportableResources(
+        google=fleet.google,
+        project=fleet.project,
+        version="v1",
+        collection="instances",
+        fields="name,zone",
+        filter=f"name eq {expression}",
+        needs=scopes_in(fleet.region),
+    )
+    return {item["name"] for item in instances.read_all(context) if region_of(item) == fleet.region}
 
-    Attributes:
-        pattern: the fleet's name pattern; empty if it names each member.
-        wanted: the names of the request; empty if Google was to give them.
-        found: the names in use.
-        others: those of them that are not names of members.
-    """
 
-    pattern: str
-    wanted: list[str]
-    found: frozenset[str]
-    others: frozenset[str]
-
-    @classmethod
-    def of(
-        cls, context: Context, fleet: Fleet, inputs: BulkInstancesValues, wanted: list[str], members: Iterable[Instance]
-    ) -> NamesInUse:
-        """List the instances whose names fit; raises `ApiError` if they cannot be listed."""
-        pattern = text(inputs, "namePattern")
-        expression = pattern_expression(pattern) if pattern else "|".join(map(re.escape, wanted))
-        instances = ImportableResources(
-            google=fleet.google,
-            project=fleet.project,
-            version="v1",
-            collection="instances",
-            fields="name,zone",
-            filter=f"name eq {expression}",
-            needs=scopes_in(fleet.region),
-        )
-        found = {item["name"] for item in instances.read_all(context) if region_of(item) == fleet.region}
-        known = {member["name"] for member in members}
-        return cls(pattern, wanted, frozenset(found), frozenset(found - known))
-
-    def free(self, missing: int) -> list[str]:
-        """Return names for the missing instances that nobody has; none if other names would not help.
-
-        Raises:
-            NamesExhaustedError: the pattern has too few.
-        """
-        taken = self.found.intersection(self.wanted)
-        if not self.pattern or not (taken or (not self.wanted and runs_out(self.pattern, self.found, missing))):
-            return []
-        kept = [name for name in self.wanted if name not in taken]
-        try:
-            return kept + free_names(self.pattern, self.found | {*kept}, missing - len(kept))
-        except NamesExhaustedError:
-            raise NamesExhaustedError(self.pattern, self.found, missing, self.others_in_words) from None
-
-    @property
-    def others_in_words(self) -> str:
-        """Name the instances that are no members, if there are any."""
-        named = sorted(self.others)
-        more = f" and {len(named) - _NAMED:,} more" if len(named) > _NAMED else ""
-        are = "is not a member" if len(named) == 1 else "are not members"
-        return f"{', '.join(named[:_NAMED])}{more} {are} of this fleet" if named else ""
+def _are_no_members(names: Collection[str]) -> str:
+    """Name instances that are no members; empty if there are none."""
+    named = sorted(names)
+    more = f" and {len(named) - _NAMED:,} more" if len(named) > _NAMED else ""
+    are = "is not a member" if len(named) == 1 else "are not members"
+    return f"{', '.join(named[:_NAMED])}{more} {are} of this fleet" if named else ""
 
 
 def names_beside_others(
     context: Context,
     fleet: Fleet,
     inputs: BulkInstancesValues,
-    demand: Demand,
+    wanted: list[str],
+    count: int,
     members: Iterable[Instance],
     refusal: ApiError,
 ) -> list[str]:
     """Return free names for a creation that Google refused because others have the names; none if that is not why.
 
+    Args:
+        context: the engine's call.
+        fleet: the fleet that the instances were to join.
+        inputs: its inputs.
+        wanted: the names of the request; empty if Google was to give them.
+        count: how many instances it asked for.
+        members: the members of the fleet.
+        refusal: Google's answer.
+
     Raises:
         NamesExhaustedError: the fleet's name pattern has too few.
         ApiError: the same refusal with the instances that have the names, if the fleet names its members.
     """
+    pattern = text(inputs, "namePattern")
     if context.is_blocked and isinstance(refusal, Conflict):
         raise refusal.with_hint(how_to_manage(context, fleet.resource_id, "choose other names"))
-    if not isinstance(refusal, Conflict | Rejected):
-        return []
-    if not text(inputs, "namePattern") and not isinstance(refusal, Conflict):
+    if not isinstance(refusal, (Conflict, Rejected) if pattern else Conflict):
         return []
     try:
-        names = NamesInUse.of(context, fleet, inputs, demand.names, members)
+        in_use = _names_in_use(
+            context, fleet, pattern_expression(pattern) if pattern else "|".join(map(re.escape, wanted))
+        )
     except ApiError:
         return []
-    free = names.free(demand.count)
-    if not free and names.others and isinstance(refusal, Conflict):
+    others = _are_no_members(in_use - {member["name"] for member in members})
+    kept = [name for name in wanted if name not in in_use]
+    if pattern and (len(kept) < len(wanted) or (not wanted and runs_out(pattern, in_use, count))):
+        try:
+            return kept + free_names(pattern, in_use | {*kept}, count - len(kept))
+        except NamesExhaustedError:
+            raise NamesExhaustedError(pattern, in_use, count, others) from None
+    if others and isinstance(refusal, Conflict):
         raise refusal.with_hint(
-            f"perInstanceProperties: {names.others_in_words}; choose other names, or delete or import these instances"
+            f"perInstanceProperties: {others}; choose other names, or delete or import these instances"
         )
-    return free
+    return []
 
 
 def names_across_zones(inputs: BulkInstancesValues, members: Iterable[Instance], count: int) -> list[str]:

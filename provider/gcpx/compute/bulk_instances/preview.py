@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from gcpx.compute.bulk_instances.capacity import FleetSize, batches, placement_groups
+from gcpx.compute.bulk_instances.capacity import FleetSize
+from gcpx.compute.bulk_instances.creation import batches
 from gcpx.compute.bulk_instances.fleet import Instance, fleet_values, name_order
 from gcpx.compute.bulk_instances.member import Member, members_of_state
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues
 
 _NAMED: Final = 3
-_OF_SAME_MEMBERS: Final = ("createdCount", "memberNames", *CREATION_OUTPUTS)
+_OF_SAME_MEMBERS: Final = ("memberCount", "memberNames", *CREATION_OUTPUTS)
 """The outputs that stay as they are if no member is created or deleted."""
 _SECONDS_OF_A_BATCH: Final = 60
 _SECONDS_OF_AN_HOUR: Final = 3600
@@ -45,8 +46,7 @@ def names_in_words(names: Iterable[str], unnamed: int = 0) -> str:
 def describe_step(step: Step, unfollowed: Container[str]) -> str:
     """Describe what a step does: `replacing web-1, web-2, starting web-7`; `unfollowed` as `without_followers` gives it."""
     replaced = [member for member in _replaced(step) if member.id not in unfollowed]
-    followed = {member.id for member in replaced}
-    surplus = [member for member in step.delete if member.id not in followed]
+    surplus = surplus_of(step, unfollowed)
     parts = [
         _doing("replacing", replaced),
         _doing("deleting", surplus),
@@ -58,6 +58,12 @@ def describe_step(step: Step, unfollowed: Container[str]) -> str:
         else "",
     ]
     return ", ".join(filter(None, parts))
+
+
+def surplus_of(step: Step, unfollowed: Container[str]) -> list[PlannedMember]:
+    """Return the members that a step deletes and that no new ones replace."""
+    followed = {member.id for member in _replaced(step) if member.id not in unfollowed}
+    return [member for member in step.delete if member.id not in followed]
 
 
 def _doing(what: str, members: list[PlannedMember]) -> str:
@@ -250,7 +256,7 @@ def announce_creation(context: Context, inputs: BulkInstancesValues) -> None:
     size, named = FleetSize.of(inputs).wanted, inputs.get("perInstanceProperties")
     if not size or has_unknown([inputs.get("count"), inputs.get("placement")]):
         return
-    requests = len(list(batches(size, [], placement_groups(inputs, []))))
+    requests = len(list(batches(inputs, [], size, [])))
     number = f"{size:,} {'instance is' if size == 1 else 'instances are'} created"
     calls = f"{requests:,} {'request' if requests == 1 else 'requests'}"
     names = (
@@ -376,7 +382,7 @@ def describe_drift(inputs: BulkInstancesValues, outputs: BulkInstancesValues) ->
         return ""
     names = names_in_words(f"{member.name} ({', '.join(member.differs)})" for member in changed)
     verb = "members differs" if len(changed) == 1 else "members differ"
-    back = "; `pulumi up` sets back what the next preview names" if any(map(spec.set_back, changed)) else ""
+    back = "; `pulumi up` sets back what its preview names" if any(map(spec.set_back, changed)) else ""
     refused = {
         member.name: [name for name in member.differs if name not in spec.set_back(member)] for member in changed
     }

@@ -13,18 +13,14 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import attrs
 
-from gcpx.compute.bulk_instances.capacity import Demand, FleetSize, is_parked
-from gcpx.compute.bulk_instances.creation import (
-    Creation,
+from gcpx.compute.bulk_instances.bulk_insert import (
     EarlierFleetError,
-    create_instances,
-    created_earlier,
     describe_progress,
     earlier_fleet,
-    members_after,
-    report_shortfall,
     warn_of_earlier_fleets,
 )
+from gcpx.compute.bulk_instances.capacity import FleetSize, is_parked
+from gcpx.compute.bulk_instances.creation import Creation, Demand, create_instances, created_earlier, report_shortfall
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel, BulkInstancesQuery
 from gcpx.compute.bulk_instances.fleet import (
     FLEET_ID,
@@ -400,8 +396,9 @@ class BulkInstances(InProject):
         with keeping_state(context, unread) as progress:
             progress.created(creation.last_operation, outcome=creation.error or "it was created")
             if len(members) < creation.created:
-                members = members_after(context, fleet, [], creation.created, creation.outcomes)
-            creation = creation.completed() if len(members) >= demand.count else creation
+                members = creation.list_members()
+            if len(members) >= demand.count:
+                creation.complete()
             outputs: BulkInstancesValues = {
                 **creation.outputs,
                 **_outputs_of_new(inputs, demand.labels[GENERATION_LABEL]),

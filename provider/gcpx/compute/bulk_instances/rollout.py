@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from gcpx.compute.bulk_instances.capacity import Demand, FleetSize, with_fallback, with_members
+from gcpx.compute.bulk_instances.capacity import FleetSize, with_fallback, with_members
 from gcpx.compute.bulk_instances.changes import LABELS, ON_STOPPED, REFRESHED, RELEASED, Setting, Target
-from gcpx.compute.bulk_instances.creation import Creation, create_instances, members_after, report_shortfall
+from gcpx.compute.bulk_instances.creation import Creation, Demand, create_instances, report_shortfall
 from gcpx.compute.bulk_instances.fleet import (
     GENERATION_LABEL,
     FailedRequest,
@@ -28,7 +28,14 @@ from gcpx.compute.bulk_instances.member import Member
 from gcpx.compute.bulk_instances.names import free_names, runs_out
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, last_members, live_fleet, unread_fleet
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, deleted_by, is_done, next_step, steps
-from gcpx.compute.bulk_instances.preview import describe_step, names_in_words, names_to_come, new_of, without_followers
+from gcpx.compute.bulk_instances.preview import (
+    describe_step,
+    names_in_words,
+    names_to_come,
+    new_of,
+    surplus_of,
+    without_followers,
+)
 from gcpx.compute.bulk_instances.shortfalls import is_shortage
 from gcpx.compute.bulk_instances.spec import RollingAction
 from gcpx.compute.bulk_instances.zones import Places, zones_of
@@ -489,7 +496,8 @@ class Rollout:
         unstarted: stopped members that could not be started, with Google's errors.
         goes_on: whether it goes on with the other members when something has failed for one.
         existed: how many members existed before it.
-        deleted: how many members it has deleted.
+        deleted: the names of the members that it has deleted, by ID.
+        surplus: those of them that no new members replace.
     """
 
     context: Context
@@ -507,7 +515,10 @@ class Rollout:
     unstarted: list[FailedRequest] = attrs.Factory(list)
     goes_on: bool = True
     existed: int = 0
-    deleted: int = 0
+    deleted: dict[str, str] = attrs.Factory(dict)
+    surplus: list[str] = attrs.Factory(list)
+    _seen: dict[str, str] = attrs.Factory(dict)
+    """The names of all members that were there before a batch, by ID."""
     _starts: Counter[str] = attrs.Factory(Counter)
     _refreshed: set[str] = attrs.Factory(set)
     _full: set[str] = attrs.Factory(set)
@@ -525,22 +536,40 @@ class Rollout:
         )
 
     def run(self) -> None:
-        """Bring the members to the goal, or to the pause of the policy.
+        """Bring the members to the goal, or to the pause of the policy, and say who is gone.
 
         Raises:
             FailedMembersError: something has failed for some members.
             ProviderError: a step failed; `members` may be out of date.
         """
+        try:
+            self._run()
+        finally:
+            known = {str(member["id"]) for member in self.members} | self.deleted.keys() | self.changes.failures.keys()
+            taken = [name for key, name in self._seen.items() if key not in known]
+            for names, how in (
+                (sorted(self.surplus, key=name_order), "deleted"),
+                (taken, "deleted by somebody else during this update"),
+            ):
+                if names:
+                    was = "member was" if len(names) == 1 else "members were"
+                    self.context.inform(f"{len(names):,} {was} {how}: {names_in_words(names)}")
+
+    def _run(self) -> None:
         course = [step for step, _ in steps(self._planned(), self._policy)]
         planned, unfollowed = len(course), without_followers(course, names_to_come(self.context, self.goal.inputs))
         for number in range(1, planned * 2 + _MORE_STEPS):
+            self._seen |= {str(member["id"]): member["name"] for member in self.members}
             step = self._next_step()
             if not step:
                 break
             self._hold_limit(len(step.delete))
+            if number > planned:  # others have changed what there is to do
+                planned = number - 1 + sum(1 for _ in steps(self._planned(), self._policy))
             if planned > 1:
-                self.progress.begin(f"batch {number} of {max(number, planned)}", describe_step(step, unfollowed))
+                self.progress.begin(f"batch {number} of {planned}", describe_step(step, unfollowed))
             self._carry_out(step)
+            self.surplus += [self.deleted[item.id] for item in surplus_of(step, unfollowed) if item.id in self.deleted]
         else:
             raise RolloutError(
                 f"members of {self.fleet.id} keep disappearing: {len(self.members):,} of {self.goal.policy.wanted:,} "
@@ -593,7 +622,7 @@ class Rollout:
         There may be more of them than at the beginning, for example because members have stopped meanwhile.
         """
         if more:
-            self.goal.policy.require_few_deletions(self.deleted + more, self.existed)
+            self.goal.policy.require_few_deletions(len(self.deleted) + more, self.existed)
 
     def _next_step(self) -> Step:
         """Plan the next step; an empty one ends the rollout."""
@@ -668,15 +697,13 @@ class Rollout:
             self.goal = self.goal.without_action(restarted)
         left = self.changes.delete(instances(step.delete)) if step.delete else []
         gone = _without(instances(step.delete), left)
-        self.deleted += len(gone)
+        self.deleted |= {str(member["id"]): member["name"] for member in gone}
+        self.members = self._known(_without(self.members, gone))
         to_create = max(0, step.create - len(left))
         if to_create:
             self._create(to_create, gone)
-        else:
-            # A deletion whose result is not known may have deleted the member.
-            self.members = (
-                self.fleet.members(self.context) if begun or left else self._known(_without(self.members, gone))
-            )
+        elif begun or left:  # a deletion whose result is not known may have deleted the member
+            self.members = self.fleet.members(self.context)
         if to_create or begun:
             untouched = by_id.keys() - {member.id for member in begun}
             self.members = self.readiness.wait(self.members, untouched)
@@ -715,10 +742,10 @@ class Rollout:
         """Create instances; `deleted` are the members that the same step has deleted.
 
         If Google has room for fewer, what exists then is the most there can be. A rollout goes on with that if each
-        member that it took away got a successor.
+        member that it took away got a successor. A member that somebody else deletes meanwhile was created, or existed.
         """
-        kept = _without(self.members, deleted)
-        before, known, short = len(kept), [*kept, *deleted], None
+        kept = self.members
+        before, known, created, short = len(kept), [*kept, *deleted], 0, None
         for demand in instances_to_create(self.context, self.goal, kept, deleted, count, self._zones):
             try:
                 creation = create_instances(self.context, self.fleet, self.goal.inputs, kept, demand)
@@ -727,22 +754,23 @@ class Rollout:
                 raise
             if creation.refusal is not None:  # the state keeps the outputs of the last creation that was accepted
                 raise creation.refusal
-            self.touched, existing = True, len(kept)
-            self.members = kept = members_after(self.context, self.fleet, known, creation.created, creation.outcomes)
+            self.touched = True
+            self.members = kept = creation.list_members(known)
             ids = {member["id"] for member in known}
-            made = zones_of(member for member in kept if member["id"] not in ids)
+            new = [member for member in kept if member["id"] not in ids]
+            made = creation.in_zones | zones_of(new)
             self._full |= {zone for zone, number in demand.zones.items() if made[zone] < number}
             known = [*kept, *deleted]
-            if len(kept) - existing < demand.count:
+            created += max(len(new), creation.created)
+            if creation.missing and len(new) < demand.count:
                 short = creation
             else:
-                creation = creation.completed()
+                creation.complete()
                 self.context.progress(f"{demand.count:,}/{demand.count:,} instances created")
             self.creation = creation if self.room is None else self.creation
-        created = len(kept) - before
         if short is None or created >= count:
             return
-        self.creation, self.room = short, len(kept)
+        self.creation, self.room = short, before + created
         replaces = any(member.need is Level.REPLACE and not member.blocked for member in self._planned())
         if created < len(deleted) or (short.stopped and replaces):
             raise RolloutError(f"{created:,} of {count:,} instances could be created{self._why_less}")
@@ -764,6 +792,11 @@ class Rollout:
         if self.creation.explanation:
             return f":\n{self.creation.explanation}"
         return f": {self.creation.error}" if self.creation.error else ""
+
+
+_FORWARD_OR_BACK: Final = (
+    "`pulumi up` goes on to the new properties; to go back, restore the previous program and run `pulumi up --refresh`"
+)
 
 
 @attrs.frozen
@@ -861,23 +894,23 @@ class FleetUpdate:
         except ProviderError as failure:
             rollout.creating = back.creating
             words = f"the rollout failed: {safe_message(error)}\nIt could not be rolled back: {safe_message(failure)}"
-            return PartialError(self._live_or_unread(rollout), f"{words}\n{self._reached(rollout)}")
+            return PartialError(self._live_or_unread(rollout), f"{words}\n{self._reached(rollout, _FORWARD_OR_BACK)}")
         rolled_back = _RolledBackError(error)
         has_same_members = {member["id"] for member in back.members} == {member["id"] for member in before}
         if has_same_members and not back.creating:
             return rolled_back
         return PartialError(self._state(back, self.old, back.goal.drift(back.members)), str(rolled_back), {**self.old})
 
-    def _reached(self, rollout: Rollout) -> str:
+    def _reached(self, rollout: Rollout, next_step: str = "run `pulumi up` to go on from there") -> str:
         """Say how far a rollout got, and what to do next."""
         try:
-            members, at_least = self.fleet.members(self.context), ""
+            members, last = self.fleet.members(self.context), ""
         except ProviderError:
-            members, at_least = rollout.members, "at least "
+            members, last = rollout.members, "as far as gcpx knows, "
         current = sum(rollout.goal.is_current(member) for member in members)
         return (
-            f"{at_least}{len(members):,} of {rollout.goal.policy.wanted:,} members exist, and {current:,} of them "
-            f"{'has' if current == 1 else 'have'} the new properties; run `pulumi up` to go on from there"
+            f"{last}{len(members):,} of {rollout.goal.policy.wanted:,} members exist, and {current:,} of them "
+            f"{'has' if current == 1 else 'have'} the new properties; {next_step}"
         )
 
     def _state(self, rollout: Rollout, inputs: BulkInstancesValues, drift: Mapping[str, list[str]]) -> State:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import attrs
 
 from gcpx.compute.bulk_instances.fleet import Fleet
+from gcpx.compute.bulk_instances.zones import Places
 from gcpx.compute.operations import Operation, Outcome
 from gcpx.errors import safe_message, without_stop
 from gcpx.gcp.errors import ApiError, PermissionDenied, QuotaExceeded
 from gcpx.gcp.list_method import ListMethod
 from gcpx.gcp.request import COMPUTE, SHORT_PATIENCE, Request
-from gcpx.model.fields import Record, output_field, record
+from gcpx.model.fields import Record, nested, output_field, record, text
 from gcpx.model.links import name_of
 from gcpx.model.resource import Context
 
@@ -82,6 +83,7 @@ class Reason:
         zones_with_room: the names of the zones that have capacity, according to Google.
         quota: the quota that is used up, if Google names it.
         is_pinned: whether the instances come back in the zone of those that they replace.
+        shape: the target shape of the location policy, if this is what keeps members out of the zones with room.
         message: Google's message for one of the instances.
     """
 
@@ -92,6 +94,7 @@ class Reason:
     zones_with_room: tuple[str, ...] = ()
     quota: Quota | None = None
     is_pinned: bool = False
+    shape: str = ""
     message: str = attrs.field(default="", eq=False)
 
     @property
@@ -180,100 +183,92 @@ def _plain(code: str) -> str:
     return re.sub(r"[^a-z]", "", code.lower())
 
 
-_OPERATION_FIELDS: Final = "operationGroupId,zone,error(errors(code,message,errorDetails))"
+def why_missing(
+    context: Context,
+    fleet: Fleet,
+    body: Mapping[str, Any],
+    outcome: Outcome,
+    missing: int,
+    places: Places,
+    *,
+    pinned: bool,
+) -> Counter[Reason]:
+    """Return why a bulk creation created fewer instances than its body asks for: how many for each reason.
 
+    An instance whose own operation does not give the reason gets that of the whole operation. If operations cannot be
+    read, all instances get that one.
 
-@attrs.frozen
-class Diagnosis:
-    """The reasons of one bulk creation that fell short.
-
-    Attributes:
-        machine_type: what the request asked for; it stands in for a machine type that Google does not name.
-        is_pinned: as in `Reason`.
+    Args:
+        context: the engine's call.
+        fleet: the fleet.
+        body: the request (REST JSON), whose machine type stands in for one that Google does not name.
+        outcome: how it ended; without an operation if Google refused it.
+        missing: how many instances it did not create.
+        places: where the fleet may have members.
+        pinned: `is_pinned` of the reasons.
     """
-
-    context: Context
-    fleet: Fleet
-    machine_type: str
-    is_pinned: bool = False
-
-    def of_refusal(self, error: ApiError, count: int) -> Counter[Reason]:
-        """Return why Google refused a request for this many instances."""
-        return self._completed(Counter({reason_of_error(error): count}))
-
-    def of_outcome(self, outcome: Outcome, count: int) -> Counter[Reason]:
-        """Return why an operation created fewer instances than the `count` that was asked for.
-
-        An instance whose own operation does not give the reason gets that of the whole operation. If operations cannot
-        be read, all instances get that one.
-        """
-        failed = {
-            name_of(name): status.get("failedToCreateVmCount", 0) for name, status in outcome.per_location.items()
-        }
-        failed = {zone: number for zone, number in failed.items() if number}
-        whole = reason_of_operation(outcome.operation)
-        if not failed:
-            return self._completed(Counter({whole: count}))
-        found, problem = self._of_instances(outcome.operation.get("operationGroupId"), list(failed))
-        if outcome.error is not None:  # Google has then deleted what it had created, and its errors say only that
-            found = Counter({reason: times for reason, times in found.items() if not reason.is_cancellation})
-        if problem and not whole.message:
-            whole = attrs.evolve(whole, message=f"the reasons could not be read ({problem})")
-        for zone, number in failed.items():
-            unexplained = number - sum(times for reason, times in found.items() if reason.zone == zone)
-            if unexplained > 0:
-                found[attrs.evolve(whole, zone=zone)] += unexplained
-        return self._completed(found)
-
-    def _of_instances(self, group: str | None, zones: list[str]) -> tuple[Counter[Reason], str]:
-        """Count the reasons in the operations of the instances; also say what went wrong, if reading them failed."""
-        found: Counter[Reason] = Counter()
-        try:
-            for operation in self._failed_operations(group, zones):
-                found[reason_of_operation(operation)] += 1
-        except Exception as error:  # noqa: BLE001 - whatever went wrong, the shortfall itself is reported
-            return found, safe_message(error, "the operations of the instances")
-        return found, ""
-
-    def _failed_operations(self, group: str | None, zones: list[str]) -> Iterator[Operation]:
-        for zone in zones if group else ():
-            path = f"beta/projects/{self.fleet.project}/zones/{zone}/operations"
-            query = {"filter": f'operationGroupId = "{group}"'}
-            google = self.fleet.google
-            listed = ListMethod(
-                google=google, path=path, query=query, fields=_OPERATION_FIELDS, patience=SHORT_PATIENCE
+    whole = reason_of_error(outcome.error) if outcome.error else Reason()
+    status = outcome.per_location.items()
+    failed = {name_of(name): count for name, one in status if (count := one.get("failedToCreateVmCount"))}
+    found: Counter[Reason] = Counter()
+    try:
+        for operation in _failed_operations(context, fleet, outcome.operation.get("operationGroupId"), failed):
+            found[reason_of_operation(operation)] += 1
+    except Exception as error:  # noqa: BLE001 - whatever went wrong, the shortfall itself is reported
+        problem = safe_message(error, "the operations of the instances")
+        whole = whole if whole.message else attrs.evolve(whole, message=f"the reasons could not be read ({problem})")
+    if outcome.error is not None:  # Google has then deleted what it had created, and its errors say only that
+        found = Counter({reason: count for reason, count in found.items() if not reason.is_cancellation})
+    for zone, number in failed.items():
+        unexplained = number - sum(count for reason, count in found.items() if reason.zone == zone)
+        if unexplained > 0:
+            found[attrs.evolve(whole, zone=zone)] += unexplained
+    asked = text(nested(cast("dict[str, Any]", body), "instanceProperties"), "machineType")
+    completed: Counter[Reason] = Counter()
+    for reason, count in (found or {whole: missing}).items():
+        quota = _with_usage(context, fleet, reason.quota) if reason.quota else None
+        machine_type = reason.machine_type or asked
+        are_allowed = bool(reason.zones_with_room) and all(map(places.allows, reason.zones_with_room))
+        completed[
+            attrs.evolve(
+                reason,
+                quota=quota,
+                machine_type=machine_type,
+                is_pinned=pinned,
+                shape=places.shape if are_allowed else "",
             )
-            for page in listed.pages(self.context):
-                # The filter is not relied on: a server that ignores it lists other operations, too.
-                same = (item for item in page.get("items", ()) if item.get("operationGroupId") == group)
-                yield from (item for item in same if item.get("error"))
+        ] += count
+    return completed
 
-    def _completed(self, found: Counter[Reason]) -> Counter[Reason]:
-        """Add machine types and the usage of quotas where Google's errors leave them out."""
-        completed: Counter[Reason] = Counter()
-        for reason, number in found.items():
-            quota = self._with_usage(reason.quota) if reason.quota else None
-            machine_type = reason.machine_type or self.machine_type
-            completed[attrs.evolve(reason, quota=quota, machine_type=machine_type, is_pinned=self.is_pinned)] += number
-        return completed
 
-    def _with_usage(self, quota: Quota) -> Quota:
-        """Add limit and usage of a quota from the region, if it is one of the region's."""
+def _failed_operations(context: Context, fleet: Fleet, group: str | None, zones: Iterable[str]) -> Iterator[Operation]:
+    """List the operations of a group that failed, those of the instances in some zones."""
+    for zone in zones if group else ():
+        listed = ListMethod(
+            google=fleet.google,
+            path=f"beta/projects/{fleet.project}/zones/{zone}/operations",
+            query={"filter": f'operationGroupId = "{group}"'},
+            fields="operationGroupId,zone,error(errors(code,message,errorDetails))",
+            patience=SHORT_PATIENCE,
+        )
+        for page in listed.pages(context):
+            # The filter is not relied on: a server that ignores it lists other operations, too.
+            same = (item for item in page.get("items", ()) if item.get("operationGroupId") == group)
+            yield from (item for item in same if item.get("error"))
+
+
+def _with_usage(context: Context, fleet: Fleet, quota: Quota) -> Quota:
+    """Add limit and usage of a quota from the region, if it is one of the region's."""
+    path, query = f"beta/projects/{fleet.project}/regions/{fleet.region}", {"fields": "quotas"}
+    request = Request(api=COMPUTE, method="GET", path=path, query=query, patience=SHORT_PATIENCE)
+    try:
+        quotas = fleet.google.send(request, context).get("quotas", ())
         metric = quota.name.partition("-per-")[0]
-        path, query = f"beta/projects/{self.fleet.project}/regions/{self.fleet.region}", {"fields": "quotas"}
-        try:
-            region = self.fleet.google.send(
-                Request(api=COMPUTE, method="GET", path=path, query=query, patience=SHORT_PATIENCE), self.context
-            )
-            known = {item.get("metric"): item for item in region.get("quotas", ())}.get(metric, {})
-        except Exception:  # noqa: BLE001 - the message only says less
-            return quota
-        limit = known.get("limit") if quota.limit is None else quota.limit
-        return attrs.evolve(quota, limit=limit, usage=known.get("usage"))
-
-
-Shortfalls = Mapping[Reason, int]
-"""How many instances could not be created, by reason."""
+        known = {item.get("metric"): item for item in quotas}.get(metric, {})
+    except Exception:  # noqa: BLE001 - the message only says less
+        return quota
+    limit = known.get("limit") if quota.limit is None else quota.limit
+    return attrs.evolve(quota, limit=limit, usage=known.get("usage"))
 
 
 @record
@@ -293,7 +288,7 @@ class Shortfall(Record):
     )
 
 
-def shortfall_outputs(shortfalls: Shortfalls) -> list[ShortfallValues]:
+def shortfall_outputs(shortfalls: Mapping[Reason, int]) -> list[ShortfallValues]:
     """Return the engine values of the output `shortfalls`."""
     return [
         {
@@ -308,7 +303,7 @@ def shortfall_outputs(shortfalls: Shortfalls) -> list[ShortfallValues]:
     ]
 
 
-def shortfall_lines(shortfalls: Shortfalls) -> str:
+def shortfall_lines(shortfalls: Mapping[Reason, int]) -> str:
     """Describe shortfalls for a message, one line each: how many, where, why, and what to do next."""
     return "\n".join(f"- {_subject(reason, count)}: {_explained(reason)}" for reason, count in shortfalls.items())
 
@@ -328,6 +323,14 @@ def _explained(reason: Reason) -> str:
     return _EXPLAINED[reason.cause](reason)
 
 
+_OF_SHAPES: Final[Mapping[str, str]] = {
+    "ANY": "try again later",
+    "ANY_SINGLE_ZONE": "let members be in several zones, with the target shape ANY or BALANCED",
+    "BALANCED": "let the members be spread less evenly, with the target shape ANY",
+}
+"""What helps if the zones with room are allowed already."""
+
+
 def _stock_out(reason: Reason) -> str:
     found = f"no capacity{f' for {reason.machine_type}' if reason.machine_type else ''}"
     if reason.is_pinned:
@@ -336,7 +339,8 @@ def _stock_out(reason: Reason) -> str:
     if not reason.zones_with_room:
         return f"{found}: allow other zones with locationPolicy, allow other machine types with instanceFlexibilityPolicy, or add fallbacks"
     zones = ", ".join(reason.zones_with_room)
-    return f"{found}, but Google reported room in {zones}: allow these zones with locationPolicy, or name them in fallbacks"
+    advice = _OF_SHAPES.get(reason.shape, "allow these zones with locationPolicy")
+    return f"{found}, but Google reported room in {zones}: {advice}, or name them in fallbacks"
 
 
 def _quota_advice(reason: Reason) -> str:

@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from gcpx.model.fields import elements, nested, text
+from gcpx.compute.bulk_instances.capacity import FleetSize
+from gcpx.compute.reference import rest
+from gcpx.model.fields import Failure, elements, nested, rule, text
 from gcpx.model.links import name_of
 from gcpx.model.numbers import as_integer
+from gcpx.model.values import has_unknown
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues
@@ -87,6 +90,29 @@ class Places:
                 break
             placed[min(free, key=lambda zone: (staying[zone] + placed[zone], existing[zone] + placed[zone], zone))] += 1
         return placed
+
+
+@rule(
+    "the maxCount of a locationPolicy's zones must leave room for count",
+    rest("regionInstances.bulkInsert", "locationPolicy.locations.constraints.maxCount"),
+    about="locationPolicy",
+)
+def zones_have_room_for_all(values: BulkInstancesValues) -> list[Failure]:
+    """Refuse a fleet that its own limits keep from ever having all its members."""
+    places, count = Places.of(values), FleetSize.of(values).wanted
+    usable = {zone for zone in places.listed if places.allows(zone)}
+    fallbacks: Any = values.get("fallbacks") or ()
+    are_elsewhere = has_unknown(fallbacks) or any(item.get("zones") for item in fallbacks)
+    if not usable or not usable <= places.most.keys() or are_elsewhere:
+        return []
+    limits = [places.most[zone] for zone in usable]
+    room = max(limits) if places.is_single else sum(limits)
+    if count <= room:
+        return []
+    words = (
+        f"must have room for {count:,} members, which is count: the maxCount of these zones leaves room for {room:,}"
+    )
+    return [Failure(("locationPolicy", "locations"), words)]
 
 
 def in_zones(inputs: BulkInstancesValues, count: int, numbers: Mapping[str, int]) -> BulkInstancesValues:

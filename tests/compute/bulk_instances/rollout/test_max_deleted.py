@@ -96,7 +96,7 @@ def test_a_rollback_may_delete_what_the_update_has_created(engine, cloud):
     created = engine.create(FLEET, "workers", rolling(3, policy, **ATTRIBUTES))
     cloud.emulator.store.put("guest-attributes/all", {"onBoot": {"app/state": "broken"}})
     with failing() as failed:
-        engine.update(created, rolling(6, policy, **ATTRIBUTES))
+        engine.update(created, rolling(6, policy, tags={"items": ["web"]}, **ATTRIBUTES))
 
     assert "was rolled back" in failed[0].message
     assert len(cloud.requests(DELETE)) == 3
