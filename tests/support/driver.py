@@ -16,6 +16,7 @@ from typing import Any
 import attrs
 import grpc
 from clock import HANGS
+from direct_connection import DirectProvider
 from google.protobuf import empty_pb2, json_format, struct_pb2
 from google.rpc import status_pb2
 
@@ -328,7 +329,7 @@ def connected(provider: Provider | None = None) -> Iterator[Engine]:
     proto.engine_grpc.add_EngineServicer_to_server(log, host)
     log.address = f"127.0.0.1:{host.add_insecure_port('127.0.0.1:0')}"
     host.start()
-    provider = provider or Provider()
+    provider = provider or DirectProvider()
     server, port = start(provider, None, Sender(HANGS))
     try:
         with grpc.insecure_channel(f"127.0.0.1:{port}", options=ENGINE_LIMITS) as channel:
