@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import client_record
+import lean_compute  # noqa: F401 - before tests import compute_v1
 import plain_http
 import pytest
 
