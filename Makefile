@@ -93,7 +93,7 @@ lint: $(READY) ## Check style, without changing files
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(READY) ## Check types, and those of the examples with mypy and pyright
+types: $(READY) ## Check types, those of the examples with mypy and pyright, and that both report the mistakes in tests/sdk/programs
 	$(BIN)/mypy
 	@$(BIN)/python tools/program_types.py
 
