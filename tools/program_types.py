@@ -1,6 +1,6 @@
 """Check the types of Python programs that use the SDK with mypy and pyright, each as strict as it can be.
 
-The programs in `examples` are right. In `tests/sdk/programs`, every line with a mistake has to be reported, and no other.
+The programs in `examples` are right. In `tests/sdk/programs`, each line with a mistake has to be reported, no other.
 """
 
 from __future__ import annotations
