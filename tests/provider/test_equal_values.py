@@ -21,7 +21,7 @@ HERE = {"project": PROJECT, "region": REGION, "zone": ZONE}
 
 @pytest.fixture(scope="module")
 def offline():
-    with driver.engine(**HERE, emulatorHost="127.0.0.1:1") as made:
+    with driver.offline(**HERE) as made:
         yield made
 
 
