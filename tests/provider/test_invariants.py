@@ -46,7 +46,7 @@ def shaped(kind, wrong):
 
 @pytest.fixture(scope="module")
 def offline():
-    with driver.offline(project="demo") as made:
+    with driver.direct(project="demo") as made:
         yield made
 
 

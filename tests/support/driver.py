@@ -347,14 +347,14 @@ def connected(provider: Provider | None = None) -> Iterator[Engine]:
 
 
 @contextmanager
-def offline(**config: Any) -> Iterator[Engine]:
+def direct(**config: Any) -> Iterator[Engine]:
     """Give an engine that calls a plugin directly: most of the time of tens of thousands of calls is for connections.
 
-    Messages are written and read as on a connection. Requests to Google fail.
+    Messages are written and read as on a connection. Without an emulator in the configuration, requests fail.
     """
-    provider = Provider()
+    provider = DirectProvider()
     made = Engine(_Direct(LazyServicer(provider, Sender())), EngineLog())
-    made.configure(emulatorHost="127.0.0.1:1", **config)
+    made.configure(**{"emulatorHost": "127.0.0.1:1"} | config)
     try:
         yield made
     finally:
