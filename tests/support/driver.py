@@ -347,12 +347,12 @@ def connected(provider: Provider | None = None) -> Iterator[Engine]:
 
 
 @contextmanager
-def direct(**config: Any) -> Iterator[Engine]:
+def direct(provider: Provider | None = None, /, **config: Any) -> Iterator[Engine]:
     """Give an engine that calls a plugin directly: most of the time of tens of thousands of calls is for connections.
 
     Messages are written and read as on a connection. Without an emulator in the configuration, requests fail.
     """
-    provider = DirectProvider()
+    provider = provider or DirectProvider()
     made = Engine(_Direct(LazyServicer(provider, Sender())), EngineLog())
     made.configure(**{"emulatorHost": "127.0.0.1:1"} | config)
     try:
@@ -379,16 +379,24 @@ def _sent(message: Any) -> Any:
 
 
 class _Aborting:
+    """What a servicer sees of a call."""
+
+    def __init__(self) -> None:
+        self._metadata: tuple[Any, ...] = ()
+
+    def set_trailing_metadata(self, metadata: tuple[Any, ...]) -> None:
+        self._metadata = metadata
+
     def abort(self, code: grpc.StatusCode, details: str) -> None:
-        raise Aborted(code, details)
+        raise _Aborted(code, details, self._metadata)
 
 
-class Aborted(grpc.RpcError):
+class _Aborted(grpc.RpcError):
     """A call that a servicer has aborted."""
 
-    def __init__(self, code: grpc.StatusCode, details: str) -> None:
+    def __init__(self, code: grpc.StatusCode, details: str, metadata: tuple[Any, ...]) -> None:
         super().__init__(f"{code}: {details}")
-        self.code, self.details, self.trailing_metadata = (lambda: code), (lambda: details), tuple
+        self.code, self.details, self.trailing_metadata = (lambda: code), (lambda: details), (lambda: metadata)
 
 
 class _Sender(Sender):
