@@ -18,6 +18,8 @@ WORKERS ?= 3
 PARALLEL = -n $(call quoted,WORKERS)
 # A test that fails here and passes alone does not make the run fail; the run then ends with the heading UNSTEADY.
 FAIRLY = $(PARALLEL) --rerun-alone
+# The files that have tests with a mark, so that no worker loads all others for them.
+marked = $(shell grep -rl --include='test_*.py' 'pytest\.mark\.$(1)' tests)
 MOST_TESTS = $(FAIRLY) --maxschedchunk 4 -m "not languages and not backends"
 # What a variable is set to, as one word of a command, or as one for each of its words; without any, a default. Neither
 # make nor the shell interprets anything in it. So make must not hand it on in the environment, either.
@@ -60,11 +62,11 @@ coverage: setup #: Run the tests of `make test` in an order that follows from th
 	$(BIN)/coverage report
 
 test-languages: setup #: Build a release, install it, and run the guides, the examples, and programs in every language
-	$(STEADY) $(BIN)/python -m pytest -m languages $(FAIRLY)
+	$(STEADY) $(BIN)/python -m pytest $(call marked,languages) -m languages $(FAIRLY)
 
 test-backends: setup #: Run stacks in PostgreSQL, which is installed if possible, and in a bucket; many stacks side by side
 	@$(BIN)/python tools/postgresql.py
-	$(STEADY) $(BIN)/python -m pytest tests/backends tests/test_benchmarks.py -m backends $(FAIRLY)
+	$(STEADY) $(BIN)/python -m pytest $(call marked,backends) -m backends $(FAIRLY)
 
 search: $(READY) #: Try many new examples in the property-based tests, at most a minute each
 	GCPX_SEARCH=60 $(BIN)/python -m pytest $(PARALLEL) -m search
@@ -96,7 +98,7 @@ lint: $(READY) #: Check style, without changing files
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(READY) #: Check types, and those of the examples with mypy and pyright
+types: $(READY) #: Check types, those of the examples with mypy and pyright, and that both report the mistakes in tests/sdk/programs
 	$(BIN)/mypy
 	@$(BIN)/python tools/program_types.py
 

@@ -73,23 +73,24 @@ def _end(output: str) -> str:
     return re.split(r"=+ \d+ (?:failed|passed|error).* in .* =+\n", output)[-1]
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
-def test_a_test_that_passes_alone_is_shown_as_unsteady_and_the_run_passes(tmp_path, workers):
-    code, output = _run(tmp_path, "-n", workers, "--rerun-alone", once=ONCE)
-    end = _end(output)
-
-    assert code == pytest.ExitCode.OK, output
+def _assert_shown_as_unsteady(folder: Path, end: str) -> None:
+    """Assert that a run ends with a test that passes alone, and with its log."""
     assert "= UNSTEADY =" in end
-    assert "1 test failed, and passes alone" in end
     assert "test_once.py::test_once" in end
-    (path,) = (tmp_path / "build" / "unsteady").glob("*.log")
-    assert str(path.relative_to(tmp_path)) in end
+    (path,) = (folder / "build" / "unsteady").glob("test_once*.log")
+    assert str(path.relative_to(folder)) in end
     assert "only once" in path.read_text()
     assert "said once" in path.read_text()
 
 
-def test_what_ran_before_an_unsteady_test_in_its_process_can_be_repeated(tmp_path):
-    _, output = _run(tmp_path, "--rerun-alone", once=ONCE)
+def test_a_test_that_passes_alone_is_shown_as_unsteady_and_the_run_passes(tmp_path):
+    code, output = _run(tmp_path, "--rerun-alone", once=ONCE)
+    end = _end(output)
+
+    assert code == pytest.ExitCode.OK, output
+    assert "1 test failed, and passes alone" in end
+    _assert_shown_as_unsteady(tmp_path, end)
+
     (tmp_path / "seen").unlink()
     (command,) = re.findall(r"^  repeat: (.*@.*)", output, re.MULTILINE)
     variable, *words = shlex.split(command)
@@ -97,25 +98,17 @@ def test_what_ran_before_an_unsteady_test_in_its_process_can_be_repeated(tmp_pat
 
     assert variable == "PYTHONHASHSEED=5"
     assert code == pytest.ExitCode.TESTS_FAILED
-    assert "1 failed, 1 passed" in repeated
+    assert "1 failed, 1 passed" in repeated, "what ran before it in its process ran again"
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
-def test_a_test_that_fails_again_makes_the_run_fail(tmp_path, workers):
-    code, output = _run(tmp_path, "-n", workers, "--rerun-alone", once=ONCE, always=ALWAYS)
+def test_tests_of_other_processes_run_again_also_if_the_process_ended_or_a_fixture_failed(tmp_path):
+    files = {"once": ONCE, "crash": CRASH_ONCE, "fixture": IN_A_FIXTURE_ONCE}
+    code, output = _run(tmp_path, "-n", "2", "--rerun-alone", **files)
     end = _end(output)
 
-    assert code == pytest.ExitCode.TESTS_FAILED
-    assert end.index("= FAILS AGAIN ALONE =") < end.index("= UNSTEADY =")
-    assert re.search(r"^  repeat: PYTHONHASHSEED=5 \S+ -m pytest test_always.py::test_always$", end, re.MULTILINE)
-    assert f"the whole run: PYTHONHASHSEED=5 {sys.executable} -m pytest -n {workers} --rerun-alone" in end
-
-
-def test_a_test_whose_process_ended_or_whose_fixture_failed_runs_again_too(tmp_path):
-    code, output = _run(tmp_path, "-n", "2", "--rerun-alone", crash=CRASH_ONCE, fixture=IN_A_FIXTURE_ONCE)
-
     assert code == pytest.ExitCode.OK, output
-    assert "2 tests failed, and pass alone" in _end(output)
+    assert "3 tests failed, and pass alone" in end
+    _assert_shown_as_unsteady(tmp_path, end)
 
 
 def test_a_run_that_did_not_reach_its_end_fails(tmp_path):
@@ -148,17 +141,21 @@ NEVER_AGAIN = """
 import os, pathlib, pytest
 
 def test_not_again():
-    if pathlib.Path("failed").exists():
+    if pathlib.Path("failed {instead}").exists():
         {instead}
-    pathlib.Path("failed").touch()
+    pathlib.Path("failed {instead}").touch()
     assert False
 """
 
 
-@pytest.mark.parametrize("instead", ["pytest.skip('alone')", "pytest.xfail('alone')", "os._exit(0)"])
-def test_a_test_that_does_not_end_alone_makes_the_run_fail(tmp_path, instead):
-    code, output = _run(tmp_path, "--rerun-alone", again=NEVER_AGAIN.format(instead=instead))
+def test_a_test_that_fails_again_or_does_not_end_alone_makes_the_run_fail(tmp_path):
+    ends = {"skips": "pytest.skip()", "is_expected_to_fail": "pytest.xfail()", "exits": "os._exit(0)"}
+    files = {name: NEVER_AGAIN.format(instead=instead) for name, instead in ends.items()}
+    code, output = _run(tmp_path, "--rerun-alone", once=ONCE, always=ALWAYS, **files)
+    _, fails, unsteady = re.split("= FAILS AGAIN ALONE =|= UNSTEADY =", _end(output))
 
     assert code == pytest.ExitCode.TESTS_FAILED
-    assert "FAILS AGAIN ALONE" in output
-    assert "UNSTEADY" not in output
+    assert re.search(r"^  repeat: PYTHONHASHSEED=5 \S+ -m pytest test_always.py::test_always$", fails, re.MULTILINE)
+    assert set(re.findall(r"^test_(\w+)\.py", fails, re.MULTILINE)) == {"always", *ends}
+    assert re.findall(r"^test_(\w+)\.py", unsteady, re.MULTILINE) == ["once"]
+    assert f"the whole run: PYTHONHASHSEED=5 {sys.executable} -m pytest --rerun-alone" in unsteady

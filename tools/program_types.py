@@ -1,4 +1,7 @@
-"""Check the types of the Python programs in `examples` with mypy and pyright, each as strict as it can be."""
+"""Check the types of Python programs that use the SDK with mypy and pyright, each as strict as it can be.
+
+The programs in `examples` are right. In `tests/sdk/programs`, each line with a mistake has to be reported, no other.
+"""
 
 from __future__ import annotations
 
@@ -113,13 +116,29 @@ def examples() -> Iterator[Path]:
     yield from (path for path in found if _BESIDE not in path.read_text())
 
 
+def surprises(checker: str, programs: list[Path], findings: list[Finding]) -> list[str]:
+    """Compare what a checker finds in programs with their lines `# wrong: ...` and `# wrong (CHECKER): ...`."""
+    marked = {
+        (path, number)
+        for path in programs
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if "# wrong:" in line or f"# wrong ({checker}):" in line
+    }
+    missed = sorted(marked - {(finding.path, finding.line) for finding in findings})
+    return [
+        *(f"{Finding(path, line, 'nothing is reported')}" for path, line in missed),
+        *(str(finding) for finding in findings if (finding.path, finding.line) not in marked),
+    ]
+
+
 def main() -> None:
-    """Check all examples and print what is found; exit with 1 if anything is."""
-    programs, checks = list(examples()), {"mypy": mypy, "pyright": pyright}
+    """Check all programs and print what surprises; exit with 1 if anything does."""
+    programs, checks = [*examples(), *sorted((ROOT / "tests" / "sdk" / "programs").glob("*.py"))], (mypy, pyright)
     with ThreadPoolExecutor() as pool:  # each runs a process of its own
-        results = dict(zip(checks, pool.map(lambda check: check(programs), checks.values()), strict=True))
-    for name, found in results.items():
-        print(f"errors that {name} finds in {len(programs)} files of the examples: {len(found)}", *found, sep="\n")
+        found = pool.map(lambda check: surprises(check.__name__, programs, check(programs)), checks)
+        results = {check.__name__: lines for check, lines in zip(checks, found, strict=True)}
+    for name, lines in results.items():
+        print(f"surprises of {name} in {len(programs)} files of programs: {len(lines)}", *lines, sep="\n")
     sys.exit(any(results.values()))
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Collection
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import uvicorn
+if TYPE_CHECKING:
+    import uvicorn
 
-from gcpx_emulator.app import application
-from gcpx_emulator.core.store import Store
-from gcpx_emulator.emulator import Emulator
+    from gcpx_emulator.core.store import Store
+    from gcpx_emulator.emulator import Emulator
 
 LOOPBACK: Final = "127.0.0.1"
 
@@ -41,6 +41,12 @@ def serve(listener: socket.socket, store: Store, latency: float, hosts: Collecti
     `store` keeps everything; `latency` is the duration of operations in seconds, and `hosts` are more
     names by which clients may call the emulator.
     """
+    # Not before: the command also prints its help and its errors, for which it needs none of this.
+    import uvicorn  # noqa: PLC0415
+
+    from gcpx_emulator.app import application  # noqa: PLC0415
+    from gcpx_emulator.emulator import Emulator  # noqa: PLC0415
+
     emulator = Emulator(store)
     emulator.operations.latency = latency
     host, port = listener.getsockname()

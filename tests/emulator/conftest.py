@@ -4,19 +4,15 @@ import os
 from pathlib import Path
 
 import client_record
-import httpx
+import lean_compute  # noqa: F401 - before tests import compute_v1
 import plain_http
 import pytest
-from clock import HANGS
 
 
 @pytest.fixture
 def http(cloud):
     """A client of the emulator's HTTP interface."""
-    # Without certificates, which it does not need, a client is made at once.
-    hooks = {"request": [plain_http.as_command]}
-    base = f"http://{cloud.host}"
-    with httpx.Client(base_url=base, trust_env=False, verify=False, timeout=HANGS, event_hooks=hooks) as client:
+    with plain_http.client(f"http://{cloud.host}") as client:
         yield client
 
 

@@ -52,10 +52,12 @@ def test_a_file_that_is_no_database_is_refused_in_one_line(tmp_path):
 
 
 def test_the_command_says_its_version():
-    command = [sys.executable, "-m", "gcpx_emulator", "--version"]
+    command = [sys.executable, "-X", "importtime", "-m", "gcpx_emulator", "--version"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
 
     assert done.stdout == f"gcpx-emulator {version('gcpx-emulator')}\n"
+    assert "argparse" in done.stderr
+    assert "uvicorn" not in done.stderr, "what serves is loaded by a command that serves"
 
 
 def test_a_port_that_is_in_use_is_named():

@@ -10,6 +10,7 @@ import sys
 from xml.etree import ElementTree as ET
 
 import pytest
+import run_wide
 from documented import program
 from generate import examples, sdk
 from generate.languages import LANGUAGES
@@ -33,9 +34,12 @@ _BLOCK = re.DOTALL | re.MULTILINE
 
 @pytest.fixture(scope="module")
 def dotnet(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("dotnet")
-    sdk.write(folder, language="dotnet")
-    return folder
+    def written():
+        folder = tmp_path_factory.mktemp("dotnet")
+        sdk.write(folder, language="dotnet")
+        return folder
+
+    return run_wide.once_in_a_run(tmp_path_factory, "dotnet", written)
 
 
 def test_the_project_file_of_the_dotnet_sdk_names_package_version_and_existing_files(dotnet):

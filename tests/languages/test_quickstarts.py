@@ -10,6 +10,7 @@ import shutil
 
 import attrs
 import pytest
+import run_wide
 from documented import commands, program
 from generate import examples, sdk
 from workspace import ROOT, Workspace
@@ -115,9 +116,11 @@ def prepared(cloud, tmp_path, pulumi_home, run):
 
 
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.example)
-def test_a_quickstart_creates_what_pythons_does_shows_no_change_and_is_destroyed(language, cloud, prepared):
+def test_a_quickstart_creates_what_pythons_does_shows_no_change_and_is_destroyed(
+    language, cloud, prepared, tmp_path_factory
+):
     before = cloud.emulator.store.counts()
-    pythons = _planned(prepared(PYTHON))
+    pythons = run_wide.once_in_a_run(tmp_path_factory, "pythons", lambda: _planned(prepared(PYTHON)))
     workspace = prepared(language)
 
     assert _planned(workspace) == pythons

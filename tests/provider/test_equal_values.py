@@ -21,7 +21,7 @@ HERE = {"project": PROJECT, "region": REGION, "zone": ZONE}
 
 @pytest.fixture(scope="module")
 def offline():
-    with driver.engine(**HERE, emulatorHost="127.0.0.1:1") as made:
+    with driver.direct(**HERE) as made:
         yield made
 
 
@@ -158,7 +158,7 @@ def _top(place):
 
 @pytest.fixture
 def shown(cloud, vm, request):
-    with driver.engine(**HERE, emulatorHost=cloud.host) as engine:
+    with driver.direct(**HERE, emulatorHost=cloud.host) as engine:
         yield Shown.of(engine, cloud, vm, request.param)
 
 

@@ -46,7 +46,7 @@ def shaped(kind, wrong):
 
 @pytest.fixture(scope="module")
 def offline():
-    with driver.engine(project="demo", emulatorHost="127.0.0.1:1") as made:
+    with driver.direct(project="demo") as made:
         yield made
 
 

@@ -35,7 +35,7 @@ def engine_and_cloud(_emulator):
     for policy in ("rack", "shelf"):
         _emulator.make_placement_policy(policy)
     _emulator.emulator.store.put("guest-attributes/all", {"onBoot": {"app/state": "ready"}})
-    with driver.engine(ClockedProvider(), project=PROJECT, emulatorHost=_emulator.host) as made:
+    with driver.direct(ClockedProvider(), project=PROJECT, emulatorHost=_emulator.host) as made:
         yield made, _emulator
 
 

@@ -156,7 +156,7 @@ def _all_mistakes(token):
 
 @pytest.fixture(scope="module")
 def offline():
-    with driver.engine(project="demo", region="us-east1", zone="us-east1-b", emulatorHost="127.0.0.1:1") as made:
+    with driver.direct(project="demo", region="us-east1", zone="us-east1-b") as made:
         yield made
 
 

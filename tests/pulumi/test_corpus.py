@@ -11,7 +11,7 @@ from workspace import ROOT
 
 pytestmark = pytest.mark.pulumi
 FOLDER = ROOT / "tests" / "corpus"
-PROGRAMS = {path.stem: yaml.safe_load(path.read_text()) for path in sorted(FOLDER.glob("*.yaml"))}
+PROGRAMS = {path.stem: yaml.load(path.read_text(), yaml.CSafeLoader) for path in sorted(FOLDER.glob("*.yaml"))}
 GROUPS = 2
 """How many stacks the programs share; one stack per program would take an hour and find nothing more."""
 

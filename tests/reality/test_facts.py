@@ -11,8 +11,8 @@ from typing import Any
 
 import attrs
 import httpx
+import plain_http
 import pytest
-from clock import HANGS
 from programs import DEBIAN, PROJECT, TOPICS, ZONE
 
 from gcpx.compute.get_operation import Operation
@@ -124,7 +124,7 @@ def answers(_emulator):
     _emulator.reset()
     _emulator.make_bucket()
     _emulator.make_topics()
-    with httpx.Client(base_url=f"http://{_emulator.host}", trust_env=False, verify=False, timeout=HANGS) as http:
+    with plain_http.client(f"http://{_emulator.host}") as http:
         found = Answers(http, {})
         _of_compute(found)
         _of_networks(found)

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import contextlib
+import random
 import re
+import socket
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -10,6 +13,7 @@ from pathlib import Path
 import attrs
 import lock
 import pytest
+import run_wide
 from bare_cli import BareCli
 from emulated import Emulated
 
@@ -33,15 +37,14 @@ class _Handler(SimpleHTTPRequestHandler):
 
 @attrs.frozen
 class Release:
-    """The files of a release, on a server from which the CLI can download them.
-
-    Attributes:
-        asked: the paths of the requests to the server.
-    """
+    """The files of a release, and the URL of this machine from which the CLI downloads them while they are `served`."""
 
     folder: Path
-    url: str
-    asked: list[str]
+    port: int
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
 
     @property
     def archive(self) -> Path:
@@ -49,15 +52,37 @@ class Release:
 
 
 @pytest.fixture(scope="session")
-def release(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Release]:
-    """A release that names the server which it is on."""
-    folder, asked = tmp_path_factory.mktemp("release"), []
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, asked, directory=str(folder))) as server:
+def release(tmp_path_factory: pytest.TempPathFactory) -> Release:
+    """A release, built once in a run."""
+
+    def built() -> tuple[Path, int]:
+        made = Release(tmp_path_factory.mktemp("release"), _free_port())
+        dist.dist(made.folder, made.url)
+        return made.folder, made.port
+
+    return Release(*run_wide.once_in_a_run(tmp_path_factory, "release", built))
+
+
+def _free_port() -> int:
+    """Return a free port of which no system makes the port of a server or a client that asks for any."""
+    for port in random.SystemRandom().sample(range(20_000, 30_000), 100):
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+    raise OSError("no port is free")
+
+
+@pytest.fixture
+def asked(release: Release, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
+    """Serve a release at its URL; gives the paths of the requests. The wheels and the archive have only this one URL."""
+    paths: list[str] = []
+    handler = partial(_Handler, paths, directory=str(release.folder))
+    with (
+        run_wide.one_at_a_time(tmp_path_factory, "served-release"),
+        ThreadingHTTPServer(("127.0.0.1", release.port), handler) as server,
+    ):
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
-        url = f"http://127.0.0.1:{server.server_port}"
-        dist.dist(folder, url)
-        yield Release(folder, url, asked)
+        yield paths
         server.shutdown()
         thread.join()
 

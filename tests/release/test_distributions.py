@@ -19,6 +19,7 @@ import driver
 import grpc
 import httpx
 import pytest
+import run_wide
 from clock import HANGS
 from pushing import AUDIENCE, EMAIL, NOW, PEM, token
 from workspace import ROOT
@@ -53,8 +54,13 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYT
 @pytest.fixture(scope="session")
 def wheels(tmp_path_factory):
     """The wheels, built as `make build` does, by the name of the distribution."""
-    folder = tmp_path_factory.mktemp("dist")
-    build.build(folder)
+
+    def built():
+        folder = tmp_path_factory.mktemp("dist")
+        build.build(folder)
+        return folder
+
+    folder = run_wide.once_in_a_run(tmp_path_factory, "wheels", built)
     with ExitStack() as opened:
         yield {
             path.name.partition("-")[0].replace("_", "-"): opened.enter_context(zipfile.ZipFile(path))

@@ -37,13 +37,6 @@ DOWNLOADING = {
 INSTALLED = f"resource-gcpx-v{__version__}"
 
 
-@pytest.fixture
-def asked(release):
-    """The requests that the server of the release gets during the test."""
-    release.asked.clear()
-    return release.asked
-
-
 def test_the_plugin_is_installed_from_a_server(release, cli, asked, tmp_path):
     cli.run("plugin", "install", "resource", "gcpx", __version__, "--server", release.url)
 

@@ -1,7 +1,7 @@
 """Requests that reach an emulator of this process without sockets and HTTP, which take most of a request's time.
 
 The emulator's application gets the request in its own thread, as from the server, and the response is httpx's. Real
-connections are what tests with the CLI use, and every test with a `Provider` that has no injected clock.
+connections are what tests with the CLI and with another server use, and those that make a `Provider` themselves.
 """
 
 from __future__ import annotations
@@ -13,6 +13,11 @@ from typing import Any, Final
 
 import attrs
 import httpx
+
+from gcpx.gcp.client import GoogleClient
+from gcpx.gcp.connections import Connections
+from gcpx.gcp.settings import Settings
+from gcpx.provider import Provider
 
 _Application = Callable[[Any, Any, Any], Awaitable[None]]
 _SERVED: Final[dict[str, Served]] = {}
@@ -96,3 +101,12 @@ def _scope(request: httpx.Request) -> dict[str, Any]:
         "client": None,
         "server": (url.host, url.port),
     }
+
+
+class DirectProvider(Provider):
+    """A provider that hands its requests over to an emulator of this process, and sends those to others as usual."""
+
+    def new_client(self, settings: Settings) -> GoogleClient:
+        if settings.emulator_host not in _SERVED:
+            return super().new_client(settings)
+        return GoogleClient(settings, clock=self.clock, connections=Connections(self.clock, DirectConnection()))

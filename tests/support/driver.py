@@ -5,6 +5,8 @@ It is written from the description of the protocol and not with our codec, so th
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import hashlib
 import re
 import threading
@@ -16,12 +18,15 @@ from typing import Any
 import attrs
 import grpc
 from clock import HANGS
+from direct_connection import DirectProvider
 from google.protobuf import empty_pb2, json_format, struct_pb2
 from google.rpc import status_pb2
 
 from gcpx.protocol import proto
+from gcpx.protocol.engine import CHANNEL_OPTIONS
 from gcpx.protocol.engine import EngineLog as Sender
-from gcpx.protocol.server import start
+from gcpx.protocol.lazy_servicer import LazyServicer
+from gcpx.protocol.server import listen
 from gcpx.provider import Provider
 
 SIGNATURE = "4dabf18193072939515e22adb298388d"
@@ -69,10 +74,10 @@ class EngineLog(proto.engine_grpc.EngineServicer):  # type: ignore[misc]
         too_old: the status with which the engine answers if the plugin asks for a newer one.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, address: str = "") -> None:
         self.messages: list[tuple[str, str, str]] = []
         self.lasting: list[str] = []
-        self.address = ""
+        self.address = address
         self.too_old: tuple[grpc.StatusCode, str] | tuple[()] = ()
         self._arrived = threading.Condition()
 
@@ -329,21 +334,178 @@ def engine(provider: Provider | None = None, /, **config: Any) -> Iterator[Engin
 @contextmanager
 def connected(provider: Provider | None = None) -> Iterator[Engine]:
     """Start a plugin and an engine's log service, and connect them."""
-    log, host = EngineLog(), grpc.server(ThreadPoolExecutor(4))
-    proto.engine_grpc.add_EngineServicer_to_server(log, host)
-    log.address = f"127.0.0.1:{host.add_insecure_port('127.0.0.1:0')}"
-    host.start()
-    provider = provider or Provider()
-    server, port = start(provider, None, Sender(HANGS))
+    line = _IDLE.pop() if _IDLE else _Line.open()
+    log, sender, provider = EngineLog(line.address), _Sender(line), provider or DirectProvider()
+    line.engine.log, line.plugin.servicer = log, LazyServicer(provider, sender)
     try:
-        with grpc.insecure_channel(f"127.0.0.1:{port}", options=ENGINE_LIMITS) as channel:
-            made = Engine(proto.provider_grpc.ResourceProviderStub(channel), log)
-            made.stub.Handshake(rpc.ProviderHandshakeRequest(engine_address=log.address))
-            yield made
+        made = Engine(proto.provider_grpc.ResourceProviderStub(line.channel), log)
+        made.stub.Handshake(rpc.ProviderHandshakeRequest(engine_address=log.address))
+        yield made
     finally:
-        server.stop(None).wait()
+        if line.plugin.calls:
+            line.close()
+        sender.end()
+        line.engine.log = None
         provider.close()
-        host.stop(None).wait()
+        if not line.is_closed:
+            _IDLE.append(line)
+
+
+@contextmanager
+def direct(provider: Provider | None = None, /, **config: Any) -> Iterator[Engine]:
+    """Give an engine that calls a plugin directly: most of the time of tens of thousands of calls is for connections.
+
+    Messages are written and read as on a connection. Without an emulator in the configuration, requests fail.
+    """
+    provider = provider or DirectProvider()
+    made = Engine(_Direct(LazyServicer(provider, Sender())), EngineLog())
+    made.configure(**{"emulatorHost": "127.0.0.1:1"} | config)
+    try:
+        yield made
+    finally:
+        provider.close()
+
+
+@attrs.frozen
+class _Direct:
+    """Calls the methods of a servicer in the caller's thread, and raises what they abort with."""
+
+    _servicer: LazyServicer
+
+    def __getattr__(self, name: str) -> Any:
+        def call(request: Any) -> Any:
+            return _sent(getattr(self._servicer, name)(_sent(request), _Aborting()))
+
+        return call
+
+
+def _sent(message: Any) -> Any:
+    return type(message).FromString(message.SerializeToString())
+
+
+class _Aborting:
+    """What a servicer sees of a call."""
+
+    def __init__(self) -> None:
+        self._metadata: tuple[Any, ...] = ()
+
+    def set_trailing_metadata(self, metadata: tuple[Any, ...]) -> None:
+        self._metadata = metadata
+
+    def abort(self, code: grpc.StatusCode, details: str) -> None:
+        raise _Aborted(code, details, self._metadata)
+
+
+class _Aborted(grpc.RpcError):
+    """A call that a servicer has aborted."""
+
+    def __init__(self, code: grpc.StatusCode, details: str, metadata: tuple[Any, ...]) -> None:
+        super().__init__(f"{code}: {details}")
+        self.code, self.details, self.trailing_metadata = (lambda: code), (lambda: details), (lambda: metadata)
+
+
+class _Sender(Sender):
+    """Sends the messages of one plugin, by a connection that is open already."""
+
+    def __init__(self, line: _Line) -> None:
+        super().__init__(HANGS)
+        self._line = line
+
+    def connect(self, address: str) -> None:
+        super().connect("" if address == self._line.address else address)
+        if address == self._line.address:
+            self._stub, self._is_new_enough = proto.engine_grpc.EngineStub(self._line.back), False
+
+    def end(self) -> None:
+        """Wait for what is on its way, and send nothing more."""
+        self._stub = None
+        for sent in tuple(self._sending):
+            with contextlib.suppress(grpc.RpcError, grpc.FutureCancelledError):
+                sent.result()
+
+
+class _Plugin:
+    """Passes calls on to the servicer of the plugin that runs now, and counts those under way."""
+
+    def __init__(self) -> None:
+        self.servicer: LazyServicer | None = None
+        self.calls = 0
+        self._lock = threading.Lock()
+
+    def __getattr__(self, name: str) -> Any:
+        def call(request: Any, context: Any) -> Any:
+            self._count(1)
+            try:
+                return getattr(self.servicer, name)(request, context)
+            finally:
+                self._count(-1)
+
+        vars(call).update(vars(getattr(LazyServicer, name, call)))  # its thread, if it has one of its own
+        return call
+
+    def _count(self, more: int) -> None:
+        with self._lock:
+            self.calls += more
+
+
+class _Engine(proto.engine_grpc.EngineServicer):  # type: ignore[misc]
+    """Passes messages on to the log of the engine that runs now; without any, nobody reads them."""
+
+    log: EngineLog | None = None
+
+    def Log(self, request: Any, context: Any) -> Any:  # noqa: N802 - the protocol's name
+        return self.log.Log(request, context) if self.log is not None else empty_pb2.Empty()
+
+    def RequirePulumiVersion(self, request: Any, context: Any) -> Any:  # noqa: N802 - the protocol's name
+        assert self.log is not None
+        return self.log.RequirePulumiVersion(request, context)
+
+
+@attrs.define(eq=False)
+class _Line:
+    """The servers of a plugin and of an engine, which serve one after the other: to start them takes long.
+
+    Attributes:
+        address: where the plugin reaches the engine.
+        channel: by which the engine reaches the plugin.
+        back: by which the plugin reaches the engine.
+    """
+
+    plugin: _Plugin
+    engine: _Engine
+    address: str
+    channel: grpc.Channel
+    back: grpc.Channel
+    _servers: tuple[grpc.Server, ...]
+    is_closed: bool = False
+
+    @classmethod
+    def open(cls) -> _Line:
+        plugin, engine, host = _Plugin(), _Engine(), grpc.server(ThreadPoolExecutor(4))
+        proto.engine_grpc.add_EngineServicer_to_server(engine, host)
+        address = f"127.0.0.1:{host.add_insecure_port('127.0.0.1:0')}"
+        host.start()
+        server, port = listen(plugin)
+        channel = grpc.insecure_channel(f"127.0.0.1:{port}", options=ENGINE_LIMITS)
+        back = grpc.insecure_channel(address, options=CHANNEL_OPTIONS)
+        return cls(plugin, engine, address, channel, back, (server, host))
+
+    def close(self) -> None:
+        """End all calls."""
+        self.is_closed = True
+        self.channel.close()
+        self.back.close()
+        for server in self._servers:
+            server.stop(None).wait()
+
+
+_IDLE: list[_Line] = []
+
+
+@atexit.register
+def _close_idle() -> None:
+    while _IDLE:
+        _IDLE.pop().close()
 
 
 _METADATA_LIMIT = 16 << 20

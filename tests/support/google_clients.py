@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import google.auth.transport.requests
+import lean_compute  # noqa: F401 - before the import of compute_v1
 import requests
 from emulated import Emulated
 from google.auth.credentials import Credentials

@@ -29,8 +29,13 @@ def start(plugin: Plugin, engine_address: str | None, log: EngineLog | None = No
     """Serve on a free port of loopback; return the server and its port."""
     log = log or EngineLog()
     log.connect(engine_address or "")
+    return listen(LazyServicer(plugin, log))
+
+
+def listen(servicer: Any) -> tuple[grpc.Server, int]:
+    """Let a servicer answer the engine's calls on a free port of loopback; return the server and its port."""
     server = grpc.server(_executor(), options=CHANNEL_OPTIONS)
-    proto.provider_grpc.add_ResourceProviderServicer_to_server(LazyServicer(plugin, log), server)
+    proto.provider_grpc.add_ResourceProviderServicer_to_server(servicer, server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     return server, port

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 
-import httpx
+import plain_http
 import pytest
 from programs import PROJECT, ZONE, properties
 
@@ -17,7 +17,7 @@ DEBIAN = f"{BASE}/projects/debian-cloud/global/images/debian-12-bookworm-v202610
 
 @pytest.fixture
 def api(cloud):
-    with httpx.Client(base_url=f"http://{cloud.host}/compute/v1", trust_env=False) as client:
+    with plain_http.client(f"http://{cloud.host}/compute/v1") as client:
         yield client
 
 

@@ -1,6 +1,6 @@
 """A long error answer takes no longer than it takes to read it: nothing in it is searched in quadratic time.
 
-With 4 MB, a quadratic search takes hours, so a test either ends or hangs.
+With 2 MB, a quadratic search takes an hour, so a test either ends or hangs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from programs import NOTIFICATION, TEMPLATE, notification, template
 from gcpx.gcp.errors import from_operation
 from gcpx.model.redaction import redact
 
-LONG = 4 << 20
+LONG = 2 << 20
 UNITS = ["eyJ-", "eyJaaaaaaaa.", "x", "...", "…", "planted-", "planted-marker...", "\\", "\\u0041", "%41", "&#39;", "&amp;", "\\ud83d\\ude00", "'a'", "resource 'http://projects/a/", "/projects/a", "resource '",
          "-----BEGIN ", "-----BEGIN PRIVATE KEY", "PRIVATE KEY", "-----END ", "Bearer ", "ya29.", "1//0", "GOCSPX-", "compute.a", "compute.", "b3BlbnNzaC1rZXktdjEA", "Error code a", "\n", "🙂", "\x1b"]  # fmt: skip
 PLACES = {
