@@ -212,9 +212,9 @@ def test_members_that_get_the_machine_type_of_their_template_are_at_most_replace
 @pytest.mark.parametrize(
     ("change", "known"),
     [
-        ({"labels": {"team": "web"}}, {"memberNames", "createdCount", "shortfalls"}),
-        ({"machineType": "e2-medium"}, {"memberNames", "createdCount"}),
-        ({"onStopped": "KEEP"}, {"memberNames", "createdCount", "members", "runningCount"}),
+        ({"labels": {"team": "web"}}, {"memberNames", "memberCount", "shortfalls"}),
+        ({"machineType": "e2-medium"}, {"memberNames", "memberCount"}),
+        ({"onStopped": "KEEP"}, {"memberNames", "memberCount", "members", "runningCount"}),
         (BIGGER_DISK, set()),
         ({"count": 4}, set()),
         ({"count": driver.UNKNOWN}, set()),
@@ -224,7 +224,7 @@ def test_outputs_that_a_change_cannot_touch_stay_known(engine, change, known):
     created = engine.create(FLEET, "workers", rolling(3))
     count = change.get("count", 3)
     predicted = engine.preview_update(created, rolling(count, **{k: v for k, v in change.items() if k != "count"}))
-    volatile = {"memberNames", "createdCount", "members", "runningCount", "shortfalls"}
+    volatile = {"memberNames", "memberCount", "members", "runningCount", "shortfalls"}
     found = {name for name in volatile if predicted.get(name, driver.UNKNOWN) != driver.UNKNOWN}
     assert known <= found
     assert bool(known) == bool(found)

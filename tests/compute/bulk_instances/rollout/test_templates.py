@@ -63,7 +63,7 @@ def test_the_way_back_from_a_pause_is_not_refused_because_of_members_that_have_t
     paused = engine.update(created, canary)
     cloud.emulator.requests.kept.clear()
     engine.log.messages.clear()
-    engine.preview_update(paused, program(4, maxDeleted=1))
+    engine.preview_update(paused, {**program(4), "maxDeleted": 1})
     assert any("at most 4 members are replaced" in text for _, _, text in engine.log.messages)
-    engine.update(paused, program(4, maxDeleted=1))
+    engine.update(paused, {**program(4), "maxDeleted": 1})
     assert len(cloud.calls(DELETE)) == 1
