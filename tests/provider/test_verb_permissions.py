@@ -6,22 +6,25 @@ import re
 
 import pytest
 import yaml
+from generate.api_permissions import permissions_of
 from generate.verb_permissions import rows_of, table
 from verb_record import rows
 from verb_runs import VerbRun, run, verbs_of
 from verb_scenarios import RUNS
 from workspace import ROOT
 
-from gcpx.gcp.permissions import METHODS, method_of
-from gcpx.gcp.request import COMPUTE, Request
+from gcpx.gcp.permissions import needed
+from gcpx.gcp.request import COMPUTE, PUBSUB, STORAGE, Request
 from gcpx.provider import FUNCTIONS, RESOURCES, resource_class
 from gcpx_emulator.core.permissions import NEEDS, PERMISSIONS
 
 EVERY = frozenset(PERMISSIONS) - {"pubsub.topics.publish"}
 """What the account of gcpx may have. To publish is for the service agent of Cloud Storage."""
 VERBS = list(verbs_of(RUNS))
+METHODS = {method for row in table() for method in row.methods.split()}
+"""The methods that gcpx calls and that need permissions."""
 NEEDED = {method for row in table() if not row.without for method in row.methods.split()}
-CONDITIONAL = [(method, need.permission) for method in NEEDED for need in METHODS[method].needs if need.when]
+CONDITIONAL = [(method, need.name) for method in NEEDED for need in permissions_of(method) if need.when]
 
 
 def _runs(token: str, verb: str) -> list[VerbRun]:
@@ -46,21 +49,10 @@ def _is_refused(cloud, item, permission, *methods):
     Google's reference requires "one or more" of some permissions, so the emulator accepts any of them. Which one Google
     checks depends on the request, so users need all that apply.
     """
-    found = [need.permissions for method in methods for need in NEEDS[method] if permission in need.permissions]
-    alternatives = frozenset().union(*found)
+    sets = [{one.name for one in need.permissions} for method in methods for need in NEEDS[method]]
+    alternatives = frozenset().union(*(found for found in sets if permission in found))
     error = run(cloud, item, denied=alternatives, every=EVERY).error
     return any(f"'{name}'" in error for name in alternatives)
-
-
-def test_the_plugin_and_the_emulator_agree_on_the_permissions_of_each_method():
-    declared = {name: {need.permission for need in method.needs} for name, method in METHODS.items()}
-    checked = {name: {one for need in NEEDS[name] for one in need.permissions} for name in METHODS}
-    unused = {  # gcpx attaches only existing disks; bulk creation attaches them read-only, and accepts no snapshots
-        "compute.instances.attachDisk": {"compute.disks.create", "compute.images.useReadOnly"},
-        "compute.regionInstances.bulkInsert": {"compute.disks.use", "compute.snapshots.useReadOnly"},
-    }
-
-    assert declared == {name: found - unused.get(name, set()) for name, found in checked.items()}
 
 
 def test_the_roles_of_the_page_hold_all_permissions():
@@ -68,7 +60,7 @@ def test_the_roles_of_the_page_hold_all_permissions():
     roles = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)]
     *single, everything = (set(role["includedPermissions"]) for role in roles)
     elsewhere = {"iam.serviceAccounts.actAs", "serviceusage.services.use"}
-    needed = {need.permission for method in METHODS.values() for need in method.needs}
+    needed = {need.name for method in METHODS for need in permissions_of(method)}
 
     assert everything == set().union(*single) == needed - elsewhere
     assert all(f"`{name}`" in text.split("## Granted elsewhere")[1] for name in elsewhere)
@@ -91,15 +83,11 @@ def test_every_verb_of_every_resource_and_every_function_is_run():
     assert len({str(item) for item in RUNS}) == len(RUNS), "the names of runs tell them apart"
 
 
-def test_every_declared_method_is_called():
-    assert METHODS.keys() == {method for row in table() for method in row.methods.split()}
-
-
-def _recognized(method, http_method, path):
-    """Return the method whose permission an error about a call would name."""
-    api = METHODS[method].api if method in METHODS else COMPUTE
-    found = method_of(Request(api=api, method=http_method, path=path.removeprefix(f"{api.path}/").removeprefix("/")))
-    return found.id if found else None
+def _named(method, http_method, path):
+    """Return the permissions that an error about a call would name."""
+    api = next((item for item in (STORAGE, PUBSUB) if method.startswith(f"{item.name}.")), COMPUTE)
+    known = needed(Request(api=api, method=http_method, path=path.removeprefix(f"{api.path}/").removeprefix("/")))
+    return set(known[0]) if known else set()
 
 
 @pytest.mark.parametrize(("token", "verb"), VERBS)
@@ -111,7 +99,8 @@ def test_a_verb_works_with_exactly_the_documented_permissions(cloud, token, verb
     assert {str(item): found.error for item, found in seen.items() if "Required '" in found.error} == {}
     assert {str(item) for item, found in seen.items() if found.error} == {str(item) for item in seen if item.fails}
     for method, http_method, path in set().union(*(found.calls for found in seen.values())):
-        assert _recognized(method, http_method, path) == (method if method in METHODS else None)
+        expected = {need.name for need in permissions_of(method)} if method in METHODS else set()
+        assert _named(method, http_method, path) == expected
     assert observed == [row for row in table() if (row.token, row.verb) == (token, verb)], "run `make permissions`"
 
 

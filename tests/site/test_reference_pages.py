@@ -76,7 +76,7 @@ def test_limits_defaults_and_permissions_are_on_the_page():
     assert "<br>Default: `READ_WRITE`." in row(section(attachment, "Inputs"), "mode")
     assert "- `forceAttach` requires a regional disk ([instances.attachDisk: " in section(attachment, "Inputs")
     assert "gcpx waits 5 minutes for each operation" in section(attachment, "Timeouts")
-    assert "| delete | `compute.instances.detachDisk`, `compute.instances.get`, " in section(attachment, "Permissions")
+    assert "(../permissions.md#diskattachment)" in section(attachment, "Permissions")
 
 
 @pytest.mark.parametrize("token", RESOURCES)

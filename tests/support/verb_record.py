@@ -13,11 +13,12 @@ from typing import Final
 
 import attrs
 from emulated import running
+from generate.api_permissions import permissions_of
 from generate.verb_permissions import TABLE, Row, any_of
 from verb_runs import VerbRun, run, verbs_of
 from verb_scenarios import RUNS
 
-from gcpx.gcp.permissions import METHODS, Need
+from gcpx_emulator.core.permissions import Permission
 
 _NO_SUGGESTION: Final = "errors about a misspelled region or zone suggest no name"
 _INTERRUPTED: Final = (
@@ -52,6 +53,7 @@ _WITHOUT: Final = {
 """What is missing if a verb may not call a method but does not fail; the first pattern that fits counts."""
 
 
+_PROJECT: Final = "the project"
 _VERBS: Final = ("create", "read", "update", "delete", "list", "validateOnline", "call")
 
 
@@ -60,27 +62,25 @@ def rows(token: str, verb: str, called: Mapping[VerbRun, frozenset[str]]) -> lis
 
     The permissions that it always needs come first, then those that it sometimes needs, then those that only help.
     """
-    known, free = [*METHODS], ("oauth2.", "oslogin.")
-    methods = sorted(
-        {name for names in called.values() for name in names if not name.startswith(free)}, key=known.index
-    )
-    needs = [(need, method) for method in methods for need in METHODS[method].needs]
+    free = ("oauth2.", "oslogin.")  # Google documents no permissions for their methods
+    methods = sorted({name for names in called.values() for name in names if not name.startswith(free)})
+    needs = [(need, method) for method in methods for need in permissions_of(method)]
     if not needs:
         return [Row(token, verb)]
-    names = dict.fromkeys(need.permission for need, _ in needs)
-    found = [_row(token, verb, [pair for pair in needs if pair[0].permission == name], called) for name in names]
+    names = sorted({need.name for need, _ in needs})
+    found = [_row(token, verb, [pair for pair in needs if pair[0].name == name], called) for name in names]
     return sorted(found, key=lambda row: 2 if row.without else bool(row.when))
 
 
-def _row(token: str, verb: str, needs: list[tuple[Need, str]], called: Mapping[VerbRun, frozenset[str]]) -> Row:
+def _row(token: str, verb: str, needs: list[tuple[Permission, str]], called: Mapping[VerbRun, frozenset[str]]) -> Row:
     """Describe a permission; when methods need it that the verb cannot do without, their conditions count."""
-    row = Row(token, verb, needs[0][0].permission)
+    row = Row(token, verb, needs[0][0].name)
     missing = {method: _without(token, verb, method) for _, method in needs}
-    required: dict[Need, set[VerbRun]] = {}
+    required: dict[Permission, set[VerbRun]] = {}
     for need, method in needs:
         if not missing[method]:
             required.setdefault(need, set()).update(
-                item for item in called if method in called[item] and item.lacks != need.permission
+                item for item in called if method in called[item] and item.lacks != need.name
             )
     if not required:
         (need, method), *_ = needs
@@ -90,7 +90,9 @@ def _row(token: str, verb: str, needs: list[tuple[Need, str]], called: Mapping[V
         for need, runs in required.items()
     ]
     methods = " ".join(method for method in missing if not missing[method])
-    return attrs.evolve(row, on=next(iter(required)).on, when=any_of(whens), methods=methods)
+    places = [need.on for need in required]  # a permission on the project covers what is in it
+    on = _PROJECT if _PROJECT in places else places[0]
+    return attrs.evolve(row, on=on, when=any_of(whens), methods=methods)
 
 
 def _without(token: str, verb: str, method: str) -> str:

@@ -9,6 +9,7 @@ from typing import Final
 from workspace import ROOT
 
 from generate import (
+    api_permissions,
     document_tables,
     emulator_page,
     package_schema,
@@ -23,6 +24,7 @@ TEXTS: Final[dict[str, Callable[[], str]]] = {
     **{path: partial(registry_pages.text, path) for path in (registry_pages.INDEX, registry_pages.INSTALLATION)},
     "docs/emulator-coverage.md": emulator_page.text,
     "docs/permissions.md": permissions_page.text,
+    api_permissions.TABLE: api_permissions.text,
     **reference_pages.pages(),
     **value_types.paths(),
     "schema.json": package_schema.text,

@@ -9,7 +9,7 @@ from gcpx.gcp.request import COMPUTE, OSLOGIN, PUBSUB, STORAGE
 from gcpx.provider import FUNCTIONS, RESOURCES
 from generate.verb_permissions import Row, any_of, by_permission, rows_of, table, verbs_of
 
-VERBS: Final = {
+_VERBS: Final = {
     "create": "create",
     "read": "refresh, import",
     "update": "update",
@@ -126,7 +126,7 @@ def _resource(token: str) -> str:
     heading = f"## {_name(token)}\n"
     if not any(rows for verb, rows in verbs.items() if verb != "validateOnline"):
         heading += f"\n{_KEY_NOTE}"
-    cells = [cell for verb, rows in verbs.items() for cell in _verb_cells(VERBS[verb], rows)]
+    cells = [cell for verb, rows in verbs.items() for cell in _verb_cells(_VERBS[verb], rows)]
     return f"{heading}\n{_table(('verb', 'permission', 'on', 'when'), cells)}\n{_role(_name(token), found)}"
 
 

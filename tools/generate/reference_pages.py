@@ -15,10 +15,8 @@ from gcpx.provider import FUNCTIONS, RESOURCES, function_class, resource_class
 from generate.example_tabs import tabs
 from generate.examples import example_of
 from generate.package_schema import package
-from generate.permissions_page import VERBS
 from generate.property_tables import Table, nested_types
 from generate.schema_types import Json
-from generate.verb_permissions import Row, rows_of, verbs_of
 
 _NO_OPERATIONS: Final = "Google carries these calls out at once, so there is no time limit for an operation."
 _NOWHERE: Final[Mapping[str, str]] = {}
@@ -80,7 +78,7 @@ def _resource(token: str) -> str:
         _types(kind.properties.values(), elsewhere),
         _import(resource),
         _timeouts(resource),
-        _permissions(token, _name(token)),
+        _permissions(_name(token)),
         _list(resource),
     )
 
@@ -95,7 +93,7 @@ def _function(token: str) -> str:
         f"## Arguments\n\n{arguments.description} {_READ}.\n\n{table.text(arguments.inputs.values())}\n{table.rules()}",
         f"## Result\n\n{result.description}\n\n{Table(result, elsewhere=elsewhere).text(result.properties.values())}",
         _types(result.properties.values(), elsewhere),
-        _permissions(token, "Functions"),
+        _permissions("Functions"),
     )
 
 
@@ -185,20 +183,9 @@ def _timeouts(resource: type[Resource]) -> str:
     return f"## Timeouts\n\n{_TIMEOUTS.format(verbs=verbs)}{default}\n"
 
 
-def _permissions(token: str, section: str) -> str:
-    """Name the permissions of each verb; the page of permissions says when each of them is needed."""
-    names = {**VERBS, "call": f"`{_name(token)}`"}
-    rows = [_permissions_row(names[verb], rows_of(token, verb)) for verb in verbs_of(token)]
-    words = f"[Permissions](../permissions.md#{section.lower()}) says when each is needed, and has a custom role."
-    head = "| verb | always needed | needed for some inputs, or only helpful |\n| --- | --- | --- |"
-    return "\n".join(["## Permissions\n", words, "", head, *rows, ""])
-
-
-def _permissions_row(verb: str, rows: list[Row]) -> str:
-    always = [row.permission for row in rows if not row.when and not row.without]
-    others = [row.permission for row in rows if row.permission not in always]
-    cells = [", ".join(f"`{name}`" for name in names) or "none" for names in (always, others)]
-    return f"| {verb} | {' | '.join(cells)} |"
+def _permissions(section: str) -> str:
+    link = f"[The page of permissions](../permissions.md#{section.lower()})"
+    return f"## Permissions\n\n{link} lists those that each verb needs, and has a custom role that holds them.\n"
 
 
 def _list(resource: type[Resource]) -> str:

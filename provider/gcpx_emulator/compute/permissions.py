@@ -1,4 +1,9 @@
-"""The permissions and the rate quotas of Compute Engine's methods."""
+"""The permissions and the rate quotas of Compute Engine's methods.
+
+Source of the permissions: "IAM Permissions" on the page of each method in the REST reference, mostly as
+https://github.com/iann0036/iam-dataset collects them, and "Required permissions" of the guide "Create and start a
+Compute Engine instance".
+"""
 
 from __future__ import annotations
 
@@ -50,6 +55,18 @@ _METHODS: Final = {
     "zones": "get list",
 }
 """The methods that need the permission of their own name."""
+_KINDS: Final = {
+    "disks": "disk",
+    "images": "image",
+    "instanceTemplates": "template",
+    "instances": "instance",
+    "machineImages": "machine image",
+    "networks": "network",
+    "resourcePolicies": "policy",
+    "snapshots": "snapshot",
+    "subnetworks": "subnetwork",
+}
+"""What the documentation calls a resource; other permissions are named there as those on the project."""
 _REGIONAL: Final = {"regionDisks": "disks", "regionInstanceTemplates": "instanceTemplates"}
 """The collections whose permissions are those of another one."""
 
@@ -125,59 +142,91 @@ def _made_from(field: str) -> Resources:
     return _linked(lambda call: ((made or {}).get(field) for made in _each("disks", "initializeParams")(call)))
 
 
-_ACT_AS: Final = "iam.serviceAccounts.actAs"
-_CREATE_INSTANCES: Final = "compute.instances.create"
+_ACT_AS: Final = "iam.serviceAccounts.actAs on the service account if"
 _NETWORKS: Final = _linked(_each("networkInterfaces", "network"))
 _SUBNETWORKS: Final = _linked(_each("networkInterfaces", "subnetwork"))
-_DISKS: Final = ("compute.disks.use", "compute.disks.useReadOnly")
+_ON_NETWORK: Final = "on the network if an interface names a network"
+_ON_SUBNETWORK: Final = "on the subnetwork if an interface names a subnetwork"
+_EXTERNAL: Final = "if an interface has an external address (`accessConfigs`) in a"
+_UPDATE_POLICY: Final = "compute.networks.updatePolicy on the network"
 _SET_PROPERTIES: Final = (
-    need(_if_set("labels"), "compute.instances.setLabels"),
-    need(_if_set("metadata"), "compute.instances.setMetadata"),
-    need(_if_set("resourcePolicies"), "compute.resourcePolicies.use"),
-    need(_if_set("serviceAccounts"), "compute.instances.setServiceAccount"),
-    need(_if_set("tags"), "compute.instances.setTags"),
-    need(_accounts, _ACT_AS),
-    need(_NETWORKS, "compute.networks.use", "compute.networks.useExternalIp"),
-    need(_SUBNETWORKS, "compute.subnetworks.use", "compute.subnetworks.useExternalIp"),
-    need(_reserved_addresses, "compute.addresses.use"),
-    need(_not_public(_made_from("sourceImage")), "compute.images.useReadOnly"),
-    need(_made_from("sourceSnapshot"), "compute.snapshots.useReadOnly"),
-    need(_linked(_each("disks", "source")), *_DISKS),
+    need(_if_set("labels"), "compute.instances.setLabels on the project if `labels` is set"),
+    need(_if_set("metadata"), "compute.instances.setMetadata on the project if `metadata` is set"),
+    need(_if_set("resourcePolicies"), "compute.resourcePolicies.use on the project if `resourcePolicies` is set"),
+    need(_if_set("serviceAccounts"), "compute.instances.setServiceAccount on the project if `serviceAccounts` is set"),
+    need(_if_set("tags"), "compute.instances.setTags on the project if `tags` are set"),
+    need(_accounts, f"{_ACT_AS} `serviceAccounts` is set"),
+    need(
+        _NETWORKS,
+        f"compute.networks.use {_ON_NETWORK}",
+        f"compute.networks.useExternalIp on the network {_EXTERNAL} legacy network",
+    ),
+    need(
+        _SUBNETWORKS,
+        f"compute.subnetworks.use {_ON_SUBNETWORK}, or a VPC network, from which Google chooses one",
+        f"compute.subnetworks.useExternalIp on the subnetwork {_EXTERNAL} VPC network",
+    ),
+    need(_reserved_addresses, "compute.addresses.use on the project if an interface has a reserved address (`natIP`)"),
+    need(
+        _not_public(_made_from("sourceImage")),
+        "compute.images.useReadOnly on the image if a disk is made from an image that is not public",
+    ),
+    need(
+        _made_from("sourceSnapshot"), "compute.snapshots.useReadOnly on the snapshot if a disk is made from a snapshot"
+    ),
+    need(
+        _linked(_each("disks", "source")),
+        "compute.disks.use on the disk if an existing disk is attached for writing",
+        "compute.disks.useReadOnly on the disk if an existing disk is attached for reading",
+    ),
 )
-"""What new instances with some properties need.
-
-Source: also "Required permissions" of the guide "Create and start a Compute Engine instance".
-"""
+"""What new instances with some properties need."""
 _INSERT_IN_BULK: Final = (
-    need(_project, "compute.disks.create", _CREATE_INSTANCES, "compute.instances.pscInterfaceCreate"),
-    need(_named("sourceInstanceTemplate"), "compute.instanceTemplates.useReadOnly"),
+    need(
+        _project,
+        "compute.instances.create on the project",
+        "compute.disks.create on the project if disks are created",
+        "compute.instances.pscInterfaceCreate on the project if an interface names a network attachment",
+    ),
+    need(
+        _named("sourceInstanceTemplate"),
+        "compute.instanceTemplates.useReadOnly on the template if `sourceInstanceTemplate` is set",
+    ),
     *_SET_PROPERTIES,
 )
-_CREATE_SNAPSHOT: Final = (need(_itself, "compute.disks.createSnapshot"), need(_project, "compute.snapshots.create"))
+_CREATE_SNAPSHOT: Final = (
+    need(_itself, "compute.disks.createSnapshot on the disk"),
+    need(_project, "compute.snapshots.create on the project"),
+)
 _INSERT_TEMPLATE: Final = (
-    need(_project, "compute.instanceTemplates.create"),
-    need(_accounts, _ACT_AS),
-    need(_NETWORKS, "compute.networks.get"),
-    need(_SUBNETWORKS, "compute.subnetworks.get"),
+    need(_project, "compute.instanceTemplates.create on the project"),
+    need(_accounts, f"{_ACT_AS} `serviceAccounts` is set"),
+    need(_NETWORKS, f"compute.networks.get {_ON_NETWORK}"),
+    need(_SUBNETWORKS, f"compute.subnetworks.get {_ON_SUBNETWORK}"),
 )
 
 
 _FURTHER: Final = {
     **{
-        f"compute.firewalls.{method}": (need(_named("network"), "compute.networks.updatePolicy"),)
+        f"compute.firewalls.{method}": (need(_named("network"), _UPDATE_POLICY),)
         for method in ("insert", "patch", "update")
     },
-    "compute.instances.addResourcePolicies": (need(_project, "compute.resourcePolicies.use"),),
+    "compute.instances.addResourcePolicies": (need(_project, "compute.resourcePolicies.use on the project"),),
     "compute.instances.attachDisk": (
-        need(_named("source"), *_DISKS),
+        need(
+            _named("source"),
+            "compute.disks.use on the disk if `mode` is `READ_WRITE`, which is the default",
+            "compute.disks.useReadOnly on the disk if `mode` is `READ_ONLY`",
+        ),
         need(
             _linked(lambda call: [(call.body.get("initializeParams") or {}).get("sourceImage")]),
-            *("compute.disks.create", "compute.images.useReadOnly"),
+            "compute.disks.create on the project if the disk is made from an image",
+            "compute.images.useReadOnly on the image if the disk is made from an image",
         ),
     ),
-    "compute.instances.setServiceAccount": (need(_email, _ACT_AS),),
-    "compute.snapshots.insert": (need(_named("sourceDisk"), "compute.disks.createSnapshot"),),
-    "compute.subnetworks.insert": (need(_named("network"), "compute.networks.updatePolicy"),),
+    "compute.instances.setServiceAccount": (need(_email, f"{_ACT_AS} a service account is set, not removed"),),
+    "compute.snapshots.insert": (need(_named("sourceDisk"), "compute.disks.createSnapshot on the disk"),),
+    "compute.subnetworks.insert": (need(_named("network"), _UPDATE_POLICY),),
 }
 """What some of the methods in `_METHODS` need besides."""
 
@@ -185,10 +234,13 @@ _FURTHER: Final = {
 def _regular_needs(collection: str, method: str) -> tuple[Need, ...]:
     """Need the permission of the method's name, on the resource or, if there is none yet, on the project."""
     verb = _VERBS.get(method, method)
-    one = _not_public(_itself) if collection == "images" and method.startswith("get") else _itself
-    permission = f"compute.{_REGIONAL.get(collection, collection)}.{verb}"
+    kind = _REGIONAL.get(collection, collection)
     further = _FURTHER.get(f"compute.{collection}.{method}", ())
-    return need(_project if verb in _ON_PROJECT else one, permission), *further
+    if verb in _ON_PROJECT:
+        return need(_project, f"compute.{kind}.{verb} on the project"), *further
+    is_image = kind == "images" and verb.startswith("get")
+    words = f"compute.{kind}.{verb} on the {_KINDS.get(kind, 'project')}{' if the image is not public' * is_image}"
+    return need(_not_public(_itself) if is_image else _itself, words), *further
 
 
 declare_needs(
@@ -202,17 +254,20 @@ declare_needs(
         "compute.instanceTemplates.insert": _INSERT_TEMPLATE,
         "compute.instances.bulkInsert": _INSERT_IN_BULK,
         "compute.instances.insert": (
-            need(_project, _CREATE_INSTANCES),
-            need(_named("sourceMachineImage"), "compute.machineImages.useReadOnly"),
+            need(_project, "compute.instances.create on the project"),
+            need(
+                _named("sourceMachineImage"),
+                "compute.machineImages.useReadOnly on the machine image if `sourceMachineImage` is set",
+            ),
             *_SET_PROPERTIES,
         ),
         "compute.instances.setDiskAutoDelete": (
-            need(_itself, "compute.disks.update", "compute.instances.setDiskAutoDelete"),
+            need(_itself, "compute.instances.setDiskAutoDelete on the instance", "compute.disks.update on the disk"),
         ),
         "compute.machineImages.insert": (
-            need(_project, "compute.machineImages.create"),
-            need(_named("sourceInstance"), "compute.instances.useReadOnly"),
-            need(_project, "compute.disks.createSnapshot"),
+            need(_project, "compute.machineImages.create on the project"),
+            need(_named("sourceInstance"), "compute.instances.useReadOnly on the source instance"),
+            need(_project, "compute.disks.createSnapshot on the disks of the source instance"),
         ),
         "compute.regionDisks.createSnapshot": _CREATE_SNAPSHOT,
         "compute.regionInstanceTemplates.insert": _INSERT_TEMPLATE,

@@ -1,4 +1,8 @@
-"""The permissions that calls need, as services declare them, and who has them, as set at `/_emulator/policy`."""
+"""The permissions that calls need, as services declare them, and who has them, as set at `/_emulator/policy`.
+
+No other table says what Google requires: the page of permissions, and the file from which the plugin names them, are
+generated from this one.
+"""
 
 from __future__ import annotations
 
@@ -20,26 +24,41 @@ Resources = Callable[[Call], Iterable[str]]
 
 
 @attrs.frozen
+class Permission:
+    """A permission that a call may need: its name, what it is needed on, and the condition, if any, both in words."""
+
+    name: str
+    on: str
+    when: str
+
+
+@attrs.frozen
 class Need:
     """A need for one of several permissions on each of some resources."""
 
     resources: Resources
-    permissions: tuple[str, ...]
+    permissions: tuple[Permission, ...]
 
 
 NEEDS: Final[dict[str, tuple[Need, ...]]] = {}
-"""What calls need, by method ID."""
+"""What calls need, by method ID; every call needs the first permission of the first need."""
 
 
 def need(resources: Resources, *permissions: str) -> Need:
-    """Declare a need for any one of these permissions."""
-    return Need(resources, permissions)
+    """Declare a need for any one of these permissions, each as in `compute.disks.use on the disk if it is attached`."""
+    return Need(resources, tuple(map(_permission, permissions)))
+
+
+def _permission(words: str) -> Permission:
+    name, place = words.split(" on ", 1)
+    on, condition, when = place.partition(" if ")
+    return Permission(name, on, f"{condition}{when}".strip())
 
 
 def declare_needs(needs: Mapping[str, tuple[Need, ...]]) -> None:
     """Register what the methods of a service need, and the permissions that policies can name."""
     NEEDS.update(needs)
-    PERMISSIONS.update(name for found in needs.values() for one in found for name in one.permissions)
+    PERMISSIONS.update(item.name for found in needs.values() for one in found for item in one.permissions)
 
 
 _EVERYONE: Final = "*"
@@ -74,7 +93,7 @@ def check_permissions(call: Call) -> None:
     """Refuse a call whose caller lacks a permission that the call needs."""
     bindings = POLICY.read(call.store)["bindings"]
     for one in NEEDS.get(call.method.id, ()) if bindings else ():
-        named = [name for name in one.permissions if any(item["permission"] == name for item in bindings)]
+        named = [it.name for it in one.permissions if any(item["permission"] == it.name for item in bindings)]
         granting = [item for item in bindings if item["permission"] in named]
         for resource in map(call.store.with_name, one.resources(call)):
             if named and not any(_grants(item, resource, call.caller) for item in granting):

@@ -15,7 +15,10 @@ from gcpx_emulator.core.signing import id_token_claims
 declare_needs(
     {
         "iamcredentials.projects.serviceAccounts.generateIdToken": (
-            need(lambda call: [call.path["serviceAccountsId"]], "iam.serviceAccounts.getOpenIdToken"),
+            need(
+                lambda call: [call.path["serviceAccountsId"]],
+                "iam.serviceAccounts.getOpenIdToken on the service account",
+            ),
         )
     }
 )

@@ -30,11 +30,11 @@ PUBLISH: Final = "pubsub.topics.publish"
 PUBLISHERS: Final = frozenset({"roles/pubsub.publisher", "roles/pubsub.editor", "roles/pubsub.admin", "roles/editor",
                                "roles/owner"})  # fmt: skip
 """The predefined roles that have the permission to publish."""
-_SET_PUSH_CONFIG: Final = (need(_pusher, "iam.serviceAccounts.actAs"),)
+_SET_PUSH_CONFIG: Final = (need(_pusher, "iam.serviceAccounts.actAs on the service account if a push signs as one"),)
 declare_needs(
     {
-        "pubsub.projects.topics.get": (need(_topic, "pubsub.topics.get"),),
-        "pubsub.projects.topics.publish": (need(_topic, PUBLISH),),
+        "pubsub.projects.topics.get": (need(_topic, "pubsub.topics.get on the topic"),),
+        "pubsub.projects.topics.publish": (need(_topic, f"{PUBLISH} on the topic"),),
         "pubsub.projects.subscriptions.create": _SET_PUSH_CONFIG,
         "pubsub.projects.subscriptions.modifyPushConfig": _SET_PUSH_CONFIG,
         "pubsub.projects.subscriptions.patch": _SET_PUSH_CONFIG,
