@@ -1,6 +1,6 @@
-"""The IAM permissions of each API method that gcpx calls, and what an error says when one is missing.
+"""The IAM permissions of each API method that gcpx calls, and the explanation of a missing one.
 
-`docs/permissions.md` follows from them.
+`docs/permissions.md` is generated from them.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class Need:
 
     Attributes:
         permission: its name, such as `compute.instances.get`.
-        on: what it is needed on, in words, such as `the instance`.
-        when: the condition under which it is needed, in words; empty if every call needs it.
+        on: the resource that it is needed on, in words, such as `the instance`.
+        when: the condition of the need, in words; empty if every call needs it.
     """
 
     permission: str
@@ -40,8 +40,8 @@ class ApiMethod:
     Attributes:
         id: as in Google's API descriptions, such as `compute.instances.get`.
         api: the API that it belongs to.
-        call: the HTTP method and the path without the version, as in `GET [projects/{project}]/regions`; the brackets
-            enclose the resource that the first need is on.
+        call: the HTTP method and the path without the version, as in `GET [projects/{project}]/regions`; the resource
+            of the first need is in brackets.
         needs: the permissions that it needs; every call needs the first one.
     """
 
@@ -51,7 +51,7 @@ class ApiMethod:
     needs: tuple[Need, ...]
 
     def resource(self, request: Request) -> str | None:
-        """Return the path of the resource that a request needs the first permission on; None for another method's."""
+        """Return the path of the resource on which a request needs the first permission; None for another method."""
         call = request.description
         found = re.fullmatch(_expression(self.call), call) if request.api.name == self.api.name else None
         return found["on"] if found else None
@@ -128,15 +128,15 @@ _NEEDS: Final = {
 
 
 _REGIONAL: Final = frozenset({"regionDisks", "regionInstanceTemplates"})
-"""Collections whose permissions are those of the collection in zones, or of the global one."""
+"""Collections that share the permissions of the zonal or the global collection."""
 
 
 def _compute(what: str, place: str, methods: str) -> Iterator[ApiMethod]:
-    """Declare methods of Compute, whose calls and permissions mostly have the same form.
+    """Declare methods of Compute; most of their calls and permissions have the same form.
 
     Args:
-        what: what the permissions are needed on; lists and creations need them on the project.
-        place: where the resources are, below the project.
+        what: the resource that the permissions are needed on; lists and creations need them on the project.
+        place: the place of the resources below the project.
         methods: the collection's name in the IDs of the methods, and their names, with spaces between them.
     """
     collection, *names = methods.split()
@@ -227,13 +227,13 @@ def method_of(request: Request) -> ApiMethod | None:
 
 
 _PERMISSION_REASONS: Final = frozenset({"", "forbidden", "PERMISSION_DENIED", "IAM_PERMISSION_DENIED"})
-"""Reasons that speak of permissions; others, such as a security policy, have another cause."""
+"""Reasons about permissions; other reasons, such as a security policy, have another cause."""
 
 
 def needed(request: Request) -> tuple[str, str] | None:
-    """Return the permission that a call needs and the resource that it is needed on; None if they are not known.
+    """Return the permission that a call needs, and the resource on which it needs it; None if they are not known.
 
-    Of several permissions, the first one that is declared is returned, which every call of the method needs.
+    Of several permissions, it returns the first declared one, which every call of the method needs.
     """
     method = method_of(request)
     resource = method.resource(request) if method else None
@@ -243,9 +243,9 @@ def needed(request: Request) -> tuple[str, str] | None:
 def explain_denial(error: ApiError, request: Request, principal: str | None) -> ApiError:
     """Add to an error the missing permission, the resource and the account, as far as Google does not name them.
 
-    `principal` is the account that the call was made as: None if it is not known, and empty if there is none. An
-    error about a disabled API, or about scopes that are too narrow, gets the command that fixes it. Other errors are
-    returned as they are.
+    `principal` is the account that made the call: None if it is not known, and empty if there is none. An
+    error about a disabled API, or about too narrow scopes, gets the command that fixes it. Other errors are returned
+    unchanged.
     """
     if isinstance(error, ApiDisabled):
         return error.with_hint(_how_to_enable(error, request))
@@ -266,7 +266,7 @@ _PROJECT_OF_PATH: Final = re.compile(r"/projects/([^/]+)")
 
 
 def _how_to_enable(error: ApiDisabled, request: Request) -> str:
-    """Give the command that enables an API, in the project that Google names, or in that of the request."""
+    """Return the command that enables an API, in the project that Google names, or else in that of the request."""
     project = _PROJECT_OF_PATH.search(f"/{request.path}")
     service, consumer = disabled_api(error.details) or (
         f"{request.api.name}.googleapis.com",
@@ -279,7 +279,7 @@ _ALL_SCOPES: Final = "https://www.googleapis.com/auth/cloud-platform"
 
 
 def _how_to_widen(api: Api) -> str:
-    """Name the scope that a call needs, and how each kind of credentials gets it."""
+    """Say which scope a call needs, and how each kind of credentials gets it."""
     return (
         f"The access token needs the OAuth scope {api.scope} or {_ALL_SCOPES}. If gcpx:scopes is set, add one of them "
         "there. If gcpx:accessToken is set, create that token with one of them. For your own credentials, run "
@@ -301,7 +301,7 @@ def _missing(error: PermissionDenied, request: Request) -> str:
 
 
 def _declared(request: Request) -> str:
-    """Name the permission that a call needs by its declaration, and those that it may need, too."""
+    """Name the declared permission of a call, and those that it may need, too."""
     method, known = method_of(request), needed(request)
     if method is None or known is None:
         return ""

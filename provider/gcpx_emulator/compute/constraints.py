@@ -27,15 +27,15 @@ from gcpx_emulator.core.validation import (
 )
 
 TEMPLATES: Final = ("compute.instanceTemplates.", "compute.regionInstanceTemplates.")
-"""Methods whose properties are kept for instances of any zone."""
+"""Methods that keep properties for instances in any zone."""
 BULK_INSERT: Final = ("compute.instances.bulkInsert", "compute.regionInstances.bulkInsert")
 NEW_DISKS: Final = ("compute.disks.", "compute.instances.", "compute.regionDisks.", "compute.regionInstances.")
-"""Methods that create disks, and so read the images of disks; templates only name them."""
+"""Methods that create disks and therefore read the images; templates only name images."""
 
 
 _REQUEST: Final = "BulkInsertInstanceResource"
 _NAME_PATTERN: Final = NAME.pattern.replace("0-9", "0-9#")
-"""The form of names, with digits that may be left open."""
+"""The form of name patterns, in which `#` stands for a digit."""
 _MOST_INSTANCES: Final = 5000
 _SOLE_TENANT: Final = "compute.googleapis.com/node"
 _ZONE: Final = r"(?:https://[^/]+/compute/\w+/)?(?:projects/[^/]+/)?zones/[^/\s]+"
@@ -155,7 +155,7 @@ def _new_disk(schema: str, size: str, disk_type: str) -> tuple[Constraint, ...]:
 
 
 _LOCATIONS: Final = frozenset({"asia", "eu", "us", *REGIONS})
-"""Where images and snapshots are stored: multi-regions and regions."""
+"""The storage locations of images and snapshots: multi-regions and regions."""
 _OF_IMAGES: Final = (
     *(
         Constraint(
@@ -439,7 +439,7 @@ _LONGEST: Final = 63
 _LABEL_KEY: Final = re2.compile(r"[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]*")
 _VALUE: Final = re2.compile(r"[\p{Ll}\p{Lo}\p{N}_-]*")
 _CHARACTERS: Final = "lower-case letters, digits, underscores and hyphens"
-"""Letters of scripts without upper case are allowed too."""
+"""Letters of scripts without upper case are allowed, too."""
 
 
 def _labels(schema: str) -> tuple[Constraint, ...]:

@@ -36,7 +36,7 @@ _INSTANTIATE_FROM: Final = {
     "SOURCE_IMAGE": {_BOOT, _READ_WRITE},
     "SOURCE_IMAGE_FAMILY": {_BOOT, _READ_WRITE},
 }
-"""The kinds of disks that each value of `instantiateFrom` can be used with.
+"""The kinds of disks that each value of `instantiateFrom` applies to.
 
 Source: REST reference of instanceTemplates, `sourceInstanceParams.diskConfigs[].instantiateFrom`.
 """
@@ -44,10 +44,10 @@ Source: REST reference of instanceTemplates, `sourceInstanceParams.diskConfigs[]
 
 @attrs.frozen
 class _DiskConfig:
-    """What a template does with one disk of the instance.
+    """The `DiskInstantiationConfig` of one disk.
 
     Attributes:
-        field: where the request has it.
+        field: its place in the request.
     """
 
     field: str = _FIELD
@@ -154,7 +154,7 @@ def _new_disk(call: Call, source: Json, attached: Json, config: _DiskConfig) -> 
 
 
 def _content(call: Call, source: Json, config: _DiskConfig) -> dict[str, Any]:
-    """Return what the new disk is created from."""
+    """Return the source of the new disk."""
     if config.instantiate_from == "DEFAULT":
         return {name: source[name] for name in ("sourceImage", "sourceSnapshot") if name in source}
     if config.instantiate_from == "BLANK":
@@ -213,7 +213,7 @@ def _kept(call: Call, properties: Json) -> Json:
 
 
 def _properties(call: Call) -> Json:
-    """Return the properties in the call, or those of the instance that it names."""
+    """Return the properties in the call, or copy those of the instance that it names."""
     link, properties = call.body.get("sourceInstance"), call.body.get("properties")
     if not link:
         check_properties(call.store, properties or {})

@@ -1,4 +1,4 @@
-"""The permissions that calls need, as services declare them, and who has them, as set at `/_emulator/policy`."""
+"""The permissions that calls need, declared by services, and the accounts with them, set at `/_emulator/policy`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.store import Store
 
 PERMISSIONS: Final[set[str]] = set()
-"""Every permission that calls may need, and that policies can name."""
+"""Every permission that calls may need and policies may name."""
 Resources = Callable[[Call], Iterable[str]]
 """A function that lists the resources on which a call needs a permission."""
 
@@ -28,7 +28,7 @@ class Need:
 
 
 NEEDS: Final[dict[str, tuple[Need, ...]]] = {}
-"""What calls need, by method ID."""
+"""The needs of calls, by method ID."""
 
 
 def need(resources: Resources, *permissions: str) -> Need:
@@ -37,7 +37,7 @@ def need(resources: Resources, *permissions: str) -> Need:
 
 
 def declare_needs(needs: Mapping[str, tuple[Need, ...]]) -> None:
-    """Register what the methods of a service need, and the permissions that policies can name."""
+    """Register the needs of a service's methods, and the permissions that policies may name."""
     NEEDS.update(needs)
     PERMISSIONS.update(name for found in needs.values() for one in found for name in one.permissions)
 
@@ -83,12 +83,12 @@ def check_permissions(call: Call) -> None:
 
 
 def held_permissions(call: Call, resource: str, wanted: Iterable[str]) -> list[str]:
-    """Name those of some permissions on a resource that the caller has."""
+    """Return those of the given permissions that the caller has on a resource."""
     return [name for name in wanted if is_granted(call.store, name, resource, call.caller) is not False]
 
 
 def is_granted(store: Store, permission: str, resource: str, account: str) -> bool | None:
-    """Return whether an account has a permission on a resource; None if no binding names it: all have it."""
+    """Return whether an account has a permission on a resource; None if no binding names the account."""
     bindings = [item for item in POLICY.read(store)["bindings"] if item["permission"] == permission]
     return any(_grants(item, resource, account) for item in bindings) if bindings else None
 
