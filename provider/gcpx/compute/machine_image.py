@@ -228,11 +228,11 @@ class MachineImage(NamedResource):
         return checks.run(inputs, [source] if self.creates(olds, inputs) else [])
 
     def parameters(self, inputs: dict[str, Any]) -> dict[str, Any]:
-        """Name the source instance, which Google takes from the query."""
+        """Return the source instance, which Google takes from the query."""
         return {"sourceInstance": inputs["sourceInstance"]}
 
     def update(self, context: Context, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> State:
-        """Set the labels, and keep those that other tools add."""
+        """Set the labels, and keep those of other tools."""
         before, wanted = (codec.to_body(self.type, inputs).get("labels", {}) for inputs in (old, new))
         if before != wanted:
             address = self._parse(resource_id)

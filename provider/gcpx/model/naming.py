@@ -125,9 +125,9 @@ def requester(provider_id: str, urn: str, outputs: Mapping[str, Any]) -> str:
 def with_real_name(
     rule: Autoname | None, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return old and new inputs with the name that the resource has, where they have a generated name that stays.
+    """Return old and new inputs with the resource's actual name in place of a generated name that stays.
 
-    A resource that an earlier run created keeps the name that was generated then. Nothing may hold secrets.
+    A resource that an earlier run created keeps that run's generated name. Inputs and outputs have no secrets.
     """
     if rule is None or not isinstance(outputs.get(rule.property), str):
         return old, new
@@ -139,16 +139,16 @@ def with_real_name(
 def name_inputs(
     rule: Autoname | None, request: NameRequest, olds: dict[str, Any], news: dict[str, Any]
 ) -> tuple[dict[str, Any], list[Failure]]:
-    """Name a resource: as its inputs say, as before, or by a generated name.
+    """Name a resource: by its inputs, by its previous name, or by a generated name.
 
-    Gives the inputs, and a failure if no name can be generated. Both inputs may hold secrets and unknowns.
+    Returns the inputs, and a failure if no name can be generated. Both inputs may hold secrets and unknowns.
     """
     if rule is None:
         return news, []
     key, proposal = rule.property, request.proposal
     if news.get(key) is not None:
         if reveal(news[key]) == reveal(olds.get(key, news[key])):
-            # With the option ignoreChanges, the engine copies the generated name into the inputs, without the mark.
+            # With the option ignoreChanges, the engine copies the generated name, but not the mark, into the inputs.
             mark = news.get(AUTONAMED) or (WRITTEN if olds.get(AUTONAMED) else None)
             return (news | {AUTONAMED: mark} if mark else news), []
         return {k: v for k, v in news.items() if k != AUTONAMED}, []
