@@ -365,7 +365,7 @@ def _why_not_made(context: Context, operations: Operations, scope: str, number: 
         return "" if is_target else f"the operations could not be listed: {without_stop(error.message)}"
     ours = [item for item in begun if str(item.get("targetId")) == number]
     if not ours:
-        return "no operation of this stack created what exists"
+        return "no operation of this stack created the existing resource"
     if made_anew and operations.were_begun_in_turn(context, scope, max(ours, key=begun_at), made_anew):
         return "another request may have created it anew"
     return ""

@@ -163,7 +163,7 @@ def scopes_of(page: Mapping[str, Any], collection: str) -> dict[str, list[dict[s
     """
     scopes = page.get("items") or {}
     if not isinstance(scopes, dict):
-        raise MalformedResponse("Google's aggregated list has another form than its API promises")
+        raise MalformedResponse("Google's aggregated list has a different form than its API promises")
     _list_of(dict, list(scopes.values()))
     return {name: _list_of(dict, scope.get(collection, [])) for name, scope in scopes.items()}
 
@@ -186,7 +186,7 @@ def _list_of(kind: type[Item], found: Any) -> list[Item]:
     """Return a list from a response; raise MalformedResponse if it is not one of objects, or of texts."""
     if not isinstance(found, list) or not all(isinstance(item, kind) for item in found):
         raise MalformedResponse(
-            "Google's response has another form than its API promises: items must be objects"
+            "Google's response has a different form than its API promises: items must be objects"
             if kind is dict
             else "Google's list gives the places that it did not reach in a form that differs from its API"
         )

@@ -319,7 +319,7 @@ class ListedResource:
     def __attrs_post_init__(self) -> None:
         """Refuse a name that is not a string."""
         if not all(isinstance(text, str) and text for text in (self.id, self.name)):
-            raise MalformedResponse("Google's list has a resource whose ID or name is not a text")
+            raise MalformedResponse("Google's list has a resource whose ID or name is not a string")
 
 
 @attrs.frozen

@@ -32,7 +32,7 @@ def require_types(kind: Type, value: V, path: Path = ()) -> V:
             require_types(kind.item, item, (*path, index))
     elif value is not None and not (isinstance(kind, Scalar) and _is_scalar(kind, value)):
         raise MalformedResponse(
-            f"Google's response has another form than its API promises: {format_path(path) or 'it'} must be "
+            f"Google's response has a different form than its API promises: {format_path(path) or 'it'} must be "
             f"{describe(kind)}, not {describe_value(value)}"
         )
     return value

@@ -288,7 +288,7 @@ class SshPublicKeys:
         keys = self._send("GET", f"{self._owner}/loginProfile").get("sshPublicKeys", {})
         if not isinstance(keys, dict):
             raise MalformedResponse(
-                f"Google's login profile of {self.user} has keys in another form than its API promises"
+                f"Google's login profile of {self.user} has keys in a different form than its API promises"
             )
         return keys
 

@@ -424,9 +424,7 @@ def _answer(handler: Handler, checked: call.Call) -> Any:
         operations = checked.cloud.operations
         started = operations.of_request(checked.path.get("project", ""), request_id)
         if not operations.is_same_request(request_id, checked.body):
-            raise ApiError(
-                400, f"Invalid value for field 'requestId': '{request_id}'. It was used for another request."
-            )
+            raise invalid("requestId", request_id, "It was used for another request.")
         if started is not None:
             return started
     return handler(Call.of(checked))
@@ -438,7 +436,7 @@ def _check_request_id(request_id: str) -> None:
     except ValueError:
         number = 0
     if number == 0:
-        raise ApiError(400, f"Invalid value for field 'requestId': '{request_id}'. Must be a valid UUID.")
+        raise invalid("requestId", request_id, "Must be a valid UUID.")
 
 
 NAME: Final = re.compile(r"[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?")

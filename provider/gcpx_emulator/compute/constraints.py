@@ -37,6 +37,7 @@ _REQUEST: Final = "BulkInsertInstanceResource"
 _NAME_PATTERN: Final = NAME.pattern.replace("0-9", "0-9#")
 """The form of name patterns, in which `#` stands for a digit."""
 _MOST_INSTANCES: Final = 5000
+_NAME_IN_TEMPLATE: Final = "Must be a name, not a URL, in a template."
 _SOLE_TENANT: Final = "compute.googleapis.com/node"
 _ZONE: Final = r"(?:https://[^/]+/compute/\w+/)?(?:projects/[^/]+/)?zones/[^/\s]+"
 
@@ -197,13 +198,7 @@ _OF_DISKS: Final = (
         of_object=True,
         if_absent=True,
     ),
-    Constraint(
-        _PARAMETERS,
-        "resourcePolicies[]",
-        "Must be a name, not a URL, in a template.",
-        matches(r"[^/]+"),
-        methods=TEMPLATES,
-    ),
+    Constraint(_PARAMETERS, "resourcePolicies[]", _NAME_IN_TEMPLATE, matches(r"[^/]+"), methods=TEMPLATES),
     Constraint(
         "AttachedDisk", "diskSizeGb", f"Must be at least {_SMALLEST} GB.", _attached_disk_has_size, of_object=True
     ),
@@ -386,13 +381,7 @@ _OF_INSTANCES: Final = (
     Constraint("Instance", "hostname", _HOSTNAME_MESSAGE, matches(_HOSTNAME)),
     Constraint("BulkInsertInstanceResourcePerInstanceProperties", "hostname", _HOSTNAME_MESSAGE, matches(_HOSTNAME)),
     Constraint("AcceleratorConfig", "acceleratorCount", "Must not be negative.", at_least(0)),
-    Constraint(
-        "AcceleratorConfig",
-        "acceleratorType",
-        "Must be a name, not a URL, in a template.",
-        _NAME_NOT_URL,
-        methods=TEMPLATES,
-    ),
+    Constraint("AcceleratorConfig", "acceleratorType", _NAME_IN_TEMPLATE, _NAME_NOT_URL, methods=TEMPLATES),
     Constraint(
         "ReservationAffinity",
         "consumeReservationType",

@@ -16,7 +16,7 @@ from typing import Any, Final
 import attrs
 import re2
 
-from gcpx_emulator.core.errors import ApiError
+from gcpx_emulator.core.errors import ApiError, invalid
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.store import Store
 from gcpx_filter import All, Comparison, Expression, FilterError, Match, Not, check_order, parse
@@ -92,9 +92,7 @@ def predicate(filter_: str) -> Predicate | None:
         expression = parse(filter_)
         return None if expression is None else _compiled(expression)
     except FilterError as error:
-        raise ApiError(
-            400, f"Invalid value for field 'filter': '{filter_}'. Invalid list filter expression, {error}."
-        ) from None
+        raise invalid("filter", filter_, f"Invalid list filter expression, {error}.") from None
 
 
 def ordering(order: str) -> str:
@@ -102,7 +100,7 @@ def ordering(order: str) -> str:
     try:
         check_order(order)
     except FilterError as error:
-        raise ApiError(400, f"Invalid value for field 'orderBy': '{order}'. {error}.") from None
+        raise invalid("orderBy", order, f"{error}.") from None
     return order.strip()
 
 
@@ -370,7 +368,7 @@ def _last_position(query: Query, parts: int) -> _Position:
     except (binascii.Error, ValueError, TypeError, RecursionError):
         raise ApiError(400, f"Invalid value for field 'pageToken': '{token}'.") from None
     if list_id != _list_id(query) or [type(part) for part in position] != [str] * parts:
-        raise ApiError(400, f"Invalid value for field 'pageToken': '{token}'. It was made for another request.")
+        raise invalid("pageToken", token, "It was made for another request.")
     return tuple(position)
 
 

@@ -159,7 +159,7 @@ def clean_query(method: Method, path: Mapping[str, str], query: Mapping[str, str
     for name, value in path.items():
         pattern = method.parameters.get(name, {}).get("pattern")
         if pattern and not re.fullmatch(pattern, value):
-            raise ApiError(400, f"Invalid value for field '{name}': '{value}'. Must be a match of regex '{pattern}'")
+            raise invalid(name, value, f"Must be a match of regex '{pattern}'")
     cleaned = dict(query)
     for name, value in query.items():
         spec = method.parameters.get(name, {})
@@ -204,7 +204,7 @@ def _check_range(name: str, spec: Json, value: str) -> None:
     low, high = spec.get("minimum", "0"), spec.get("maximum", "4294967295")
     if not _WHOLE.fullmatch(value) or not int(low) <= int(value) <= int(high):
         words = f"Values must be within the range: [{low}, {high}]"
-        raise ApiError(400, f"Invalid value for field '{name}': '{value}'. {words}")
+        raise invalid(name, value, words)
 
 
 def clean_body(method: Method, body: Any) -> Json:

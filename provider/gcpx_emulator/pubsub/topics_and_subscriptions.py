@@ -45,8 +45,13 @@ def _check(name: str, duration: str | None, bounds: tuple[int, int]) -> None:
 
 def check_lease(seconds: int) -> None:
     """Refuse a deadline that single messages cannot have."""
-    if seconds not in _LEASES:
-        raise ApiError(400, f"Invalid ack deadline given (ack_deadline_seconds={seconds}); it is 0 to 600 seconds.")
+    _check_deadline(seconds, _LEASES)
+
+
+def _check_deadline(seconds: int, allowed: range) -> None:
+    if seconds not in allowed:
+        bounds = f"{allowed.start} to {allowed.stop - 1} seconds"
+        raise ApiError(400, f"Invalid ack deadline given (ack_deadline_seconds={seconds}); it is {bounds}.")
 
 
 _EMAIL: Final = re.compile(r"[^@\s/]+@[^@\s/]+\.[^@\s/]+")
@@ -270,8 +275,7 @@ def _checked(call: Call, body: Json) -> Json:
         if body.get(name):
             raise ApiError(501, f"subscriptions with {name} are not emulated")
     deadline = int(body.get("ackDeadlineSeconds") or _ACK_DEADLINES.start)
-    if deadline not in _ACK_DEADLINES:
-        raise ApiError(400, f"Invalid ack deadline given (ack_deadline_seconds={deadline}); it is 10 to 600 seconds.")
+    _check_deadline(deadline, _ACK_DEADLINES)
     check_durations(body)
     config = body.get("pushConfig") or {}
     check_push_config(config)

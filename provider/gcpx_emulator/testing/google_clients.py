@@ -35,7 +35,7 @@ def connect(kind: type[_Client], host: str, project: str, credentials: Any = Non
     try:
         transport = made.get_transport_class("rest")(**options)
     except (AttributeError, KeyError):
-        raise EmulatorError(f"{kind.__module__}.{kind.__qualname__} is no client of Google's with REST") from None
+        raise EmulatorError(f"{kind.__module__}.{kind.__qualname__} is not a Google client with REST") from None
     # A client itself creates the clients that follow its operations, for Google's host.
     if hasattr(transport, "_extended_operations_services"):
         compute = importlib.import_module("google.cloud.compute_v1")
