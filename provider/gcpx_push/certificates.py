@@ -120,7 +120,7 @@ class Certificates:
         """Return the current fetch, and whether it was started for this key; None if none is needed now."""
         now = self._now()
         if self._fetch is not None and now >= self._fetch.end:
-            self._leave_behind(self._fetch, now)
+            self._abandon(self._fetch, now)
         if self._fetch is not None:
             return self._fetch, False
         is_fresh = now < self._fresh_until
@@ -136,11 +136,11 @@ class Certificates:
         """Wait until a fetch ends, or its time is over; raise CertificatesError if there are still no keys."""
         if not fetch.ended.wait(self.timeout):
             with self._lock:
-                self._leave_behind(fetch, self._now())
+                self._abandon(fetch, self._now())
         if not self._keys:
             raise CertificatesError(f"the issuer's certificates could not be fetched: {fetch.problem}") from fetch.error
 
-    def _leave_behind(self, fetch: _Fetch, now: float) -> None:
+    def _abandon(self, fetch: _Fetch, now: float) -> None:
         """Let the next call start another fetch after a pause, although this one has not ended."""
         if self._fetch is fetch:
             self._fetch = None

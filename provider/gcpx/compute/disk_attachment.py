@@ -642,12 +642,12 @@ class _Creation(InsertionOfOne):
         is_in_state = found is not None and (context.is_replaced(found.id) or context.is_blocked)
 
         def made_by_us() -> bool:
-            mark, were_begun = context.request_mark, partial(self.operations.were_begun_in_turn, context, self.scope)
+            mark, happened = context.request_mark, partial(self.operations.happened_in_turn, context, self.scope)
             if not is_there:
                 is_detached = target in self.operations.deleted_since(context, self.scope, operation)
             elif found is not None:
-                is_detached = were_begun(operation, _ATTACHED_ANEW) or (
-                    bool(mark) and were_begun(operation, ("detachDisk",), mark)
+                is_detached = happened(operation, _ATTACHED_ANEW) or (
+                    bool(mark) and happened(operation, ("detachDisk",), mark)
                 )
             else:
                 is_detached = bool(mark) and self._may_be_detached(operation, mark)

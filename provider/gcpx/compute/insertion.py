@@ -19,7 +19,16 @@ from typing import Any, ClassVar, Final
 
 import attrs
 
-from gcpx.compute.operations import Operation, Operations, Outcome, Wait, begun_at, is_insertion, kind_of, left_nothing
+from gcpx.compute.operations import (
+    Operation,
+    Operations,
+    Outcome,
+    Wait,
+    is_insertion,
+    kind_of,
+    left_nothing,
+    requested_at,
+)
 from gcpx.compute.reference import NAME
 from gcpx.errors import CancelledError, OutOfTimeError, ProviderError, safe_message, without_stop
 from gcpx.gcp.creation import Creation, Made, keeping_lost
@@ -174,23 +183,23 @@ class Insertion(abc.ABC):
             outcome = self.wait(operation)
             ended = outcome.operation
             may_be_earlier = operation.get("status") == "DONE" or self.is_other(ended)
-            whose = self._owner_once_seen(outcome) if may_be_earlier else Owner.OURS
-            if whose is Owner.OURS or is_last:
+            owner = self._owner_once_seen(outcome) if may_be_earlier else Owner.OURS
+            if owner is Owner.OURS or is_last:
                 break
-            unseen = ended if whose is Owner.UNKNOWN else unseen
-            failures += outcome.error is not None or (whose is Owner.UNKNOWN and self.may_lag(ended))
-        if may_be_earlier and whose is Owner.OURS and outcome.error is None and self.is_certainly_earlier(ended):
+            unseen = ended if owner is Owner.UNKNOWN else unseen
+            failures += outcome.error is not None or (owner is Owner.UNKNOWN and self.may_lag(ended))
+        if may_be_earlier and owner is Owner.OURS and outcome.error is None and self.is_certainly_earlier(ended):
             self.context.inform(taken_over(self.thing(ended), ended))
         return Inserted(outcome, may_be_earlier)
 
     def is_certainly_earlier(self, operation: Operation) -> bool:
         """Return whether an earlier run certainly started an operation; this run's clock may differ from Google's."""
-        return self.is_other(operation) or begun_at(operation).timestamp() < time.time() - _CLOCK_SKEW
+        return self.is_other(operation) or requested_at(operation).timestamp() < time.time() - _CLOCK_SKEW
 
     def derived_request_id(self, number: int) -> str:
         """Return a request ID of the sequence, from 0 on; every run derives the same from the content."""
-        whose = self.context.requester or self.context.urn
-        content = json.dumps([whose, *self.content, number], sort_keys=True)
+        sender = self.context.requester or self.context.urn
+        content = json.dumps([sender, *self.content, number], sort_keys=True)
         return request_id(self.context, uuid.uuid5(self.namespace, content))
 
     def earlier_operations(self) -> Iterator[Operation]:
@@ -260,12 +269,12 @@ class Insertion(abc.ABC):
 
     def _owner_once_seen(self, outcome: Outcome) -> Owner:
         """Determine who owns the result of an operation; look for it for a while, if Google does not show it."""
-        whose = Owner.UNKNOWN
+        owner = Owner.UNKNOWN
         try:
             for _ in self.context.tries(LAG):
-                whose = self.owner(outcome)
-                if whose is not Owner.UNKNOWN:
-                    return whose
+                owner = self.owner(outcome)
+                if owner is not Owner.UNKNOWN:
+                    return owner
                 if not self.may_lag(outcome.operation):
                     break
         except Exception as error:  # after any error, keep the result
@@ -276,7 +285,7 @@ class Insertion(abc.ABC):
             raise Unfinished(words, outcome.operation) from error
         if self.context.cancelled.is_set() or not self.was_known(outcome.operation):
             raise Unfinished(_UNSEEN, outcome.operation)
-        return whose
+        return owner
 
 
 @attrs.frozen(kw_only=True)
@@ -315,7 +324,7 @@ def is_own(
     operations: Operations,
     scope: str,
     live: Mapping[str, Any],
-    made_anew: tuple[str, ...] = (),
+    replacing_kinds: tuple[str, ...] = (),
     *,
     resource_id: str = "",
 ) -> bool:
@@ -326,7 +335,7 @@ def is_own(
         operations: the operations of the project.
         scope: the scope of the operation that created it: `global`, `regions/R` or `zones/Z`.
         live: the resource as Google returns it (REST JSON); for an attachment, its instance.
-        made_anew: the kinds of operations that, in this order, may have replaced ours by the existing one, for resources
+        replacing_kinds: the kinds of operations that, in this order, may have replaced ours by the existing one, for resources
             that keep their number, as attachments keep that of their instance.
         resource_id: its name in the warning; empty for its path.
     """
@@ -334,23 +343,25 @@ def is_own(
 
     def made_by_us() -> bool:
         nonlocal why
-        why = _why_not_made(context, operations, scope, number, made_anew)
+        why = _why_not_made(context, operations, scope, number, replacing_kinds)
         return not why
 
     is_settled = not context.prior.get(UNREAD)  # an import has no state; a read attachment has no number
     if is_settled and known is None:
         return True
-    whose = owner(number, made_by_us, known=known)
+    answer = owner(number, made_by_us, known=known)
     if why:
         context.warn(
             f"{resource_id or path_of(str(live.get('selfLink', '')))} is left alone, because nothing shows that this stack "
             f"created it: {why}. If it is yours, delete it, or import it; if the state still has this resource, run "
             f"`pulumi state delete {shlex.quote(context.urn)}` first"
         )
-    return whose is Owner.OURS
+    return answer is Owner.OURS
 
 
-def _why_not_made(context: Context, operations: Operations, scope: str, number: str, made_anew: tuple[str, ...]) -> str:
+def _why_not_made(
+    context: Context, operations: Operations, scope: str, number: str, replacing_kinds: tuple[str, ...]
+) -> str:
     """Return why the resource with a numeric ID was not created by a request of this resource; empty if it was.
 
     If Google refuses to list the operations, the target in the state decides. Without a provider's ID, all requests count
@@ -359,14 +370,14 @@ def _why_not_made(context: Context, operations: Operations, scope: str, number: 
     if not context.request_mark:
         return ""
     try:
-        begun = operations.begun_by_requests(context, scope, context.request_mark, patience=0.0)
+        begun = operations.insertions_by_request_id(context, scope, context.request_mark, patience=0.0)
     except PermissionDenied as error:
         is_target = context.prior.get(UNREAD) == number
         return "" if is_target else f"the operations could not be listed: {without_stop(error.message)}"
     ours = [item for item in begun if str(item.get("targetId")) == number]
     if not ours:
         return "no operation of this stack created the existing resource"
-    if made_anew and operations.were_begun_in_turn(context, scope, max(ours, key=begun_at), made_anew):
+    if replacing_kinds and operations.happened_in_turn(context, scope, max(ours, key=requested_at), replacing_kinds):
         return "another request may have created it anew"
     return ""
 
@@ -392,7 +403,7 @@ def wait_for_insertions(
     if not context.request_mark:
         return
     try:
-        begun = operations.begun_by_requests(context, scope, context.request_mark)
+        begun = operations.insertions_by_request_id(context, scope, context.request_mark)
     except (NotFound, PermissionDenied) as error:
         if context.prior.get(UNREAD):  # without a mark, no run was interrupted
             context.warn(
@@ -428,7 +439,7 @@ class EarlierInsertions:
         listed = self.of_resource(context, operations, scope) if context.autonamed else []
         since = time.time() - _RECOGNIZED
         same = (item for item in listed if item.get("clientOperationId") == request_id)
-        return next((item for item in same if begun_at(item).timestamp() > since), None)
+        return next((item for item in same if requested_at(item).timestamp() > since), None)
 
     def of_resource(self, context: Context, operations: Operations, scope: str) -> list[Operation]:
         """Return the insertions of earlier runs of a resource, without failed ones.
@@ -450,7 +461,7 @@ class EarlierInsertions:
 
 def _of_stack(context: Context, operations: Operations, scope: str, beginning: str) -> list[Operation]:
     try:
-        return operations.begun_by_requests(context, scope, beginning, patience=0.0)
+        return operations.insertions_by_request_id(context, scope, beginning, patience=0.0)
     except ProviderError:
         return []
 

@@ -12,7 +12,7 @@ import attrs
 from gcpx.compute.collection import Collection, has_created
 from gcpx.compute.insertion import EarlierInsertions, InsertionOfOne, deletion_command, inserted_name, orphan_warning
 from gcpx.compute.listing import ImportableResources
-from gcpx.compute.operations import Operation, Outcome, Wait, begun_at
+from gcpx.compute.operations import Operation, Outcome, Wait, requested_at
 from gcpx.compute.reference import NAME
 from gcpx.errors import RUN_AGAIN, ProviderError, UserError, safe_message
 from gcpx.gcp.client import GoogleClient
@@ -296,12 +296,12 @@ class _Creation(InsertionOfOne):
         if outcome.error is not None:
             return Owner.NOBODY
         if context.is_anothers(self.collection.id_of(name)):
-            return Owner.ENTRY
+            return Owner.OTHER_RESOURCE
         is_replaced = context.is_replaced(target) or (context.autonamed and context.is_replaced(name))
         live = self.collection.get(context, name)
         if live is not None and not has_created(operation, live):
             created = moment(live.get("creationTimestamp"))
-            if created is None or created >= begun_at(operation):
+            if created is None or created >= requested_at(operation):
                 return Owner.THEIRS
             live = None
 

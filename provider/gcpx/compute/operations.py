@@ -30,7 +30,7 @@ Operation: TypeAlias = "OperationValues"
 """An operation as the API returns it (REST JSON), with the fields that `getOperation` declares."""
 
 
-def begun_at(operation: Operation) -> datetime:
+def requested_at(operation: Operation) -> datetime:
     """Return the time at which an operation (REST JSON) was requested; raise MalformedResponse if it is missing."""
     begun = moment(operation.get("insertTime"))
     if begun is None:
@@ -342,7 +342,7 @@ class Operations:
                 return {str(item.get("targetId")) for item in found if not item.get("error")}
         return set()
 
-    def begun_by_requests(
+    def insertions_by_request_id(
         self, context: Context, scope: str, beginning: str, patience: float = PATIENCE
     ) -> list[Operation]:
         """List the insertions with this beginning of their request IDs, unless they left nothing.
@@ -357,7 +357,7 @@ class Operations:
         begun = (item for item in items if str(item.get("clientOperationId", "")).startswith(beginning))
         return [item for item in begun if is_insertion(item) and not left_nothing(item)]
 
-    def were_begun_in_turn(
+    def happened_in_turn(
         self, context: Context, scope: str, operation: Operation, kinds: Iterable[str], beginning: str = ""
     ) -> bool:
         """Return whether operations of these kinds started on the same target, in this order, after another operation.
@@ -373,14 +373,14 @@ class Operations:
         """
         try:
             later = [
-                (begun_at(item), kind_of(item))
-                for item in self.begun_since(context, scope, operation)
+                (requested_at(item), kind_of(item))
+                for item in self.requested_since(context, scope, operation)
                 if item.get("targetId") == operation.get("targetId")
                 and str(item.get("clientOperationId", "")).startswith(beginning)
             ]
         except PermissionDenied:
             return False
-        later = [(begun, kind) for begun, kind in later if begun > begun_at(operation)]
+        later = [(begun, kind) for begun, kind in later if begun > requested_at(operation)]
         for wanted in kinds:
             times = [begun for begun, kind in later if kind == wanted]
             if not times:
@@ -398,18 +398,18 @@ class Operations:
         """Return the target IDs of operations of these kinds that started no earlier than a given one.
 
         It is empty if the operations cannot be listed. With a `beginning`, only operations with this beginning of their
-        request IDs count. The other arguments are those of `were_begun_in_turn`.
+        request IDs count. The other arguments are those of `happened_in_turn`.
         """
         try:
             return {
                 str(item.get("targetId"))
-                for item in self.begun_since(context, scope, operation)
+                for item in self.requested_since(context, scope, operation)
                 if kind_of(item) in kinds and str(item.get("clientOperationId", "")).startswith(beginning)
             }
         except ApiError:
             return set()
 
-    def begun_since(self, context: Context, scope: str, operation: Operation) -> Iterator[Operation]:
+    def requested_since(self, context: Context, scope: str, operation: Operation) -> Iterator[Operation]:
         """Yield the operations that started no earlier than a given one, newest first, without failed ones.
 
         It sends no filter, because Google's types of operations vary, and skips older pages if the newest come first.
@@ -419,13 +419,13 @@ class Operations:
             scope: the scope of the operations, as in `requested`.
             operation: the other operation (REST JSON).
         """
-        begun, query = begun_at(operation), {"orderBy": "creationTimestamp desc"}
+        begun, query = requested_at(operation), {"orderBy": "creationTimestamp desc"}
         seen: list[datetime] = []
         for page in ListMethod(google=self.google, path=f"{self.path}/{scope}/operations", query=query).pages(context):
             items = _on_page(page)
-            since = [item for item in items if begun_at(item) >= begun]
+            since = [item for item in items if requested_at(item) >= begun]
             yield from (item for item in since if not item.get("error"))
-            seen += map(begun_at, items)
+            seen += map(requested_at, items)
             are_in_order = seen == sorted(seen, reverse=True) and seen[:1] > seen[-1:]
             if not since and are_in_order:
                 return

@@ -99,8 +99,8 @@ class CreationMark:
         found = outputs.get(CREATION)
         if not isinstance(found, dict) or not isinstance(found.get("id"), str):
             return None
-        whose = _REQUESTER.fullmatch(str(found.get("requester")))
-        return cls(found["id"], whose[0] if whose else "", adopted=found.get("adopted") is True)
+        digits = _REQUESTER.fullmatch(str(found.get("requester")))
+        return cls(found["id"], digits[0] if digits else "", adopted=found.get("adopted") is True)
 
 
 def requester(provider_id: str, urn: str, outputs: Mapping[str, Any]) -> str:

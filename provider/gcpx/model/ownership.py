@@ -16,7 +16,7 @@ class Owner(enum.Enum):
     """The owner of something."""
 
     OURS = "this resource"
-    ENTRY = "another resource of this stack"
+    OTHER_RESOURCE = "another resource of this stack"
     THEIRS = "somebody else"
     NOBODY = "nobody: it does not exist"
     UNKNOWN = "not known"
@@ -39,5 +39,5 @@ def owner(
     if shown is None:  # the result of our request may not be visible yet
         return Owner.UNKNOWN if known is None and made_by_us() else Owner.NOBODY
     if is_in_state:
-        return Owner.ENTRY
+        return Owner.OTHER_RESOURCE
     return {True: Owner.OURS, False: Owner.THEIRS, None: Owner.UNKNOWN}[made_by_us()]

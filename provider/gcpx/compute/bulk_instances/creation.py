@@ -421,7 +421,7 @@ class BulkInsert(Insertion):
         if earlier is None:
             return owner(None, lambda: not CreatedMembers.of(context, self.fleet, outcome).are_gone)
         is_in_state = context.is_anothers(earlier.resource_id) or context.is_replaced(earlier.id, earlier.resource_id)
-        return Owner.ENTRY if is_in_state else Owner.OURS
+        return Owner.OTHER_RESOURCE if is_in_state else Owner.OURS
 
 
 def describe_progress(operation: Operation) -> str:
