@@ -193,7 +193,7 @@ def page(url: str, timeout: float, most: int) -> Received:
     """Read a public page of at most `most` bytes, which must be complete within `timeout` seconds.
 
     Raises:
-        Exception: what `Connections.exchange` raises.
+        Exception: the same as `Connections.exchange`.
     """
     connections = Connections()
     try:

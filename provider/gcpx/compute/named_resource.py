@@ -145,7 +145,7 @@ class NamedResource(InProject):
         self._collection(address).delete(context, address.name)
 
     def page(self, context: Context, query: dict[str, Any], token: str, size: int) -> Page:
-        """List the resources of a region, or those of all scopes."""
+        """List the resources of a region, or of all scopes."""
         scope = "" if self.is_regional else "global"
         resources = ImportableResources(
             google=self._google,
@@ -250,7 +250,7 @@ class _Creation(InsertionOfOne):
         )
 
     def sent_earlier(self, request_id: str) -> Operation | None:
-        """Look for the request among those of earlier runs."""
+        """Look for the request among earlier runs' requests."""
         return self.earlier.requested(self.context, self.operations, self.scope, request_id)
 
     def exists(self) -> bool:

@@ -157,7 +157,7 @@ class CreationProgress:
     _outcome: object = attrs.field(default="", init=False)
 
     def created(self, response: Mapping[str, Any], outcome: object = "it was created") -> None:
-        """Record that the resource exists; `outcome` is what messages say about its creation."""
+        """Record that the resource exists; `outcome` describes its creation in messages."""
         self._response, self._outcome = response, outcome
 
     def partial(self, error: Exception) -> PartialError | None:

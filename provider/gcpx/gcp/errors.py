@@ -126,7 +126,7 @@ class ApiError(ProviderError):
     """A call that Google did not carry out. Its text is the message followed by the next step.
 
     Attributes:
-        next_step: what the user can do about this kind of error, or about this error.
+        next_step: the user's next step after this kind of error, or after this error.
         status: the HTTP status; None without a response.
         message: what happened, without the next step.
         reason: Google's reason, such as `resourceInUseByAnotherResource`.
@@ -315,7 +315,7 @@ class ServerError(ApiError):
 
 
 class Unreached(ServerError):  # noqa: N818
-    """Google's list is not complete, so what is missing from it may exist."""
+    """Google's list is not complete, so a missing item may exist."""
 
     next_step = "Run the command again later; https://status.cloud.google.com shows outages."
 

@@ -96,7 +96,7 @@ def _did_you_mean(google: GoogleClient, context: Context, link: str) -> str:
 
 
 def _texts(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
-    """Yield every string in inputs with its path, without what follows a question mark."""
+    """Yield every string in inputs with its path, up to a question mark."""
     if isinstance(value, str):
         yield path, value.partition("?")[0]
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()

@@ -117,7 +117,7 @@ class OnlineChecks:
         return []
 
     def check_exists(self, name: str, resource: str, path: Path, *, api: Api = COMPUTE, **query: Any) -> list[Failure]:
-        """Check that a resource exists, by its path with the version; `name` is what messages call it."""
+        """Check that a resource exists, by its path with the version; `name` is its name in messages."""
         return [] if self.get(resource, api=api, **query) is not None else [missing(name, path)]
 
     def get(self, path: str, *, api: Api = COMPUTE, **query: Any) -> dict[str, Any] | None:

@@ -224,8 +224,8 @@ class SharedReads:
     def read(self, context: Context, scope: Scope, key: str) -> _Json | None:
         """Read a thing by its key, alone or together with others; None if its own request shows that it is gone.
 
-        Raises what `Scope.alone` raises for this very read, and no error of another one. Raises CancelledError and
-        OutOfTimeError also while it waits for others.
+        Raises the same as `Scope.alone`, but never an error of another read. Raises CancelledError and OutOfTimeError
+        also while it waits for others.
         """
         if context.sharing is None:
             return scope.alone(key)

@@ -245,7 +245,7 @@ class _Checker:
     """One walk through inputs.
 
     Attributes:
-        plain: nothing is secret, so rules get the values as they are.
+        plain: nothing is secret, so rules get the values themselves.
         path: the current place; failures get a copy.
     """
 

@@ -179,7 +179,7 @@ class Comparison:
         return sorted([*pairs, *((index, None) for index in left)]) + [(None, index) for index in right]
 
     def _is_same_element(self, prop: Property, one: Any, other: Any) -> bool:
-        """Return whether two elements of a set are equal, or those of another list share one of its identities."""
+        """Return whether two elements are equal or, with identities, share one of them."""
         assert isinstance(prop.type, ListOf)  # noqa: S101 - `match` asked before
         item, identity = prop.type.item, prop.traits.identity
         if identity == "set" or not isinstance(item, ObjectType):

@@ -128,7 +128,7 @@ V = TypeVar("V", bound=Mapping[str, Any])
 
 
 def chosen(values: V, names: Collection[str]) -> V:
-    """Return those of the named properties that are set."""
+    """Return the named properties that are set."""
     return cast("V", {name: values[name] for name in names if values.get(name) is not None})
 
 

@@ -31,7 +31,7 @@ def how_to_manage(context: Context, resource_id: str, otherwise: str) -> str:
     Args:
         context: the engine's call to create it.
         resource_id: the ID of the existing resource.
-        otherwise: what to do if this resource shall not manage it.
+        otherwise: what to do if this resource is not to manage it.
     """
     holder = context.urn_of(resource_id)
     if holder is not None and holder != context.urn:

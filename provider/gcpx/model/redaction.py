@@ -150,7 +150,7 @@ def _characters(found: re.Match[str], decode: Callable[[str], str]) -> str:
 
 
 _SIZES: Final = (SHORTEST, 16, 0)
-"""The sizes, in characters, of the parts by which a text is searched."""
+"""The sizes, in characters, of the parts that index a text for the search."""
 _MOST_SPELLED: Final = 256
 """The number of secrets with cached spellings; those of a long secret take a megabyte."""
 
@@ -222,7 +222,7 @@ _UNIT: Final = re.compile(r"\\+u")
 
 
 def _unescaped(text: str) -> str:
-    """Decode an escape of JSON or Python that may be escaped several times; return other characters as they are."""
+    """Decode an escape of JSON or Python that may be escaped several times; return other characters unchanged."""
     escape = text.lstrip("\\")
     if escape == text or not escape:
         return escape

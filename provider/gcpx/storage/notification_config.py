@@ -455,7 +455,7 @@ class NotificationConfig(Resource):
         raise refusal
 
     def page(self, context: Context, query: dict[str, Any], token: str, size: int) -> Page:
-        """List the configurations of a bucket, or those of one page of a project's buckets."""
+        """List the configurations of a bucket, or of one page of a project's buckets."""
         values = _query_values(query)
         if values.get("bucket"):
             return Page(self._found(self._configs(context, values["bucket"], values)))

@@ -128,7 +128,7 @@ class Choice:
 
 
 def choices(call: Call, properties: Json) -> dict[Hardware, Choice]:
-    """List the choices for instances with these properties, in the order in which they are tried.
+    """List the choices for instances with these properties, in the order of use.
 
     Lower ranks come first, and within a rank the machine type for which the region has the most room.
     """

@@ -32,7 +32,7 @@ _PATCHES: Final = (
     "compute.instances.updateDisplayDevice",
     "compute.instances.updateShieldedInstanceConfig",
 )
-"""Methods that merge their body into what exists, and remove values that are null in the body."""
+"""Methods that merge their body into the resource, and remove fields that are null in the body."""
 
 
 def _amend(document: Json) -> None:
@@ -97,7 +97,7 @@ Source: the first responses of Google that were recorded, for `start` in 2019, f
 for the others before.
 """
 _PENDING_SHARE: Final = 0.2
-"""The part of an operation's time in which it is pending."""
+"""The fraction of an operation's time during which it is pending."""
 _FULL_TYPES: Final = frozenset({"compute.instanceTemplates.insert", "compute.regionInstanceTemplates.insert"})
 """The insertions whose operations have the method's ID as their type.
 

@@ -397,7 +397,7 @@ def remove_resource_policies(call: Call) -> Json:
 
 
 def _change_stopped(call: Call, what: str, fields: Json) -> Json:
-    """Set fields of a stopped instance; None removes a field. `what` names them in a refusal."""
+    """Set fields of a stopped instance; None removes a field. `what` names the fields in a refusal."""
     path, instance = ready_instance(call)
     _check_stopped(instance, what)
     return call.update(call.method.id.rpartition(".")[2], path, instance | fields)

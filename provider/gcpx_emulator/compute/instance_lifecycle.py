@@ -275,7 +275,7 @@ class _Transition:
         passing: the status until the operation ends.
         target: the status afterwards.
         fields: returns the fields that the instance has afterwards.
-        repeats: whether an instance that already has the target status is left as it is, and not refused.
+        repeats: whether the call succeeds, without a change, for an instance that already has the target status.
     """
 
     sources: tuple[str, ...]
@@ -310,7 +310,7 @@ _WRONG_STATE: Final = "invalidResourceUsage"
 
 @handles("compute.instances.stop")
 def stop(call: Call) -> Json:
-    """Stop an instance that is running or suspended; one that is stopped stays as it is."""
+    """Stop an instance that is running or suspended; do nothing if it is stopped."""
     path, instance = ready_instance(call)
     _check_local_ssds(call, instance)
     return _move(call, path, instance, _STOP)
@@ -318,7 +318,7 @@ def stop(call: Call) -> Json:
 
 @handles("compute.instances.start")
 def start(call: Call) -> Json:
-    """Start a stopped instance; one that is running stays as it is."""
+    """Start a stopped instance; do nothing if it is running."""
     path, instance = ready_instance(call)
     _check_keys(call, instance, {})
     return _move(call, path, instance, _START)

@@ -20,7 +20,7 @@ from gcpx_emulator.core.json_data import Json
 
 _FIELD: Final = "resource.sourceInstanceParams.diskConfigs"
 _CONVERTED: Final = frozenset({"disks", "machineType", "networkInterfaces", "resourceManagerTags"})
-"""Properties that are not copied as they are."""
+"""Properties that are not copied unchanged."""
 _OF_THE_INSTANCE: Final = frozenset(
     {"externalIpv6", "externalIpv6PrefixLength", "fingerprint", "internalIpv6PrefixLength", "ipv6AccessType",
      "ipv6Address", "kind", "natIP", "networkIP", "securityPolicy"}
@@ -86,7 +86,7 @@ def _copied_accelerator(accelerator: Json) -> Json:
 
 
 def copied_interface(interface: Json) -> Json:
-    """Copy a network interface, without what belongs to one instance only."""
+    """Copy a network interface, without the parts that belong to one instance only."""
     copied = _without_own_fields(interface)
     copied.pop("name", None)
     for name in ("accessConfigs", "ipv6AccessConfigs"):

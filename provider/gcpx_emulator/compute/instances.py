@@ -78,7 +78,7 @@ def _check_sources(body: Json) -> None:
 
 
 def check_disks(properties: Json, *, is_restored: bool = False) -> None:
-    """Refuse disks with which no instance can be created.
+    """Refuse disks that new instances cannot have.
 
     `is_restored` says that the disks get their content from a machine image.
     """

@@ -43,7 +43,7 @@ def insert_image(call: Call) -> Json:
 
 
 def _included_disks(call: Call, instance: Json) -> list[Json]:
-    """Return the disks of the instance that the call includes; those of images have no architecture."""
+    """Return the instance's disks that the call includes, without their architecture."""
     params, devices = call.body.get("params") or {}, [disk["deviceName"] for disk in instance["disks"]]
     for index, name in enumerate(params.get("includedDisks") or ()):
         if name not in devices:

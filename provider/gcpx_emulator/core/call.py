@@ -80,7 +80,7 @@ class Call:
 
 
 Handler = Callable[[Call], Any]
-"""Gives the JSON of the response, None for an empty one, a Response, or a coroutine that gives one of these."""
+"""Returns the JSON of the response, None for an empty one, a Response, or a coroutine that returns one of these."""
 HANDLERS: Final[dict[str, Handler]] = {}
 """Every handler, by method ID."""
 _H = TypeVar("_H", bound=Handler)

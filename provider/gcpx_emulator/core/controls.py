@@ -114,7 +114,7 @@ def some(names: Collection[str]) -> str:
 
 
 def numbers_by(what: str, names: Collection[str]) -> Field:
-    """Accept an object of whole numbers by name; `what` says what is named, such as `region`."""
+    """Accept an object of whole numbers by name; `what` is the kind of names, such as `region`."""
     return Field(
         f"whole numbers by {what} ({some(names)})",
         lambda value: is_object(value) and set(value) <= set(names) and all(map(is_whole, value.values())),
@@ -122,7 +122,7 @@ def numbers_by(what: str, names: Collection[str]) -> Field:
 
 
 def list_of(what: str, names: Collection[str]) -> Field:
-    """Accept a list of names; `what` says what is named, such as `regions`."""
+    """Accept a list of names; `what` is their kind, such as `regions`."""
     return Field(
         f"a list of {what} ({some(names)})",
         lambda value: isinstance(value, list) and all(is_text(name) and name in names for name in value),

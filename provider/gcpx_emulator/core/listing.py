@@ -274,7 +274,7 @@ class _Reader:
         return {name: inner}
 
     def _take(self, token: str) -> bool:
-        """Skip the next token if it is this one; return whether it is."""
+        """Skip the next token if it equals this one; return whether it did."""
         is_next = bool(self.left) and self.left[-1] == token
         if is_next:
             self.left.pop()

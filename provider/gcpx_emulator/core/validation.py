@@ -28,7 +28,7 @@ class Constraint:
         schema: the API's name of the object.
         field: the field that is constrained, which an error names: dotted, with `[]` for each element of a list, `{}`
             for each key of a map and `*` for each value of a map.
-        message: what is required.
+        message: the requirement.
         accepts: returns whether the field's value satisfies the constraint. It is not called without a value.
         of_object: `accepts` gets the whole object, for constraints of several fields.
         if_absent: objects without the field are checked too, with `of_object`.

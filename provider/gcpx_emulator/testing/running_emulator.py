@@ -36,7 +36,7 @@ class RunningEmulator:
 
     @property
     def url(self) -> str:
-        """The address with its scheme. In a browser it shows what exists, and the latest requests."""
+        """The address with its scheme. In a browser, it shows the resources and the latest requests."""
         return f"http://{self.host}"
 
     @property

@@ -268,7 +268,7 @@ class Scheduling(Record):
 
     @staticmethod
     def implied(values: SchedulingValues) -> dict[str, Any]:
-        """Return what Google sets for Spot and preemptible instances: they are neither migrated nor restarted."""
+        """Return Google's values for Spot and preemptible instances: they are neither migrated nor restarted."""
         if values.get("provisioningModel") == "SPOT":
             return {"preemptible": True, "automaticRestart": False, "onHostMaintenance": "TERMINATE"}
         return {"automaticRestart": False, "onHostMaintenance": "TERMINATE"} if values.get("preemptible") else {}

@@ -232,7 +232,7 @@ class InstanceProperties(Record):
 
     @staticmethod
     def implied(values: InstancePropertiesValues) -> dict[str, Any]:
-        """Return what Google sets: instances with GPUs cannot be migrated, and a deprecated field repeats its successor."""
+        """Return Google's values: instances with GPUs cannot be migrated, and a deprecated field repeats its successor."""
         fixed = {"scheduling": {"onHostMaintenance": "TERMINATE"}} if values.get("guestAccelerators") else {}
         return {"shieldedVmConfig": values.get("shieldedInstanceConfig"), **fixed}
 
