@@ -41,7 +41,7 @@ class _Screen(pyte.Screen):
 
 
 def _cell(shown: Char) -> Cell:
-    """Convert a character of pyte to a cell; pyte names other than the 16 colors by hexadecimal digits."""
+    """Convert a character of pyte to a cell; pyte writes the 16 colors as hexadecimal digits."""
     color = FG_BG_256.index(shown.fg) if shown.fg in FG_BG_256[:16] else None
     return Cell(shown.data, Style(color, bold=shown.bold, underlined=shown.underscore))
 
