@@ -1,8 +1,8 @@
-"""A plugin of mypy: what reads a property of declared values must name one that the declaration has.
+"""A mypy plugin: code may read only declared properties of declared values.
 
-mypy itself accepts any name in `values.get("NAME")`, and knows nothing of `text`, `number`, `nested`, `elements`,
+mypy itself accepts any name in `values.get("NAME")`, and knows nothing about `text`, `number`, `nested`, `elements`,
 `chosen` and `without` of `gcpx.model.fields`. Here, an unknown name is an error in all of them, and `nested` and
-`elements` give the declared type.
+`elements` return the declared type.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _FIELDS: Final = "gcpx.model.fields"
 
 
 def _property(values: Type, context: FunctionContext | MethodContext, place: int) -> Type | None:
-    """Return the type of the property that an argument names, or of the values of a map; None if it is not declared."""
+    """Return the type of the property named by an argument, or of a map's values; None if it is not declared."""
     values = get_proper_type(values)
     if isinstance(values, UnionType):
         found = [_property(item, context, place) for item in values.items]
@@ -40,7 +40,7 @@ def _property(values: Type, context: FunctionContext | MethodContext, place: int
 
 
 def _names(given: Expression, kind: Type) -> list[str]:
-    """Return the names that an argument is, or the elements of a tuple; empty if they are not known."""
+    """Return the literal strings of an argument, or of a tuple's elements; empty if they are not known."""
     kind = get_proper_type(kind)
     items = [get_proper_type(item) for item in kind.items] if isinstance(kind, TupleType) else [kind]
     return [name for item in items for name in try_getting_str_literals(given, item) or ()]
@@ -83,7 +83,7 @@ _READERS: Final = {
 
 
 class DeclaredProperties(Plugin):
-    """Checks the names of properties where they are read."""
+    """Checks the names of properties in reads."""
 
     def get_method_hook(self, fullname: str) -> Callable[[MethodContext], Type] | None:
         """Check `values.get("NAME")`."""

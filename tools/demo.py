@@ -41,7 +41,7 @@ _NOISE: Final = (
 
 _QUIET: Final = ("--yes", "--skip-preview", "--suppress-progress")
 _PROGRESS: Final = re.compile(r" updating .*; batch \d+ of \d+: (\d+/\d+ instances|waiting) ")
-"""Lines that show how a batch of an update advances."""
+"""Lines about the progress of an update's batches."""
 
 
 def styled(text: str, code: str) -> str:
@@ -55,7 +55,7 @@ def step(number: int, title: str) -> None:
 
 
 def show(workspace: Workspace, *arguments: str, flags: Iterable[str] = ()) -> None:
-    """Run a command of the CLI, and print its output without the lines that do not matter here."""
+    """Run a command of the CLI, and print its output without irrelevant lines."""
     print(styled(f"   $ pulumi {' '.join(arguments)}", "36"), flush=True)
     done = workspace.run(*arguments, *flags)
     lines = [line for line in done.stdout.splitlines() if line.strip() and not line.strip().startswith(_NOISE)]
@@ -64,14 +64,14 @@ def show(workspace: Workspace, *arguments: str, flags: Iterable[str] = ()) -> No
 
 
 def call(host: str, method: str, path: str, body: Any = None) -> dict[str, Any]:
-    """Call the emulator; returns the JSON object of the response. Raises httpx.HTTPStatusError for an error."""
+    """Call the emulator; return the JSON object of the response. Raises httpx.HTTPStatusError for an error."""
     response = httpx.request(method, f"http://{host}{path}", json=body, trust_env=False)
     response.raise_for_status()
     return dict(response.json()) if response.content else {}
 
 
 def prepare(host: str) -> None:
-    """Create what exists before the demo: a bucket, a topic for its events, a disk, an instance, and a template."""
+    """Create the prerequisites: a bucket, a topic for its events, a disk, an instance, and a template."""
     zone = f"/compute/v1/projects/{PROJECT}/zones/us-east1-b"
     call(host, "POST", f"/storage/v1/b?project={PROJECT}", {"name": "demo-uploads"})
     call(host, "PUT", f"/v1/projects/{PROJECT}/topics/uploads", {})
@@ -118,7 +118,7 @@ def import_and_destroy(host: str, workspace: Workspace) -> None:
 
 
 def count_what_is_left(host: str, *kinds: str) -> None:
-    """Ask the emulator how many resources there are after the end."""
+    """Print how many resources the emulator still has at the end."""
     for kind in kinds:
         left = call(host, "GET", f"/compute/v1/projects/{PROJECT}/{kind}").get("items", [])
         ours = [item for item in left if item["name"] != _VM["name"]]

@@ -1,4 +1,4 @@
-"""Print the exports with which `pulumi` uses the plugin of this checkout: `eval "$(make -s env)"`.
+"""Print the exports that make `pulumi` use the plugin of this checkout: `eval "$(make -s env)"`.
 
 Usage: `environment.py [LANGUAGE ...]`. Programs in Python and YAML can always be run; other languages must be named.
 """
@@ -19,7 +19,7 @@ def main() -> None:
     try:
         programs = pulumi_folder(*sys.argv[1:])
     except subprocess.CalledProcessError as error:
-        sys.exit(error.returncode)  # its message is above
+        sys.exit(error.returncode)  # it has printed its message
     variables = environment(programs, folder / "home", folder / "state")
     if not list((folder / "home" / "plugins").glob("resource-gcpx-*")):
         Workspace(ROOT, variables).install_plugin(folder)

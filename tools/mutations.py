@@ -1,9 +1,9 @@
-"""Makes each mistake of tests/mutations.toml in a copy of the sources, and tells which ones their tests do not find.
+"""Makes each mistake of tests/mutations.toml in a copy of the sources, and lists those that their tests miss.
 
-`make mutations` runs this for all of them. Arguments of the script choose those that contain one of these texts.
+`make mutations` tries all of them. Arguments of the script select those that contain one of these texts.
 
-- `file`, `old`, `new`: the text that is in the file once, and what replaces it.
-- `test`: the test that fails then.
+- `file`, `old`, `new`: a text that the file has exactly once, and its replacement.
+- `test`: the test that then fails.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Mutation:
         return f"{self.file}: {self.old!r} -> {self.new!r} ({self.test})"
 
     def problem(self) -> str:
-        """Say why the mistake cannot be made; empty if it can."""
+        """Return the reason why the mistake cannot be made; empty if it can."""
         found = (ROOT / self.file).read_text().count(self.old)
         return "" if found == 1 and self.old != self.new else f"the old text is {found} times in the file"
 
@@ -56,7 +56,7 @@ def mutations() -> list[Mutation]:
 
 
 def result(tests: list[str], mutation: Mutation | None = None) -> int:
-    """Run tests with a copy of the sources in which a mistake is made; return the exit code of pytest."""
+    """Run tests with a copy of the sources that has a mistake; return the exit code of pytest."""
     with tempfile.TemporaryDirectory(prefix="gcpx-mutation-") as folder:
         shutil.copytree(ROOT / _SOURCES, Path(folder) / _SOURCES, ignore=shutil.ignore_patterns("*.egg-info"))
         if mutation is not None:
@@ -68,7 +68,7 @@ def result(tests: list[str], mutation: Mutation | None = None) -> int:
 
 
 def outcome(mutation: Mutation) -> str:
-    """Return what is wrong with a mutation; empty if its test finds it."""
+    """Return the problem of a mutation; empty if its test finds it."""
     if problem := mutation.problem():
         return problem
     code = result([mutation.test], mutation)

@@ -1,7 +1,7 @@
-"""Write the structure of the operator's custom resources, against which the manifests in examples/operator are tested.
+"""Write the structure of the operator's custom resources, for the tests of the manifests in examples/operator.
 
 Usage: `operator_schema.py deploy/crds/pulumi.com_programs.yaml deploy/crds/pulumi.com_stacks.yaml`, with the files of a
-checkout of pulumi/pulumi-kubernetes-operator. Descriptions are left out, and so are parts that are Kubernetes' own.
+checkout of pulumi/pulumi-kubernetes-operator. Descriptions and Kubernetes' own parts are left out.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _OPEN: Final = frozenset({"metadata", "podTemplate", "serviceTemplate", "status"
 
 
 def structure(schema: dict[str, Any]) -> dict[str, Any]:
-    """Reduce a schema to what decides whether a value is accepted."""
+    """Reduce a schema to the parts that decide whether a value is accepted."""
     kept = {name: schema[name] for name in _KEPT if name in schema}
     if "properties" in schema:
         properties = schema["properties"].items()

@@ -1,4 +1,4 @@
-"""Many random programs of two stacks, judged by the oracle of ownership; prints what occurred, and what is broken.
+"""Runs random programs of two stacks, judged by the oracle of ownership; prints events and broken promises.
 
 `PYTHONPATH=tests/support:tools .venv/bin/python -m ownership_search --programs 2000`
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
 import random
 import re
 import sys
@@ -27,20 +26,20 @@ from stacks_machine import StacksMachine
 from worlds import EXPECTED
 
 STEPS: Final = 5
-"""How many steps a program has, besides its beginning and its end."""
+"""The number of a program's steps, besides its beginning and its end."""
 _WEIGHTS: Final = {"up_in_world": 6, "up_interrupted": 4, "up": 2}
-"""How often a rule is chosen, compared with the others."""
+"""The relative frequency of a rule."""
 _ENOUGH: Final = 400
-"""After so many programs, everything that is expected must have occurred."""
+"""The number of programs after which all expected events must have occurred."""
 
 
 @attrs.frozen
 class Broken:
-    """A program that broke something.
+    """A program that broke a promise.
 
     Attributes:
         number: the seed of the program.
-        steps: what it did.
+        steps: its steps.
     """
 
     number: int
@@ -49,7 +48,7 @@ class Broken:
 
     @property
     def kind(self) -> str:
-        """What is broken, by its name in `promises.KINDS`, or the name of another exception."""
+        """The name of the broken promise in `promises.KINDS`, or of another exception."""
         return self.error.kind if isinstance(self.error, BrokenPromise) else type(self.error).__name__
 
     def __str__(self) -> str:
@@ -60,10 +59,9 @@ class Broken:
 
 
 def search(cloud: Emulated, numbers: Iterable[int], figures: Counter[str]) -> Iterator[Broken]:
-    """Try the random programs of seeds, always the same ones; yield those that break something."""
+    """Try the random programs of seeds, which determine them; yield those that break a promise."""
     for number in numbers:
         figures["programs"] += 1
-        os.environ["GCPX_PROGRAM"] = str(number)  # for tools/planted_faults.py, which notes what each program reaches
         broken = try_program(cloud, number, figures)
         if broken is not None:
             figures[f"broken: {broken.kind}"] += 1
@@ -71,9 +69,9 @@ def search(cloud: Emulated, numbers: Iterable[int], figures: Counter[str]) -> It
 
 
 def try_program(cloud: Emulated, number: int, figures: Counter[str]) -> Broken | None:
-    """Run the random program of a seed; return what it breaks, if anything."""
+    """Run the random program of a seed; return it if it breaks a promise."""
     machine = type("Machine", (StacksMachine,), {"cloud": cloud, "figures": figures, "waits": []})()
-    # Hypothesis would spend its time on small examples and on repetitions of what it has tried before.
+    # Hypothesis would spend its time on small examples and on repetitions of earlier ones.
     chosen, data = random.Random(number), ConjectureData(random=random.Random(number))
     rules = {rule.function.__name__: rule for rule in machine.rules}
     names = sorted(name for name in rules for _ in range(_WEIGHTS.get(name, 1)))

@@ -23,7 +23,7 @@ def programs(debian: Path = _DEBIAN) -> Path | None:
 
 
 def main() -> None:
-    """Install PostgreSQL if it is missing; exits with an error that says what to install if that fails."""
+    """Install PostgreSQL if it is missing; if that fails, exit with an error that says what to install."""
     if programs() is None and os.geteuid() == 0 and shutil.which("apt-get"):
         print("PostgreSQL is missing; installing Debian's package", file=sys.stderr, flush=True)
         subprocess.run(["apt-get", "update", "--quiet"], check=False)

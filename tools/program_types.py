@@ -20,13 +20,13 @@ import attrs
 from workspace import ROOT, SCRIPTS
 
 _SOURCES: Final = (ROOT / "sdk" / "python", ROOT / "provider")
-"""Where mypy finds the SDK and gcpx-push, because it follows no editable installations; pyright has its own setting."""
+"""The paths of the SDK and gcpx-push for mypy, which ignores editable installations; pyright has its own setting."""
 _MYPY: Final = (
     "--strict",
     "--config-file=",
     f"--cache-dir={ROOT / '.mypy_cache' / 'programs'}",
-    "--follow-imports=silent",  # the SDK's own errors are not those of a program
-    "--untyped-calls-exclude=google.auth",  # it says that it has types, but not all of it does
+    "--follow-imports=silent",  # the SDK's own errors do not count
+    "--untyped-calls-exclude=google.auth",  # it claims to have types, but parts of it have none
     "--explicit-package-bases",
     "--output=json",
     "--no-error-summary",
@@ -35,7 +35,7 @@ _MYPY: Final = (
 
 @attrs.frozen(order=True)
 class Finding:
-    """What a type checker reports about a line of a program."""
+    """An error of a type checker in a line of a program."""
 
     path: Path
     line: int
@@ -56,7 +56,7 @@ def mypy(programs: list[Path], *packages: Path) -> list[Finding]:
         copies = {str(_module(path)): path for path in programs}
         for copy, path in copies.items():
             (Path(scratch) / copy).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(path, Path(scratch) / copy)  # with its time, which the cache goes by
+            shutil.copy2(path, Path(scratch) / copy)  # with its time, which decides whether the cache is valid
         folders = (*_folders_of_scripts(Path(scratch)), *_SOURCES, *packages)
         variables = {"MYPYPATH": os.pathsep.join(map(str, folders))}
         said = _run([sys.executable, "-m", "mypy", *_MYPY, *copies], Path(scratch), variables)
@@ -69,7 +69,7 @@ def mypy(programs: list[Path], *packages: Path) -> list[Finding]:
 
 
 def _module(program: Path) -> Path:
-    """Return a relative path by which mypy can import a program: many have the same name, in folders with hyphens."""
+    """Return a relative path that mypy can import: many programs have the same name, in folders with hyphens."""
     folder = next(parent for parent in program.parents if not (parent / "__init__.py").exists())
     return Path(f"{folder.name.replace('-', '_')}_example") / program.relative_to(folder)
 
@@ -107,11 +107,11 @@ def _run(command: list[str], folder: Path, variables: dict[str, str]) -> str:
 
 
 _BESIDE: Final = "import pulumi_gcp "
-"""What programs beside pulumi-gcp begin with. Its package is too large for every set-up; tests/beside checks them."""
+"""The beginning of programs that also use pulumi-gcp, a package too large for the set-up; tests/beside checks them."""
 
 
 def examples() -> Iterator[Path]:
-    """Yield the Python programs of all examples, without those beside pulumi-gcp."""
+    """Yield the Python programs of all examples, except those that also use pulumi-gcp."""
     found = sorted((ROOT / "examples").rglob("*.py"))
     yield from (path for path in found if _BESIDE not in path.read_text())
 

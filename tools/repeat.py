@@ -1,10 +1,10 @@
-"""Run the new and changed tests several times, in several orders, to find those that pass only by luck.
+"""Run the new and changed tests several times, in several orders, to find tests that pass only by luck.
 
-Usage: `repeat.py SEED`. The orders, of tests and of sets, follow from this number.
+Usage: `repeat.py SEED`. The seed determines the orders of tests and of sets.
 
 A test file is changed if it differs from the base: `GCPX_BASE` if it is set, or else the commit where this branch left
 origin's main branch, or else the 20th commit before this one. Without a history, as in a download of the sources, no
-test is known to be new.
+test counts as new.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from workspace import ROOT
 
 _ROUNDS: Final = 3
 _SECONDS: Final = 120
-"""No round begins after this time. A round that has begun is not interrupted."""
+"""No round starts after this time, but a running one is not interrupted."""
 _BACK: Final = 20
 _SELECTED: Final = "not languages and not backends"
-"""Those tests are left out because they take minutes."""
+"""Tests that are left out because they take minutes."""
 _OPTIONS: Final = "-q -n 2 --maxschedchunk 4 -p randomly -p no:cacheprovider"
 
 
@@ -47,7 +47,7 @@ def base() -> str:
 
 
 def test_files() -> list[str]:
-    """Return the paths of the new and changed test files; of none without a base."""
+    """Return the paths of the new and changed test files; none without a base."""
     compared = base()
     if not compared:
         return []

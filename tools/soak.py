@@ -1,7 +1,7 @@
-"""Random programs, faults, cancellations and crashes for as long as the environment variable MINUTES says.
+"""Runs random programs, faults, cancellations and crashes for MINUTES, an environment variable.
 
-It alternates between the state machine of the tests and one plugin in a process of its own, whose memory must stay
-flat. It prints every broken promise, and the figures at the end. Everything stays on this machine's loopback interface.
+It alternates between the state machine of the tests and one plugin in a process of its own, which must not leak
+memory. It prints every broken promise, and the figures at the end. Everything stays on this machine's loopback.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from stack_programs import FAULTS, PROGRAMS
 from stacks_machine import StacksMachine
 
 _SLICE: Final = 20
-"""How many examples are tried before the memory is sampled and the time is checked."""
+"""The number of examples between samples of the memory and checks of the time."""
 _WARM_UP: Final = 2
-"""The samples before what the plugin loads once is loaded."""
+"""The number of samples until the plugin has loaded all of its modules."""
 _GROWTH: Final = 1.1
-"""How much more memory the last sample may show than the first one after the warm-up."""
+"""The allowed growth of memory from the first sample after the warm-up to the last one."""
 _ONE_FAULT: Final = FAULTS.map(lambda fault: {**fault, "times": 1})
-"""A fault that happens once, because the process really waits before it tries again."""
+"""A fault that happens only once, because the process really waits before it tries again."""
 
 
 def _options(examples: int) -> settings:
@@ -48,7 +48,7 @@ def _options(examples: int) -> settings:
 
 
 def _live_in_process(cloud: emulated.Emulated, plugin: PluginProcess, figures: Counter[str]) -> None:
-    """Bring a stack from program to program with the plugin's process, with a fault in the first run."""
+    """Run several programs of a stack with the plugin's process, with a fault in the first run."""
 
     @given(st.tuples(PROGRAMS, PROGRAMS), st.none() | _ONE_FAULT)
     @_options(_SLICE // 2)
@@ -70,7 +70,7 @@ def _live_in_process(cloud: emulated.Emulated, plugin: PluginProcess, figures: C
 
 
 def _counting(step: Callable[[], None], figures: Counter[str]) -> None:
-    """Do something; count and print what is broken by it."""
+    """Do something; count and print the promises that it breaks."""
     try:
         step()
     except BrokenPromise as broken:

@@ -26,23 +26,23 @@ _RUNTIME: Final = re.compile(r"\bruntime\W+(?:name\W+)?(\w+)")
 
 @functools.cache
 def pulumi_setup(*arguments: str) -> str:
-    """Run the set-up of the Pulumi CLI, which builds what is missing; returns what it prints."""
+    """Run the set-up of the Pulumi CLI, which builds missing programs; return its output."""
     command = [sys.executable, str(ROOT / "tools" / "pulumi" / "setup.py"), *arguments]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
 
 def pulumi_folder(*languages: str) -> Path:
-    """Find the folder of the Pulumi CLI and of the hosts of these languages; what is missing is built."""
+    """Find the folder of the Pulumi CLI and the hosts of these languages; build missing programs."""
     return Path(pulumi_setup(*languages))
 
 
 def language_of(program: Path) -> str:
-    """Return the language of a program, as `runtime` in its Pulumi.yaml names it, such as `nodejs`."""
+    """Return the language of a program, the `runtime` in its Pulumi.yaml, such as `nodejs`."""
     return str(_RUNTIME.findall((program / "Pulumi.yaml").read_text())[0])
 
 
 def environment(folder: Path, home: Path, state: Path) -> dict[str, str]:
-    """Return the environment variables with which `pulumi` needs no account, network or credentials."""
+    """Return environment variables with which `pulumi` needs no account, network or credentials."""
     return {
         "PATH": os.pathsep.join((str(folder), str(SCRIPTS), os.environ.get("PATH", ""))),
         "PULUMI_HOME": str(home),
@@ -84,7 +84,7 @@ class Workspace:
     def make(cls, source: Path, root: Path, host: str, home: Path | None = None) -> Workspace:
         """Copy the program in `source` below `root`, and create a stack for it.
 
-        Resources are created at the emulator at `host`. Without `home`, a PULUMI_HOME with the plugin is created.
+        The stack uses the emulator at `host`. Without `home`, create a PULUMI_HOME with the plugin.
         """
         root.mkdir(parents=True, exist_ok=True)
         program, state = root / "program", root / "state"

@@ -22,9 +22,9 @@ Now it serves without an engine, on the port printed below, until you press ^C. 
 
 
 def main() -> None:
-    """Serve the provider to the engine whose address is the last argument; the engine's flags are ignored.
+    """Serve the provider to the engine at the address in the last argument; ignore the engine's flags.
 
-    With `--version` or `--help`, print the version or what this program is instead.
+    With `--version` or `--help`, print the version or a description instead.
     """
     arguments = sys.argv[1:]
     for option, text in (("--version", _VERSION), ("--help", _ABOUT)):
@@ -35,7 +35,7 @@ def main() -> None:
     addresses = [argument for argument in arguments if not argument.startswith("-")]
     if not addresses and sys.stderr.isatty():
         sys.stderr.write(_BY_HAND)
-    gc.disable()  # nothing that is loaded is garbage, and looking for some takes time; `serve` enables it again
+    gc.disable()  # nothing loaded is garbage, and looking for some takes time; `serve` enables it again
     from gcpx.protocol.server import serve  # noqa: PLC0415 - loads gRPC, which no option needs
     from gcpx.provider import Provider  # noqa: PLC0415 - as above
 

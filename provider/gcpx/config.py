@@ -1,6 +1,6 @@
-"""The provider's configuration: turns what the engine sends and what the environment adds into `Settings`.
+"""Turns the engine's configuration and the environment into `Settings`.
 
-The settings themselves are declared in `gcpx.gcp.settings`.
+`gcpx.gcp.settings` declares the settings.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ _BOOLEANS = dict.fromkeys(("1", "true", "t", "yes", "y", "on"), True) | dict.fro
 )
 """The spellings of a boolean that is given as a string, in lower case."""
 _ALTERNATIVES = {"credentials": "accessToken", "accessToken": "credentials"}
-"""Settings that say who is calling: if one is configured, the environment does not add the other."""
+"""Settings that identify the caller: if one is configured, the environment does not add the other."""
 
 KIND = object_type(Settings)
 
 
 def check_config(inputs: dict[str, Any], environment: Mapping[str, str] = os.environ) -> CheckResult:
-    """Check a configuration, and what the environment adds to it.
+    """Check a configuration with the additions of the environment.
 
-    `inputs` are engine values as CheckConfig gets them: secrets and unknowns are allowed, and values other than strings
-    may be strings of JSON.
+    `inputs` are engine values as in CheckConfig: they may be secret or unknown, and values other than strings may be
+    JSON in strings.
     """
     values = _decoded(inputs)
     result = check(KIND, values)
@@ -49,7 +49,7 @@ def diff_config(old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
 
 
 def settings(inputs: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> Settings:
-    """Resolve a configuration: each setting comes from the inputs or, without one, from its first variable that is set.
+    """Resolve a configuration: each setting comes from the inputs, or else from its first variable that is set.
 
     Raises UserError with every failure if a value is not valid, because the engine need not have called CheckConfig.
     """
@@ -64,7 +64,7 @@ def settings(inputs: Mapping[str, Any], environment: Mapping[str, str] = os.envi
 
 
 def _decoded(inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out the engine's own keys and what is empty, and parse the strings that stand for values of other types."""
+    """Leave out the engine's own keys and empty values, and parse strings that stand for values of other types."""
     own = {key: value for key, value in inputs.items() if key not in _ENGINE_KEYS and not key.startswith("__")}
     parsed = {key: _parsed(key, value) for key, value in own.items()}
     # An empty string stands for no value of any type.
@@ -72,7 +72,7 @@ def _decoded(inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _parsed(key: str, value: Any) -> Any:
-    """Read the value of a setting; a string that cannot be parsed is returned as it is, for the check to report."""
+    """Read the value of a setting; return a malformed string unchanged, for the check to report."""
     prop = KIND.properties.get(key)
     if isinstance(value, Secret):
         return Secret(_parsed(key, value.value))
@@ -90,7 +90,7 @@ def _parsed(key: str, value: Any) -> Any:
 
 
 def _variables(values: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, str]:
-    """Name the environment variables that give settings which are not configured, by setting."""
+    """Return the environment variables of settings that are not configured, by setting."""
     found = {}
     for name, prop in KIND.properties.items():
         variable = next((key for key in prop.traits.environment if environment.get(key, "").strip()), None)

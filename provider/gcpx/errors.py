@@ -6,11 +6,11 @@ from typing import ClassVar, Final, Self
 
 
 class ProviderError(Exception):
-    """An error whose text is written for the user and contains no secret.
+    """An error with a text for the user, without secrets.
 
     Attributes:
-        code: the gRPC status. Never UNAVAILABLE or UNIMPLEMENTED, which the protocol uses itself, nor UNKNOWN
-            or INTERNAL, which the engine reads as a corrupt state.
+        code: the gRPC status. Never UNAVAILABLE or UNIMPLEMENTED, which the protocol itself uses, nor UNKNOWN or
+            INTERNAL, which the engine reads as a corrupt state.
     """
 
     code: ClassVar[str] = "FAILED_PRECONDITION"
@@ -23,21 +23,21 @@ class UserError(ProviderError):
 
 
 class MalformedResponse(ProviderError):  # noqa: N818 - it names the outcome
-    """A response of another form than its API promises, which says nothing about what exists."""
+    """A response of another form than documented, which says nothing about existing resources."""
 
     code = "ABORTED"
 
 
 RUN_AGAIN: Final = "Run the command again to go on"
-"""The next step after something that has not ended."""
+"""The next step after an unfinished change."""
 
 
 class Interrupted(ProviderError):  # noqa: N818 - it names the outcome
-    """Something has not ended, or its result is not known. Its text is the message followed by the next step.
+    """A change is not finished, or its result is not known. Its text is the message followed by the next step.
 
     Attributes:
         message: what happened, without the next step.
-        next_step: which command goes on or finds out the result; empty if the message says what to do.
+        next_step: the command that continues, or finds out the result; empty if the message has it.
     """
 
     def __init__(self, message: str, next_step: str = RUN_AGAIN) -> None:
@@ -47,18 +47,18 @@ class Interrupted(ProviderError):  # noqa: N818 - it names the outcome
 
 
 class CancelledError(Interrupted):
-    """The user cancelled before anything was changed: before a request was sent, or while something was read."""
+    """The user cancelled before any change: before a request was sent, or during a read."""
 
     code = "CANCELLED"
 
     @classmethod
     def before(cls, what: str) -> Self:
-        """Describe a request, which messages call `what`, that was not sent."""
+        """Describe an unsent request with the name `what`."""
         return cls(f"{what}: cancelled before the request was sent; it changed nothing")
 
 
 class OutOfTimeError(ProviderError):
-    """The custom timeout was over before the request was sent."""
+    """The custom timeout passed before the request was sent."""
 
     code = "ABORTED"
 
@@ -69,9 +69,9 @@ class OutOfTimeError(ProviderError):
 
 
 def without_stop(text: str) -> str:
-    """Return a text without the full stop at its end, to go on with its sentence.
+    """Return a text without the full stop at its end, to continue its sentence.
 
-    An ellipsis stays: it says that the text was cut, and only so the beginning of a secret before it is recognized.
+    An ellipsis stays: it shows that the text was cut, and redaction needs it to find a cut secret before it.
 
     >>> without_stop("It failed. "), without_stop("Invalid value: hunt...")
     ('It failed', 'Invalid value: hunt...')
@@ -82,7 +82,7 @@ def without_stop(text: str) -> str:
 
 
 def sentences(*texts: str) -> str:
-    """Write texts after each other, so that each ends as a sentence before the next one begins.
+    """Join texts, so that each ends as a sentence before the next one begins.
 
     >>> sentences("GET x: no (HTTP 403)", "", "See https://example.com.")
     'GET x: no (HTTP 403). See https://example.com.'
@@ -97,10 +97,10 @@ def sentences(*texts: str) -> str:
 
 
 def safe_message(error: Exception, what: str = "") -> str:
-    """Return the message of an error, without secrets, for a text that says itself whether to run a command again.
+    """Return the message of an error, without secrets, for a text that itself says whether to run a command again.
 
-    A `ProviderError` gives its own text, without the next step if it is `Interrupted`. The text of any other exception
-    may quote a secret: the message names its type, and says that Google's response to `what` could not be parsed.
+    That of a `ProviderError` is its text, without the next step if it is `Interrupted`. The text of any other exception
+    may quote a secret: the message has its type, and says that Google's response to `what` could not be parsed.
     """
     if isinstance(error, ProviderError):
         return error.message if isinstance(error, Interrupted) else str(error)

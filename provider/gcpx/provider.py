@@ -30,7 +30,7 @@ RESOURCES: Final = {
     "gcpx:oslogin:SshKey": "gcpx.oslogin.ssh_key",
     "gcpx:storage:NotificationConfig": "gcpx.storage.notification_config",
 }
-"""The module of each resource; it is loaded when the resource is first used."""
+"""The module of each resource, loaded at the first use of the resource."""
 FUNCTIONS: Final = {
     "gcpx:compute:aggregatedListInstanceTemplates": "gcpx.compute.list_functions",
     "gcpx:compute:aggregatedListInstances": "gcpx.compute.list_functions",
@@ -82,7 +82,7 @@ class Provider:
 
     @functools.cached_property
     def parallel(self) -> int:
-        """How many requests a call may have under way at the same time."""
+        """The maximum number of concurrent requests of a call."""
         from gcpx.model.resource import PARALLEL  # noqa: PLC0415 - not before the process serves
 
         return PARALLEL
@@ -126,7 +126,7 @@ class Provider:
         return config.diff_config(old, new)
 
     def configure(self, args: dict[str, Any]) -> None:
-        """Take a configuration; offline. An engine that attaches to a running plugin calls this once per run."""
+        """Set the configuration; offline. An engine that attaches to a running plugin calls this once per run."""
         from gcpx import config  # noqa: PLC0415 - as above
 
         self.cancelled = threading.Event()

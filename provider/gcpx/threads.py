@@ -1,6 +1,6 @@
 """The threads of the plugin, for the calls of the engine and for requests to Google.
 
-Starting a thread takes time, so one runs one piece of work after another. None holds up the end of the process.
+Starting a thread takes time, so threads are reused. None delays the end of the process.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
 _MOST_IDLE: Final = 16
-"""The threads that are kept for further work when they have nothing to do."""
+"""The number of idle threads that are kept for further work."""
 _AT_ONCE: Final = 16
-"""The calls that may run before the beginning of further ones is spread over time."""
+"""The number of running calls above which the starts of further calls are spread over time."""
 _NAP: Final = 0.001
 _CALM: Final = 0.003
-"""Seconds. If a nap takes less, few threads compete for the interpreter."""
+"""The longest duration of a nap, in seconds, if few threads compete for the interpreter."""
 _LONGEST_DELAY: Final = 0.02
-"""Seconds by which the beginning of one call may delay the next one, so that calls begin on a busy machine, too."""
+"""The longest delay between the starts of two calls in seconds, so that calls also start on a busy machine."""
 
 
 class Threads:
-    """As many threads as there is work; those that have ended their work take the next."""
+    """A pool with one thread for each piece of work; idle threads take the next one."""
 
     def __init__(self) -> None:
         self._idle = 0
@@ -36,14 +36,14 @@ class Threads:
         self._lock = threading.Lock()
 
     def run(self, work: Callable[[], None]) -> None:
-        """Begin work, as `begin` does, as soon as the operating system allows a thread or other work has ended."""
+        """Start work, as `begin` does, once the operating system allows a thread or other work has ended."""
         while not self.begin(work):
             time.sleep(_LONGEST_DELAY)
 
     def begin(self, work: Callable[[], None]) -> bool:
-        """Begin work, which raises nothing, in a thread of its own; does not wait for its end.
+        """Start work, which raises nothing, in a thread of its own, and do not wait for its end.
 
-        Returns false, without having begun it, if the operating system allows no more threads now.
+        Returns false, without starting it, if the operating system allows no more threads now.
         """
         with self._lock:
             has_idle = self._idle > 0
@@ -60,7 +60,7 @@ class Threads:
         while True:
             work = self._work.get()
             work()
-            del work  # an idle thread must not keep what a request has sent and received
+            del work  # an idle thread must not keep a request and its response
             with self._lock:
                 if self._idle == _MOST_IDLE:
                     return
@@ -70,12 +70,12 @@ class Threads:
 class CallThreads(Executor):
     """An executor with as many threads as there are calls.
 
-    Only one thread of Python runs at a time. If hundreds of calls begin at once, each of them, and a cancellation, too,
-    waits for all others whenever it needs the interpreter. So they begin one after the other: the next one when the
-    threads that run leave the interpreter free, which most calls do as soon as they wait for Google, or when a call has
-    ended, in its thread.
+    Only one thread of Python runs at a time. If hundreds of calls start at once, each of them, and a cancellation, too,
+    waits for all others whenever it needs the interpreter. So they start one after the other: the next one when the
+    running threads leave the interpreter free, as most do while they wait for Google, or when a call has ended, in
+    its thread.
 
-    Calls for which the operating system allows no thread now wait in the same way, so that `submit` never waits.
+    If the operating system allows no thread now, calls wait in the same way, so that `submit` never waits.
     """
 
     def __init__(self) -> None:
@@ -97,7 +97,7 @@ class CallThreads(Executor):
         return result
 
     def _begin_waiting(self) -> None:
-        """Begin threads for the calls that wait, one after the other, as long as the process runs."""
+        """Start threads for the waiting calls, one after the other, as long as the process runs."""
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._waiting)
@@ -106,7 +106,7 @@ class CallThreads(Executor):
             _wait_until_calm()
 
     def _serve(self) -> None:
-        """Run the calls that wait, until there are none."""
+        """Run the waiting calls, until there are none."""
         while True:
             with self._changed:
                 if not self._waiting:

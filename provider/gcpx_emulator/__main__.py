@@ -14,7 +14,7 @@ from gcpx_emulator.server import LOOPBACK, listen, port_problem, serve
 _MISUSE = 2
 """The exit code of argparse for wrong options."""
 _MANY = frozenset({"", "<broadcast>"})
-"""What sockets take for several addresses at once; `--host "$UNSET"` must not listen on all."""
+"""Hosts that sockets take for all addresses; `--host "$UNSET"` must not listen on all."""
 
 
 def main() -> None:

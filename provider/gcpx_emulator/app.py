@@ -24,7 +24,7 @@ _METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 
 def application(emulator: Emulator, hosts: Collection[str] = ()) -> Starlette:
-    """Return the application of an emulator, which answers also for the names `hosts`."""
+    """Return the application of an emulator, which also answers to the host names `hosts`."""
 
     async def status_page(_request: Request) -> Response:
         emulator.operations.settle()
@@ -41,7 +41,7 @@ def application(emulator: Emulator, hosts: Collection[str] = ()) -> Starlette:
 
 
 async def _answer_unrouted(request: Request, error: Exception) -> Response:
-    """Refuse an HTTP method that no API has, or a path that cannot be one of Google's."""
+    """Refuse an HTTP method that no API has, or a path that no Google API can have."""
     status = error.status_code if isinstance(error, HTTPException) else 500
     message = f"{request.method} {request.url.path} is not a call of any API that is emulated"
     return JSONResponse(ApiError(status, message).body(), status)

@@ -49,7 +49,7 @@ _PROXY_AUDIENCES: Final = (
 """The audiences of Identity-Aware Proxy: an application of App Engine, a backend service, or a service of Cloud Run."""
 _ROTATION: Final = ControlBody("keys/rotate")
 _LONGEST_ADVANCE: Final = 1_000_000_000
-"""Seconds, about 31 years."""
+"""The longest advance of the clock in seconds, about 31 years."""
 _LAST_TIME: Final = 221_845_392_000
 """The beginning of the year 9000, in seconds since 1970. Dates end after the year 9999."""
 _CLOCK: Final = ControlBody(
@@ -63,11 +63,11 @@ _CLOCK: Final = ControlBody(
 )
 _RESET: Final = ControlBody("reset")
 _OPERATIONS: Final = "operations"
-"""The kind of what no method creates by itself."""
+"""The kind of resources that no method creates by itself."""
 _OBJECTS: Final = "/o/"
-"""What is between the bucket and the name in the path of an object."""
+"""The part between the bucket and the name in the path of an object."""
 _QUERIES: Final = {"deliveries": ("atLeast",), "faults": ("name",), "requests": ("method",), "resources": ("kind",)}
-"""The query parameters of the endpoints that have some."""
+"""The query parameters of endpoints."""
 _METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 _Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -86,7 +86,7 @@ def _checked(path: str, endpoint: _Endpoint, allowed: Collection[str]) -> _Endpo
 
 
 def _refusal(endpoints: Mapping[str, list[str]]) -> _Endpoint:
-    """Refuse a request to a path that is not that of an endpoint, or with a method that it does not have."""
+    """Refuse a request to a path without an endpoint, or with a method that the endpoint does not have."""
 
     async def refuse(request: Request) -> Response:
         path = request.path_params["path"]
@@ -134,13 +134,13 @@ class Controls:
             ("clock", self._clock, ["GET", "POST"]),
             ("resources", self._resources, ["GET"]),
             ("resources/{path:path}", self._resource, ["GET", "PATCH", "DELETE"]),
-            # An action comes before a setting of the same name, which is then only read.
+            # An action takes precedence over a setting of the same name, which is then read-only.
             *((action.body.name, self._action(action), ["POST"]) for action in ACTIONS),
             *((setting.name, self._setting(setting), ["GET", "POST"]) for setting in SETTINGS),
         ]
 
     async def _faults(self, request: Request) -> Response:
-        """Inject a fault, list the faults that have not been used up, or remove all of them or those of one name."""
+        """Inject a fault, list the remaining faults, or remove all of them or those with one name."""
         faults = self.emulator.faults
         if request.method == "POST":
             faults.queue.append(Fault.read(await request.body()))
@@ -149,7 +149,7 @@ class Controls:
         return JSONResponse([attrs.asdict(fault) for fault in faults.queue])
 
     async def _requests(self, request: Request) -> Response:
-        """List the latest requests, or those of a method such as `compute.instances.insert`; or remove all."""
+        """List the latest requests, all or those of a method such as `compute.instances.insert`; or remove all."""
         log, method = self.emulator.requests, request.query_params.get("method")
         if method is not None:
             check_method("requests", method)
@@ -238,7 +238,7 @@ class Controls:
         return JSONResponse(dict(store.of_kind(kind)))
 
     def _check_kind(self, kind: str) -> None:
-        """Refuse a kind of which no resource can exist."""
+        """Refuse a kind that no resource can have."""
         known = {*kinds(HANDLERS), _OPERATIONS, *self.emulator.store.counts()}
         if kind not in known:
             hint = did_you_mean(kind, known, "a kind is the last part of a collection's path, such as instances")

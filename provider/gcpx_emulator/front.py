@@ -1,8 +1,8 @@
-"""The check of every request before anything reads it: a web page can neither send one nor make it large or slow.
+"""Checks every request before it is read: web pages cannot send any, and none can be too large or too slow.
 
-Whoever reaches the emulator controls it, and a browser on this machine reaches it for any page that it shows. So the
-emulator answers only for names that no page can give to this machine, refuses requests that a page of another site
-sent, and takes commands only in a form that pages cannot send to other sites without being asked for permission.
+Every client that reaches the emulator controls it, and a browser on this machine reaches it on behalf of any page. So
+the emulator answers only to host names that no page can point to this machine, refuses requests from pages of other
+sites, and accepts commands only in a form that browsers send to other sites only with their permission.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from gcpx_emulator.core.uploads import MOST_BYTES
 _CONTROLS: Final = "/_emulator/"
 _JSON: Final = "application/json"
 _LONGEST: Final = 120.0
-"""Seconds that the body of a request may take, counted from the end of its head."""
+"""The longest time for the body of a request, in seconds from the end of its head."""
 _OWN_DOMAINS: Final = (".localhost", ".internal")
 """Domains that nobody can register, so that no page comes from them."""
 
 
 class Front:
-    """Refuses what a web page can send, and bodies that are too large or take too long.
+    """Refuses requests that a web page can send, and bodies that are too large or too slow.
 
     Args:
-        app: gets all other requests.
+        app: handles all other requests.
         hosts: more names by which clients may call the emulator.
         most: the largest body in bytes.
-        longest: the seconds that a body may take.
+        longest: the longest time for a body, in seconds.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Front:
         self._longest = longest
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check a request, and pass it on; raises ApiError for one that is refused."""
+        """Check a request, and pass it on; raises ApiError to refuse it."""
         if scope["type"] == "http":
             headers = Headers(scope=scope)
             self._check_host(headers.get("host", ""))
@@ -55,9 +55,9 @@ class Front:
         await self._app(scope, receive, send)
 
     def _check_host(self, host: str) -> None:
-        """Refuse a name that leads here although it is another's: by DNS, every page can give its name to any address.
+        """Refuse host names of others that lead here: with DNS, the owner of a page can point its name to any address.
 
-        A name without a dot cannot be registered; in containers, it is that of a service.
+        A name without a dot cannot be registered; with containers, it names a service.
         """
         name = _name_of(host)
         if "." in name and not (name.endswith(_OWN_DOMAINS) or _is_address(name) or name in self._hosts):
@@ -66,7 +66,7 @@ class Front:
             )
 
     def _limited(self, headers: Headers, receive: Receive) -> Receive:
-        """Read a body only as far as it is not too large, and only as long as it does not take too long."""
+        """Read a body up to the largest size and the longest time."""
         length, received, is_complete = headers.get("content-length", ""), 0, False
         end = asyncio.get_running_loop().time() + self._longest
         if length.isdecimal() and (len(length) > len(str(self._most)) or int(length) > self._most):
@@ -75,7 +75,7 @@ class Front:
         async def limited() -> Message:
             nonlocal received, is_complete
             try:
-                # After the body, only a disconnection is waited for.
+                # After the body, the app waits only for the disconnection.
                 async with asyncio.timeout_at(None if is_complete else end):
                     message = await receive()
             except TimeoutError:
@@ -95,14 +95,14 @@ def _too_large(most: int) -> ApiError:
 
 
 def _check_origin(headers: Headers) -> None:
-    """Refuse what a page of another site sends; browsers say so in every request that may change something."""
+    """Refuse requests from pages of other sites; browsers name the site in every request that may change something."""
     origin = headers.get("origin")
     if origin is not None and origin.partition("://")[2].lower() != headers.get("host", "").lower():
         raise ApiError(403, "The emulator takes no requests from web pages of other sites.", "forbidden")
 
 
 def _check_command(method: str, path: str, headers: Headers) -> None:
-    """Require the JSON content type of a POST to the controls: pages cannot send it to other sites unasked."""
+    """Require the JSON content type of a POST to the controls: pages need permission to send it to other sites."""
     if method != "POST" or not path.startswith(_CONTROLS):
         return
     if headers.get("content-type", "").partition(";")[0].strip().lower() != _JSON:

@@ -53,7 +53,7 @@ class GoogleApis:
         entry["sent"] = len(raw)
         if "/upload/" in request.url.path:
             upload = self.emulator.uploads.receive(query, request.headers, raw, str(request.url))
-            if isinstance(upload, Response):  # the upload goes on
+            if isinstance(upload, Response):  # the upload continues
                 return upload
         else:
             upload = Upload(parse_json(raw))
@@ -101,14 +101,14 @@ class GoogleApis:
 
 
 def _query(method: Method, request: Request) -> dict[str, str]:
-    """Return the parameters of the query; the values of one that may be repeated are joined with commas."""
+    """Return the parameters of the query; the values of a repeatable parameter are joined with commas."""
     given = request.query_params
     repeated = [name for name in given if method.parameters.get(name, {}).get("repeated")]
     return {**given, **{name: ",".join(given.getlist(name)) for name in repeated}}
 
 
 def _mask(method: Method, query: Mapping[str, str]) -> Mask:
-    """Read the mask of a request; refuse one that is malformed, or that names what the response cannot have."""
+    """Read the mask of a request; refuse a malformed one, or one with fields that the response cannot have."""
     mask = parse_mask(query.get("fields") or query.get("$fields") or "")
     if method.response is not None:
         check_mask(mask, {"$ref": method.response}, method.document.schemas)
@@ -129,7 +129,7 @@ class _Indented(JSONResponse):
 
 
 def _api(entry: Json) -> str:
-    """Name the API that a request of the log is for, such as `compute`; empty if it is for none."""
+    """Return the name of the API of a logged request, such as `compute`; empty if it has none."""
     return str(entry["method"] or "").partition(".")[0]
 
 

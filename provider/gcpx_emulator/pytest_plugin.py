@@ -57,7 +57,7 @@ def _failing(fixture: str) -> Iterator[None]:
 def gcpx_emulator(_gcpx_emulator_server: RunningEmulator, monkeypatch: pytest.MonkeyPatch) -> RunningEmulator:
     """Give a running emulator without resources, faults and requests.
 
-    During the test, the environment variables are set with which gcpx and Google's clients call it.
+    During the test, environment variables make gcpx and Google's clients call it.
     """
     with _failing("gcpx_emulator"):
         _gcpx_emulator_server.reset()

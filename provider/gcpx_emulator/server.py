@@ -38,8 +38,7 @@ def port_problem(error: OSError | OverflowError) -> str | None:
 def serve(listener: socket.socket, store: Store, latency: float, hosts: Collection[str] = ()) -> None:
     """Print the address, in one line on stdout, and serve.
 
-    `store` keeps everything; `latency` is the duration of operations in seconds, and `hosts` are more
-    names by which clients may call the emulator.
+    `latency` is the duration of operations in seconds; `hosts` are more names by which clients may call the emulator.
     """
     # Not before: the command also prints its help and its errors, for which it needs none of this.
     import uvicorn  # noqa: PLC0415
@@ -65,6 +64,6 @@ def serve(listener: socket.socket, store: Store, latency: float, hosts: Collecti
 
 
 async def _serve(server: uvicorn.Server, emulator: Emulator, listener: socket.socket) -> None:
-    """Serve, and push the messages that were waiting when the emulator was last stopped."""
+    """Serve, and push the messages that were still waiting when the emulator last stopped."""
     emulator.pusher.wake()
     await server.serve(sockets=[listener])

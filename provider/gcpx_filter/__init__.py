@@ -1,6 +1,6 @@
 """The filter and ordering language of Compute's list methods, as the API documentation defines it.
 
-The provider checks with it what a program asks for, and the emulator evaluates it; neither is imported here.
+The provider checks filters with it, and the emulator evaluates them; this package imports neither.
 """
 
 from gcpx_filter.syntax import ORDERS, All, Any, Comparison, Expression, FilterError, Match, Not, check_order, parse

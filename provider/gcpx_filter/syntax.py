@@ -1,4 +1,4 @@
-"""Filters as trees, and errors in those that are malformed.
+"""Parses filters into trees, and reports malformed ones.
 
 Source: Compute API, the `filter` and `orderBy` parameters of list methods; AIP-160 for precedence.
 """
@@ -35,10 +35,10 @@ _EXPECTED: Final = {
 
 
 class FilterError(ValueError):
-    """A filter, or an order, that no list method accepts.
+    """A filter or an order that no list method accepts.
 
     Attributes:
-        position: where the error is, counted in characters from 1.
+        position: the position of the error in characters, from 1.
     """
 
     def __init__(self, position: int, reason: str) -> None:
@@ -58,7 +58,7 @@ class Comparison:
 
 @attrs.frozen
 class Match:
-    """A field that a regular expression (RE2) has to match as a whole, or must not."""
+    """A regular expression (RE2) that a field must, or must not, match as a whole."""
 
     field: tuple[str, ...]
     operator: str
@@ -116,7 +116,7 @@ def parse(text: str) -> Expression | None:
 
 
 def check_order(text: str) -> None:
-    """Refuse an order that list methods do not know."""
+    """Refuse an order that list methods do not support."""
     if text.strip() not in {"", *ORDERS}:
         raise FilterError(1, f"{text!r} is not a known order; use {' or '.join(ORDERS)}")
 
@@ -128,7 +128,7 @@ def _parser() -> Lark:
 
 
 class _Reader(Transformer[Token, Anything]):
-    """Turns lark's tree into ours."""
+    """Converts lark's tree into the classes of this module."""
 
     @v_args(inline=True)
     def start(self, item: Expression) -> Expression:
@@ -179,7 +179,7 @@ def _unquoted(token: Token) -> str:
 
 
 def _check_size(text: str) -> None:
-    """Refuse what only an attack would send, before it costs anything."""
+    """Refuse filters so large that only an attack would send them, before parsing costs time."""
     if len(text) > _LONGEST:
         raise FilterError(_LONGEST, f"it is {len(text):,} characters long; at most {_LONGEST:,} are allowed")
     depth = 0

@@ -62,14 +62,14 @@ ACCEPTED_ENCODINGS: Final = "gzip"
 
 
 class Connections:
-    """Two pools of connections: one to nearby hosts, and one to all others, which proxies may lie before.
+    """Two pools of connections: one to nearby hosts, and one to all others, possibly through proxies.
 
     The second is opened with the first request that needs it, because loading the trusted certificates takes time.
 
     Args:
         clock: gives the time in seconds, from any starting point.
-        nearby: what carries requests to nearby hosts over plain http; httpx's own transport by default.
-        at_once: how many requests may be under way at the same time; others wait for their end.
+        nearby: the transport of plain http requests to nearby hosts; httpx's own by default.
+        at_once: the largest number of concurrent requests; others wait.
     """
 
     def __init__(
@@ -91,8 +91,8 @@ class Connections:
         Args:
             method: the HTTP method.
             url: the URL with its query.
-            timeout: the longest waits; the response must be complete after its `read` seconds.
-            most: the largest body in bytes, after it is decompressed.
+            timeout: in seconds; the whole response must arrive within its `read`.
+            most: the largest size of the decompressed body, in bytes.
             content: the arguments `headers`, `json` and `content` of httpx.
 
         Raises:
@@ -175,7 +175,7 @@ _BUNDLES: Final = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 
 
 def _trusted() -> ssl.SSLContext:
-    """Trust the certificates that the environment names or, without any, those that httpx brings."""
+    """Trust the certificates that the environment names, or else those of httpx."""
     name = next((name for name in _BUNDLES if os.environ.get(name)), None)
     if name is None:
         return httpx.create_ssl_context(trust_env=False)
@@ -193,7 +193,7 @@ def page(url: str, timeout: float, most: int) -> Received:
     """Read a public page of at most `most` bytes, which must be complete within `timeout` seconds.
 
     Raises:
-        Exception: what `Connections.exchange` raises.
+        Exception: the same as `Connections.exchange`.
     """
     connections = Connections()
     try:

@@ -1,4 +1,4 @@
-"""Hosts that are reached through no other machine, and URLs whose requests nobody else can read or change."""
+"""Nearby hosts, which are reached directly, and protected URLs, whose traffic nobody else can read or change."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 _METADATA_HOSTS: Final = frozenset({"metadata.google.internal", "169.254.169.254", "fd20:ce::254", "fd00:ec2::254"})
 """The metadata servers of Google Cloud, AWS and Azure: the cloud answers these itself."""
 _METADATA_VARIABLES: Final = ("GCE_METADATA_HOST", "GCE_METADATA_ROOT", "GCE_METADATA_IP")
-"""With these environment variables, google-auth gets the tokens of a machine from another server."""
+"""Environment variables that make google-auth get this machine's tokens from another server."""
 
 
 def is_loopback(host: str | None) -> bool:
@@ -25,13 +25,13 @@ def is_loopback(host: str | None) -> bool:
 
 
 def is_protected(url: str, *, metadata: bool = False) -> bool:
-    """Return whether nobody else can read what is sent to a URL, or change what it answers: https, or this machine.
+    """Return whether nobody else can read or change the traffic of a URL: it uses https, or leads to this machine.
 
-    Whatever is secret, and whatever must be trusted, goes only to such URLs.
+    Secrets, and requests with answers that must be trusted, go only to such URLs.
 
     Args:
         url: any text; a malformed URL is not protected.
-        metadata: whether the metadata server of the cloud that this machine runs in counts, too. It issues tokens.
+        metadata: whether the cloud's metadata server, which issues tokens, counts as this machine.
     """
     try:
         parts = urlsplit(url)
@@ -55,7 +55,7 @@ def _named_metadata_hosts() -> Iterator[str | None]:
             yield urlsplit(f"//{value}").hostname
 
 
-@functools.lru_cache(maxsize=64)  # every request asks, and few hosts are asked about
+@functools.lru_cache(maxsize=64)  # called for every request, with few different hosts
 def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
         return ipaddress.ip_address(host)

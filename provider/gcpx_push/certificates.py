@@ -21,22 +21,22 @@ from gcpx_push import strict_json
 from gcpx_push.errors import CertificatesError
 
 _DEFAULT_LIFETIME: Final = 3600.0
-"""Seconds to cache keys if the response does not say how long."""
+"""The default time to cache keys, in seconds."""
 _LONGEST_LIFETIME: Final = 86_400.0
-"""Seconds after which keys are fetched again, whatever the response says: a revoked key must not stay in use."""
+"""The longest time to cache keys in seconds, whatever the response says: a revoked key must not stay in use."""
 _PAUSE: Final = 30.0
-"""Seconds between fetches: after a failure, for unknown key IDs, and the shortest time that keys stay fresh. So forged
+"""Seconds between fetches, after a failure or for unknown key IDs, and the shortest time to cache keys, so that forged
 tokens do not cause many fetches."""
 _MOST_BYTES: Final = 1 << 20
-"""The largest document with keys."""
+"""The maximum size of a document with keys, in bytes."""
 _MAX_AGE: Final = re.compile(r"(?:^|[,\s])max-age=([0-9]+)")
 _OUR_WORDS: Final = (CertificatesError, UnreadableBodyError, UnusableEnvironmentError)
 _KEY_ERRORS: Final = (AttributeError, KeyError, PyJWTError, TypeError, UnsupportedAlgorithm, ValueError)
-"""What the parsers of keys raise for different malformed keys."""
+"""The exceptions of parsers for malformed keys."""
 
 
 def download(url: str, timeout: float) -> Received:
-    """Return an issuer's page; raises what `page` raises, and CertificatesError for another status than 200."""
+    """Return an issuer's page; raises the same as `page`, and CertificatesError for a status other than 200."""
     found = page(url, timeout, _MOST_BYTES)
     if found.status != HTTPStatus.OK:
         raise CertificatesError(f"the issuer answered with HTTP {found.status}")
@@ -47,30 +47,30 @@ def download(url: str, timeout: float) -> Received:
 class Certificates:
     """The public keys of an issuer. Several threads may use one instance.
 
-    One fetch is under way at a time, in a thread of its own. Only who cannot go on without it waits for it: the first
-    caller with an unknown key ID, and every caller as long as no keys are known at all.
+    One fetch is under way at a time, in a thread of its own. Only callers that need it wait for it: the first one with
+    an unknown key ID, and every one as long as no keys are known at all.
 
     Attributes:
-        url: returns PEM texts by key ID, or a JSON Web Key Set; None if the keys were given. It begins with https://,
-            or leads to this machine, because whoever can change the keys can forge tokens.
-        timeout: seconds that a fetch may take, from its beginning to its end.
+        url: the URL of PEM texts by key ID, or of a JSON Web Key Set; None if the keys were given. It begins with
+            https://, or leads to this machine, because anybody who can change the keys can forge tokens.
+        timeout: the longest time of a whole fetch, in seconds.
     """
 
     url: str | None
     timeout: float = 10.0
     _now: Callable[[], float] = attrs.field(default=time.monotonic, alias="now")
     _download: Callable[[str, float], Received] = attrs.field(default=download, alias="download", repr=False)
-    """Returns a page within some seconds; whatever it raises is a failed fetch."""
+    """Returns a page within some seconds; any exception is a failed fetch."""
     _keys: dict[str, Any] = attrs.field(factory=dict, init=False, repr=False)
     _fresh_until: float = attrs.field(default=float("-inf"), init=False)
     _next_fetch: float = attrs.field(default=float("-inf"), init=False)
     _fetch: _Fetch | None = attrs.field(default=None, init=False, repr=False)
     """The fetch that is under way."""
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
-    """Is held for a few lines only, and never during a fetch."""
+    """Held for a few lines only, and never during a fetch."""
 
     def __attrs_post_init__(self) -> None:
-        """Refuse an address whose answer others could change."""
+        """Refuse a URL with responses that others could change."""
         if self.url is not None and not is_protected(self.url):
             raise ValueError(
                 "the url of certificates must begin with https://, or lead to this machine; "
@@ -94,7 +94,7 @@ class Certificates:
     def key(self, key_id: str) -> Any | None:
         """Return the public key with this ID, or None if the issuer has no such key.
 
-        Fetches the keys if they have expired or the ID is unknown. Expired keys remain in use during the fetch, and
+        It fetches the keys if they have expired or the ID is unknown. Expired keys remain in use during the fetch, and
         while the issuer cannot be reached.
 
         Raises:
@@ -117,10 +117,10 @@ class Certificates:
         return self._keys.get(key_id)
 
     def _fetch_for(self, key_id: str) -> tuple[_Fetch | None, bool]:
-        """Return the fetch that is under way, and whether it was begun for this key; None if none is needed now."""
+        """Return the current fetch, and whether it was started for this key; None if none is needed now."""
         now = self._now()
         if self._fetch is not None and now >= self._fetch.end:
-            self._leave_behind(self._fetch, now)
+            self._abandon(self._fetch, now)
         if self._fetch is not None:
             return self._fetch, False
         is_fresh = now < self._fresh_until
@@ -133,15 +133,15 @@ class Certificates:
         return self._fetch, True
 
     def _wait_for(self, fetch: _Fetch) -> None:
-        """Wait until a fetch ends, or its time is over; raise CertificatesError if there are no keys then."""
+        """Wait until a fetch ends, or its time is over; raise CertificatesError if there are still no keys."""
         if not fetch.ended.wait(self.timeout):
             with self._lock:
-                self._leave_behind(fetch, self._now())
+                self._abandon(fetch, self._now())
         if not self._keys:
             raise CertificatesError(f"the issuer's certificates could not be fetched: {fetch.problem}") from fetch.error
 
-    def _leave_behind(self, fetch: _Fetch, now: float) -> None:
-        """Let the next call begin another fetch after a pause, although this one has not ended."""
+    def _abandon(self, fetch: _Fetch, now: float) -> None:
+        """Let the next call start another fetch after a pause, although this one has not ended."""
         if self._fetch is fetch:
             self._fetch = None
             self._next_fetch = now + _PAUSE
@@ -168,10 +168,10 @@ class _Fetch:
     """A fetch of the keys.
 
     Attributes:
-        begun: when it was begun.
-        end: when nobody counts on it any more.
+        begun: the time of its start.
+        end: the time after which nobody waits for it any more.
         ended: set when it has ended.
-        error: why it failed.
+        error: its error, if it failed.
     """
 
     begun: float
@@ -181,14 +181,14 @@ class _Fetch:
 
     @property
     def problem(self) -> str:
-        """Why there are no keys, by the type of the error if its text could quote what the server sent."""
+        """Why there are no keys: only the type of an error with a text that may quote the server."""
         if self.error is None:
             return "no complete answer in time"
         return str(self.error) if isinstance(self.error, _OUR_WORDS) else type(self.error).__name__
 
 
 def _lifetime(headers: Mapping[str, str]) -> float:
-    """Read for how many seconds a response may be cached, minus those that it has already spent in caches."""
+    """Return the seconds for which a response may be cached, minus those already spent in caches."""
     control = headers.get("cache-control", "").lower()
     if "no-store" in control or "no-cache" in control:
         return 0.0
@@ -200,7 +200,7 @@ def _lifetime(headers: Mapping[str, str]) -> float:
 
 
 def _parse_keys(document: Any) -> dict[str, Any]:
-    """Read the keys of a document in either form, and skip those that cannot be read."""
+    """Read the keys of a document in either form; skip unreadable ones."""
     if not isinstance(document, Mapping):
         raise ValueError("the document is not a JSON object")  # noqa: TRY004 - its content is wrong, not the call
     key_set = document.get("keys")

@@ -1,4 +1,4 @@
-"""The claims of a token whose signature is verified, and the checks of their values and times."""
+"""The claims of a token with a verified signature, and the checks of their values and times."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from gcpx_push.issuer import Issuer
 
 _OPTIONAL_STRINGS: Final = ("sub", "azp", "jti")
 _MAX_AGE: Final = 3600.0
-"""Seconds: a push may carry a token that is up to one hour old."""
+"""The longest age of a token in seconds: a push may carry one that is an hour old."""
 _LATEST: Final = 1 << 40
-"""Seconds since 1970: later than any date in use, and small enough to calculate with."""
+"""The latest accepted time in seconds since 1970, small enough to calculate with."""
 
 
 @attrs.frozen
@@ -25,12 +25,12 @@ class Claims:
     Attributes:
         email: the e-mail address of the service account (`email`).
         audience: the receiver that the token is meant for (`aud`).
-        issuer: who signed the token (`iss`).
+        issuer: the issuer of the token (`iss`).
         subject: the numeric ID of the account (`sub`), or an empty string.
-        issued_at: when the token was issued (`iat`).
-        expires_at: when the token expires (`exp`).
+        issued_at: the time of issue (`iat`).
+        expires_at: the time of expiry (`exp`).
         claims: all claims of the token, by their own names.
-        not_before: when the token becomes valid (`nbf`), or None.
+        not_before: the time from which the token is valid (`nbf`), or None.
     """
 
     email: str
@@ -44,7 +44,7 @@ class Claims:
 
     @classmethod
     def parse(cls, claims: Mapping[str, Any]) -> Claims:
-        """Check the types of claims that `check_identity` has accepted.
+        """Convert claims that `check_identity` accepted, and check their types.
 
         Raises:
             InvalidToken: if a claim is missing or has the wrong type.
@@ -63,10 +63,10 @@ class Claims:
 
 
 def check_identity(claims: Mapping[str, Any], issuer: Issuer, audience: str, email: str) -> None:
-    """Check who signed a token, for which receiver, and for which service account.
+    """Check the issuer, the audience and the service account of a token.
 
     Raises:
-        InvalidToken: if one of them is another.
+        InvalidToken: if one of them is wrong.
     """
     if not any(_equal(claims.get("iss"), name) for name in issuer.names):
         raise InvalidToken("the token was issued by another issuer")
@@ -79,7 +79,7 @@ def check_identity(claims: Mapping[str, Any], issuer: Issuer, audience: str, ema
 
 
 def check_times(claims: Claims, now: float, skew: float) -> None:
-    """Check that a token is valid now; `now` is in seconds since 1970, `skew` the seconds that clocks may differ.
+    """Check that a token is valid now; `now` is in seconds since 1970, `skew` is the clocks' difference in seconds.
 
     Raises:
         InvalidToken: if the token is not valid yet, or no longer.

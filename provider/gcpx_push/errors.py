@@ -1,4 +1,4 @@
-"""Why a push is refused, or cannot be checked. No message quotes a token, a header's value or a body.
+"""Errors of pushes that are refused, or cannot be checked. No message quotes a token, a header's value or a body.
 
 PushError             the push is refused
 +- MalformedRequest   400
@@ -38,7 +38,7 @@ class WrongMethod(PushError):  # noqa: N818 - see above
 
 
 class BodyTooLong(PushError):  # noqa: N818 - see above
-    """A body that is longer than that of any push."""
+    """A body longer than any push."""
 
     status = 413
 

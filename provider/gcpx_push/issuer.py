@@ -1,4 +1,4 @@
-"""The issuers of the tokens that come with pushes."""
+"""The issuers of the tokens of pushes."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import attrs
 
 @attrs.frozen
 class Issuer:
-    """Who signs tokens, and how they are sent.
+    """The issuer of tokens, and the form of its tokens.
 
     Attributes:
         headers: the names of the request header with the token, in lower case; the first that a request has counts.
         scheme: the word before the token in that header; empty if there is none.
         names: the accepted values of the claim `iss`.
         algorithm: the signature algorithm, as in the token's `alg`.
-        certificates_url: where the issuer publishes its public keys.
+        certificates_url: the URL of the issuer's public keys.
         verifies_email: whether its tokens have the claim `email_verified`, which must then be true.
-        audience_prefix: how the audience of its tokens begins; empty if it may be any text.
+        audience_prefix: the beginning of its tokens' audience; empty if the audience may be any text.
     """
 
     headers: tuple[str, ...]
@@ -51,7 +51,7 @@ IAP: Final = Issuer(
 )
 """Identity-Aware Proxy, which checks the token of Pub/Sub itself and adds its own assertion.
 
-It removes headers that begin with `x-goog-` from what clients send. The second name of the header is for proxies with
+It removes headers that begin with `x-goog-` from clients' requests. The second name of the header is for proxies with
 another prefix; the signature decides in both cases.
 
 Source: "Securing your app with signed headers" in the documentation of Identity-Aware Proxy.

@@ -18,16 +18,16 @@ from gcpx_push.errors import MalformedRequest
 
 @attrs.frozen
 class PushMessage:
-    """A Pub/Sub message. What a push does not contain is an empty string, or None.
+    """A Pub/Sub message. Values that the push lacks are empty strings, or None.
 
     Attributes:
         data: the decoded payload; see `text` for a payload in UTF-8.
         attributes: the message's attributes, by name.
-        message_id: the ID that Pub/Sub gave the message.
-        publish_time: when the message was published, as RFC 3339.
-        ordering_key: the key that messages are delivered in order by.
+        message_id: Pub/Sub's ID of the message.
+        publish_time: the time of publication, in RFC 3339 format.
+        ordering_key: messages with the same key are delivered in order.
         subscription: the full name of the subscription, `projects/P/subscriptions/S`.
-        delivery_attempt: which attempt this is, starting at 1, for subscriptions with a dead-letter topic.
+        delivery_attempt: the number of the attempt, from 1, for subscriptions with a dead-letter topic.
     """
 
     data: bytes
@@ -48,7 +48,7 @@ class PushMessage:
         """Read the message from the body of a request.
 
         Raises:
-            MalformedRequest: if the body is not that of a push.
+            MalformedRequest: if it is not the body of a push.
         """
         document = _document(body)
         message = document["message"]

@@ -1,4 +1,4 @@
-"""The ASGI middleware, which lets only valid pushes through."""
+"""The ASGI middleware that passes on only valid pushes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Send = Callable[[Event], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 _SCOPE_KEY: Final = "gcpx.push"
-"""Where the application finds the message: `scope["gcpx.push"]`, in Starlette `request.scope["gcpx.push"]`."""
+"""The key of the message in the scope: `scope["gcpx.push"]`, in Starlette `request.scope["gcpx.push"]`."""
 _POLICY_VIOLATION: Final = 1008
 """A WebSocket close code."""
 
@@ -71,7 +71,7 @@ class PushMiddleware:
     async def _read(self, scope: Scope, receive: Receive) -> tuple[bytes, PushMessage]:
         """Check the head, then read the body.
 
-        The checks run in threads, because they may fetch keys, and take time to calculate.
+        The checks run in threads, because they may fetch keys, and take CPU time.
         """
         headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
         query_string = scope.get("query_string", b"").decode("latin-1")
@@ -81,7 +81,7 @@ class PushMiddleware:
 
 
 async def _read_body(receive: Receive) -> bytes:
-    """Read the body, and stop as soon as it cannot become that of a push."""
+    """Read the body, and stop as soon as it cannot be a push's."""
     body, white_space = bytearray(), 0
     while True:
         event = await receive()
@@ -94,7 +94,7 @@ async def _read_body(receive: Receive) -> bytes:
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
-    """Give the application the body that has already been read, then all later events."""
+    """Give the application the body that was read, and then all later events."""
     events = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replay() -> Event:

@@ -1,4 +1,4 @@
-"""The check of a whole push, from request to answer, without a web framework."""
+"""Checks a whole push, from request to answer, without a web framework."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from gcpx_push.verifier import PushVerifier
 
 _LOG: Final = logging.getLogger("gcpx_push")
 _MAX_BODY: Final = 16 << 20
-"""Bytes. A message has at most 10 MB, which are about 14 MB in base64 and JSON."""
+"""The maximum size of a body in bytes. A message has at most 10 MB, about 14 MB in base64 and JSON."""
 _BODY_START: Final = re.compile(rb"[ \t\r\n]*(\{|\Z)")
 _MOST_WHITE_SPACE: Final = (64 << 10) - 1
-"""Bytes before the object that a body is."""
+"""The maximum number of bytes before the JSON object of a body."""
 
 
 @attrs.frozen
@@ -44,7 +44,7 @@ class Answer:
 
 
 def receive(verifier: PushVerifier, method: str, headers: Mapping[str, str], query_string: str, body: bytes) -> Answer:
-    """Check a request and read its message. Every error becomes an answer; nothing is raised.
+    """Check a request and read its message. Every error becomes an answer; it raises nothing.
 
     Args:
         verifier: checks the token.
@@ -54,7 +54,7 @@ def receive(verifier: PushVerifier, method: str, headers: Mapping[str, str], que
         body: the whole body.
 
     Returns:
-        What to answer. With status 204 the message is valid and still has to be handled.
+        The answer. With status 204, the message is valid and still has to be handled.
     """
     try:
         claims = check_head(verifier, method, headers.items(), query_string)
@@ -65,9 +65,9 @@ def receive(verifier: PushVerifier, method: str, headers: Mapping[str, str], que
 
 
 def receive_head(verifier: PushVerifier, method: str, headers: Mapping[str, str], query_string: str) -> Answer | None:
-    """Check all of a request but its body, before the server waits for the body; return the refusal, or None.
+    """Check a request except for its body, before the server waits for the body; return the refusal, or None.
 
-    The arguments are those of `receive`, which must still check the whole request. Nothing is raised.
+    The arguments are those of `receive`, which must still check the whole request. It raises nothing.
     """
     try:
         check_head(verifier, method, headers.items(), query_string)
@@ -77,7 +77,7 @@ def receive_head(verifier: PushVerifier, method: str, headers: Mapping[str, str]
 
 
 def refusal(error: PushError | CertificatesError) -> Answer:
-    """Log a push that is refused, or cannot be checked now; return the answer to it."""
+    """Log a push that is refused, or cannot be checked now; return the answer."""
     _LOG.warning("answered a push with status %d: %s", error.status, error)
     return Answer(error.status, str(error))
 
@@ -100,23 +100,23 @@ def check_head(
     length = joined.get("content-length", "")
     if length.isdecimal():
         _check_length(float(length))
-    # Without a signed token, nobody else's body is read: what is in the message comes too late.
+    # Without a signed token, the query must authenticate the push: a token in the message would come too late.
     _check_verification_tokens(verifier, _query_tokens(query_string), complete=not verifier.authenticated)
     return claims
 
 
 def check_body_start(body: bytes | bytearray, white_space: int = 0) -> int:
-    """Check a body, or the part of it that has been received so far.
+    """Check a body, or the part of it received so far.
 
     Args:
         body: the body, or the part of it.
-        white_space: with how many bytes of white space it begins at least: what the last call for a shorter part gave.
+        white_space: the result of the last call for a shorter part, or 0.
 
     Returns:
-        With how many bytes of white space it begins.
+        The number of bytes of white space at its beginning.
 
     Raises:
-        BodyTooLong: if it is longer than that of any push.
+        BodyTooLong: if it is longer than any push.
         MalformedRequest: if it cannot become a JSON object.
     """
     _check_length(len(body))
@@ -130,7 +130,7 @@ def read_message(verifier: PushVerifier, query_string: str, body: bytes) -> Push
     """Read the message of a request whose head has been checked, and check the verification token.
 
     Raises:
-        MalformedRequest: if the body is not that of a push, or the verification token is missing or wrong.
+        MalformedRequest: if it is not the body of a push, or the verification token is missing or wrong.
     """
     message = PushMessage.parse(body)
     attribute = [message.attributes["token"]] if "token" in message.attributes else []
@@ -156,7 +156,7 @@ def _query_tokens(query_string: str) -> list[str]:
 
 
 def _check_verification_tokens(verifier: PushVerifier, received: list[str], *, complete: bool) -> None:
-    """Check every verification token; when the request is complete, there must be at least one."""
+    """Check every verification token; a complete request must have at least one."""
     if verifier.verification_token is None:
         return
     expected = verifier.verification_token.encode()

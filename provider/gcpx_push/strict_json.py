@@ -9,7 +9,7 @@ from typing import Any, Final, NoReturn
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 _MOST_VALUES: Final = 200_000
-"""The most values, counted with the separators in strings: a push has at most 100 attributes of 1 KiB each."""
+"""The maximum number of values, estimated by separators: a push has at most 100 attributes of 1 KiB each."""
 
 
 def parse(text: bytes) -> Any:
@@ -24,14 +24,14 @@ def parse(text: bytes) -> Any:
         decoded = text.decode("utf-8")
         document = json.loads(decoded, object_pairs_hook=_object, parse_constant=_refuse_constant)
         if _SURROGATE.search(decoded):
-            json.dumps(document, ensure_ascii=False).encode("utf-8")  # fails if a surrogate has no partner
+            json.dumps(document, ensure_ascii=False).encode("utf-8")  # fails for a lone surrogate
     except (ValueError, RecursionError):
         raise ValueError("not JSON in UTF-8") from None
     return document
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse duplicate names, because two readers may disagree on which of the values counts."""
+    """Refuse duplicate names, because readers may disagree on which value counts."""
     document = dict(pairs)
     if len(document) != len(pairs):
         raise ValueError("a name appears twice")

@@ -1,4 +1,4 @@
-"""JSON Web Tokens: the header, the signature, and the claims as they are signed."""
+"""JSON Web Tokens: the header, the signature, and the signed claims."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def key_id(token: str, algorithm: str) -> str:
 
 
 def signed_claims(token: str, key: Any, algorithm: str) -> dict[str, Any]:
-    """Check the signature of a token with a public key, and return its claims, which are not checked here.
+    """Check the signature of a token with a public key, and return its unchecked claims.
 
-    PyJWT only checks the signature. We check the claims, so that each refusal gives its own reason.
+    PyJWT checks only the signature. The caller checks the claims, so that each refusal has its own reason.
 
     Raises:
         InvalidToken: if the signature is wrong, or the claims are not a JSON object.

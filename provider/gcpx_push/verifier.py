@@ -1,4 +1,4 @@
-"""The check of a push's token: who signed it, for which receiver and account, and when."""
+"""Verifies a push's token: its issuer, receiver, account and times."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gcpx_push.issuer import GOOGLE, Issuer
 _MAX_TOKEN: Final = 16_384
 """Characters."""
 _MOST_SKEW: Final = 300
-"""Seconds; with more, tokens that expired long ago would be accepted."""
+"""Seconds; a larger value would accept tokens that expired long ago."""
 _CACHE_SIZE: Final = 1024
 """Verified tokens to remember."""
 
@@ -29,9 +29,9 @@ class PushVerifier:
     """Checks the tokens of one subscription's pushes. Several threads may use one instance.
 
     Attributes:
-        audience: the audience that the subscription sets, by default the URL of the push endpoint. Behind
-            Identity-Aware Proxy, it is not that, but the service that the proxy protects, such as
-            `/projects/NUMBER/global/backendServices/ID` or `/projects/NUMBER/apps/PROJECT`.
+        audience: the audience that the subscription sets, by default the URL of the push endpoint. With Identity-Aware
+            Proxy, it is the service that the proxy protects, such as `/projects/NUMBER/global/backendServices/ID` or
+            `/projects/NUMBER/apps/PROJECT`.
         service_account_email: the service account that the subscription uses for push authentication.
         issuer: `GOOGLE`, or `IAP` behind Identity-Aware Proxy.
         certificates: the issuer's keys. By default they are fetched and cached; `Certificates.given(...)` needs no
@@ -58,7 +58,7 @@ class PushVerifier:
 
     def __attrs_post_init__(self) -> None:
         """Refuse settings that would accept pushes from anybody."""
-        if not 0 <= self.clock_skew <= _MOST_SKEW:  # nor NaN, with which every comparison is false
+        if not 0 <= self.clock_skew <= _MOST_SKEW:  # this also refuses NaN, for which every comparison is false
             raise ValueError(f"clock_skew must be a number of seconds from 0 to {_MOST_SKEW}")
         identity = (self.audience, self.service_account_email)
         if self.verification_token == "":
@@ -97,7 +97,7 @@ class PushVerifier:
         return None
 
     def verify(self, token: str) -> Claims:
-        """Check a token. The signature of the same token is verified only once, its times every time.
+        """Check a token. The signature of a token is verified only once, but its times every time.
 
         Raises:
             InvalidToken: if the push must be refused.

@@ -347,7 +347,7 @@ def test_what_another_request_made_meanwhile_is_left_alone_and_named(cloud, stac
         assert (stack.failed, stack.entries) == (None, [])
 
     assert len(_warned_of(stack, LEFT)) == 1
-    assert "no operation of this stack created what exists" in _warned_of(stack, LEFT)[0]
+    assert "no operation of this stack created the existing resource" in _warned_of(stack, LEFT)[0]
     assert Inventory.of(cloud) == theirs
 
 

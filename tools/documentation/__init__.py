@@ -1,1 +1,1 @@
-"""The built documentation: a static site from the Markdown of the repository, made by Sphinx."""
+"""Builds the documentation: a static site from the repository's Markdown, by Sphinx."""

@@ -23,7 +23,7 @@ _USAGE: Final = "usage: python -m documentation build|links"
 
 
 def run_sphinx(builder: str, destination: Path) -> None:
-    """Run one of Sphinx's builders on the current pages; exits with an error if it has warnings."""
+    """Run one of Sphinx's builders on the current pages; exit with an error if it has warnings."""
     for folder in (_WORK, destination):
         shutil.rmtree(folder, ignore_errors=True)
     try:
@@ -37,7 +37,7 @@ def run_sphinx(builder: str, destination: Path) -> None:
 
 
 def build(destination: Path = _SITE) -> None:
-    """Build the site, and check every link and everything that its pages load."""
+    """Build the site, and check every link and every resource that its pages load."""
     run_sphinx("html", destination)
     copy_images(_PAGES, destination)
     found = problems(destination)

@@ -1,4 +1,4 @@
-"""Checks of a built site: every link leads to something, and nothing is loaded from another host."""
+"""Checks a built site: every link has a target, and nothing is loaded from another host."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _LOADED: Final = {
     "src": ("audio", "embed", "iframe", "img", "input", "script", "source", "video"),
     "srcset": ("img", "source"),
 }
-"""The attributes by which a page loads something, and the elements that have them."""
+"""The attributes by which a page loads resources, and their elements."""
 _FOREIGN: Final = re.compile(r"(?:[a-z]+:)?//", re.IGNORECASE)
 _IN_STYLE: Final = re.compile(r"""(?:url\(|@import)\s*["']?((?:https?:)?//[^"')\s]+)""", re.IGNORECASE)
 
 
 class _Page(HTMLParser):
-    """What a page contains: the IDs of its elements, where its links lead, and what it loads."""
+    """A page: the IDs of its elements, the targets of its links, and the resources that it loads."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class _Page(HTMLParser):
 
 
 def problems(site: Path) -> list[str]:
-    """Name everything that is wrong with the links of a site, and what it would load from other hosts."""
+    """Return the broken links of a site, and the resources that it would load from other hosts."""
     read = functools.cache(lambda path: _Page(path.read_text()))
     found: dict[str, None] = {}
     for path in sorted(site.rglob("*.html")):
@@ -58,7 +58,7 @@ def _is_elsewhere(link: str) -> bool:
 
 
 def _missing(path: Path, link: str, read: functools._lru_cache_wrapper[_Page]) -> str:
-    """Say what is missing at the end of a link; empty if nothing is."""
+    """Return the missing target of a link; empty if it exists."""
     place, _, anchor = link.partition("#")
     target = path.parent / unquote(place.partition("?")[0]) if place else path
     target = target / "index.html" if target.is_dir() else target
@@ -70,7 +70,7 @@ def _missing(path: Path, link: str, read: functools._lru_cache_wrapper[_Page]) -
 
 
 def _styles(site: Path) -> Iterator[str]:
-    """Name what the styles load from other hosts."""
+    """Return the resources that the styles load from other hosts."""
     for path in sorted(site.rglob("*.css")):
         for url in _IN_STYLE.findall(path.read_text()):
             yield f"{path.relative_to(site)} loads {url} from another host"

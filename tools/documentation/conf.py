@@ -33,5 +33,5 @@ linkcheck_timeout = 20
 
 
 def setup(app: Sphinx) -> None:
-    """Add what the settings above cannot name."""
+    """Register the lexer of requests."""
     app.add_lexer("http", RequestLexer)

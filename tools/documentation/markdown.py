@@ -1,4 +1,4 @@
-"""What leads from a page in Markdown to another, and to what: links, and the anchors of headings."""
+"""The links of Markdown pages, and the anchors of headings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _FENCE: Final = r"^[ \t>]*(?P<fence>`{3,}|~{3,}).*?^[ \t>]*(?P=fence)[ \t]*$"
 _INLINE_CODE: Final = r"(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)"
 _COMMENT: Final = r"<!--.*?-->"
 _NO_TEXT: Final = re.compile(rf"{_FENCE}|{_COMMENT}|{_INLINE_CODE}", re.DOTALL | re.MULTILINE)
-"""Code and comments, in which nothing is a link."""
+"""Code and comments, which contain no links."""
 _LINK: Final = re.compile(
     r"""(?<=\]\()[^()\s]+(?=\)|\s+["'])"""  # [text](target "title"), ![text](target)
     r"""|(?<=\bsrc=")[^"]+(?=")|(?<=\bsrcset=")[^"\s]+(?=")"""  # <img src="target">, <source srcset="target">
@@ -28,7 +28,7 @@ def links(text: str) -> list[str]:
     """Return the targets of all links and images of a page, in order.
 
     Raises:
-        ValueError: if the page has links whose targets are written elsewhere in it, which nothing here follows.
+        ValueError: if the page has reference links, which are not supported.
     """
     prose = _NO_TEXT.sub("", text)
     reference = _REFERENCE.search(prose)
@@ -38,14 +38,14 @@ def links(text: str) -> list[str]:
 
 
 def with_links(text: str, change: Callable[[str], str]) -> str:
-    """Return a page with the target of every link changed by a function."""
+    """Apply a function to the target of every link of a page."""
     return "".join(
         part if is_code else _LINK.sub(lambda found: change(found[0]), part) for part, is_code in _parts(text)
     )
 
 
 def anchors(text: str) -> set[str]:
-    """Return the names by which links lead to places of a page: as GitHub makes them from headings, and IDs in HTML."""
+    """Return the anchors of a page: GitHub's names of headings, and IDs in HTML."""
     prose = _FENCED.sub("", text)
     found: dict[str, int] = {}
     for heading in _HEADING.findall(prose):

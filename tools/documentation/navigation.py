@@ -1,4 +1,4 @@
-"""Which pages the site has, and the group of each in its navigation."""
+"""The pages of the site, and their groups in its navigation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from generate import reference_pages
 from workspace import ROOT
 
 START: Final = "README.md"
-"""The page that the site begins with; it is above all groups."""
+"""The first page of the site, above all groups."""
 GROUPS: Final = {
     "Start": ("docs/installation.md", "docs/languages.md", "docs/settings.md", "docs/comparison.md"),
     "Guides": (
@@ -49,7 +49,7 @@ GROUPS: Final = {
         "docs/releasing.md",
     ),
 }
-"""The groups of the navigation, named by what a reader wants, and their pages in order."""
+"""The groups of the navigation, named by readers' aims, and their pages in order."""
 BELOW: Final = {
     "docs/resources.md": tuple(reference_pages.pages()),
     "docs/emulator.md": ("docs/emulator-coverage.md",),
@@ -58,7 +58,7 @@ BELOW: Final = {
 """The pages that are below another page in the navigation."""
 _PAGES: Final = ("*.md", "docs/**/*.md", "provider/*/README.md")
 NOT_IN_THE_SITE: Final = frozenset({"docs/_index.md", "docs/installation-configuration.md"})
-"""Pages that only Pulumi's registry shows."""
+"""Pages for Pulumi's registry only."""
 
 
 def pages() -> list[str]:

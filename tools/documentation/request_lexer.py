@@ -1,4 +1,4 @@
-"""Colours for requests as the documents write them: the method and the path, and the body in the lines below."""
+"""Syntax highlighting of requests in documents: the method and the path, and the body in the lines below."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pygments.token import Keyword, Name, Whitespace
 
 
 class RequestLexer(RegexLexer):  # type: ignore[misc]  # Pygments has no types
-    """Requests such as `POST /v1/things`; Pygments' own lexer requires a version of HTTP behind the path."""
+    """Requests such as `POST /v1/things`; Pygments' own lexer requires a version of HTTP after the path."""
 
     name = "Request"
     aliases: ClassVar = ["http"]

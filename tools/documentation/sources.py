@@ -1,7 +1,7 @@
-"""What Sphinx reads: the pages of the site as the repository has them, and pages for the files that they link to.
+"""The input of Sphinx: the site's pages from the repository, and pages for the files that they link to.
 
-The repository's pages are plain Markdown. Here, links are changed to lead to pages of the site, examples in several
-languages become tabs, and the navigation is added.
+The repository's pages are plain Markdown. This changes links to lead to pages of the site, turns examples in several
+languages into tabs, and adds the navigation.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ INDEX: Final = "index.md"
 _FILES: Final = "files"
 """The folder of the pages that show files of the repository."""
 _LARGEST: Final = 100_000
-"""A file with more bytes is not shown as a page, but can be downloaded."""
+"""A larger file, in bytes, is not shown as a page, but can be downloaded."""
 _LARGEST_FOLDER: Final = 40_000
-"""The files of a folder with more bytes are not shown on one page."""
+"""The files of a larger folder, in bytes, are not shown on one page."""
 _LANGUAGES: Final = {
     ".go": "go",
     ".java": "java",
@@ -44,7 +44,7 @@ _TAB: Final = re.compile(r"<details(?: open)?><summary>(.*?)</summary>\n\n(.*?)\
 
 
 class BrokenPages(Exception):  # noqa: N818 - it names the things that are wrong
-    """Pages that the site cannot be built from, with the reason for each."""
+    """The site cannot be built from some pages; the message has the reason for each."""
 
 
 @attrs.define
@@ -52,10 +52,10 @@ class Sources:
     """The folder that Sphinx reads.
 
     Attributes:
-        folder: where it is; it must not exist yet.
-        root: the checkout whose pages it has.
-        files: the files and folders of the repository that are linked to and are not pages of the site.
-        broken: what is wrong with the pages.
+        folder: its path; it must not exist yet.
+        root: the checkout with the pages.
+        files: linked files and folders of the repository that are not pages of the site.
+        broken: the problems of the pages.
     """
 
     folder: Path
@@ -64,7 +64,7 @@ class Sources:
     broken: list[str] = attrs.Factory(list)
 
     def write(self) -> None:
-        """Write all pages; raises `BrokenPages` for all that is wrong with them, at once."""
+        """Write all pages; raises `BrokenPages` with all their problems."""
         self.broken += navigation.problems(self.root)
         for page in navigation.pages() if not self.broken else ():
             self._write(self._place(page), self._page(page))
@@ -84,7 +84,7 @@ class Sources:
         return "\n".join([text, self._contents(navigation.BELOW[page])]) if page in navigation.BELOW else text
 
     def _target(self, page: str, link: str) -> str:
-        """Return where a link of a page leads in the site."""
+        """Return the target in the site of a page's link."""
         path, _, anchor = link.partition("#")
         if ":" in link or not path:
             return link
@@ -102,7 +102,7 @@ class Sources:
         return self._place(path)
 
     def _show(self, path: str) -> None:
-        """Write the page of a file or of a folder; an image or a large file is copied."""
+        """Write the page of a file or of a folder; copy an image or a large file."""
         file, place = self.root / path, self._place(path)
         if file.is_dir():
             self._write(place, _shown(path, self._folder(path)))
@@ -113,7 +113,7 @@ class Sources:
             shutil.copy(file, self.folder / place)
 
     def _folder(self, path: str) -> str:
-        """Show all files of a folder, or list what is directly in it if that is too much for a page."""
+        """Show all files of a folder or, if that is too much for a page, list its content."""
         names = self._tracked(path)
         if sum((self.root / path / name).stat().st_size for name in names) <= _LARGEST_FOLDER:
             return "\n\n".join(f"## {name}\n\n{_code(self.root / path / name)}" for name in names)
@@ -126,12 +126,12 @@ class Sources:
         (self.folder / place).write_text(text)
 
     def _contents(self, pages: tuple[str, ...], caption: str = "") -> str:
-        """Return a part of the navigation, as Sphinx reads it."""
+        """Return a part of the navigation in Sphinx's form."""
         options = [f":caption: {caption}", ":hidden:"] if caption else [":hidden:"]
         return "\n".join(["```{toctree}", *options, "", *(f"/{self._place(page)}" for page in pages), "```", ""])
 
     def _place(self, path: str) -> str:
-        """Return where something of the repository is in the folder that Sphinx reads."""
+        """Return the path of a repository's file in Sphinx's input folder."""
         if path in navigation.pages():
             return INDEX if path == navigation.START else path
         file = self.root / path
@@ -139,7 +139,7 @@ class Sources:
         return f"{_FILES}/{path}" if is_copied else f"{_FILES}/{path}.md"
 
     def _tracked(self, folder: str) -> list[str]:
-        """List the files of a folder that git knows and that are text, by their paths in it."""
+        """List the text files of a folder that git tracks, by their relative paths."""
         command = ["git", "ls-files", folder]
         listed = subprocess.run(command, cwd=self.root, check=True, stdout=subprocess.PIPE, text=True).stdout
         names = [name.removeprefix(f"{folder}/") for name in listed.splitlines()]
@@ -147,7 +147,7 @@ class Sources:
 
 
 def copy_images(pages: Path, site: Path) -> None:
-    """Copy images into the built site, for pages that show them with HTML, which Sphinx leaves as it is."""
+    """Copy images into the built site, for pages that show them with HTML, which Sphinx does not process."""
     for path in (pages / _FILES).rglob("*"):
         if path.suffix in _IMAGES:
             (site / path.relative_to(pages)).parent.mkdir(parents=True, exist_ok=True)
@@ -172,5 +172,5 @@ def _code(file: Path) -> str:
 
 
 def _shown(path: str, content: str) -> str:
-    """Return the page that shows a file or a folder; it is in no navigation, and the search does not find it."""
+    """Return the page that shows a file or a folder, without navigation and not indexed for the search."""
     return f"---\norphan: true\nnosearch: true\n---\n\n# {path}\n\n{content}\n"

@@ -1,1 +1,1 @@
-"""Generators of what follows from the declarations: schema.json, the reference, tables in documents, the SDK."""
+"""Generators of files from the declarations: schema.json, the reference, tables in documents, the SDK."""

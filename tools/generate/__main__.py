@@ -1,7 +1,7 @@
-"""Write what follows from the declarations, or check that it is current.
+"""Write the files that are generated from the declarations, or check that they are current.
 
-`python -m generate documents`, `python -m generate sdk [LANGUAGE ...]`, or `python -m generate check`. `sdk` writes
-everything that an SDK follows from: first the examples in every language, then the documents.
+`python -m generate documents`, `python -m generate sdk [LANGUAGE ...]`, or `python -m generate check`. `sdk` also
+writes the sources of the SDK: first the examples in every language, then the documents.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _USAGE: Final = "usage: python -m generate documents|sdk|check"
 
 
 def write_sdks(languages: list[str]) -> None:
-    """Write the SDKs of these languages into `sdk`; exits with an error if a language has no generator."""
+    """Write the SDKs of these languages into `sdk`; exit with an error if a language has no generator."""
     unknown = sorted(set(languages) - set(sdk.LANGUAGES))
     if unknown:
         sys.exit(f"no SDK can be written in {', '.join(unknown)}; the languages are {', '.join(sdk.LANGUAGES)}")
@@ -32,7 +32,7 @@ def write_sdks(languages: list[str]) -> None:
 
 def check() -> None:
     """Exit with an error that names every file that is not current."""
-    # The schema follows from the examples, and the SDK from the schema: later differences would hide the cause.
+    # The examples determine the schema, and the schema the SDK: later differences would hide the cause.
     found = example_programs.outdated() or documents.outdated() or list(sdk.outdated())
     if found:
         sys.exit(f"out of date: {', '.join(found)}; run `make sdk` and commit the result")

@@ -1,4 +1,4 @@
-"""Docstrings for the SDK's classes: Pulumi's generator writes the descriptions only where `help()` does not look."""
+"""Adds docstrings to the SDK's classes: Pulumi's generator writes descriptions in places that `help()` ignores."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PARAMETER: Final = re.compile(r"^ *:param .*$", re.MULTILINE)
 
 
 def add_docstrings(folder: Path) -> None:
-    """Add a docstring to every class and constructor below a folder that has none, from what the generator wrote."""
+    """Add a docstring to every class and constructor below a folder that lacks one, from the generated descriptions."""
     for path in sorted(folder.rglob("*.py")):
         source = path.read_text()
         documented = _documented(_PARAMETER.sub(lambda found: found[0].replace("_builtins.", ""), source))
@@ -27,7 +27,7 @@ def _documented(source: str) -> str:
     classes = {node.name: node for node in ast.parse(source).body if isinstance(node, ast.ClassDef)}
     missing = [found for node in classes.values() for found in _missing(node, classes)]
     lines = source.split("\n")
-    # From the last one to the first, so that insertions do not move the lines that are still to be found.
+    # From the last one to the first, so that insertions do not move the remaining lines.
     for node, description in sorted(missing, key=lambda found: -found[0].lineno):
         first = node.body[0]
         start = min([first.lineno, *(item.lineno for item in getattr(first, "decorator_list", ()))])
@@ -38,7 +38,7 @@ def _documented(source: str) -> str:
 def _missing(
     node: ast.ClassDef, classes: dict[str, ast.ClassDef]
 ) -> Iterator[tuple[ast.ClassDef | ast.FunctionDef, str]]:
-    """Yield a class and its last constructor, which is the one that runs, if they have no docstring; and the text."""
+    """Yield a class without a docstring, or its last constructor, which is the one that runs; and the text."""
     inits = [item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"]
     twin = classes.get(f"{node.name}Dict")
     # A class's own documentation is that of its TypedDict twin, or that of its first constructor.

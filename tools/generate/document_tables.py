@@ -1,4 +1,4 @@
-"""The tables in the documents that follow from the declarations: resources, functions, import IDs and settings.
+"""The generated tables in documents: resources, functions, import IDs and settings.
 
 Each table stands between two comments, `<!-- table: NAME -->` and `<!-- end of table -->`. Everything else in these
 files is written by hand.
@@ -29,7 +29,7 @@ TABLES: Final = {
 }
 """The documents with generated tables, and the names of their tables in order."""
 _LINK: Final = re.compile(r"\]\(((?:docs|examples)/[^)]*)\)")
-"""A link as the rows write it, from the root."""
+"""A link in a row, from the root."""
 _TABLE: Final = re.compile(r"<!-- table: ([\w-]+) -->\n.*?<!-- end of table -->", re.DOTALL)
 
 
@@ -74,7 +74,7 @@ def _in_place() -> Iterator[tuple[str, ...]]:
 
 
 def unknown_outputs(token: str) -> list[str]:
-    """Name the outputs of a resource that a preview does not know if the resource does not have them."""
+    """Return the outputs of a resource that a preview does not know while the resource lacks them."""
     return sorted(
         name
         for name, prop in object_type(resource_class(token).model).properties.items()

@@ -1,4 +1,4 @@
-"""The documents that follow from the declarations: their paths in the repository, and what each must contain."""
+"""The documents that are generated from the declarations: their paths and contents."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def write() -> None:
 
 
 def outdated() -> list[str]:
-    """Name the documents that differ from what the declarations give."""
+    """Return the paths of outdated documents."""
     return [path for path, text in TEXTS.items() if _current(path) != text()] + _superfluous()
 
 
@@ -51,6 +51,6 @@ def _current(path: str) -> str:
 
 
 def _superfluous() -> list[str]:
-    """Name the files in the folder of the reference that belong to no resource and no function."""
+    """Return the files in the reference's folder that belong to no resource or function."""
     found = sorted(str(path.relative_to(ROOT)) for path in (ROOT / reference_pages.FOLDER).glob("*"))
     return [path for path in found if path not in TEXTS]

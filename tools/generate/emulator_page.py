@@ -1,7 +1,7 @@
 """The page of what the emulator covers: the text of `docs/emulator-coverage.md`.
 
-The methods are those of Google's published descriptions, and those that have a handler; what happens to the fields of
-their requests, and whose requests were answered, is in the records of `emulator_record`.
+The methods are those of Google's published descriptions, and those that have a handler. The records of
+`emulator_record` have the handling of the requests' fields, and the clients of each method.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ names none, none of them has called the method in a test.
 
 @cache
 def _described() -> dict[str, dict[str, bool]]:
-    """Return the methods that Google describes, by collection: each with whether its request has a body."""
+    """Return the methods in Google's descriptions, by collection: each with whether its request has a body."""
     folder = resources.files("googleapiclient") / "discovery_cache" / "documents"
     found: dict[str, dict[str, bool]] = {}
     for name in APIS:
@@ -145,12 +145,12 @@ def _sections() -> Iterator[str]:
 
 
 def _short(method: str) -> str:
-    """Leave out the API's name, and what all methods of Pub/Sub and of OS Login begin with."""
+    """Leave out the API's name, and the common beginning of all methods of Pub/Sub and OS Login."""
     return method.partition(".")[2].removeprefix("projects.")
 
 
 def _fields_of(method: str, rows: list[Row]) -> str:
-    """Say where the fields of a method's request are: below, with another method, or nowhere."""
+    """Say where the page has the fields of a method's request: below, with another method, or nowhere."""
     collection, _, verb = method.rpartition(".")
     recorded = {row.method for row in rows}
     if not _described()[collection][verb]:
@@ -181,7 +181,7 @@ def _folded(summary: str, lines: list[str]) -> Iterator[str]:
 
 
 def _unserved() -> Iterator[str]:
-    """List the collections without any method that is served."""
+    """List the collections without any emulated method."""
     yield "## Collections without any method that is served\n"
     known = {collection for collections in _KINDS.values() for collection in collections}
     forgotten = [collection for collection in _described() if _served(collection) and collection not in known]

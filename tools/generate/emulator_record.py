@@ -1,4 +1,4 @@
-"""The record of what the emulator does: with the fields of requests, and whose requests it has answered."""
+"""The record of the emulator's coverage: the fields of requests, and the clients that it has answered."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ CLIENTS: Final = Path(__file__).parent / "emulator_clients.csv"
 
 @attrs.frozen(order=True)
 class Row:
-    """What happens to a field.
+    """The handling of a field.
 
     Attributes:
-        method: the ID of the method whose request has the field.
+        method: the ID of the method with the field in its request.
         field: its path in the request.
         outcome: `kept` if a read shows it, `not shown` if Google does not show it either, `taken` if a request with it
             is accepted and no read shows it, and `refused`.
-        checked: whether a value of the right type that means nothing is refused.
+        checked: whether a meaningless value of the right type is refused.
     """
 
     method: str
@@ -50,13 +50,13 @@ def write_fields(rows: Iterable[Row]) -> None:
 
 
 def read_clients() -> dict[str, set[str]]:
-    """Read whose requests the emulator has answered: clients by the IDs of methods."""
+    """Read the clients that the emulator has answered, by method ID."""
     with CLIENTS.open(newline="") as file:
         return {row["method"]: set(row["clients"].split(", ")) for row in csv.DictReader(file)}
 
 
 def write_clients(clients: dict[str, set[str]]) -> None:
-    """Write whose requests the emulator has answered."""
+    """Write the clients that the emulator has answered."""
     _write(
         CLIENTS,
         ["method", "clients"],

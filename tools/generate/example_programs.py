@@ -1,7 +1,7 @@
-"""The example of each resource and function in every language, converted from the one in YAML.
+"""Converts the YAML example of each resource and function to every other language.
 
-`examples/NAME/yaml/Pulumi.yaml` is written by hand. Pulumi's own generators convert it, and `example_style` makes the
-result look as a person would write it. The other files of the folder are committed, so that people can read them and
+`examples/NAME/yaml/Pulumi.yaml` is written by hand. Pulumi's own generators convert it, and `example_style` cleans up
+the result. The other files of the folder are committed, so that people can read them and
 the schema can be written without the generators; `make check-generated` converts again and compares.
 """
 
@@ -23,7 +23,7 @@ from generate import example_style, package_schema
 from generate.examples import FILES, FOLDER, SOURCE, example_of, names
 
 _RUNTIME_AND_PROGRAM: Final = re.compile(r"^runtime: yaml$.*", re.MULTILINE | re.DOTALL)
-"""What an example in YAML has after the header that all languages share."""
+"""The YAML example after the header that all languages share."""
 
 
 class MissingExampleError(Exception):
@@ -31,11 +31,11 @@ class MissingExampleError(Exception):
 
 
 def write() -> None:
-    """Convert every example, and replace what was converted before.
+    """Convert every example, and replace earlier results.
 
     Raises:
-        MissingExampleError: the message names the file to write.
-        subprocess.CalledProcessError: if an example cannot be converted; the generator has printed which and why.
+        MissingExampleError: an example is missing; the message names the file to write.
+        subprocess.CalledProcessError: an example cannot be converted; the generator has printed which and why.
     """
     for path, text in _converted():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -43,12 +43,12 @@ def write() -> None:
 
 
 def outdated() -> list[str]:
-    """Name the files that differ from what the generators write."""
+    """Return the outdated files."""
     return [str(path.relative_to(ROOT)) for path, text in _converted() if not path.exists() or path.read_text() != text]
 
 
 def _converted() -> Iterator[tuple[Path, str]]:
-    """Yield each file of the examples that follows from the YAML, and its text."""
+    """Yield each file generated from the YAML examples, and its text."""
     _require_examples()
     with tempfile.TemporaryDirectory() as scratch:
         output = _generate(Path(scratch))
@@ -70,9 +70,9 @@ def _require_examples() -> None:
 
 
 def _generate(scratch: Path) -> Path:
-    """Run Pulumi's generators over all examples; return the folder with a folder for each example and language."""
+    """Run Pulumi's generators on all examples; return the folder with a folder for each example and language."""
     schema, programs, output = scratch / "schema.json", scratch / "programs", scratch / "output"
-    # Descriptions, which contain the examples themselves, make no difference.
+    # Descriptions do not matter here, and contain the examples themselves.
     schema.write_text(json.dumps(package_schema.declared()))
     for name in names():
         (programs / name).mkdir(parents=True)

@@ -1,7 +1,7 @@
-"""Make programs that Pulumi's generators wrote look as a person would write them.
+"""Make generated programs look as if a person had written them.
 
-Each function takes a program and the name of its example, and returns the program. What it changes is either a matter
-of style, such as an import that is not used, or a mistake of the generator, which its comment explains.
+Each function takes a program and the name of its example, and returns the program. Its changes are either a matter of
+style, such as unused imports, or correct a mistake of the generator, which a comment explains.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ _JAVA_PACKAGE: Final = f"{_JAVA['basePackage']}.{_JAVA['packages']['gcpx']}"
 
 
 def csharp(text: str, name: str) -> str:
-    """Leave out an import that is not used and spaces at the ends of lines, and shorten the names of results."""
+    """Leave out an unused import and trailing spaces, and shorten the names of results."""
     del name
     text = re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE).replace("using System.Linq;\n", "")
     return re.sub(r"\b(\w+Result) => \1\.", "result => result.", text).strip() + "\n"
 
 
 def go(text: str, name: str) -> str:
-    """Return the program as it is: the generator formats it."""
+    """Return the program unchanged: the generator formats it."""
     del name
     return text
 
 
 def java(text: str, name: str) -> str:
-    """Name the package after the example, and correct what the compiler would refuse."""
+    """Name the package after the example, and correct compilation errors."""
     text = text.replace("package generated_program;", f"package {name.replace('-', '')};")
-    # The generator knows neither `basePackage` nor `packages` of the schema for the classes of inputs and functions.
+    # For the classes of inputs and functions, the generator ignores the schema's `basePackage` and `packages`.
     text = re.sub(r"^import (?:com\.pulumi|dev\.gcpx)\.gcpx\.", f"import {_JAVA_PACKAGE}.", text, flags=re.MULTILINE)
-    # It writes the elements of lists as if they were those of arrays.
+    # It writes lists like arrays.
     text = re.sub(r"\(\)\[(\d+)\]", r"().get(\1)", text)
     text = re.sub(r"\b_(\w+) -> _\1\.", "result -> result.", text)
     text = re.sub(r"\(\s+(\"[^\n]*),\n\s+(\"[^\n]*\"\))", r"(\1, \2", text)
@@ -48,7 +48,7 @@ def java(text: str, name: str) -> str:
 
 
 def python(text: str, name: str) -> str:
-    """Add the example's description as its docstring, and format the program as all of this repository."""
+    """Add the example's description as its docstring, and format the program like this repository."""
     [description] = _DESCRIPTION.findall((FOLDER / name / SOURCE).read_text())
     text = re.sub(r"^pulumi\.export", "\n\\g<0>", text, count=1, flags=re.MULTILINE)
     text = f'"""{description}."""\n\n{text}'
@@ -58,7 +58,7 @@ def python(text: str, name: str) -> str:
 
 
 def typescript(text: str, name: str) -> str:
-    """Leave out an import that is not used, and set the exports apart."""
+    """Leave out an unused import, and separate the exports."""
     del name
     if text.count("pulumi.") == 0:
         text = text.replace('import * as pulumi from "@pulumi/pulumi";\n', "")
@@ -83,7 +83,7 @@ def _without_unused_imports(text: str) -> str:
 
 
 def _sorted_imports(text: str) -> str:
-    """Sort the lines of imports, which are all in one block."""
+    """Sort the lines of imports, which form one block."""
     imports = re.findall(r"^import .*\n", text, re.MULTILINE)
     return text.replace("".join(imports), "".join(sorted(imports)))
 

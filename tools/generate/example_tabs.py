@@ -1,4 +1,4 @@
-"""Examples of a resource or a function in Markdown: one for each language that its description in the schema has."""
+"""Examples of a resource or a function in Markdown, one for each language in its schema description."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAMES: Final = {
     "java": "Java",
     "yaml": "YAML",
 }
-"""The languages of Pulumi by the names of their code blocks, in the order of the tabs."""
+"""Pulumi's languages by the names of their code blocks, in the order of the tabs."""
 _EXAMPLES: Final = re.compile(r"\{\{% examples %\}\}(.*?)\{\{% /examples %\}\}", re.DOTALL)
 _BLOCK: Final = re.compile(r"^```(\w+)\n(.*?)\n```$", re.DOTALL | re.MULTILINE)
 
@@ -29,8 +29,7 @@ def programs(description: str) -> dict[str, str]:
 def tabs(description: str) -> str:
     """Return the programs in a description as Markdown.
 
-    Several languages stand between comments: GitHub shows each of them as a section that opens, and the built site
-    makes tabs of them.
+    Comments enclose several languages: GitHub shows each of them as a collapsible section, and the built site as a tab.
     """
     blocks = {language: block(language, program) for language, program in programs(description).items()}
     if len(blocks) == 1:

@@ -1,4 +1,4 @@
-"""The examples of resources and functions: where they are, and how the schema's descriptions show them."""
+"""The examples of resources and functions: their files, and their form in the schema's descriptions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workspace import ROOT
 
 FOLDER: Final = ROOT / "examples"
 SOURCE: Final = "yaml/Pulumi.yaml"
-"""The program that all others follow from."""
+"""The program from which all others are generated."""
 FILES: Final = {
     "typescript": "typescript/index.ts",
     "python": "__main__.py",
@@ -19,16 +19,16 @@ FILES: Final = {
     "java": "java/App.java",
     "yaml": SOURCE,
 }
-"""The program of each language in an example's folder, by the names that Pulumi's documentation has for languages."""
+"""The program of each language in an example's folder, by the language names of Pulumi's documentation."""
 
 
 def names() -> list[str]:
-    """Name the examples that exist in every language."""
+    """Return the names of the examples that exist in every language."""
     return sorted(path.parents[1].name for path in FOLDER.glob(f"*/{SOURCE}"))
 
 
 def example_of(token: str) -> str:
-    """Name the example of a resource or function: that of `gcpx:oslogin:SshKey` is `ssh-key`."""
+    """Return the name of a resource's or function's example: `ssh-key` for `gcpx:oslogin:SshKey`."""
     return re.sub(r"(?<!^)(?=[A-Z])", "-", token.rpartition(":")[2]).lower()
 
 

@@ -1,9 +1,9 @@
-"""Exact types of inputs in the Python SDK, where Pulumi's generator writes types that are too loose, strict or wrong.
+"""Corrects input types in the Python SDK, where Pulumi's generator writes too loose, too strict or wrong ones.
 
 Too loose: the constructors of resources and the functions accept calls without required inputs. Too strict: an input
 class accepts no dict in it, and a dict no class, although both work. Wrong: the stub of the settings has the names of
 the schema, such as `accessToken`, although the module has `access_token`. Without a type checker, a list in place of an
-object ends the program with a traceback of Pulumi's SDK; `python_forms` says what is wrong instead.
+object ends the program with a traceback of Pulumi's SDK; `python_forms` explains the mistake instead.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from generate.schema_types import Json
 Required = dict[str, set[str]]
 """The Python names of required inputs, by module and class or function, such as `compute.get_operation`."""
 _FORM: Final = re.compile(r"'(\w+Args)(?:Dict)?'")
-"""The name of an input class, or of the TypedDict with the same keys."""
+"""The name of an input class, or of its TypedDict."""
 _CREATION: Final = re.compile(
     r"(            __props__\.__dict__\[[^\n]*)"
     r"((?:\n        (?! |super)[^\n]*)*\n        super\(\w+, __self__\)\.__init__\(\n            )('gcpx:\w+:\w+')"
 )
-"""The end of what a constructor does with the inputs of a new resource, with the resource's token."""
+"""The end of a constructor's code for the inputs of a new resource, with the resource's token."""
 
 
 def correct_input_types(folder: Path, package: Json) -> None:
@@ -42,7 +42,7 @@ def correct_input_types(folder: Path, package: Json) -> None:
 
 
 def require_forms(folder: Path, package: Json) -> None:
-    """Let the constructors of resources refuse lists that stand where objects belong, which the SDK cannot send."""
+    """Let the constructors of resources refuse lists in place of objects, which the SDK cannot send."""
     forms: dict[str, dict[str, python_forms.Form]] = {}
     for token, described in package["resources"].items():
         forms[token] = _forms_of(described["inputProperties"], package, forms)
@@ -136,7 +136,7 @@ def _without_optional(parameter: ast.arg) -> str:
 
 
 def _with_both_forms(source: str) -> str:
-    """Let every input class accept dicts in it, and every TypedDict accept classes."""
+    """Let every input class accept nested dicts, and every TypedDict accept classes."""
     lines = source.split("\n")
     for node in ast.parse(source).body:
         for annotation in _nested_inputs(node):
@@ -146,7 +146,7 @@ def _with_both_forms(source: str) -> str:
 
 
 def _nested_inputs(node: ast.stmt) -> Iterator[ast.expr]:
-    """Yield the types of an input class's or TypedDict's inputs; each is in a line of its own."""
+    """Yield the types in an input class or TypedDict, each from its own line."""
     if not isinstance(node, ast.ClassDef):
         return
     if [ast.unparse(base) for base in node.bases] == ["TypedDict"]:

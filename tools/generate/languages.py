@@ -1,4 +1,4 @@
-"""How the SDK of each language is named, as the schema's `language` section tells Pulumi's generators.
+"""The names of the SDK in each language, for the schema's `language` section.
 
 Python's settings are in `generate/package_schema.py`. No SDK uses a name below `pulumi`, because those registries'
 names belong to Pulumi. Modules keep the names of Google's APIs, in the spelling of each language.
@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Any, Final
 
 GO_MODULE: Final = "gcpx.dev/sdk/go"
-"""The Go module's path. Nothing is served there: programs replace it by a folder."""
+"""The Go module's path. It is not published: programs replace it by a folder."""
 
 LANGUAGES: Final[dict[str, dict[str, Any]]] = {
     "csharp": {
         "rootNamespace": "Gcpx",
-        # The package's own namespace, `Gcpx.Sdk`: the compiler could not tell `Gcpx` in `Gcpx.Gcpx` from its parent.
+        # The package's own namespace, `Gcpx.Sdk`: in `Gcpx.Gcpx`, the compiler would confuse `Gcpx` with its parent.
         "namespaces": {
             "gcpx": "Sdk",
             "compute": "Compute",

@@ -24,7 +24,7 @@ _PACKAGE: Final[Json] = {
     "meta": {"supportPack": True},
 }
 _PYTHON: Final[Json] = {
-    "inputTypes": "classes-and-dicts",  # the default, but other packages use our dicts only if it is written
+    "inputTypes": "classes-and-dicts",  # the default, but other packages use our dicts only if it is explicit
     "packageName": "pulumi_gcpx",
     "pyproject": {"enabled": True},
     "pythonRequires": ">=3.11",
@@ -38,14 +38,14 @@ _PROVIDER: Final = (
 
 
 def text(download_url: str = "") -> str:
-    """Return the text of `schema.json`; keys are sorted, so that the same declarations always give the same file."""
+    """Return the text of `schema.json`, with sorted keys, so that equal declarations give equal files."""
     return json.dumps(package(download_url), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def package(download_url: str = "") -> Json:
     """Describe the whole package in the form of Pulumi's package schema.
 
-    `download_url` is where SDKs and the CLI download the plugin from, if that is not the repository.
+    `download_url` is the URL of the plugin's download, if it is not the repository's.
     """
     described = declared()
     for token, spec in described["resources"].items():

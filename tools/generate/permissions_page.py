@@ -138,7 +138,7 @@ def _verb_cells(verb: str, rows: list[Row]) -> Iterator[tuple[str, ...]]:
 
 
 def _condition(row: Row) -> str:
-    """Say when a permission is needed, or what is missing without it."""
+    """Return the condition of a permission, or what is missing without it."""
     optional = f"optional: without it, {row.without}" if row.without else ""
     return "; ".join(filter(None, (row.when, optional))) or "always"
 
@@ -155,7 +155,7 @@ def _all_resources() -> str:
 
 
 def _role(title: str, found: list[Row]) -> str:
-    """Write a custom role that holds permissions, and name those that are granted elsewhere."""
+    """Write a custom role with permissions, and name those that are granted elsewhere."""
     rows = by_permission(row for row in found if row.permission and not row.is_elsewhere)
     if not rows:
         return ""
@@ -168,7 +168,7 @@ def _role(title: str, found: list[Row]) -> str:
 
 
 def _role_line(name: str, rows: list[Row], title: str) -> str:
-    """Write a permission in a role, with a comment that says when it is needed, as far as one says enough."""
+    """Write a permission in a role, with a comment about its condition if one is enough."""
     line = f"- {name}"
     needed = any_of([row.when for row in rows if not row.without])
     comment = needed if any(not row.without for row in rows) else _condition(rows[0])

@@ -1,4 +1,4 @@
-"""Properties as tables in Markdown: what each does, its type, its limits, and what a change does."""
+"""Properties as Markdown tables: description, type, limits, and the effect of a change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from generate.schema_types import description_of
 
 _SENTENCE_END: Final = re.compile(r"(?<=\.) (?=Default: )")
 _NO_LIMITS: Final = ("required", "deprecated", "values", "new values")
-"""Kinds of limits that the rest of a property's row says."""
+"""Kinds of limits that other parts of a property's row show."""
 
 
 @attrs.frozen
@@ -25,8 +25,8 @@ class Table:
 
     Attributes:
         kind: the object that has the properties.
-        in_place: the paths that change in place; None where a change does not replace anything by itself.
-        elsewhere: the pages that describe types, by the name of the type; other types are described on the same page.
+        in_place: the paths that change in place; None if no change replaces anything by itself.
+        elsewhere: the pages that describe types, by type name; the same page describes other types.
     """
 
     kind: ObjectType
@@ -92,7 +92,7 @@ class Table:
         return found
 
     def _type_words(self, kind: Type) -> str:
-        """Say what a type is; an object links to its section."""
+        """Describe a type in words; an object links to its section."""
         if isinstance(kind, ListOf):
             return f"list of {self._type_words(kind.item)}"
         if isinstance(kind, MapOf):
@@ -103,12 +103,12 @@ class Table:
 
 
 def _in_code(words: str) -> str:
-    """Mark names of properties as code, as far as camel case tells them from English words."""
+    """Mark names of properties as code, as far as camel case distinguishes them from English words."""
     return re.sub(r"(?<![\w/])(?:[a-z]\w*\.)*[a-z][a-z0-9]+[A-Z]\w*(?:\.\w+)*(?![\w/])", r"`\g<0>`", words)
 
 
 def nested_types(*properties: Property) -> list[ObjectType]:
-    """List the objects that properties contain at any depth, each once, in the order in which a reader meets them."""
+    """List the objects in properties at any depth, each once, in the order of their first use."""
     found: dict[str, ObjectType] = {}
     waiting = list(properties)
     while waiting:

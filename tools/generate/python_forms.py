@@ -1,4 +1,4 @@
-"""The forms of inputs: a list that stands where an object belongs ends a program with a message.
+"""The forms of inputs: a list in place of an object ends a program with a message.
 
 This module is copied into the Python SDK, with `FORMS` filled in. Pulumi's SDK would end the program with a traceback,
 and the provider, which could explain the mistake, would not get the value.
@@ -19,10 +19,10 @@ FORMS: dict[str, dict[str, Form]] = {}
 
 
 def require_forms(token: str, name: str, inputs: Mapping[str, Any]) -> None:
-    """Require that no list stands where an object or a map belongs in the inputs of a resource.
+    """Refuse lists in place of objects or maps in the inputs of a resource.
 
     Raises:
-        pulumi.RunError: one does. It ends the program with its message, and without a traceback.
+        pulumi.RunError: there is one. It ends the program with its message, and without a traceback.
     """
     for key, form in FORMS[token].items():
         _require(f"{token.rpartition(':')[2]} {name}: {key}", form, inputs.get(key))
@@ -45,7 +45,7 @@ def _require(place: str, form: Form, value: Any) -> None:
 
 
 def _shape(form: Form, value: list[Any] | tuple[Any, ...]) -> str:
-    """Say how to write an object or a map; an object that only holds a list of texts is shown with the given ones."""
+    """Show how to write an object or a map; an object with only a list of strings is shown with the given ones."""
     if not isinstance(form, str):
         return 'a dict, such as {"key": "value"}'
     (key, inner), *others = FORMS[form].items()

@@ -22,7 +22,7 @@ _NO_OPERATIONS: Final = "Google carries these calls out at once, so there is no 
 _NOWHERE: Final[Mapping[str, str]] = {}
 FOLDER: Final = "docs/reference"
 _TEMPLATE: Final = "gcpx:compute:InstanceTemplate"
-"""The resource whose page describes the types that several resources share."""
+"""The resource with the page that describes shared types."""
 _GUIDES: Final = {
     "gcpx:compute:BulkInstances": "[fleets](../fleets.md)",
     "gcpx:compute:InstanceTemplate": "[instance templates](../templates.md)",
@@ -40,7 +40,7 @@ _REFERENCES: Final = {
     "gcpx:oslogin:SshKey": "[users.sshPublicKeys](https://cloud.google.com/compute/docs/oslogin/rest/v1/users.sshPublicKeys)",
     "gcpx:storage:NotificationConfig": "[notifications](https://cloud.google.com/storage/docs/json_api/v1/notifications)",
 }
-"""Where Google describes what a resource manages or a function calls: the source of limits that name no other one."""
+"""Google's documentation of each resource or function: the default source of limits."""
 _READ: Final = "[How to read this page](../resources.md#how-to-read-a-page-of-the-reference)"
 _TIMEOUTS: Final = (
     "`customTimeouts` of the resource limits {verbs}, each as a whole: with all requests, repetitions and waits. "
@@ -49,12 +49,12 @@ _TIMEOUTS: Final = (
 
 
 def path_of(token: str) -> str:
-    """Return the path of a page: `gcpx:oslogin:SshKey` is described in `docs/reference/ssh-key.md`."""
+    """Return the path of a page: `docs/reference/ssh-key.md` for `gcpx:oslogin:SshKey`."""
     return f"{FOLDER}/{example_of(token)}.md"
 
 
 def pages() -> dict[str, Callable[[], str]]:
-    """Return what gives the text of each page, by its path."""
+    """Return the function for the text of each page, by its path."""
     resources = {path_of(token): partial(_resource, token) for token in RESOURCES}
     return {**resources, **{path_of(token): partial(_function, token) for token in FUNCTIONS}}
 
@@ -109,13 +109,13 @@ def paths_in_place(resource: type[Resource]) -> str:
 
 
 def _opening(description: str) -> tuple[str, str]:
-    """Return the first two sentences, with which a page opens, and the others, which follow its first table."""
+    """Return the first two sentences, for the beginning of a page, and the others, for after its first table."""
     sentences = re.split(r"(?<=\.) (?=[A-Z`]|gcpx )", description)
     return " ".join(sentences[:2]), " ".join(sentences[2:])
 
 
 def _overview(resource: type[Resource]) -> str:
-    """Say in a table what users ask first."""
+    """Return a table with the answers to users' first questions."""
     rows = {
         "guide": _GUIDES.get(resource.token, ""),
         "Google's reference": _REFERENCES[resource.token],
@@ -135,7 +135,7 @@ def _name(token: str) -> str:
 
 
 def _example(described: Json, folder: str) -> str:
-    """Show the example in all languages that the schema has."""
+    """Show the example in all languages of the schema."""
     program = f"[examples/{folder}](../../examples/{folder})"
     return f"## Example\n\n{tabs(described['description'])}\nThe whole program, with its settings, is in {program}.\n"
 
@@ -159,7 +159,7 @@ def _type(table: Table) -> str:
 
 @cache
 def _described_by_resources(except_on: str = "") -> dict[str, str]:
-    """Return the page of the resource that describes a type, by the type's name; without the types of one page."""
+    """Return the page that describes a type, by the type's name, without the types of one page."""
     found: dict[str, str] = {}
     for token in sorted(RESOURCES, key=lambda token: token != _TEMPLATE):
         for kind in nested_types(*object_type(resource_class(token).model).properties.values()):

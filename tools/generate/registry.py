@@ -1,4 +1,4 @@
-"""What Pulumi's registry and package managers show about the package, and the addresses of its repository."""
+"""The package's metadata for Pulumi's registry and package managers, and the addresses of its repository."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _GITHUB: Final = "github://api.github.com/"
 
 
 def addresses(version: str, download_url: str = "", repository: str = REPOSITORY) -> dict[str, str]:
-    """Return the addresses that a schema has.
+    """Return the addresses in a schema.
 
     Args:
         version: the version of the package.
-        download_url: where the plugin is downloaded from. Default: the releases of the repository.
+        download_url: the URL of the plugin's download. Default: the releases of the repository.
         repository: OWNER/NAME on GitHub. Default: the one in `download_url`, if that is a repository's.
     """
     found = re.fullmatch(rf"{_GITHUB}([\w.-]+/[\w.-]+)", download_url)

@@ -1,7 +1,7 @@
 """The generated parts of the two pages in `docs` that Pulumi's registry shows.
 
-Each part stands between two comments, `<!-- NAME -->` and `<!-- end of NAME -->`. The form of the pages is the one that
-the registry's guidelines ask for (`docs/overview-page.md` in pulumi/registry).
+Each part stands between two comments, `<!-- NAME -->` and `<!-- end of NAME -->`. The form of the pages follows
+the registry's guidelines (`docs/overview-page.md` in pulumi/registry).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from generate import examples, registry
 INDEX: Final = "docs/_index.md"
 INSTALLATION: Final = "docs/installation-configuration.md"
 _SHOWN: Final = "gcpx:compute:BulkInstances"
-"""The resource whose example is on the first page."""
+"""The resource of the example on the first page."""
 _PART: Final = re.compile(r"<!-- (download|example|installation|settings) -->\n.*?<!-- end of \1 -->", re.DOTALL)
 
 
@@ -31,7 +31,7 @@ def text(path: str) -> str:
 
 
 def _chooser(blocks: dict[str, str]) -> str:
-    """Let the reader choose a language, in the registry's short codes."""
+    """Return the registry's short code that lets readers choose a language."""
     return "\n".join(_chooser_lines(blocks))
 
 

@@ -1,4 +1,4 @@
-"""The rules that a preview applies, read from the declarations: one row for each limit of a property and each rule."""
+"""The rules of a preview, read from the declarations: one row for each limit of a property and each rule."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from gcpx.provider import FUNCTIONS, RESOURCES, function_class, resource_class
 
 Path = tuple[str, ...]
 _FIRST: Final = "gcpx:compute:InstanceTemplate"
-"""If several resources share an object, its rows name their place in this one."""
+"""The resource whose places name an object that several resources share."""
 _OF_THE_FIELD: Final = attrs.fields(Traits).source.default
-"""The source of what is declared without one."""
+"""The source of a limit or rule without its own source."""
 
 
 @attrs.frozen(kw_only=True)
@@ -23,7 +23,7 @@ class Place:
 
     Attributes:
         token: the resource or function.
-        path: from its inputs on, with `[]` for an element of a list and `*` for a key of a map.
+        path: the path in its inputs, with `[]` for an element of a list and `*` for a key of a map.
         type: the object's declaration.
     """
 
@@ -42,14 +42,14 @@ class Row:
     """One limit of a property, or one rule across the properties of an object.
 
     Attributes:
-        key: its unique name, by which the tests have a case for it.
+        key: its unique name, which identifies its case in the tests.
         token, path: a place where it applies, as in `Place`.
         object: the object that it belongs to.
         property: the property that is limited; empty for a rule across properties.
-        kind: what is limited, such as `length`; the rule's name for a rule across properties.
-        words: what must hold.
-        warns: whether a value that breaks it is only warned about, and sent.
-        source: a link to where it is documented; empty if it follows from the description of its property.
+        kind: the kind of limit, such as `length`; the rule's name for a rule across properties.
+        words: the requirement.
+        warns: whether a violation only causes a warning, and is sent.
+        source: a link to its documentation; empty if it follows from the description of its property.
     """
 
     key: str
@@ -82,7 +82,7 @@ def rows() -> Iterator[Row]:
 
 
 def _places() -> Iterator[Place]:
-    """Yield every place of every object that users write: of resources first, then of functions."""
+    """Yield every place of every object in inputs: of resources first, then of functions."""
     kinds = {token: object_type(resource_class(token).model) for token in RESOURCES}
     kinds |= {token: object_type(function_class(token).arguments) for token in FUNCTIONS}
     for token in sorted(kinds, key=lambda token: token != _FIRST):
@@ -106,7 +106,7 @@ def _element_marks(prop: Property) -> Iterator[str]:
 
 
 def object_name(kind: ObjectType) -> str:
-    """Name an object as users know it: a resource by its own name."""
+    """Return the name of an object for users: a resource's own name."""
     return kind.name.removesuffix("Model")
 
 

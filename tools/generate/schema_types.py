@@ -24,7 +24,7 @@ class Side:
     Attributes:
         module: the module of the token, such as `compute`.
         output: whether this is the side of the outputs.
-        replaces: tells whether a change of a top-level input replaces the resource.
+        replaces: returns whether a change of a top-level input replaces the resource.
     """
 
     module: str
@@ -42,7 +42,7 @@ class Types:
     """The object types of a package, collected while its properties are described.
 
     Attributes:
-        package: the package's name, with which every token begins.
+        package: the package's name, the first part of every token.
         found: the object types described so far, by token.
     """
 
@@ -77,7 +77,7 @@ class Types:
     def _object(self, kind: ObjectType, side: Side) -> str:
         """Describe an object type once; return its token.
 
-        An object that Google adds properties to has a second type for outputs, whose name ends in `Response`.
+        An object with output-only properties has a second type for outputs, with a name that ends in `Response`.
         """
         response = side.output and kind.has_outputs
         token = f"{self.package}:{side.module}:{kind.name}{'Response' if response and kind.inputs else ''}"
@@ -94,7 +94,7 @@ class Types:
 
 
 def description_of(prop: Property) -> str:
-    """Return a property's description with what its declaration adds: the known values, and whether it is beta."""
+    """Return a property's description with additions from its declaration: the known values, and beta."""
     values = [f"`{value}`" for value in prop.traits.enum]
     parts = [prop.traits.description]
     if not all(value in prop.traits.description for value in values):
@@ -116,6 +116,6 @@ def always_present(kind: ObjectType) -> list[str]:
 
 
 def never_missing(kind: ObjectType) -> list[str]:
-    """Name the outputs of a resource, or of a function, that are there even if they are empty."""
+    """Return the outputs of a resource or a function that are present even if they are empty."""
     empty = {name for name, prop in kind.properties.items() if absent_output(prop) is not None}
     return sorted(empty | set(always_present(kind)))

@@ -23,10 +23,10 @@ FOLDER: Final = FOLDERS / "python"
 
 
 def write(folder: Path, schema: Path = ROOT / "schema.json", language: str = "python") -> None:
-    """Write the SDK of a schema in a language into a folder, and delete what does not belong to it.
+    """Write the SDK of a schema in a language into a folder, and delete all other files there.
 
-    The SDK is in the form that programs use from a folder, without a package registry. Files whose content stays are
-    not touched: `make` sets everything up anew if the SDK's pyproject.toml is newer.
+    The SDK has the form for use from a folder, without a package registry. Unchanged files are not touched: `make` sets
+    everything up anew if the SDK's pyproject.toml is newer.
 
     Raises:
         subprocess.CalledProcessError: if the generator fails; it has printed why.
@@ -47,7 +47,7 @@ def write(folder: Path, schema: Path = ROOT / "schema.json", language: str = "py
 
 
 def outdated() -> Iterator[str]:
-    """Name the files of the committed SDK that differ from what the generator writes."""
+    """Return the outdated files of the committed SDK."""
     with tempfile.TemporaryDirectory() as scratch:
         fresh = Path(scratch) / "sdk"
         write(fresh)
@@ -69,7 +69,7 @@ def _generate(folder: Path, schema: Path, language: str) -> None:
 
 
 def _files(folder: Path) -> set[Path]:
-    """Return the files below a folder, relative to it, without what Python and an installation write there."""
+    """Return the files below a folder, relative to it, except those of Python and of an installation."""
     files = {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
     return {path for path in files if "__pycache__" not in path.parts and "egg-info" not in str(path)}
 

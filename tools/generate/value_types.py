@@ -1,6 +1,6 @@
 """The types of the values that the records declare, for type checkers: a stub of TypedDicts for each service.
 
-Values are plain dicts. These types let mypy find a property that is misspelt, or that has another type than declared.
+Values are plain dicts. These types let mypy find misspelt properties, and wrong types of values.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _HEAD: Final = """\
 
 
 def paths() -> dict[str, partial[str]]:
-    """Return, by the path of each stub, what gives its text."""
+    """Return the function for the text of each stub, by its path."""
     services = sorted({token.split(":")[1] for token in (*RESOURCES, *FUNCTIONS)})
     return {f"provider/gcpx/{service}/value_types.pyi": partial(text, service) for service in services}
 

@@ -1,6 +1,6 @@
-"""The permissions of each verb, as the tests observed them: `python -m verb_record` writes the table that is read here.
+"""The permissions of each verb, as observed by the tests: `python -m verb_record` writes the table.
 
-A row is one permission that a verb of a resource or a function needs, or that helps it.
+A row is one permission that a verb of a resource or a function needs or can use.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from workspace import ROOT
 
 TABLE: Final = ROOT / "tools" / "generate" / "verb_permissions.csv"
 _ELSEWHERE: Final = frozenset({"the service account", "the project that pays"})
-"""Where a permission is granted outside of the project that the resource is in."""
+"""Places outside the resource's project in which permissions are granted."""
 _OR: Final = "; or "
 
 
@@ -27,10 +27,10 @@ class Row:
         token: the resource or function.
         verb: such as `create`; `validateOnline` is a preview with that setting, and `call` that of a function.
         permission: its name; empty in the only row of a verb that needs none.
-        on: what it is needed on, in words.
+        on: the resource that it is needed on, in words.
         when: the condition; empty if the verb always needs it.
-        without: what is missing without it; empty if the verb fails.
-        methods: the IDs of the API methods for which the verb needs it, with spaces between them.
+        without: the loss without it, in words; empty if the verb fails.
+        methods: the IDs of the API methods that need it, with spaces between them.
     """
 
     token: str
@@ -60,7 +60,7 @@ def verbs_of(token: str) -> list[str]:
 
 
 def rows_of(token: str, verb: str) -> list[Row]:
-    """List the permissions of a verb: those that it always needs, those that it sometimes needs, those that help."""
+    """List the permissions of a verb: first those that it always needs, then sometimes needed and optional ones."""
     return [row for row in table() if (row.token, row.verb) == (token, verb) and row.permission]
 
 
@@ -73,6 +73,6 @@ def by_permission(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 
 def any_of(conditions: Iterable[str]) -> str:
-    """Join conditions any of which may hold, without those that imply another one; empty if one always holds."""
+    """Join conditions with "or", without those that imply another one; empty if one always holds."""
     found = dict.fromkeys(one for condition in conditions for one in condition.split(_OR))
     return _OR.join(one for one in found if not any(other != one and other in one for other in found))

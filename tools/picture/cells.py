@@ -7,7 +7,7 @@ import attrs
 
 @attrs.frozen
 class Style:
-    """How a character looks. The color is a number of the 16 colors of terminals, or None for the default."""
+    """The style of a character. The color is a number of the 16 colors of terminals, or None for the default."""
 
     color: int | None = None
     bold: bool = False

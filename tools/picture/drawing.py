@@ -41,7 +41,7 @@ _WORDS: Final = re.compile(r"\S+(?: \S+)*")
 
 @attrs.frozen
 class Picture:
-    """A screen with the words for people who do not see it."""
+    """A screen with a text for people who cannot see it."""
 
     title: str
     description: str
@@ -67,7 +67,7 @@ def draw(picture: Picture) -> str:
 
 
 def text_lines(document: str) -> list[str]:
-    """Return the lines of text that a drawn screen shows; lines without text are left out."""
+    """Return the non-empty lines of text of a drawn screen."""
     return [_text_of(line) for line in ET.fromstring(document).iter(f"{_SVG}text")]
 
 
@@ -93,7 +93,7 @@ def _rule(name: str, color: str) -> str:
 
 
 def _text(line: Line, y: int) -> str:
-    """Return a line as an element; each run has its own place, so that columns stay below each other in any font."""
+    """Return a line as an element; each run has its own position, so that columns stay aligned in any font."""
     runs, column = [], 0
     for style, group in groupby(line, key=lambda cell: cell.style):
         text = "".join(cell.text for cell in group)

@@ -17,7 +17,7 @@ from picture.timeless import without_times
 _CHANGE: Final = ("config", "set", "image", "family/debian-13")
 _UP: Final = ("up", "--yes")
 _END: Final = "Duration: "
-"""The last line that the CLI writes."""
+"""The last line of the CLI's output."""
 _PROMPT: Final = Style(8)
 _TITLE: Final = "pulumi up rolls a fleet of 20 instances to another image"
 _DESCRIPTION: Final = (
@@ -49,5 +49,5 @@ def _program(folder: Path) -> Path:
 
 
 def _typed(arguments: tuple[str, ...]) -> Line:
-    """Return a command as it looks after the prompt."""
+    """Return the line of a command after the prompt."""
     return (*line_of("$ ", _PROMPT), *line_of(f"pulumi {' '.join(arguments)}", Style(bold=True)))

@@ -1,4 +1,4 @@
-"""A command in a pseudo-terminal of a fixed size, and what its screen shows."""
+"""A command in a pseudo-terminal of a fixed size, and the content of its screen."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ COLUMNS: Final = 160
 ROWS: Final = 40
 _PIECE: Final = 65536
 _PATIENCE: Final = 300
-"""How many seconds a command may be silent."""
+"""The longest silence of a command, in seconds."""
 
 
 class _Screen(pyte.Screen):
@@ -36,12 +36,12 @@ class _Screen(pyte.Screen):
         self._descriptor = descriptor
 
     def write_process_input(self, data: str) -> None:
-        """Type what the command expects from a terminal."""
+        """Send the terminal's answers to the command."""
         os.write(self._descriptor, data.encode())
 
 
 def _cell(shown: Char) -> Cell:
-    """Return a character of pyte as a cell; pyte writes the 16 colors as hexadecimal digits."""
+    """Convert a character of pyte to a cell; pyte writes the 16 colors as hexadecimal digits."""
     color = FG_BG_256.index(shown.fg) if shown.fg in FG_BG_256[:16] else None
     return Cell(shown.data, Style(color, bold=shown.bold, underlined=shown.underscore))
 
@@ -52,8 +52,8 @@ class Terminal:
 
     Attributes:
         descriptor: the terminal's end of the pseudo-terminal.
-        screen: what the terminal shows.
-        stream: receives what the command writes.
+        screen: the content of the terminal.
+        stream: receives the command's output.
     """
 
     descriptor: int
@@ -63,7 +63,7 @@ class Terminal:
     @classmethod
     @contextmanager
     def running(cls, command: list[str], folder: Path, variables: Mapping[str, str]) -> Iterator[Terminal]:
-        """Run a command in a folder; the terminal is yielded while it runs."""
+        """Run a command in a folder; yields the terminal while it runs."""
         descriptor, other = pty.openpty()
         fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
         environment = {**os.environ, **variables, "TERM": "xterm-256color"}
@@ -77,7 +77,7 @@ class Terminal:
                 os.close(descriptor)
 
     def lines(self) -> list[Line]:
-        """Return what the screen shows, up to the last line with text."""
+        """Return the screen's lines, up to the last line with text."""
         shown = [tuple(_cell(self.screen.buffer[row][column]) for column in range(COLUMNS)) for row in range(ROWS)]
         while shown and not text_of(shown[-1]):
             shown.pop()
@@ -108,7 +108,7 @@ class Terminal:
         return any(text in line for line in self.screen.display)
 
     def _read(self) -> bool:
-        """Read what the command writes next; returns whether it has written something."""
+        """Read the command's next output; return whether there was any."""
         if not select.select([self.descriptor], [], [], _PATIENCE)[0]:
             return False
         try:

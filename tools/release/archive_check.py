@@ -1,4 +1,4 @@
-"""Whether the plugin in an archive works on this machine: `python -m release.archive_check FOLDER [DOWNLOAD_URL]`.
+"""Checks the plugin in an archive on this machine: `python -m release.archive_check FOLDER [DOWNLOAD_URL]`.
 
 It is unpacked and started as the engine starts it, without Python or anything else on PATH.
 """
@@ -28,7 +28,7 @@ from release.download_url import checked
 from release.frozen_plugin import NAME
 
 _LONGEST: Final = 120
-"""Seconds after which a plugin that does not answer is ended."""
+"""Seconds after which a plugin without an answer is stopped."""
 _LIMITS: Final = [("grpc.max_receive_message_length", 400 << 20)]  # the engine's own limit
 
 
@@ -37,7 +37,7 @@ class BrokenPluginError(Exception):
 
 
 def problems(archive: Path, schema: str) -> Iterator[str]:
-    """Say what is wrong with an archive whose plugin has to give the text of a schema."""
+    """Return the problems of an archive; its plugin must have the schema `schema`."""
     if not archive.exists():
         yield f"{archive.name} is missing"
         return
@@ -63,11 +63,11 @@ def unpack(archive: Path, folder: Path) -> None:
 
 @contextmanager
 def started(folder: Path) -> Iterator[proto.provider_grpc.ResourceProviderStub]:
-    """Start the plugin in a folder; gives a stub that calls it.
+    """Start the plugin in a folder; yields a stub for calls.
 
     Raises:
         BrokenPluginError: the process ended without printing its port.
-        OSError: the plugin is not there, or not a program for this machine.
+        OSError: the plugin is missing, or is not a program for this machine.
     """
     variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")} | {"PATH": ""}
     command = [str(folder / NAME), "127.0.0.1:1"]
@@ -93,7 +93,7 @@ def _last_line(process: subprocess.Popen[str]) -> str:
 
 
 def _answers(stub: proto.provider_grpc.ResourceProviderStub) -> tuple[str, str]:
-    """Return the version and the schema that the plugin gives."""
+    """Return the plugin's version and schema."""
     version = stub.GetPluginInfo(empty_pb2.Empty(), wait_for_ready=True, timeout=_LONGEST).version
     return version, stub.GetSchema(proto.provider.GetSchemaRequest(), timeout=_LONGEST).schema
 

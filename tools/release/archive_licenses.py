@@ -1,7 +1,7 @@
-"""The licence texts of what the plugin's archive contains, collected where it is built.
+"""Collects the licence texts of everything in the plugin's archive, on the machine that builds it.
 
 Every file belongs to gcpx, to CPython, to an installed distribution, or to a package of the system (shared libraries,
-on Debian and its relatives). A file whose licence is not found ends the build.
+on Debian and its relatives). A file without a known licence ends the build.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class MissingLicenseError(Exception):
 
 @attrs.frozen
 class Work:
-    """Something with a name, a version and a licence.
+    """A licensed work.
 
     Attributes:
         texts: the files with the licence.
@@ -59,7 +59,7 @@ def write(frozen: FrozenPlugin, folder: Path) -> None:
 
 
 def _work(name: str, origin: Path) -> Work:
-    """Find out what a file of the frozen plugin belongs to."""
+    """Return the work to which a file of the frozen plugin belongs."""
     inside = name.partition(".pyc")[0] + ".py" if name.endswith(".pyc") else name
     top = inside.partition("/")[0].partition(".")[0]
     if top in PACKAGES or name.startswith("pulumi_gcpx_provider-"):
@@ -96,7 +96,7 @@ def _distribution(name: str) -> Work:
 
 @cache
 def _python() -> Work:
-    """Find the licence of CPython, which in its installers covers the libraries that they contain."""
+    """Find the licence of CPython, which also covers the libraries in its installers."""
     folders = (_STANDARD_LIBRARY, Path(sys.base_prefix))
     texts = [folder / name for folder in folders for name in _PYTHON if (folder / name).exists()]
     return Work(f"Python-{platform.python_version()}", tuple(texts[:1]))
@@ -115,7 +115,7 @@ def _system_package(origin: Path) -> Work:
 
 @cache
 def _debian_package(origin: Path) -> str:
-    """Return the name and the version of the package that a file belongs to; empty if there is none."""
+    """Return the name and the version of a file's package; empty if there is none."""
     resolved = origin.resolve()
     if not shutil.which("dpkg-query"):
         return ""

@@ -15,13 +15,13 @@ from generate import sdk
 from workspace import ROOT
 
 REPRODUCIBLE: Final = {"PYTHONHASHSEED": "0", "SOURCE_DATE_EPOCH": "315532800"}
-"""Environment variables that make builds of equal sources equal; the time is the first that zip files can have."""
+"""Environment variables for reproducible builds; the time is the earliest that zip files can have."""
 
 
 def build(folder: Path, schema: str | None = None) -> None:
-    """Replace the wheels in a folder by newly built ones, with the build backends that are installed here.
+    """Replace the wheels in a folder by newly built ones, with the installed build backends.
 
-    With the text of a schema, the plugin gives that schema, and the SDK is generated from it; otherwise both are the
+    With the text of a schema, the plugin has that schema, and the SDK is generated from it; otherwise both are the
     committed ones.
 
     Raises:
@@ -40,7 +40,7 @@ def build(folder: Path, schema: str | None = None) -> None:
 
 
 def _copy_plugin(folder: Path, schema: str | None) -> Path:
-    """Copy what the plugin's wheel is built from, with the schema that it is to give."""
+    """Copy the sources of the plugin's wheel, with its schema."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
     for package in settings["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]:
         shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
@@ -61,7 +61,7 @@ def _sdk(scratch: Path, schema: str | None) -> Path:
 
 
 def _copy_sdk(source: Path, folder: Path) -> Path:
-    """Copy the SDK, because setuptools writes into the folder that it builds, and builds what it left there before."""
+    """Copy the SDK, because setuptools writes into the folder that it builds, and keeps files of earlier builds."""
     shutil.copytree(source, folder, ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__"))
     # Pulumi's generator puts the README into the package, but its pyproject.toml expects it in the root.
     shutil.copy(source / "pulumi_gcpx" / "README.md", folder)

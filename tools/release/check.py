@@ -1,6 +1,6 @@
-"""Check everything of a release that needs no network: `python -m release.check FOLDER [DOWNLOAD_URL [TAG]]`.
+"""Check a release without the network: `python -m release.check FOLDER [DOWNLOAD_URL [TAG]]`.
 
-It builds the release into the folder, and lists everything that keeps it from being published, each with the next step.
+It builds the release into the folder, and lists everything that prevents its publication, each with the next step.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from release.problem import Problem
 
 
 def problems(folder: Path, download_url: str, tag: str) -> Iterator[Problem]:
-    """Find everything that keeps this checkout from being released."""
+    """Return everything that prevents a release of this checkout."""
     yield from files.problems(ROOT, tag)
     outdated = documents.outdated() or list(sdk.outdated())
     if outdated:
@@ -42,7 +42,7 @@ def problems(folder: Path, download_url: str, tag: str) -> Iterator[Problem]:
 
 
 def built_problems(folder: Path, download_url: str) -> Iterator[Problem]:
-    """Find what is wrong with the files of a release in a folder."""
+    """Return the problems of a release's files in a folder."""
     schema = package_schema.text(download_url)
     yield from (Problem(found, "run `make dist` again") for found in checksums.problems(folder))
     yield from (

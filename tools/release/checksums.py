@@ -19,7 +19,7 @@ def write(folder: Path) -> Path:
 
 
 def problems(folder: Path) -> Iterator[str]:
-    """Say which files in a folder do not have the checksum that is written down, lack one, or are missing."""
+    """Name the files in a folder that have a wrong checksum, lack one, or are missing."""
     if not (folder / NAME).exists():
         yield f"{NAME} is missing"
         return

@@ -1,7 +1,7 @@
-"""Build what a release consists of: `python -m release.dist FOLDER [DOWNLOAD_URL]`.
+"""Build all files of a release: `python -m release.dist FOLDER [DOWNLOAD_URL]`.
 
-These are the wheels, the plugin's archive for this machine, and their checksums. With a URL, SDKs and the CLI download
-the plugin from there.
+These are the wheels, the plugin's archive for this machine, and their checksums. SDKs and the CLI download the plugin
+from the URL, if there is one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from release.download_url import InvalidDownloadUrlError, checked
 
 
 def dist(folder: Path, download_url: str = "") -> list[Path]:
-    """Write all files of a release into a folder, in place of those of an earlier one; return their paths.
+    """Write all files of a release into a folder, replace those of an earlier one, and return their paths.
 
     Raises:
         InvalidDownloadUrlError: nothing was built.

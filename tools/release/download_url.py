@@ -1,4 +1,4 @@
-"""The URL that SDKs and the CLI download the plugin from."""
+"""The URL from which SDKs and the CLI download the plugin."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class InvalidDownloadUrlError(Exception):
 
 
 def checked(url: str) -> str:
-    """Return a URL without a slash at its end; an empty one is allowed, and means that nothing is downloaded.
+    """Return a URL without a slash at its end; an empty one is allowed, and means no download.
 
     Raises:
-        InvalidDownloadUrlError: the URL is not of a form that the engine accepts; the message says what is.
+        InvalidDownloadUrlError: the engine does not accept the form of the URL; the message has the accepted ones.
     """
     plain, shown = url.rstrip("/"), _without_secrets(url)
     if url and not any(re.fullmatch(form, plain, re.ASCII) for form in _FORMS):

@@ -1,4 +1,4 @@
-"""Whether the files of a checkout are ready for the release of its version."""
+"""Checks that the files of a checkout are ready for the release of its version."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NAMED: Final = re.compile(r"\bgcpx(?: |==|@|-)v?(\d+\.\d+\.\d+[\w.-]*?)(?=[`\s.
 
 
 def problems(root: Path, tag: str) -> Iterator[Problem]:
-    """Find what the release of a checkout lacks; the tag is empty if there is none yet."""
+    """Return the problems of a checkout; `tag` is empty if there is none yet."""
     version = declared_version(root)
     yield from _tag(version, tag)
     yield from _versions(root, version)
@@ -75,7 +75,7 @@ def _recordings(root: Path, version: str) -> Iterator[Problem]:
 
 
 def _documents(root: Path, version: str) -> Iterator[Problem]:
-    """Compare the version with those in the commands that users copy."""
+    """Compare the version with those in commands that users copy."""
     for path in (root / "README.md", *sorted((root / "docs").glob("*.md"))):
         for other in sorted(set(_NAMED.findall(path.read_text())) - {version}):
             yield Problem(

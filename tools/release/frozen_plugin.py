@@ -1,4 +1,4 @@
-"""The plugin as a folder with its own CPython, made by PyInstaller.
+"""The plugin as a folder with its own CPython, created by PyInstaller.
 
 The folder has one file for each module: a single executable would unpack itself at every start, and modules in a
 compressed archive take a fifth longer to load.
@@ -22,7 +22,7 @@ from release.build import REPRODUCIBLE
 
 NAME: Final = "pulumi-resource-gcpx"
 PACKAGES: Final = ("gcpx", "gcpx_filter", "gcpx_http", "gcpx_push")
-"""Our packages that the plugin consists of."""
+"""The plugin's own packages."""
 _START: Final = """
 import os
 
@@ -45,7 +45,7 @@ _LEFT_OUT: Final = (
     *("httpx._main", "click", "rich", "pygments", "anyio.pytest_plugin", "pytest", "_pytest"),
     *("curses", "doctest", "pdb", "pydoc", "readline", "sqlite3", "tkinter", "unittest"),
 )
-"""What other packages import, or the standard library, and the plugin never loads."""
+"""Modules that the standard library or other packages import, but the plugin never loads."""
 
 
 @attrs.frozen
@@ -54,7 +54,7 @@ class FrozenPlugin:
 
     Attributes:
         folder: the folder, with the executable in it.
-        origins: for each file below it, by its path with slashes, the file that it was copied or compiled from.
+        origins: the source of each copied or compiled file below it, by its path with slashes.
     """
 
     folder: Path
@@ -62,7 +62,7 @@ class FrozenPlugin:
 
 
 def freeze(scratch: Path, schema: str) -> FrozenPlugin:
-    """Make the folder below a scratch folder, with the text of the schema that the plugin gives.
+    """Create the folder below a scratch folder, with the text of the plugin's schema.
 
     Raises:
         subprocess.CalledProcessError: PyInstaller failed; it has printed why.

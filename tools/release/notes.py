@@ -1,4 +1,4 @@
-"""Print the section of the changelog about the version of this checkout; a release shows it."""
+"""Print the changelog's section about this checkout's version, for the release."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SOURCE: Final = "provider/gcpx/__init__.py"
 
 
 def declared_version(root: Path) -> str:
-    """Read the version from the one place where it is declared; empty if it is not there."""
+    """Read the version from its only declaration; empty if it is missing."""
     found = re.search(r'^__version__ = "([^"]+)"$', (root / SOURCE).read_text(), re.MULTILINE)
     return found[1] if found else ""
 

@@ -1,6 +1,6 @@
 """The plugin as an archive that needs no Python: `python -m release.plugin_archive FOLDER [DOWNLOAD_URL]` writes it.
 
-It contains CPython, the plugin, what it imports, and the licences of all that.
+It contains CPython, the plugin, its imports, and the licences of all of them.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def write(folder: Path, schema: str) -> Path:
 
 
 def pack(folder: Path, archive: Path) -> None:
-    """Pack a folder so that equal files give an equal archive, whenever and by whomever it is built.
+    """Pack a folder so that equal files always give the same archive.
 
     Links become files, because earlier versions of the CLI do not unpack links.
     """
@@ -63,7 +63,7 @@ def pack(folder: Path, archive: Path) -> None:
 
 
 def _plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
-    """Leave out who built the archive and when."""
+    """Leave out the time and the user of the build."""
     member.uid = member.gid = member.mtime = 0
     member.uname = member.gname = ""
     member.mode = 0o755 if member.mode & 0o100 else 0o644

@@ -1,4 +1,4 @@
-"""What keeps a version from being released."""
+"""A problem that prevents a release."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import attrs
 
 @attrs.frozen
 class Problem:
-    """Something that a release lacks, and what to do about it."""
+    """A problem, and how to solve it."""
 
     what: str
     next_step: str

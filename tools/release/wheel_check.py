@@ -1,4 +1,4 @@
-"""Whether the wheels of a release agree about version, schema and where the plugin is downloaded from."""
+"""Checks that the wheels of a release agree about version, schema and download URL."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WHEELS: Final = ("gcpx_emulator", "gcpx_filter", "gcpx_http", "gcpx_push", _SDK
 
 
 def problems(folder: Path, schema: str) -> Iterator[str]:
-    """Say what is wrong with the wheels in a folder, which have to belong to the text of a schema."""
+    """Return the problems of the wheels in a folder, which must match the text of a schema."""
     missing = [name for name in _WHEELS if not _path(folder, name).exists()]
     yield from (f"{_path(folder, name).name} is missing" for name in missing)
     if _PLUGIN not in missing and _read(folder, _PLUGIN, "gcpx/schema.json") != schema:
@@ -28,7 +28,7 @@ def problems(folder: Path, schema: str) -> Iterator[str]:
 
 
 def _descriptor(schema: str) -> dict[str, object]:
-    """Return the content of `pulumi-plugin.json`, by which the CLI finds the plugin that an SDK needs."""
+    """Return the content of `pulumi-plugin.json`, by which the CLI finds an SDK's plugin."""
     package = json.loads(schema)
     server = {"server": package["pluginDownloadURL"]} if "pluginDownloadURL" in package else {}
     return {"resource": True, "name": package["name"], "version": package["version"], **server}

@@ -1,1 +1,1 @@
-"""Runs gcpx against a real project, and compares what Google does with what gcpx assumes and the emulator answers."""
+"""Runs gcpx against a real project, and compares Google with gcpx's assumptions and the emulator's answers."""

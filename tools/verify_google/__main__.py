@@ -1,4 +1,4 @@
-"""Runs the verification; `make verify-google PROJECT=...` starts it, and docs/verified.md tells about it."""
+"""Runs the verification; `make verify-google PROJECT=...` starts it, and docs/verified.md describes it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ tests: its instances, templates, buckets and topics are listed, but nothing that
 
 
 def _verified(where: Place, say: Callable[[str], None]) -> Verified:
-    """Run all steps, ask all questions, and delete everything, also if the user interrupts."""
+    """Run all steps, ask all questions, and delete everything, even if the user interrupts."""
     found = Verified(where.recorder.kept)
     try:
         _run(where, found, say)
@@ -63,7 +63,7 @@ def _title(step: Callable[[Place], None]) -> str:
 
 
 def _outcome(step: Callable[[Place], None], where: Place, say: Callable[[str], None]) -> str:
-    """Run a step; return why it failed, `ok`, or in brackets why it did not run."""
+    """Run a step; return `ok`, why it failed or, in brackets, why it did not run."""
     say(_title(step))
     try:
         step(where)
@@ -80,7 +80,7 @@ def _outcome(step: Callable[[Place], None], where: Place, say: Callable[[str], N
 
 @contextlib.contextmanager
 def _undisturbed(say: Callable[[str], None]) -> Iterator[None]:
-    """Let a further ^C only print something."""
+    """Let further ^C only print something."""
     before = signal.signal(signal.SIGINT, lambda *_: say("still deleting; please wait"))
     try:
         yield
@@ -93,9 +93,9 @@ def _interrupt(*_: Any) -> None:
 
 
 def main() -> int:
-    """Tell the costs, ask, verify, and write the report.
+    """State the costs, ask for consent, verify, and write the report.
 
-    Returns 0 if Google is as gcpx assumes, 1 if not, 2 without the user's consent, and 130 after an interruption.
+    Returns 0 if Google matches gcpx's assumptions, 1 if not, 2 without the user's consent, 130 after an interruption.
     """
     parser = argparse.ArgumentParser(prog="verify_google", description=__doc__)
     parser.add_argument("--project", required=True, help="the ID of a project for tests")

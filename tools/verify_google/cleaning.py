@@ -1,4 +1,4 @@
-"""Deletes everything that a verification has created, also after it was interrupted."""
+"""Deletes everything that a verification created, even after an interruption."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from gcpx.gcp.request import OSLOGIN, PUBSUB, STORAGE
 from verify_google.place import Place
 
 _ROUNDS: Final = 5
-"""How often everything is looked for: what was being created at the interruption appears late."""
+"""The number of searches: resources that were being created at the interruption appear late."""
 
 
 def clean(place: Place, say: Callable[[str], None]) -> list[str]:
-    """Delete everything whose name begins with the place's prefix; return what is left, and why."""
+    """Delete everything with the place's prefix; return what is left, and why."""
     left: list[str] = []
     for _ in range(_ROUNDS):
         try:
@@ -31,7 +31,7 @@ def clean(place: Place, say: Callable[[str], None]) -> list[str]:
 
 
 def _problem(delete: Callable[[], Any], path: str, say: Callable[[str], None]) -> str:
-    """Delete something; return why that failed, if it did."""
+    """Delete something; return the reason of a failure."""
     say(f"deleting {path}")
     try:
         delete()
@@ -47,7 +47,7 @@ def _scopes(place: Place) -> list[str]:
 
 
 def _let_operations_end(place: Place) -> None:
-    """Wait for the operations that are under way on what the verification has created."""
+    """Wait for running operations on resources of the verification."""
     for scope in _scopes(place):
         for item in _items(place, f"v1/projects/PROJECT/{scope}/operations"):
             if item.get("status") != "DONE" and f"/{place.prefix}" in item.get("targetLink", ""):
@@ -61,7 +61,7 @@ _Deletion = tuple[str, Callable[[], Any]]
 
 
 def _found(place: Place) -> Iterator[_Deletion]:
-    """Find what exists, in the order in which it can be deleted."""
+    """Find existing resources, in the order of their deletion."""
     zone, region = f"zones/{place.zone}", f"regions/{place.region}"
     for version, path in (
         ("v1", f"{zone}/instances"),
@@ -101,7 +101,7 @@ def _exists(place: Place, path: str) -> bool:
 
 
 def _items(place: Place, path: str, field: str = "items", **query: Any) -> Iterator[dict[str, Any]]:
-    """List all pages."""
+    """Return the items of all pages."""
     token: str | None = None
     while token != "":
         page = place.call("GET", path, pageToken=token, **query)

@@ -1,4 +1,4 @@
-"""Where the verification runs: a Google, real or emulated, with a plugin whose exchanges are recorded."""
+"""The place of a verification: the real or emulated Google, and a plugin that records its exchanges."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from gcpx_emulator.core.errors import ApiError as NoSuchMethod
 from gcpx_http.connections import Received
 
 _SECRET: Final = re.compile(r"(key|token|password|secret)$", re.IGNORECASE)
-"""Names of fields whose values are not recorded."""
+"""Names of fields that are recorded without their values."""
 _ADDRESS: Final = re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 """IP addresses and e-mail addresses."""
 _PATIENCE: Final = 1200.0
-"""Seconds that an operation may take."""
+"""The longest time of an operation, in seconds."""
 
 
 @attrs.frozen
@@ -55,7 +55,7 @@ class Exchange:
 
 @attrs.define
 class Recorder:
-    """Keeps exchanges; names of the project, and addresses, are replaced.
+    """Keeps exchanges; replaces names of the project, and addresses.
 
     Attributes:
         project: the ID of the project.
@@ -66,7 +66,7 @@ class Recorder:
     kept: list[Exchange] = attrs.Factory(list)
 
     def add(self, verb: str, url: httpx.URL, body: Any, received: Received) -> None:
-        """Keep an exchange with one of Google's APIs; others, such as requests for tokens, are left out."""
+        """Keep an exchange with one of Google's APIs; skip others, such as requests for tokens."""
         path = url.raw_path.decode().partition("?")[0]
         try:
             method = route(verb, path)[0].id
@@ -107,7 +107,7 @@ class _RecordingConnections(Connections):
 
 
 class RecordingProvider(Provider):
-    """A provider whose exchanges are recorded."""
+    """A provider that records its exchanges."""
 
     def __init__(self, recorder: Recorder) -> None:
         super().__init__()
@@ -119,19 +119,19 @@ class RecordingProvider(Provider):
         return self._client_and_lookups[0]
 
     def new_client(self, settings: Settings) -> GoogleClient:
-        """Return a client whose exchanges are recorded."""
+        """Return a client that records its exchanges."""
         return GoogleClient(settings, connections=_RecordingConnections(self._recorder))
 
 
 @attrs.define
 class Place:
-    """A Google, and a plugin that is connected with it.
+    """The real or emulated Google, and a plugin that is connected to it.
 
     Attributes:
-        prefix: how the names of everything begin that is created.
-        user: whose profile gets an SSH key; empty to leave that out.
+        prefix: the beginning of all names of created resources.
+        user: the user who gets an SSH key; empty to leave that out.
         id_token: a token for the functions that inspect one; empty to leave them out.
-        facts: what a step found out, for the steps after it.
+        facts: findings of steps, for later steps.
     """
 
     engine: driver.Engine
@@ -151,7 +151,7 @@ class Place:
 
     @property
     def context(self) -> Context:
-        """A call that nobody cancels, and that says nothing."""
+        """A call without cancellation and messages."""
 
         def quiet(_: str) -> None:
             """Say nothing."""

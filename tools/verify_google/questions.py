@@ -1,4 +1,4 @@
-"""What the verification asks about each assumption of docs/verified.md, and the answer that gcpx assumes."""
+"""Questions about the assumptions of docs/verified.md, with the answers that gcpx assumes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from verify_google.place import Exchange, Place
 from verify_google.steps import Skipped, raw_properties
 
 _LAG: Final = 60.0
-"""Seconds for which something is looked for."""
+"""The time to look for something, in seconds."""
 _GLOBAL: Final = "v1/projects/PROJECT/global/operations"
 _PATH: Final = "v1/projects/PROJECT/global/instanceTemplates"
 
@@ -26,8 +26,8 @@ class Question:
     """A question about an assumption.
 
     Attributes:
-        assumption: what gcpx assumes, in a few words.
-        assumed: the answer, if gcpx is right.
+        assumption: the assumption of gcpx, in a few words.
+        assumed: the answer that gcpx assumes.
         ask: finds the answer out.
     """
 
@@ -39,7 +39,7 @@ class Question:
 def begin(place: Place) -> None:
     """Create a template twice with one request ID.
 
-    What the questions need of it are facts of the place then.
+    It stores facts in the place for later questions.
     """
     request_id, body = str(uuid.uuid4()), {"name": f"{place.prefix}-q", "properties": raw_properties()}
     first = place.call("POST", _PATH, body, requestId=request_id)
@@ -109,7 +109,7 @@ def _numeric_deletion(place: Place) -> str:
 
 
 def _until(look: Callable[[], bool]) -> str:
-    """Look until something is seen; say after how many seconds."""
+    """Look until something is visible; say after how many seconds."""
     begun = time.monotonic()
     while time.monotonic() < begun + _LAG:
         if look():
@@ -120,7 +120,7 @@ def _until(look: Callable[[], bool]) -> str:
 
 
 def _read_at_once(place: Place) -> str:
-    """Say when a read shows a new template, and make it for the list, too."""
+    """Create a template, also for the question about lists; say when a read shows it."""
     body = {"name": f"{place.prefix}-s", "properties": raw_properties()}
     place.done(place.call("POST", _PATH, body, requestId=str(uuid.uuid4())))
 
@@ -253,7 +253,7 @@ _TYPES: Final = {
     "compute.instances.setDiskAutoDelete": "setDiskAutoDelete",
     "compute.regionInstances.bulkInsert": "bulkInsert",
 }
-"""The types of operations that gcpx assumes, by method."""
+"""The assumed types of operations, by method."""
 QUESTIONS: Final = (
     Question("a repeated request ID returns", "the same operation, DONE", _repeated),
     Question("an operation shows the request ID as clientOperationId", "yes", _client_id),
@@ -282,11 +282,11 @@ QUESTIONS: Final = (
     Question("a notification names its topic", "with the host", _topic),
     Question("a notification shows its defaults", "yes", _defaults),
 )
-"""In the order in which they are asked: some need the answers before them."""
+"""In the order of asking: some need the answers before them."""
 
 
 def answer(question: Question, place: Place) -> str:
-    """Ask a question; an answer in brackets says why there is none."""
+    """Ask a question; return the answer or, in brackets, why there is none."""
     try:
         return question.ask(place)
     except Skipped as reason:

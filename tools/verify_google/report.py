@@ -1,4 +1,4 @@
-"""The report of a verification: what closes docs/verified.md."""
+"""The report of a verification, for docs/verified.md."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from verify_google.questions import QUESTIONS
 from verify_google.shapes import differences
 
 _MOST: Final = 300
-"""Differences of shapes that the report lists."""
+"""The maximum number of differences of shapes in the report."""
 
 
 @attrs.define
 class Verified:
-    """What a verification found out about a Google.
+    """The findings of a verification.
 
     Attributes:
         steps: the outcome of each step: `ok`, why it failed, or in brackets why it did not run.
         answers: the answers to the questions, by assumption; in brackets if there is none.
-        left: what could not be deleted.
-        interrupted: whether the user ended it.
+        left: resources that could not be deleted.
+        interrupted: whether the user interrupted it.
     """
 
     exchanges: list[Exchange]
@@ -35,7 +35,7 @@ class Verified:
 
 
 def report(google: Verified, emulator: Verified) -> tuple[str, bool]:
-    """Write the report; say also whether nothing differs, has failed, or is left."""
+    """Write the report; also return whether nothing differs, failed, or is left."""
     shapes = differences(google.exchanges, emulator.exchanges)
     failed = [name for name, outcome in google.steps.items() if not _is_fine(outcome)]
     wrong = [

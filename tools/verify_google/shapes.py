@@ -1,4 +1,4 @@
-"""The shapes of responses: which fields they have, and in which form."""
+"""The shapes of responses: their fields and the forms of these."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FORMS: Final = (
     (re.compile(r"\d+"), "digits"),
 )
 _MAPS: Final = re.compile(r"(?:^|[.])(?:labels|perLocationStatus|custom_attributes|sshPublicKeys|locations)$")
-"""The paths of objects whose keys are no fields."""
+"""The paths of objects with arbitrary keys instead of fields."""
 Shape = dict[str, set[str]]
 """The forms of each field, by its path."""
 
@@ -60,7 +60,7 @@ def shapes_of(exchanges: Iterable[Exchange]) -> dict[tuple[str, int], Shape]:
 
 
 def differences(google: Iterable[Exchange], emulator: Iterable[Exchange]) -> list[str]:
-    """Compare the responses of methods that both answered with the same status; return a line for each difference."""
+    """Compare responses with the same method and status; return a line for each difference."""
     theirs, ours = shapes_of(google), shapes_of(emulator)
     lines = [
         f"{method} {status}: only {who} answered with this status"

@@ -1,4 +1,4 @@
-"""What the verification does: the life of each resource with the smallest machines, and each function."""
+"""The steps of the verification: the life of each resource with the smallest machines, and each function."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _NOT_EMULATED: Final = 501
 
 
 def raw_properties() -> dict[str, Any]:
-    """Return the properties of a template as the API takes them."""
+    """Return the properties of a template in the API's form."""
     (disk,) = PROPERTIES["disks"]
     disks = [{**disk, "initializeParams": {**disk["initializeParams"], "diskSizeGb": "10"}}]
     return {**PROPERTIES, "disks": disks, "networkInterfaces": _NETWORKS}
 
 
 class Skipped(Exception):  # noqa: N818 - it names the outcome
-    """A step that needs something that was not given."""
+    """A step lacks an optional argument."""
 
 
 def _live(place: Place, token: str, inputs: dict[str, Any], *changes: dict[str, Any]) -> None:
-    """Create a resource, read it, change it, import it and delete it; refreshes and previews must be empty."""
+    """Create, read, change, import and delete a resource; refreshes and previews must be empty."""
     engine, name = place.engine, place.prefix
     made = engine.create(token, name, inputs)
     _expect_settled(place, made, inputs)
@@ -59,12 +59,12 @@ def _expect_settled(place: Place, made: Any, inputs: dict[str, Any]) -> None:
 
 
 def template(place: Place) -> None:
-    """Live as a global InstanceTemplate."""
+    """Try a global InstanceTemplate."""
     _live(place, "gcpx:compute:InstanceTemplate", {"name": f"{place.prefix}-t", "properties": PROPERTIES})
 
 
 def regional_template(place: Place) -> None:
-    """Live as a regional InstanceTemplate."""
+    """Try a regional InstanceTemplate."""
     inputs = {"name": f"{place.prefix}-r", "region": place.region, "properties": PROPERTIES}
     _live(place, "gcpx:compute:InstanceTemplate", inputs)
 
@@ -89,20 +89,20 @@ def surroundings(place: Place) -> None:
 
 
 def attachment(place: Place) -> None:
-    """Live as a DiskAttachment."""
+    """Try a DiskAttachment."""
     inputs = {"instance": f"zones/{place.zone}/instances/{place.prefix}-vm", "disk": f"{place.prefix}-data"}
     _live(place, "gcpx:compute:DiskAttachment", inputs, {"autoDelete": True}, {"autoDelete": False})
 
 
 def image(place: Place) -> None:
-    """Live as a MachineImage."""
+    """Try a MachineImage."""
     source = f"zones/{place.zone}/instances/{place.prefix}-vm"
     inputs = {"name": f"{place.prefix}-i", "sourceInstance": source, "labels": {"step": "one"}}
     _live(place, "gcpx:compute:MachineImage", inputs, {"labels": {"step": "two"}})
 
 
 def fleet(place: Place) -> None:
-    """Live as a fleet of one instance, then of two."""
+    """Try a fleet of one instance, then of two."""
     inputs = {
         "region": place.region,
         "count": 1,
@@ -116,13 +116,13 @@ def fleet(place: Place) -> None:
 
 
 def notification(place: Place) -> None:
-    """Live as a NotificationConfig."""
+    """Try a NotificationConfig."""
     inputs = {"bucket": f"{place.prefix}-b", "topic": place.prefix, "eventTypes": ["OBJECT_FINALIZE"]}
     _live(place, "gcpx:storage:NotificationConfig", inputs)
 
 
 def ssh_key(place: Place) -> None:
-    """Live as an SshKey."""
+    """Try an SshKey."""
     if not place.user:
         raise Skipped("OSLOGIN_USER was not given")
     blob = struct.pack(">I", 11) + b"ssh-ed25519" + struct.pack(">I", 32) + secrets.token_bytes(32)
@@ -171,6 +171,6 @@ STEPS: Final[tuple[Callable[[Place], None], ...]] = (
     ssh_key,
     functions,
 )
-"""What runs before the questions about assumptions, in order."""
+"""The steps before the questions about assumptions, in order."""
 LATER_STEPS: Final[tuple[Callable[[Place], None], ...]] = (get_operation, token_functions)
-"""What needs their answers."""
+"""The steps that need their answers."""

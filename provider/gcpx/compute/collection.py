@@ -21,23 +21,23 @@ from gcpx.model.resource import Context
 
 _IN_USE: Final = ("resourceInUseByAnotherResource", "RESOURCE_IN_USE_BY_ANOTHER_RESOURCE")
 _IN_USE_PATIENCE: Final = 7.5
-"""Seconds for which the deletion of a resource in use is tried again: what uses it is often about to be replaced."""
+"""The time for which the deletion of a resource in use is retried, in seconds: its user is often about to be replaced."""
 _WITHOUT_REQUEST_ID: Final = ("machineImages.setLabels",)
-"""Methods without a request ID. Sending them twice is safe, because a fingerprint guards the change."""
+"""Methods without a request ID. Sending them twice is safe, because of their fingerprint."""
 
 
 class GoneError(NotFound):
     """The resource with a numeric ID no longer exists.
 
     Attributes:
-        namesake: the numeric ID of what has its name now; empty if nothing has.
+        namesake: the numeric ID of the resource that has its name now; empty if there is none.
     """
 
     namesake: str = ""
 
     @classmethod
     def of(cls, path: str, namesake: str = "") -> GoneError:
-        """Say that the resource with the name at the end of a path is gone."""
+        """Create the error about the resource with the name at the end of a path."""
         why = f", and another one (numeric ID {namesake}) has its name" if namesake else ""
         error = cls(f"{path}: the resource in the state no longer exists{why}; run `pulumi up --refresh`")
         error.namesake = namesake
@@ -53,7 +53,7 @@ class Collection:
     Attributes:
         version: the API version, `v1` or `beta`.
         path: scope and collection, such as `global/instanceTemplates`.
-        timeout: seconds that an operation may take if the user sets no custom timeout.
+        timeout: the longest time of an operation in seconds, without a custom timeout.
         view: the API's `view` parameter of `get`, for collections that have one.
     """
 
@@ -66,7 +66,7 @@ class Collection:
 
     @property
     def scope(self) -> str:
-        """Where the collection is: `global`, `regions/R` or `zones/Z`."""
+        """The collection's scope: `global`, `regions/R` or `zones/Z`."""
         return self.path.rpartition("/")[0]
 
     @property
@@ -92,7 +92,7 @@ class Collection:
         live = self.google.reads.read(context, self._shared(context), name)
         if live is None:
             return None
-        # An empty response, or one about something else, does not mean that the resource is gone.
+        # An empty response, or one about another resource, does not mean that the resource is gone.
         if not is_id(live.get("id")) or name not in {live.get("name"), str(live["id"])}:
             raise MalformedResponse(
                 f"Google's response for {self.path}/{name} is not about it: it holds no such id or name"
@@ -100,9 +100,9 @@ class Collection:
         return live
 
     def _shared(self, context: Context) -> Scope:
-        """Say how a call reads resources of the collection, alone or by a page of the list."""
+        """Return the scope of shared reads: resources of the collection are read alone or by a page of the list."""
         query = {"view": self.view} if self.view else {}
-        # Whatever a page lacks is read alone, so nothing on it must have been reached.
+        # A resource that a page lacks is read alone, so a page may lack any scope.
         pages = ListMethod(google=self.google, path=self.url, query=query, patience=SHORT_PATIENCE, needs=no_scope)
 
         def alone(name: str) -> dict[str, Any] | None:
@@ -121,9 +121,9 @@ class Collection:
         return Scope(place=place, kind=self.path.rpartition("/")[2], alone=alone, page=page)
 
     def get_own(self, context: Context, name: str) -> dict[str, Any] | None:
-        """Read the resource of the call; None if it is gone, or if what has its name is, or may be, another one.
+        """Read the resource of the call; None if it is gone, or if another one has, or may have, its name.
 
-        After ours was deleted, someone else may have used its name again. The state has the numeric ID of ours.
+        After a deletion, somebody else may have used its name again. The state has the numeric ID of ours.
         """
         live = self.get(context, name)
         return live if live is not None and is_own(context, self.operations, self.scope, live) else None
@@ -134,16 +134,17 @@ class Collection:
         return live if live is not None and has_created(operation, live) else None
 
     def named(self, context: Context, operation: Operation) -> Operation:
-        """Return an operation of `insert` with a link that ends in the name of what it created.
+        """Return an operation of `insert` with a link that ends in the name of its result.
 
-        All recorded links do. If one ends in the numeric ID, what has that ID is read; if that is gone, the link stays.
+        All recorded links do. If one ends in the numeric ID, the resource with that ID is read; if it is gone, the link
+        stays.
         """
         target = str(operation.get("targetId"))
         live = self.get(context, target) if name_of(operation.get("targetLink")) == target else None
         return operation if live is None else {**operation, "targetLink": self.id_of(str(live["name"]))}
 
     def settle(self, context: Context, name: str) -> None:
-        """Wait for what interrupted runs are still inserting, as `wait_for_insertions` does; `name` is for messages."""
+        """Wait for the insertions of interrupted runs, as `wait_for_insertions` does; `name` is for messages."""
 
         def is_shown(outcome: Outcome) -> bool:
             operation = self.named(context, outcome.operation)
@@ -159,7 +160,7 @@ class Collection:
 
         Args:
             context: the engine's call.
-            live: the resource as it was read.
+            live: the resource as read.
             method: the method.
             body: the JSON of the body.
             query: parameters in addition to the request ID.
@@ -185,10 +186,10 @@ class Collection:
     def read_modify_write(
         self, context: Context, name: str, method: str, body_from: Callable[[dict[str, Any]], Any]
     ) -> None:
-        """Call a method, such as `setLabels`, with a body that `body_from` makes from the current resource.
+        """Call a method, such as `setLabels`, with the body that `body_from` makes from the current resource.
 
-        The body contains the fingerprint, so the call fails if someone else changed the resource meanwhile. It is then
-        tried once more. Raises GoneError if the resource does not exist, whatever else has its name.
+        The body contains the fingerprint, so the call fails if somebody changed the resource meanwhile, and is then tried
+        once more. Raises GoneError if the resource does not exist, even if another one has its name.
         """
         for is_last in (False, True):
             live = self.get_own(context, name)
@@ -240,10 +241,10 @@ class Collection:
         self.operations.outcome(context, operation, Wait(f"delete {self.path}/{name}", self.timeout)).result()
 
     def _change(self, context: Context, name: str, number: str, send: Callable[[str], Operation]) -> Operation:
-        """Send a change to the path with the resource's numeric ID, so that it cannot hit a namesake.
+        """Send a change to the path with the resource's numeric ID, so that it cannot affect a namesake.
 
-        If Google refuses the number, `send` gets the name, after a read has shown that it still belongs to the number.
-        Raises GoneError if it does not, or if somebody has given the name to another resource since that read.
+        If Google refuses the number, `send` gets the name, after a read that shows that it still belongs to the number.
+        Raises GoneError if it does not, or if another resource got the name since that read.
         """
         try:
             return send(number)
@@ -269,9 +270,9 @@ class Collection:
 
 
 def may_refuse_number(error: ApiError) -> bool:
-    """Return whether an error may be about a numeric ID in a path that would be accepted with the name.
+    """Return whether an error may be about the numeric ID in a path, so that the name may be accepted.
 
-    Conditions of IAM may allow names only. Google's API descriptions accept both in the paths of all changes.
+    IAM conditions may allow only names. Google's API descriptions accept both in the paths of all changes.
     """
     return isinstance(error, NotFound | PermissionDenied) or (isinstance(error, Rejected) and error.reason == "invalid")
 

@@ -119,12 +119,12 @@ class Address:
 
 
 def quoted(device: str) -> str:
-    """Write a device name, which may contain any character, as one part of an ID."""
+    """Escape a device name, which may contain any character, as one part of an ID."""
     return re.sub(r"[%/?#]", lambda found: f"%{ord(found[0]):02X}", device)
 
 
 def instance_of(inputs: DiskAttachmentValues, settings: Settings) -> Address:
-    """Read project, zone and name of the instance in inputs; inputs or settings complete what it leaves out.
+    """Return project, zone and name of the instance in inputs; other inputs or the settings complete them.
 
     Raises:
         InvalidId: `instance` is in no known form.
@@ -154,7 +154,7 @@ _OF_THE_DISK: Final = ("diskEncryptionKey", "diskSizeGb", "guestOsFeatures", "us
 
 @rule("instance must be in project and zone, if they are given too", rest("instances.attachDisk", "zone"))
 def instance_is_in_project_and_zone(values: DiskAttachmentValues) -> list[Failure]:
-    """Refuse a project or zone beside another one in `instance`, which alone would count."""
+    """Refuse a project or zone that differs from the one in `instance`, which would count."""
     instance = values.get("instance")
     parts = INSTANCE.pattern.fullmatch(instance) if isinstance(instance, str) else None
     if parts is None:
@@ -172,7 +172,7 @@ def instance_is_in_project_and_zone(values: DiskAttachmentValues) -> list[Failur
     rest("instances.attachDisk", "source"),
 )
 def disk_is_in_the_zone(values: DiskAttachmentValues) -> list[Failure]:
-    """Refuse a disk of another zone or region, which Google refuses too."""
+    """Refuse a disk of another zone or region, as Google does."""
     instance, disk, zone = values.get("instance"), values.get("disk"), values.get("zone")
     parts = INSTANCE.pattern.fullmatch(instance) if isinstance(instance, str) else None
     known = parts[2] if parts and parts[2] else name_of(zone) if isinstance(zone, str) else ""
@@ -187,7 +187,7 @@ def disk_is_in_the_zone(values: DiskAttachmentValues) -> list[Failure]:
 
 
 def _differs(known: str, given: object) -> bool:
-    """Return whether a project or zone is certainly another one; a project's number may be the project with any ID."""
+    """Return whether a project or zone certainly differs; a project's number may belong to any ID."""
     one, other = known, name_of(given) if isinstance(given, str) else known
     return one != other and one.isdecimal() == other.isdecimal()
 
@@ -265,7 +265,7 @@ class DiskAttachmentQuery(ListQuery):
 
 
 _ATTACHED_ANEW: Final = ("detachDisk", "attachDisk")
-"""The kinds of operations which, begun in this order, may have put an attachment of others in the place of ours."""
+"""The kinds of operations that, in this order, may have replaced our attachment by somebody else's."""
 
 
 @attrs.frozen
@@ -334,7 +334,7 @@ class DiskAttachment(Resource):
         return Location.of({"project": address.project, "zone": address.zone})
 
     def explain_error(self, context: Context, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
-        """Name the input that refers to something that Google did not find."""
+        """Name the input that refers to a missing resource."""
         return explain_not_found(self._google, context, inputs, error)
 
     def unique_key(self, inputs: dict[str, Any]) -> Any:
@@ -368,7 +368,7 @@ class DiskAttachment(Resource):
         address = attrs.evolve(instance, device=values.get("deviceName") or "", disk=disk)
         instances = self._instances(address)
         creation = _Creation(
-            # What a request of this creation has attached needs no other proof.
+            # A request of this creation attached it, which is proof enough.
             context=attrs.evolve(context, prior={}),
             operations=instances.operations,
             scope=instances.scope,
@@ -385,7 +385,7 @@ class DiskAttachment(Resource):
         return state
 
     def settle(self, context: Context, resource_id: str) -> None:
-        """Wait for what interrupted runs are still attaching."""
+        """Wait for the attachments of interrupted runs."""
         address = self._parse(resource_id)
         instances = self._instances(address)
         wait = Wait(f"attachDisk of {instances.path}/{address.instance}", self.operation_timeout)
@@ -416,13 +416,13 @@ class DiskAttachment(Resource):
             query = {"autoDelete": wanted, "deviceName": found.disk["deviceName"]}
             with self._exclusively(context, address):
                 self._instances(address).invoke(context, found.instance, "setDiskAutoDelete", **query)
-            without_size = {**new, "diskSizeGb": None}  # it is compared only once, at the end
+            without_size = {**new, "diskSizeGb": None}  # compared only once, at the end
             state = super().update(context, resource_id, old, without_size)
         _warn_of_size(context, state, values)
         return state
 
     def delete(self, context: Context, resource_id: str) -> None:
-        """Detach the disk, if it is still the one that we attached."""
+        """Detach the disk, if it is still ours."""
         address = self._parse(resource_id)
         with self._exclusively(context, address):
             found = self._attached(context, address, _values(context.prior))
@@ -436,7 +436,7 @@ class DiskAttachment(Resource):
                     raise error from None
 
     def page(self, context: Context, query: dict[str, Any], token: str, size: int) -> Page:
-        """List the disks on instances, without boot disks and local SSDs, which belong to their instance."""
+        """List the disks on instances, except boot disks and local SSDs, which belong to their instance."""
         values = cast("DiskAttachmentQueryValues", query)
         instances = ImportableResources(
             google=self._google,
@@ -454,7 +454,7 @@ class DiskAttachment(Resource):
 
     @staticmethod
     def _known(context: Context, inputs: DiskAttachmentValues) -> DiskAttachmentValues:
-        """Return what the inputs and the state say about which disk is ours."""
+        """Return the inputs and outputs that identify our disk."""
         return {**chosen(_values(context.prior), ("deviceName", "disk")), **inputs}
 
     def find(self, context: Context, address: Address, known: DiskAttachmentValues) -> State | None:
@@ -467,7 +467,7 @@ class DiskAttachment(Resource):
 
         Device name and disk must match, as far as they are known. The device name is not known before Google has
         returned it, and an ID by disk does not contain it. In an import by device name, the disk is not known.
-        `known` are inputs or outputs, of which `deviceName` and `disk` are used in addition to what `address` contains.
+        `known` are inputs or outputs; their `deviceName` and `disk` complete `address`.
         """
         instances = self._instances(address)
         instance = instances.get(context, address.instance)
@@ -520,7 +520,7 @@ class DiskAttachment(Resource):
 
 
 def _values(values: Mapping[str, Any]) -> DiskAttachmentValues:
-    """Return inputs or outputs, which are checked before they come here, with their declared type."""
+    """Return inputs or outputs, which were checked before, with their declared type."""
     return cast("DiskAttachmentValues", values)
 
 
@@ -542,7 +542,7 @@ def _is_disk(found: Any) -> bool:
 
 
 def _warn_of_size(context: Context, state: State | None, inputs: DiskAttachmentValues) -> None:
-    """Warn if a disk does not have the size that the program gives, because an attachment cannot change it."""
+    """Warn if a disk does not have the program's size, because an attachment cannot change it."""
     size, wanted = state and _values(state.properties).get("diskSizeGb"), as_integer(inputs.get("diskSizeGb"))
     if size is not None and wanted is not None and size != wanted:
         context.warn(
@@ -560,14 +560,14 @@ def _attachments(instance: InstanceValues) -> Iterator[ListedResource]:
 
 @attrs.frozen(kw_only=True)
 class _Creation(InsertionOfOne):
-    """The call that attaches a disk.
+    """The request that attaches a disk.
 
     Attributes:
         instances: the collection of the instance.
         address: the instance, with the disk and, if the inputs give it, the device name.
         inputs: the inputs of the resource.
         body: the same as REST JSON.
-        prior: the outputs in state, if this finishes an earlier creation.
+        prior: the outputs in state, if it finishes an earlier creation.
     """
 
     resource: DiskAttachment
@@ -579,7 +579,7 @@ class _Creation(InsertionOfOne):
 
     @property
     def content(self) -> list[Any]:
-        """Return the call, with what it attaches."""
+        """Return the method, the instance and the disk."""
         return [self._path, self.body, self._query]
 
     def request(self, request_id: str) -> Request:
@@ -592,7 +592,7 @@ class _Creation(InsertionOfOne):
         return self._find() is not None
 
     def explained(self, error: ApiError) -> ApiError:
-        """Say what to do if the disk is attached already."""
+        """Explain what to do if the disk is attached already."""
         if not isinstance(error, Conflict | Rejected):
             return error
         attached = self.resource.find(self.context, attrs.evolve(self.address, device=""), {"disk": self.address.disk})
@@ -607,13 +607,13 @@ class _Creation(InsertionOfOne):
         return self.operations.outcome(self.context, operation, wait)
 
     def was_known(self, operation: Operation) -> bool:
-        """Return whether the state has it as unread, or a disk was detached from the instance since then."""
+        """Return whether the state has it as unread, or a disk was detached from the instance since."""
         return bool(self.prior.get(UNREAD)) or self._may_be_detached(operation)
 
     def may_lag(self, operation: Operation) -> bool:
-        """Return false if a disk was detached from the instance when reads no longer lagged behind the call.
+        """Return whether reads may still lag: false if a disk was detached later than any lag.
 
-        Earlier, it may have been another disk, which the operation does not say, while a read does not show ours yet.
+        An earlier detachment may concern another disk, which the operation does not name, while ours is not shown yet.
         """
         ended = moment(operation.get("endTime"))
         if ended is None:
@@ -628,8 +628,8 @@ class _Creation(InsertionOfOne):
     def owner(self, outcome: Outcome) -> Owner:
         """Decide who owns the attachment.
 
-        If the disk was detached since, it is gone, although a read may lag behind, or somebody else may have attached it
-        again. An operation does not say which disk it detaches. Only a request ID of this resource shows that.
+        If the disk was detached since, ours is gone, although a read may lag behind, or somebody else may have attached it
+        again. An operation does not name the disk that it detaches; only a request ID of this resource proves it.
         """
         context, operation, target = self.context, outcome.operation, str(outcome.operation.get("targetId"))
         if outcome.error is not None:
@@ -642,12 +642,12 @@ class _Creation(InsertionOfOne):
         is_in_state = found is not None and (context.is_replaced(found.id) or context.is_blocked)
 
         def made_by_us() -> bool:
-            mark, were_begun = context.request_mark, partial(self.operations.were_begun_in_turn, context, self.scope)
+            mark, happened = context.request_mark, partial(self.operations.happened_in_turn, context, self.scope)
             if not is_there:
                 is_detached = target in self.operations.deleted_since(context, self.scope, operation)
             elif found is not None:
-                is_detached = were_begun(operation, _ATTACHED_ANEW) or (
-                    bool(mark) and were_begun(operation, ("detachDisk",), mark)
+                is_detached = happened(operation, _ATTACHED_ANEW) or (
+                    bool(mark) and happened(operation, ("detachDisk",), mark)
                 )
             else:
                 is_detached = bool(mark) and self._may_be_detached(operation, mark)
@@ -662,7 +662,7 @@ class _Creation(InsertionOfOne):
         return State.unread(self.address.id, given, target if isinstance(target, str) else None)
 
     def read(self, made: Mapping[str, Any]) -> State:
-        """Read the device name that the disk got."""
+        """Read the device name of the disk."""
         del made
         state = self._find()
         if state is None:
@@ -681,6 +681,6 @@ class _Creation(InsertionOfOne):
         return {"forceAttach": True} if self.inputs.get("forceAttach") else {}
 
     def _may_be_detached(self, operation: Operation, beginning: str = "") -> bool:
-        """Return whether a disk was detached from the instance since, by a request whose ID begins with given digits."""
+        """Return whether a disk was detached from the instance since, by a request ID with this beginning."""
         detached = self.operations.changed_since(self.context, self.scope, operation, {"detachDisk"}, beginning)
         return str(operation.get("targetId")) in detached

@@ -1,8 +1,8 @@
 """Names of images: the short names that users write, and the full names that Google accepts.
 
 Google accepts `projects/PROJECT/global/images/IMAGE` and `global/images/IMAGE`, both also with `family/FAMILY` in place
-of `IMAGE`. Shorter names are resolved here, by a table of public projects and without a request, so that a name always
-means the same image.
+of `IMAGE`. Shorter names are resolved here by a table of public projects, without a request, so that a name always means the
+same image.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FORMS: Final = (
     "projects/PROJECT/global/images/IMAGE or projects/PROJECT/global/images/family/FAMILY, each also without "
     "projects/PROJECT/ or as a URL, or a short name: PROJECT/NAME, family/FAMILY or NAME"
 )
-"""The known forms, in words: the full ones, and the short ones that are resolved."""
+"""The known forms, in words: the full ones, and the short ones."""
 
 
 @attrs.frozen
@@ -72,7 +72,7 @@ _COLLECTIONS: Final = frozenset({"disks", "family", "global", "images", "project
 def full_image_name(name: str) -> str | None:
     """Return the full name of an image or image family, as Google accepts it; None if the name has no known form.
 
-    A name that is full already, also as a URL, is returned unchanged.
+    A full name, also as a URL, is returned unchanged.
 
     >>> full_image_name("debian-12"), full_image_name("web-base")
     ('projects/debian-cloud/global/images/family/debian-12', 'global/images/web-base')
@@ -116,14 +116,14 @@ _BY_PROJECT: Final = {public.project: public for public in PUBLIC_PROJECTS}
 
 
 def _full_name_in_project(project: str, name: str) -> str:
-    """Take a name in a public project for a family, unless it looks like an image; in other projects it is an image."""
+    """Treat a name in a public project as a family, unless it looks like an image; in other projects, it is an image."""
     public = _BY_PROJECT.get(project)
     is_family = public is not None and not re.fullmatch(public.images, name)
     return f"projects/{project}/global/images/{'family/' if is_family else ''}{name}"
 
 
 def image_name_form(name: str) -> Rule:
-    """Make the rule that a property, given by its name, holds an image name in one of the known forms."""
+    """Make the rule that the property `name` holds an image name in one of the known forms."""
 
     def find(values: dict[str, Any]) -> list[Failure]:
         given = text(values, name)

@@ -1,7 +1,7 @@
-"""Insertions whose request IDs follow from what is inserted, so that nothing is created twice or taken from others.
+"""Insertions with request IDs derived from their content, so that nothing is created twice or taken from others.
 
-Google ignores a request whose ID it knows, and returns the operation of the first request with this ID. A run that
-continues an earlier one derives the same IDs, and so finds what the earlier one has created, across retries, lost
+Google ignores a request with a known ID, and returns the operation of the first request with this ID. A run that
+continues an earlier one derives the same IDs, and so finds what the earlier run created, across retries, lost
 responses and further runs of `pulumi up`.
 """
 
@@ -19,7 +19,16 @@ from typing import Any, ClassVar, Final
 
 import attrs
 
-from gcpx.compute.operations import Operation, Operations, Outcome, Wait, begun_at, is_insertion, kind_of, left_nothing
+from gcpx.compute.operations import (
+    Operation,
+    Operations,
+    Outcome,
+    Wait,
+    is_insertion,
+    kind_of,
+    left_nothing,
+    requested_at,
+)
 from gcpx.compute.reference import NAME
 from gcpx.errors import CancelledError, OutOfTimeError, ProviderError, safe_message, without_stop
 from gcpx.gcp.creation import Creation, Made, keeping_lost
@@ -32,17 +41,17 @@ from gcpx.model.ownership import Owner, owner
 from gcpx.model.resource import Context
 
 LAG: Final = 20.0
-"""Seconds in which Google's answers may lag behind what it has done."""
+"""The time by which Google's reads may lag behind its operations, in seconds."""
 MOST_FAILURES: Final = 3
-"""After so many operations that failed at once, or whose results are not seen yet, the last request ID is used."""
+"""The number of operations, failed at once or without a visible result, after which the last request ID is used."""
 _RECOGNIZED: Final = 3600.0
-"""Seconds for which Google recognizes a request ID."""
+"""The time for which Google recognizes a request ID, in seconds."""
 _CLOCK_SKEW: Final = 60.0
-"""Seconds by which this machine's clock and Google's may differ."""
+"""The largest difference between this machine's clock and Google's, in seconds."""
 _MOST: Final = 20
 """The number of request IDs in a sequence. The last one is random."""
 _NAMESPACE: Final = uuid.UUID("6f1b8ed0-8c31-5c0c-9a1e-5f6a0f4a1c07")
-"""The namespace of the request IDs with which resources are inserted, and methods called, only once."""
+"""The namespace of request IDs for insertions and calls that must happen only once."""
 _UNSEEN: Final = (
     "Google reports that the resource was created, but shows neither the resource nor an operation that deleted it; run "
     "`pulumi up` again to continue"
@@ -50,9 +59,9 @@ _UNSEEN: Final = (
 
 
 def request_id(context: Context, end: uuid.UUID | None = None) -> str:
-    """Return a request ID that begins with the mark of the resource; `end` gives the rest, by default a random UUID.
+    """Return a request ID that begins with the mark of the resource, and ends like `end`, by default a random UUID.
 
-    So the operations of all insertions of a stack, and of a resource, can be listed. Without a provider's ID, which is
+    So a list can find the operations of all insertions of a stack, and of a resource. Without a provider's ID, which is
     unique to a stack, the whole ID is the UUID.
     """
     end = end or uuid.uuid4()
@@ -61,11 +70,11 @@ def request_id(context: Context, end: uuid.UUID | None = None) -> str:
 
 @attrs.frozen
 class Inserted:
-    """How an insertion ended.
+    """The end of an insertion.
 
     Attributes:
-        outcome: the end of its operation, whether it succeeded or failed.
-        earlier: whether an earlier run may have begun the operation.
+        outcome: the result of its operation, which succeeded or failed.
+        earlier: whether an earlier run may have started the operation.
     """
 
     outcome: Outcome
@@ -74,14 +83,14 @@ class Inserted:
 
 @attrs.frozen(kw_only=True)
 class Insertion(abc.ABC):
-    """An insertion under a sequence of request IDs. Subclasses say what to send, and how to find what was created.
+    """An insertion with a sequence of request IDs. Subclasses define the request, and how to find its result.
 
     Attributes:
         context: the engine's call.
         operations: the operations of the project.
-        scope: where the operation is: `global`, `regions/R` or `zones/Z`.
-        namespace: the UUID that keeps the request IDs of insertions of different kinds apart.
-        refused_again: how Google may refuse a request ID that it knows, or what this very request has created already.
+        scope: the scope of the operation: `global`, `regions/R` or `zones/Z`.
+        namespace: the UUID that separates the request IDs of different kinds of insertions.
+        refused_again: the errors by which Google may refuse a known request ID, or an existing result of this request.
     """
 
     namespace: ClassVar[uuid.UUID] = _NAMESPACE
@@ -97,17 +106,16 @@ class Insertion(abc.ABC):
 
     @abc.abstractmethod
     def request(self, request_id: str) -> Request:
-        """Return the request that inserts under a request ID."""
+        """Return the inserting request with a request ID."""
 
     def exists(self) -> bool:
-        """Return whether what the request creates exists; either the request or somebody else has created it."""
+        """Return whether the resource to create exists, created by the request or by somebody else."""
         return False
 
     def accepted_earlier(self, error: ApiError, request_id: str) -> Operation | None:
-        """Return the operation that the request ID began earlier, if that is why Google refused the request.
+        """Return the operation that the request ID started earlier, if Google refused the request because of it.
 
-        Google may also refuse an ID that was used with another body, such as one with the name that another run had
-        generated.
+        Google may also refuse an ID that was used with another body, such as one with another run's generated name.
         """
         if not isinstance(error, self.refused_again) and not self.context.autonamed:
             return None
@@ -118,12 +126,12 @@ class Insertion(abc.ABC):
         return None
 
     def sent_earlier(self, request_id: str) -> Operation | None:
-        """Return the operation that the request ID began in an earlier run, if that is looked up before it is sent."""
+        """Return the operation that the request ID started in an earlier run, if that is looked up before sending."""
         del request_id
         return None
 
     def explained(self, error: ApiError) -> ApiError:
-        """Return Google's refusal with what the user can do about it."""
+        """Return Google's refusal with the user's next step."""
         return error
 
     @abc.abstractmethod
@@ -132,37 +140,37 @@ class Insertion(abc.ABC):
 
     @abc.abstractmethod
     def owner(self, outcome: Outcome) -> Owner:
-        """Decide who owns what a finished operation of this insertion was to create."""
+        """Decide who owns the result of a finished operation of this insertion."""
 
     @abc.abstractmethod
     def thing(self, operation: Operation) -> str:
-        """Name what an operation creates, in messages."""
+        """Return the name of an operation's result in messages."""
 
     @abc.abstractmethod
     def was_known(self, operation: Operation) -> bool:
-        """Return whether the state or the engine knows what an operation has created.
+        """Return whether the state or the engine knows the result of an operation.
 
-        This means that an earlier run has already waited for it to become visible.
+        Then an earlier run has already waited for it to become visible.
         """
 
     def may_lag(self, operation: Operation) -> bool:
-        """Return whether a read may not show yet what a finished operation has created."""
+        """Return whether a read may not show the result of a finished operation yet."""
         del operation
         return True
 
     def is_other(self, operation: Operation) -> bool:
-        """Return whether an operation creates something under another name, so that an earlier run has begun it."""
+        """Return whether an operation creates a resource with another name, so that an earlier run started it."""
         del operation
         return False
 
     def insert(self) -> Inserted:
-        """Insert, and return how the operation ended.
+        """Insert, and return the end of the operation.
 
         An operation that is done in its first response may be an earlier run's, or this insertion's own. The next
-        request ID is used only if nothing of its result exists: because the operation failed, because an operation
-        shows that somebody deleted the result, or because this run is at least the second one that does not see it. An
-        operation of this insertion that fails at once cannot be told from an earlier one, so the request is then sent
-        up to three times more, and creates nothing each time.
+        request ID is used only if the result does not exist: the operation failed, an operation shows that somebody
+        deleted the result, or this run is at least the second one that does not see it. An operation of this
+        insertion that fails at once looks like an earlier one, so the request is then sent up to three times more,
+        and creates nothing each time.
 
         Raises:
             Unfinished: Google accepted the request, and its result is not known.
@@ -175,30 +183,30 @@ class Insertion(abc.ABC):
             outcome = self.wait(operation)
             ended = outcome.operation
             may_be_earlier = operation.get("status") == "DONE" or self.is_other(ended)
-            whose = self._owner_once_seen(outcome) if may_be_earlier else Owner.OURS
-            if whose is Owner.OURS or is_last:
+            owner = self._owner_once_seen(outcome) if may_be_earlier else Owner.OURS
+            if owner is Owner.OURS or is_last:
                 break
-            unseen = ended if whose is Owner.UNKNOWN else unseen
-            failures += outcome.error is not None or (whose is Owner.UNKNOWN and self.may_lag(ended))
-        if may_be_earlier and whose is Owner.OURS and outcome.error is None and self.is_certainly_earlier(ended):
+            unseen = ended if owner is Owner.UNKNOWN else unseen
+            failures += outcome.error is not None or (owner is Owner.UNKNOWN and self.may_lag(ended))
+        if may_be_earlier and owner is Owner.OURS and outcome.error is None and self.is_certainly_earlier(ended):
             self.context.inform(taken_over(self.thing(ended), ended))
         return Inserted(outcome, may_be_earlier)
 
     def is_certainly_earlier(self, operation: Operation) -> bool:
-        """Return whether an earlier run began an operation, and not this run, whose clock may differ from Google's."""
-        return self.is_other(operation) or begun_at(operation).timestamp() < time.time() - _CLOCK_SKEW
+        """Return whether an earlier run certainly started an operation; this run's clock may differ from Google's."""
+        return self.is_other(operation) or requested_at(operation).timestamp() < time.time() - _CLOCK_SKEW
 
     def derived_request_id(self, number: int) -> str:
-        """Return a request ID of the sequence, which begins at 0; every run derives the same from the content."""
-        whose = self.context.requester or self.context.urn
-        content = json.dumps([whose, *self.content, number], sort_keys=True)
+        """Return a request ID of the sequence, from 0 on; every run derives the same from the content."""
+        sender = self.context.requester or self.context.urn
+        content = json.dumps([sender, *self.content, number], sort_keys=True)
         return request_id(self.context, uuid.uuid5(self.namespace, content))
 
     def earlier_operations(self) -> Iterator[Operation]:
-        """Yield the operations that earlier runs began with this same insertion, except those that failed.
+        """Yield the operations of earlier runs of this insertion, except failed ones.
 
-        A request ID is used only after those before it, so the first one without an operation ends the search, unless
-        it is among the first, whose operations may have failed. Raises ApiError.
+        Request IDs are used in order, so the first one without an operation ends the search, unless it is among the
+        first ones, with operations that may have failed. Raises ApiError.
         """
         for number in range(_MOST - 1):
             operation = self.operations.requested(self.context, self.scope, self.derived_request_id(number))
@@ -208,7 +216,7 @@ class Insertion(abc.ABC):
                 return
 
     def _send(self, request_id: str, unseen: Operation | None) -> Operation:
-        """Send the request, unless it was sent; `unseen` is an operation whose result Google does not show."""
+        """Send the request, unless it was sent; `unseen` is an operation without a visible result."""
         earlier = self.sent_earlier(request_id)
         if earlier is not None:
             return earlier
@@ -227,9 +235,9 @@ class Insertion(abc.ABC):
         raise explained from (refusal if explained is not refusal else refusal.__cause__)
 
     def _begun(self, request_id: str) -> Operation:
-        """Send the request; return its operation, which may be that of an earlier request with the ID.
+        """Send the request; return its operation, or that of an earlier request with the same ID.
 
-        Whoever may change something in the project can use the ID for another request, such as one that sets labels.
+        Anybody with write access to the project can use the ID for another request, such as one that sets labels.
         """
         with keeping_lost():
             operation = self.operations.send(self.request(request_id), self.context)
@@ -240,15 +248,15 @@ class Insertion(abc.ABC):
         return operation
 
     def refusal_of_lost(self, lost: Unfinished, request_id: str) -> ApiError:
-        """Return a conflict if another request created what exists; raise Unfinished if a lost request may have.
+        """Return the conflict if another request created the resource; raise Unfinished if a lost request may have.
 
-        Google may show what an operation has created some seconds before it lists the operation.
+        Google may show the result of an operation some seconds before it lists the operation.
         """
         for _ in self.context.tries(LAG):
             try:
                 operation = self.operations.requested(self.context, self.scope, request_id)
                 is_others = operation is None and self.exists()
-            except Exception as error:  # whatever went wrong, Google may have carried the request out
+            except Exception as error:  # after any error, Google may have carried out the request
                 raise with_reason(lost, error) from error
             if not is_others:
                 raise lost.with_operation(operation) from lost
@@ -260,16 +268,16 @@ class Insertion(abc.ABC):
         )
 
     def _owner_once_seen(self, outcome: Outcome) -> Owner:
-        """Tell whose it is what an operation has created; look for it for a while, if Google does not show it."""
-        whose = Owner.UNKNOWN
+        """Determine who owns the result of an operation; look for it for a while, if Google does not show it."""
+        owner = Owner.UNKNOWN
         try:
             for _ in self.context.tries(LAG):
-                whose = self.owner(outcome)
-                if whose is not Owner.UNKNOWN:
-                    return whose
+                owner = self.owner(outcome)
+                if owner is not Owner.UNKNOWN:
+                    return owner
                 if not self.may_lag(outcome.operation):
                     break
-        except Exception as error:  # after any error, keep what was created
+        except Exception as error:  # after any error, keep the result
             words = (
                 "the resource was created, perhaps by an earlier run, but it could not be read: "
                 f"{without_stop(safe_message(error))}; run `pulumi up` again to continue"
@@ -277,7 +285,7 @@ class Insertion(abc.ABC):
             raise Unfinished(words, outcome.operation) from error
         if self.context.cancelled.is_set() or not self.was_known(outcome.operation):
             raise Unfinished(_UNSEEN, outcome.operation)
-        return whose
+        return owner
 
 
 @attrs.frozen(kw_only=True)
@@ -294,18 +302,18 @@ class InsertionOfOne(Insertion, Creation):
 
 
 def with_reason(lost: Unfinished, error: Exception) -> Unfinished:
-    """Return the error of a lost request with the error for which nothing tells what became of the request."""
+    """Add to the error of a lost request the error that prevents finding out what became of it."""
     words = f"{without_stop(str(lost))}. gcpx could not find out what became of the request: {safe_message(error)}"
     return Unfinished(words, lost.operation)
 
 
 def taken_over(thing: str, operation: Operation) -> str:
-    """Return the message that what an operation of an earlier run created is taken over."""
+    """Return the message that the result of an earlier run's operation is taken over."""
     return f"{thing} is taken over: a request of this resource created it at {operation.get('insertTime')}"
 
 
 def inserted_name(operation: Mapping[str, Any], name: str) -> str:
-    """Return the name of what an operation of `insert` creates; `name` if its link does not end in a valid one."""
+    """Return the name of an `insert` operation's result; `name` if its link does not end in a valid name."""
     target = operation.get("targetLink")
     found = name_of(target) if isinstance(target, str) else ""
     return found if NAME.pattern.fullmatch(found) else name
@@ -316,58 +324,60 @@ def is_own(
     operations: Operations,
     scope: str,
     live: Mapping[str, Any],
-    made_anew: tuple[str, ...] = (),
+    replacing_kinds: tuple[str, ...] = (),
     *,
     resource_id: str = "",
 ) -> bool:
-    """Return whether what exists under a resource's name is that resource; name what is left alone in a warning.
+    """Return whether an existing resource is the one of the call; if not, warn that it is left alone.
 
     Args:
-        context: the engine's call, which reads or deletes the resource. In an import, the user says whose it is.
+        context: the engine's call, which reads or deletes the resource. In an import, the user claims ownership.
         operations: the operations of the project.
-        scope: where the operation that created it would be: `global`, `regions/R` or `zones/Z`.
+        scope: the scope of the operation that created it: `global`, `regions/R` or `zones/Z`.
         live: the resource as Google returns it (REST JSON); for an attachment, its instance.
-        made_anew: the kinds of operations which, begun in this order, may have made what exists in place of ours. They
-            are needed where the number stays the same, as that of the instance of an attachment.
-        resource_id: what the warning calls it; its path, if empty.
+        replacing_kinds: the kinds of operations that, in this order, may have replaced ours by the existing one, for resources
+            that keep their number, as attachments keep that of their instance.
+        resource_id: its name in the warning; empty for its path.
     """
     known, number, why = context.prior.get("numericId"), str(live["id"]), ""
 
     def made_by_us() -> bool:
         nonlocal why
-        why = _why_not_made(context, operations, scope, number, made_anew)
+        why = _why_not_made(context, operations, scope, number, replacing_kinds)
         return not why
 
-    is_settled = not context.prior.get(UNREAD)  # an import has no state; an attachment that was read has no number
+    is_settled = not context.prior.get(UNREAD)  # an import has no state; a read attachment has no number
     if is_settled and known is None:
         return True
-    whose = owner(number, made_by_us, known=known)
+    answer = owner(number, made_by_us, known=known)
     if why:
         context.warn(
             f"{resource_id or path_of(str(live.get('selfLink', '')))} is left alone, because nothing shows that this stack "
             f"created it: {why}. If it is yours, delete it, or import it; if the state still has this resource, run "
             f"`pulumi state delete {shlex.quote(context.urn)}` first"
         )
-    return whose is Owner.OURS
+    return answer is Owner.OURS
 
 
-def _why_not_made(context: Context, operations: Operations, scope: str, number: str, made_anew: tuple[str, ...]) -> str:
-    """Return why what has a numeric ID was not created by a request of this resource; empty if it was.
+def _why_not_made(
+    context: Context, operations: Operations, scope: str, number: str, replacing_kinds: tuple[str, ...]
+) -> str:
+    """Return why the resource with a numeric ID was not created by a request of this resource; empty if it was.
 
-    If Google refuses to list the operations, the target in the state decides. Without a provider's ID, requests cannot be
-    told from those of other stacks, and count as this resource's.
+    If Google refuses to list the operations, the target in the state decides. Without a provider's ID, all requests count
+    as this resource's, because those of other stacks look the same.
     """
     if not context.request_mark:
         return ""
     try:
-        begun = operations.begun_by_requests(context, scope, context.request_mark, patience=0.0)
+        begun = operations.insertions_by_request_id(context, scope, context.request_mark, patience=0.0)
     except PermissionDenied as error:
         is_target = context.prior.get(UNREAD) == number
         return "" if is_target else f"the operations could not be listed: {without_stop(error.message)}"
     ours = [item for item in begun if str(item.get("targetId")) == number]
     if not ours:
-        return "no operation of this stack created what exists"
-    if made_anew and operations.were_begun_in_turn(context, scope, max(ours, key=begun_at), made_anew):
+        return "no operation of this stack created the existing resource"
+    if replacing_kinds and operations.happened_in_turn(context, scope, max(ours, key=requested_at), replacing_kinds):
         return "another request may have created it anew"
     return ""
 
@@ -375,27 +385,27 @@ def _why_not_made(context: Context, operations: Operations, scope: str, number: 
 def wait_for_insertions(
     context: Context, operations: Operations, scope: str, wait: Wait, is_shown: Callable[[Outcome], bool]
 ) -> None:
-    """Wait until the insertions that interrupted runs of a resource began have ended, and Google shows their results.
+    """Wait until the insertions of a resource's interrupted runs have ended, and Google shows their results.
 
-    Without a provider's ID, the operations of a resource cannot be told from others, and nothing is waited for.
+    Without a provider's ID, a resource's operations cannot be identified, and it returns at once.
 
     Args:
         context: the engine's call, which reads or deletes the resource.
         operations: the operations of the project.
-        scope: where the operations would be: `global`, `regions/R` or `zones/Z`.
-        wait: what to call an operation, and how long to wait for it.
-        is_shown: tells whether Google shows what an operation has created.
+        scope: the scope of the operations: `global`, `regions/R` or `zones/Z`.
+        wait: the name of an operation in messages, and the time to wait for it.
+        is_shown: returns whether Google shows the result of an operation.
 
     Raises:
-        Unfinished: an operation has not ended, or Google does not show what it created.
-        ApiError: the operations cannot be listed. A missing permission is only a warning, if a run was interrupted.
+        Unfinished: an operation has not ended, or Google does not show its result.
+        ApiError: the operations cannot be listed. After an interrupted run, a missing permission is only a warning.
     """
     if not context.request_mark:
         return
     try:
-        begun = operations.begun_by_requests(context, scope, context.request_mark)
+        begun = operations.insertions_by_request_id(context, scope, context.request_mark)
     except (NotFound, PermissionDenied) as error:
-        if context.prior.get(UNREAD):  # otherwise nothing shows that a run was interrupted
+        if context.prior.get(UNREAD):  # without a mark, no run was interrupted
             context.warn(
                 f"{wait.what}: an earlier run was interrupted, and gcpx cannot find out whether Google is still working "
                 f"on it: {error}"
@@ -415,26 +425,26 @@ class EarlierInsertions:
     """The insertions of earlier runs, by the request IDs of their operations.
 
     The operations of a scope are listed once in a process, for all resources of a stack. Without a provider's ID, which
-    tells stacks apart, nothing is listed.
+    distinguishes stacks, nothing is listed.
     """
 
     _lists: dict[str, list[Operation]] = attrs.Factory(dict)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, eq=False)
 
     def requested(self, context: Context, operations: Operations, scope: str, request_id: str) -> Operation | None:
-        """Find the operation of a request that an earlier run has sent, as long as Google should recognize its ID.
+        """Find the operation of an earlier run's request, as long as Google should recognize its ID.
 
-        Only for a generated name, under which a repetition that Google does not recognize would create another one.
+        Only for a generated name: an unrecognized repetition would create another resource.
         """
         listed = self.of_resource(context, operations, scope) if context.autonamed else []
         since = time.time() - _RECOGNIZED
         same = (item for item in listed if item.get("clientOperationId") == request_id)
-        return next((item for item in same if begun_at(item).timestamp() > since), None)
+        return next((item for item in same if requested_at(item).timestamp() > since), None)
 
     def of_resource(self, context: Context, operations: Operations, scope: str) -> list[Operation]:
-        """Return the operations by which earlier runs of a resource inserted something, without those that failed.
+        """Return the insertions of earlier runs of a resource, without failed ones.
 
-        There are none after a cancellation, or if they cannot be listed, because only a warning depends on them.
+        It is empty after a cancellation, or if they cannot be listed, because only a warning depends on them.
         """
         if not context.request_mark:
             return []
@@ -451,7 +461,7 @@ class EarlierInsertions:
 
 def _of_stack(context: Context, operations: Operations, scope: str, beginning: str) -> list[Operation]:
     try:
-        return operations.begun_by_requests(context, scope, beginning, patience=0.0)
+        return operations.insertions_by_request_id(context, scope, beginning, patience=0.0)
     except ProviderError:
         return []
 

@@ -57,7 +57,7 @@ def custom_image_and_instantiate_from_require_each_other(values: DiskInstantiati
 
 @rule("sourceInstanceParams requires sourceInstance", rest("instanceTemplates", "sourceInstanceParams"))
 def source_instance_params_require_source_instance(values: InstanceTemplateValues) -> list[Failure]:
-    """Refuse parameters of a source instance without a source instance."""
+    """Refuse parameters of a source instance without the instance."""
     if values.get("sourceInstanceParams") and not values.get("sourceInstance"):
         return [Failure("sourceInstanceParams", "requires sourceInstance: set it, or remove sourceInstanceParams")]
     return []
@@ -65,7 +65,7 @@ def source_instance_params_require_source_instance(values: InstanceTemplateValue
 
 @rule("the properties of a template must include machineType", rest("instanceTemplates", "properties.machineType"))
 def properties_include_machine_type(values: InstanceTemplateValues) -> list[Failure]:
-    """Require a machine type, which Google requires when the template is created."""
+    """Require a machine type, as Google does."""
     properties = values.get("properties")
     if isinstance(properties, dict) and not properties.get("machineType"):
         return [Failure("properties.machineType", "is required: a template must have a machine type")]
@@ -74,7 +74,7 @@ def properties_include_machine_type(values: InstanceTemplateValues) -> list[Fail
 
 @rule("the properties of a template must include a boot disk, disks[0]", rest("instanceTemplates", "properties.disks"))
 def properties_include_boot_disk(values: InstanceTemplateValues) -> list[Failure]:
-    """Require a boot disk, which Google requires when the template is created."""
+    """Require a boot disk, as Google does."""
     properties = values.get("properties")
     if not isinstance(properties, dict):
         return []
@@ -86,7 +86,7 @@ def properties_include_boot_disk(values: InstanceTemplateValues) -> list[Failure
     rest("instanceTemplates", "properties.networkInterfaces"),
 )
 def properties_include_network_interface(values: InstanceTemplateValues) -> list[Failure]:
-    """Require a network interface, which Google requires when the template is created."""
+    """Require a network interface, as Google does."""
     properties = values.get("properties")
     if not isinstance(properties, dict) or properties.get("networkInterfaces") not in (None, []):
         return []
@@ -282,7 +282,7 @@ class InstanceTemplate(NamedResource):
     operation_timeout = 240.0
 
     def check_online(self, context: Context, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
-        """Check the place and, unless the template exists already, that what it is created from exists."""
+        """Check the place and, unless the template exists already, its sources."""
         location = self.location(inputs, {})
         checks = OnlineChecks(self._lookups, context, location.project, location.region)
         if not self.creates(olds, inputs):
@@ -295,7 +295,7 @@ class InstanceTemplate(NamedResource):
         return inputs is None or codec.uses_beta(self.type, inputs)
 
     def read(self, context: Context, resource_id: str, inputs: dict[str, Any] | None) -> State | None:
-        """Read as other resources; an imported template without beta properties gets the links of its later reads."""
+        """Read the template; an imported one without beta properties gets the links of its later reads."""
         state = super().read(context, resource_id, inputs)
         if state is None or inputs is not None or self.beta(minimal_inputs(self.type, state.properties)):
             return state

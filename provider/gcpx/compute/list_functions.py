@@ -1,4 +1,4 @@
-"""The functions that list templates, instances and regions: their arguments, their results, and how pages are merged."""
+"""The functions that list templates, instances and regions: arguments, results, and the merging of pages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gcpx.model.patterns import Form
 from gcpx.model.resource import Context
 
 _QUERY: Final = ("filter", "orderBy", "returnPartialSuccess", "includeAllScopes", "serviceProjectNumber", "view")
-"""Arguments that are query parameters of the same name; paging and field masks are handled here."""
+"""Arguments that are query parameters of the same name, besides paging and field masks."""
 _EMPTY_PAGE: Final = "NO_RESULTS_ON_PAGE"
 _LIST_FIELDS: Final = ("kind", "id", "selfLink", "nextPageToken", "warning")
 """Fields of a response in addition to its items."""
@@ -89,7 +89,7 @@ class ListFunction(InProjectFunction):
         )
 
     def fields(self, arguments: dict[str, Any]) -> str:
-        """Join `itemFields`, with the fields that every item has; empty for all fields."""
+        """Return `itemFields` as a mask, with the fields of every item; empty for all fields."""
         fields = arguments.get("itemFields")
         return ",".join(dict.fromkeys(("name", "selfLink", *fields))) if fields else ""
 
@@ -106,7 +106,7 @@ class ListFunction(InProjectFunction):
 
 
 class AggregatedListFunction(ListFunction):
-    """A function that calls an aggregated list method, whose items are grouped by scope.
+    """A function that calls an aggregated list method, with items grouped by scope.
 
     Attributes:
         collection: the name of the list of items in each scope, such as `instances`.
@@ -526,7 +526,7 @@ class ListRegions(ListFunction):
     path = "regions"
 
     def fields(self, arguments: dict[str, Any]) -> str:
-        """Join the fields of each item; with `omitQuotas`, every field except the quotas."""
+        """Return the mask of each item's fields; with `omitQuotas`, every field except the quotas."""
         if arguments.get("omitQuotas"):
             kept = [prop.wire for prop in object_type(Region).properties.values() if prop.wire != "quotas"]
             return super().fields({"itemFields": kept})

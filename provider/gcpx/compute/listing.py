@@ -1,4 +1,4 @@
-"""Lists of Compute resources: the query that all of them take, and what Pulumi's List finds with it."""
+"""Lists of Compute resources: their common query, and the items that Pulumi's List finds with it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ImportableResources:
         fields: the fields of each item to read, as a field mask such as `selfLink,name`.
         scope: `global`, `regions/R` or `zones/Z`; empty for all scopes.
         filter: a filter expression; None or empty for all items.
-        needs: which scopes must be on the list, as in `ListMethod`.
+        needs: the scopes that the list must include, as in `ListMethod`.
     """
 
     google: GoogleClient
@@ -40,7 +40,7 @@ class ImportableResources:
     def read_page(self, context: Context, token: str, size: int) -> tuple[list[dict[str, Any]], str]:
         """Read one page: its items (REST JSON), and the token of the next page, which is empty at the end.
 
-        `token` is empty for the first page; `size` is the most items that Google may put on the page.
+        `token` is empty for the first page; `size` is the maximum number of items on the page.
         """
         page = self._method.page(context, token, size)
         return self._items(page), page.get("nextPageToken", "")
@@ -63,7 +63,7 @@ class ImportableResources:
 
 @rule("filter and orderBy must have a form that list methods accept", rest("instances.list", "filter and orderBy"))
 def filter_and_order_can_be_parsed(values: dict[str, Any]) -> list[Failure]:
-    """Refuse, with the position of the error, what Google would refuse."""
+    """Refuse malformed filters and orders, with the position of the error."""
     from gcpx_filter import FilterError, check_order, parse  # noqa: PLC0415 - loads the grammar with the first list
 
     failures: list[Failure] = []

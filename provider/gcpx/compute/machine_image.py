@@ -36,11 +36,16 @@ _INSTANCE: Final = form(
 )
 
 
+_KEY_OF_DISK: Final = "The key that the disk is encrypted with."
+_STORAGE_BYTES: Final = "The storage that the disk uses in the image, in bytes."
+_STORAGE_STATUS: Final = "Whether `storageBytes` is final (`UP_TO_DATE`) or still changing (`UPDATING`)."
+
+
 @record
 class SourceDiskEncryptionKey(Record):
     """The encryption key of one disk of the source instance."""
 
-    disk_encryption_key: CustomerEncryptionKey = field("The key that the disk is encrypted with.")
+    disk_encryption_key: CustomerEncryptionKey = field(_KEY_OF_DISK)
     source_disk: str = field("The disk, such as `zones/us-east1-b/disks/data`, or its URL.", url="zones/disks")
 
 
@@ -70,11 +75,8 @@ class SavedDisk(Record):
     architecture: str = output_field("The processor architecture of the disk.", enum=("ARM64", "X86_64"))
     kind: str = output_field("Always `compute#savedDisk`.")
     source_disk: str = output_field("The URL of the disk that the image contains.", always=True)
-    storage_bytes: int = output_field("The storage that the disk uses in the image, in bytes.", int64=True)
-    storage_bytes_status: str = output_field(
-        "Whether `storageBytes` is final (`UP_TO_DATE`) or still changing (`UPDATING`).",
-        enum=("UPDATING", "UP_TO_DATE"),
-    )
+    storage_bytes: int = output_field(_STORAGE_BYTES, int64=True)
+    storage_bytes_status: str = output_field(_STORAGE_STATUS, enum=("UPDATING", "UP_TO_DATE"))
 
 
 @record
@@ -84,7 +86,7 @@ class SavedAttachedDisk(Record):
     auto_delete: bool = field("Whether the disk is deleted when its instance is deleted.")
     boot: bool = field("Whether it is the boot disk.")
     device_name: str = field("The disk's device name on the source instance.")
-    disk_encryption_key: CustomerEncryptionKey = field("The key that the disk is encrypted with.")
+    disk_encryption_key: CustomerEncryptionKey = field(_KEY_OF_DISK)
     disk_size_gb: int = field("The disk's size in GB (2^30 bytes).", int64=True)
     disk_type: str = output_field("The URL of the disk type.")
     guest_os_features: list[GuestOsFeature] = field("Features that the disk's operating system supports.")
@@ -94,11 +96,8 @@ class SavedAttachedDisk(Record):
     licenses: list[str] = output_field("URLs of the disk's licenses.")
     mode: str = field("How the disk was attached.", enum=("READ_ONLY", "READ_WRITE"))
     source: str = field("The URL of the disk.")
-    storage_bytes: int = output_field("The storage that the disk uses in the image, in bytes.", int64=True)
-    storage_bytes_status: str = output_field(
-        "Whether `storageBytes` is final (`UP_TO_DATE`) or still changing (`UPDATING`).",
-        enum=("UPDATING", "UP_TO_DATE"),
-    )
+    storage_bytes: int = output_field(_STORAGE_BYTES, int64=True)
+    storage_bytes_status: str = output_field(_STORAGE_STATUS, enum=("UPDATING", "UP_TO_DATE"))
     type: str = field("`SCRATCH` for a local SSD, otherwise `PERSISTENT`.", enum=("PERSISTENT", "SCRATCH"))
 
 
@@ -228,11 +227,11 @@ class MachineImage(NamedResource):
         return checks.run(inputs, [source] if self.creates(olds, inputs) else [])
 
     def parameters(self, inputs: dict[str, Any]) -> dict[str, Any]:
-        """Name the source instance, which Google takes from the query."""
+        """Return the source instance, which Google takes from the query."""
         return {"sourceInstance": inputs["sourceInstance"]}
 
     def update(self, context: Context, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> State:
-        """Set the labels, and keep those that other tools add."""
+        """Set the labels, and keep those of other tools."""
         before, wanted = (codec.to_body(self.type, inputs).get("labels", {}) for inputs in (old, new))
         if before != wanted:
             address = self._parse(resource_id)

@@ -1,4 +1,4 @@
-"""What Compute's resources that are found by name have in common, such as templates and machine images."""
+"""The base of Compute resources that are identified by name, such as templates and machine images."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import attrs
 from gcpx.compute.collection import Collection, has_created
 from gcpx.compute.insertion import EarlierInsertions, InsertionOfOne, deletion_command, inserted_name, orphan_warning
 from gcpx.compute.listing import ImportableResources
-from gcpx.compute.operations import Operation, Outcome, Wait, begun_at
+from gcpx.compute.operations import Operation, Outcome, Wait, requested_at
 from gcpx.compute.reference import NAME
 from gcpx.errors import RUN_AGAIN, ProviderError, UserError, safe_message
 from gcpx.gcp.client import GoogleClient
@@ -32,7 +32,7 @@ from gcpx.model.values import UNKNOWN
 
 @attrs.frozen
 class Address:
-    """Where a resource is.
+    """The address of a resource.
 
     Attributes:
         path: scope and collection, such as `global/machineImages`.
@@ -55,7 +55,7 @@ class Address:
 
 
 class NamedResource(InProject):
-    """Resources that are identified by a name in a collection, global or also regional.
+    """Resources that are identified by a name in a global or regional collection.
 
     Attributes:
         collection: the collection's name, such as `machineImages`.
@@ -77,7 +77,7 @@ class NamedResource(InProject):
         return "region" in self.type.inputs
 
     def unique_key(self, inputs: dict[str, Any]) -> Any:
-        """Return place and name, which two resources cannot share; None for a generated name."""
+        """Return place and name; None for a generated name."""
         return None if inputs.get(AUTONAMED) is True else self._address(inputs)
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
@@ -113,7 +113,7 @@ class NamedResource(InProject):
         return state
 
     def settle(self, context: Context, resource_id: str) -> None:
-        """Wait for what interrupted runs are still inserting."""
+        """Wait for the insertions of interrupted runs."""
         address = self._parse(resource_id)
         self._collection(address).settle(context, address.name)
 
@@ -128,11 +128,11 @@ class NamedResource(InProject):
         return self.state(address, found)
 
     def creates(self, olds: dict[str, Any], inputs: dict[str, Any]) -> bool:
-        """Return whether inputs create the resource, at first or as a replacement; `olds` are the last ones, or empty."""
+        """Return whether inputs create the resource or a replacement; `olds` are the last inputs, or empty."""
         return not olds or any(change.replaces for change in lifecycle.plan(self, olds, inputs, {}).changes)
 
     def identity(self, resource_id: str, outputs: dict[str, Any]) -> str:
-        """Return the whole path, for which an import may give a name alone."""
+        """Return the full path; an import may use the bare name."""
         del outputs
         try:
             return self._parse(resource_id).id
@@ -145,7 +145,7 @@ class NamedResource(InProject):
         self._collection(address).delete(context, address.name)
 
     def page(self, context: Context, query: dict[str, Any], token: str, size: int) -> Page:
-        """List the resources of a region, or those of all scopes."""
+        """List the resources of a region, or of all scopes."""
         scope = "" if self.is_regional else "global"
         resources = ImportableResources(
             google=self._google,
@@ -194,7 +194,7 @@ class NamedResource(InProject):
         raise InvalidId(self.token, resource_id, self.id_forms)
 
     def _warn_of_earlier(self, context: Context, collection: Collection, own: State) -> None:
-        """Warn of resources that earlier runs inserted and that no state has; `own` is the one that was just created."""
+        """Warn of resources that earlier runs inserted and that no state has; `own` is the newly created one."""
         if not context.autonamed:
             return
         for operation in self._earlier.of_resource(context, collection.operations, collection.scope):
@@ -234,7 +234,7 @@ class _Creation(InsertionOfOne):
 
     @property
     def content(self) -> list[Any]:
-        """Return collection and body; a generated name is left out, because every run generates another."""
+        """Return collection and body, without a generated name, because every run generates another."""
         hidden = {"name"} if self.context.autonamed else frozenset()
         return [self.collection.url, {key: value for key, value in self.body.items() if key not in hidden}]
 
@@ -250,15 +250,15 @@ class _Creation(InsertionOfOne):
         )
 
     def sent_earlier(self, request_id: str) -> Operation | None:
-        """Look for the request among those of earlier runs."""
+        """Look for the request among earlier runs' requests."""
         return self.earlier.requested(self.context, self.operations, self.scope, request_id)
 
     def exists(self) -> bool:
-        """Return whether a resource exists with a name that was not generated, and that others may use, too."""
+        """Return whether a resource exists with this name; false for a generated name, which others do not use."""
         return not self.context.autonamed and self.collection.get(self.context, self.address.name) is not None
 
     def explained(self, error: ApiError) -> ApiError:
-        """Say of a conflict what to do about the resource that has the name."""
+        """Explain in a conflict what to do about the resource with the name."""
         if not isinstance(error, Conflict):
             return error
         return error.with_hint(not_ours(self.context, self.address.id, "choose another name"))
@@ -278,7 +278,7 @@ class _Creation(InsertionOfOne):
         return bool(inserted_name(operation, self.address.name) != self.address.name)
 
     def was_known(self, operation: Operation) -> bool:
-        """Return whether the state has the numeric ID, or what this creation replaces."""
+        """Return whether the state or the replaced resource has the numeric ID."""
         target = operation.get("targetId")
         return target == self.context.prior.get("numericId") or self.context.is_replaced(target)
 
@@ -287,33 +287,33 @@ class _Creation(InsertionOfOne):
         return self.collection.id_of(inserted_name(operation, self.address.name))
 
     def owner(self, outcome: Outcome) -> Owner:
-        """Decide who owns what an operation has created: perhaps another resource of the state, or what this one replaces.
+        """Decide who owns an operation's result: possibly another resource of the state, or the replaced one.
 
-        If Google shows what had the name before, it does not show yet what the operation has created.
+        If Google still shows the former resource of the name, it does not show the operation's result yet.
         """
         context, operation = self.context, outcome.operation
         name, target = inserted_name(operation, self.address.name), str(operation.get("targetId"))
         if outcome.error is not None:
             return Owner.NOBODY
         if context.is_anothers(self.collection.id_of(name)):
-            return Owner.ENTRY
+            return Owner.OTHER_RESOURCE
         is_replaced = context.is_replaced(target) or (context.autonamed and context.is_replaced(name))
         live = self.collection.get(context, name)
         if live is not None and not has_created(operation, live):
             created = moment(live.get("creationTimestamp"))
-            if created is None or created >= begun_at(operation):
+            if created is None or created >= requested_at(operation):
                 return Owner.THEIRS
             live = None
 
         def made_by_us() -> bool:
-            # What is shown may be gone, too: a read may lag behind.
+            # The shown resource may be gone, too: a read may lag behind.
             return target not in self.operations.deleted_since(context, self.scope, operation)
 
         return owner(target if live else None, made_by_us, is_in_state=is_replaced or context.is_blocked)
 
     def unread(self, response: Mapping[str, Any]) -> State:
-        """Describe the resource by its inputs, and by the name and the number that the operation has."""
-        # Google writes the numeric ID as text. A value of another type is part of a malformed response.
+        """Describe the resource by its inputs, and by the name and the number in the operation."""
+        # Google writes the numeric ID as a string. A value of another type is part of a malformed response.
         named, target = self._named_by(response), response.get("targetId")
         number = target if isinstance(target, str) and target else None
         place = {"name": named.name, "project": named.project, "numericId": number}
@@ -330,5 +330,5 @@ class _Creation(InsertionOfOne):
         return self.resource.state(named, found)
 
     def _named_by(self, operation: Mapping[str, Any]) -> Address:
-        """Return the address that an operation shows: an earlier run may have generated another name."""
+        """Return the address in an operation: an earlier run may have generated another name."""
         return attrs.evolve(self.address, name=inserted_name(operation, self.address.name))

@@ -1,4 +1,4 @@
-"""Checks of instances against Google at preview: what their properties refer to, and a region's quotas."""
+"""Checks of instances against Google at preview: the resources in their properties, and a region's quotas."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def instance_checks(checks: OnlineChecks, properties: Mapping[str, Any], path: P
     """Yield the checks of machine type, disks, images, snapshots, networks and subnetworks.
 
     Args:
-        checks: the checks of the resource, which know its project and region.
+        checks: the checks of the resource, with its project and region.
         properties: instance properties from inputs, which may contain unknown values.
-        path: where the properties are in the inputs.
+        path: the place of the properties in the inputs.
     """
     yield partial(check_machine_type, checks, text(properties, "machineType"), (*path, "machineType"))
     for index, disk in elements(properties, "disks"):
@@ -85,7 +85,7 @@ def check_quotas(checks: OnlineChecks, machine_type: str, count: int, minimum: i
 
 
 def _available_quotas(checks: OnlineChecks) -> dict[str, float]:
-    """Return what is left of each quota of the region, by metric; empty if it cannot be determined."""
+    """Return the unused part of each quota of the region, by metric; empty if it cannot be determined."""
     region = checks.get(f"beta/projects/{checks.project}/regions/{checks.region}") or {}
     return {item.get("metric"): item.get("limit", 0) - item.get("usage", 0) for item in region.get("quotas", ())}
 

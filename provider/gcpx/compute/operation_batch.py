@@ -1,4 +1,4 @@
-"""Many requests that each start an operation: sent side by side, and waited for together by a few lists."""
+"""Sends many requests that start operations in parallel, and waits for all of them with a few lists."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _LONGEST_PAUSE: Final = 15.0
 
 @attrs.define
 class Started:
-    """A request that was sent, with its operation as it was last read.
+    """A sent request, with its operation as last read.
 
     Attributes:
-        what: what messages call the operation.
+        what: the name of the operation in messages.
         operation: the operation (REST JSON); empty if the request was not accepted.
-        error: why it did not succeed, if it did not.
-        was_missing: whether a list did not show it.
+        error: the error of the request or the operation, if it did not succeed.
+        was_missing: whether a list lacked it.
     """
 
     what: str
@@ -40,7 +40,7 @@ class Started:
 
     @classmethod
     def accepted(cls, what: str, operation: Operation) -> Self:
-        """Take Google's response to a request that it accepted."""
+        """Create the record from Google's response to an accepted request."""
         if not all(isinstance(operation.get(name), str) for name in ("name", "zone")):
             return cls(
                 what, operation, Unfinished(f"{what}: Google's response does not describe its operation", operation)
@@ -55,13 +55,13 @@ class Started:
         return self.error is not None or self.operation.get("status") == "DONE"
 
     def update(self, operation: Operation) -> None:
-        """Take the operation as it was just read; `operation` may lack fields that do not change."""
+        """Update the operation with a new read; `operation` may lack fields that do not change."""
         self.operation = {**self.operation, **operation}
         if self.operation.get("status") == "DONE" and self.operation.get("error"):
             self.error = from_operation(self.what, self.operation)
 
     def give_up(self, reason: str) -> None:
-        """Record that the result will not be known."""
+        """Record that the result will stay unknown."""
         self.error = Unfinished(f"{self.what}: {reason}", self.operation, "Run `pulumi refresh` to find out the result")
 
 
@@ -70,7 +70,7 @@ class OperationsWatch:
     """Reads operations in rounds until all of them have ended.
 
     Attributes:
-        deadline: when to stop waiting, in the time of the call's clock.
+        deadline: the end of the wait, by the call's clock.
     """
 
     operations: Operations
@@ -78,9 +78,9 @@ class OperationsWatch:
     deadline: float
 
     def rounds(self, pending: list[Started]) -> Iterator[int]:
-        """Read until all operations are settled, with growing pauses; yield after each round how many ended in it.
+        """Read until all operations are settled, with growing pauses; yield the number that ended after each round.
 
-        Those that have not ended when the user cancels or the time is up get an `Unfinished`.
+        Operations that are still running when the user cancels or the time is over get an `Unfinished`.
         """
         if not pending:
             return
@@ -107,7 +107,7 @@ class OperationsWatch:
         return bool(reason)
 
     def _read(self, pending: list[Started]) -> None:
-        """Read all pending operations once: by a list of each zone, and then one by one what the lists do not show."""
+        """Read all pending operations once: by a list of each zone, and one by one if a list does not show them."""
         zones: dict[str, list[Started]] = defaultdict(list)
         for item in pending:
             zones[scope_of(item.operation)].append(item)
@@ -126,7 +126,7 @@ class OperationsWatch:
             self._read_list(zone, unseen)
         except Exception as error:  # noqa: BLE001 - no failure of a list says anything about the operations
             return [] if self._may_pass(error) else list(unseen.values())
-        # A list may lag behind, so what it does not show is left for the next round once.
+        # A list may lag behind, so an operation that it lacks is left for the next round, once.
         missing = [item for item in unseen.values() if item.was_missing]
         for item in unseen.values():
             item.was_missing = True
@@ -135,7 +135,7 @@ class OperationsWatch:
     def _read_list(self, zone: str, unseen: dict[str, Started]) -> None:
         """Update the operations that a list shows, and remove them from `unseen`, which has them by name.
 
-        Reads as many pages as the operations can fill, and one more for those that others started.
+        Reads as many pages as the operations can fill, and one more for operations of others.
         """
         query = {"orderBy": "creationTimestamp desc"}
         path = f"{self.operations.path}/{zone}/operations"
@@ -178,8 +178,8 @@ class BatchRequest:
     """One request of a batch.
 
     Attributes:
-        request: the request, whose response is an operation.
-        what: what messages call the operation, such as `delete zones/us-east1-b/instances/web-1`.
+        request: the request, which returns an operation.
+        what: the name of the operation in messages, such as `delete zones/us-east1-b/instances/web-1`.
     """
 
     request: Request
@@ -195,9 +195,9 @@ class OperationBatch:
     """Requests of one kind, such as the deletions of many instances.
 
     Attributes:
-        operations: the operations of the project that the requests are sent to.
+        operations: the operations of the requests' project.
         timeout: seconds that all operations together may take if the user sets no custom timeout.
-        done: what messages count, such as `instances deleted`.
+        done: the counted results in messages, such as `instances deleted`.
     """
 
     operations: Operations
@@ -207,11 +207,11 @@ class OperationBatch:
     def run(self, context: Context, requests: Sequence[BatchRequest]) -> list[ProviderError | None]:
         """Send all requests, wait until their operations have ended, and show the progress.
 
-        After a cancellation, the remaining requests are not sent, and the started operations are not waited for.
+        After a cancellation, it sends no more requests, and does not wait for started operations.
 
         Returns:
-            For each request, None if its operation succeeded, or else why not: the `ApiError` of the response or of the
-            operation, CancelledError if the request was not sent, or `Unfinished` if the result is not known.
+            For each request, None if its operation succeeded, or else the `ApiError` of the response or of the operation,
+            CancelledError if the request was not sent, or `Unfinished` if the result is not known.
         """
         started = self._send_all(context, requests)
         watch = OperationsWatch(self.operations, context, context.end(self.timeout))

@@ -1,4 +1,4 @@
-"""Compute's operations: wait until one ends, read how it ended, and find the one that a request ID started."""
+"""Compute's operations: wait for an operation, read its result, and find the one that a request ID started."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from gcpx.compute.value_types import LocationStatusValues, OperationValues
 
 Operation: TypeAlias = "OperationValues"
-"""An operation as the API returns it (REST JSON), whose fields have the names that `getOperation` declares."""
+"""An operation as the API returns it (REST JSON), with the fields that `getOperation` declares."""
 
 
-def begun_at(operation: Operation) -> datetime:
-    """Return when an operation (REST JSON) was requested; raise MalformedResponse if it does not say."""
+def requested_at(operation: Operation) -> datetime:
+    """Return the time at which an operation (REST JSON) was requested; raise MalformedResponse if it is missing."""
     begun = moment(operation.get("insertTime"))
     if begun is None:
         raise MalformedResponse("Google's response does not say when an operation was begun")
@@ -39,10 +39,10 @@ def begun_at(operation: Operation) -> datetime:
 
 
 def kind_of(operation: Operation) -> str:
-    """Return what an operation (REST JSON) does, such as `insert` or `attachDisk`; empty if it does not say.
+    """Return the kind of an operation (REST JSON), such as `insert` or `attachDisk`; empty if it is missing.
 
-    This is the last part of its type, because some types begin with the collection: Google calls the insertion of a
-    template `compute.instanceTemplates.insert`, and its deletion `delete`.
+    This is the last part of its type, because some types begin with the collection: the insertion of a template has the
+    type `compute.instanceTemplates.insert`, and its deletion `delete`.
     """
     return str(operation.get("operationType", "")).rpartition(".")[2]
 
@@ -53,7 +53,7 @@ def is_insertion(operation: Operation) -> bool:
 
 
 def scope_of(operation: Operation) -> str:
-    """Tell where an operation is: `global`, `regions/R` or `zones/Z`."""
+    """Return the scope of an operation: `global`, `regions/R` or `zones/Z`."""
     if operation.get("zone"):
         return f"zones/{operation['zone'].rpartition('/')[2]}"
     return f"regions/{operation['region'].rpartition('/')[2]}" if operation.get("region") else "global"
@@ -74,13 +74,13 @@ class LocationStatus(Record):
 
 @attrs.frozen
 class Outcome:
-    """How an operation ended.
+    """The result of an operation.
 
     Attributes:
         operation: the operation (REST JSON) with status `DONE`.
-        error: why it failed; None if it succeeded.
-        per_location: the status of each location that a bulk creation used, as engine values of `LocationStatus`, by
-            name such as `zones/us-east1-b`.
+        error: its error; None if it succeeded.
+        per_location: the status of each location of a bulk creation, as engine values of `LocationStatus`, by name such
+            as `zones/us-east1-b`.
     """
 
     operation: Operation
@@ -89,19 +89,19 @@ class Outcome:
 
     @classmethod
     def of(cls, what: str, operation: Operation) -> Self:
-        """Read an operation that is done; raise MalformedResponse if what it says about instances is not valid."""
+        """Read an operation that is done; raise MalformedResponse if its numbers of instances are not valid."""
         error = from_operation(what, operation) if operation.get("error") else None
         return cls(operation, error, _per_location(operation))
 
     def result(self) -> Operation:
-        """Return the operation if it succeeded; raise its error if it failed."""
+        """Return the operation if it succeeded; otherwise raise its error."""
         if self.error is not None:
             raise self.error
         return self.operation
 
 
 def created_instances(per_location: Mapping[str, LocationStatusValues]) -> Counter[str]:
-    """Return how many instances a bulk creation has created and not deleted again, by the names of their zones.
+    """Return the numbers of instances that a bulk creation created and did not delete again, by zone name.
 
     Args:
         per_location: the status of each location, by name such as `zones/us-east1-b`.
@@ -129,12 +129,12 @@ def percentage(operation: Operation) -> str:
 
 @attrs.frozen
 class Wait:
-    """What to wait for, and for how long.
+    """The parameters of a wait for an operation.
 
     Attributes:
         what: the operation in messages, such as `insert global/instanceTemplates/web`.
-        timeout: seconds that the operation may take if the user sets no custom timeout.
-        describe: describes the progress of an operation (REST JSON) to the user.
+        timeout: the longest time of the operation in seconds, without a custom timeout.
+        describe: describes the progress of an operation (REST JSON) for the user.
     """
 
     what: str
@@ -143,20 +143,20 @@ class Wait:
 
 
 _LONG_POLL: Final = 5.0
-"""Seconds of one long poll, after which the progress is shown."""
+"""The length of a long poll in seconds, after which the progress is shown."""
 _FIRST_PAUSE: Final = 0.2
 _LONGEST_PAUSE: Final = 2.0
 _INSERTIONS: Final = frozenset({"attachDisk", "bulkInsert", "insert"})
 _DELETIONS: Final = frozenset({"deferredDelete", "delete", "preempted"})
-"""The kinds of operations after which their target may be gone."""
+"""The kinds of operations that may remove their target."""
 _A_FEW: Final = 16
-"""So many operations are waited for by a request for each of them; if there are more, lists show them."""
+"""The number of operations up to which each is polled alone; lists poll more."""
 _ROUND: Final = 0.1
-"""Seconds between two looks at the lists that show many operations, and between two of these lists."""
+"""Seconds between two checks of the shared lists, and between two of these lists."""
 FIELDS_OF_PROGRESS: Final = "name,status,error,httpErrorStatusCode,httpErrorMessage,warnings,progress,endTime,instancesBulkInsertOperationMetadata"
 """The fields of an operation that change."""
 _NO_LONG_POLL: Final = (404, 501)
-"""HTTP statuses by which a server says that it has no `wait` method."""
+"""HTTP statuses of servers without a `wait` method."""
 
 
 @attrs.frozen(kw_only=True)
@@ -181,15 +181,15 @@ class Operations:
         return cast("Operation", self.google.send(request, context))
 
     def outcome(self, context: Context, operation: Operation, wait: Wait) -> Outcome:
-        """Wait until an operation has ended, whether it succeeded or failed, and show its warnings.
+        """Wait for the end of an operation, whether it succeeds or fails, and show its warnings.
 
-        It is read with the API's `wait` method, which responds when the operation is done, and with `get` if the server
-        has no such method, or does not respond in time.
+        This uses the API's `wait` method, which responds when the operation is done, and `get` if the server has no such
+        method, or does not respond in time.
 
         Args:
             context: the engine's call, which shows the progress and the operation's warnings.
             operation: Google's response to the request that started it.
-            wait: what to call it, and how long to wait.
+            wait: its name in messages, and the time to wait.
 
         Raises:
             Unfinished: the user cancelled, the time is up, or the status cannot be read.
@@ -200,13 +200,13 @@ class Operations:
             return Outcome.of(wait.what, ended)
         except Unfinished as error:
             raise error.with_operation(operation) from error
-        except Exception as error:  # whatever went wrong, Google accepted the request
+        except Exception as error:  # despite any error, Google accepted the request
             raise Unfinished(safe_message(error, wait.what), operation, RUN_AGAIN) from error
         finally:
             self.ended(operation)
 
     def ended(self, operation: Operation) -> None:
-        """Note that an operation has ended: what was read of its target before that may be out of date."""
+        """Note that an operation has ended: earlier reads of its target may be out of date."""
         self.google.reads.changed(path_of(str(operation.get("targetLink", ""))))
 
     def _until_done(self, context: Context, operation: Operation, wait: Wait) -> Operation:
@@ -236,7 +236,7 @@ class Operations:
                     words = f"{wait.what}: the status of its operation could not be read: {error}"
                     raise Unfinished(words) from error
             except (CancelledError, OutOfTimeError):
-                pass  # the next try finds that the user cancelled, or that the time is up
+                pass  # the next try notices that the user cancelled, or that the time is over
             if operation.get("status") == "DONE":
                 return operation
             progress = wait.describe(operation)
@@ -251,9 +251,9 @@ class Operations:
     def _read_with_others(
         self, context: Context, operation: Operation, seconds: float, others: Callable[[], int]
     ) -> Operation:
-        """Read an operation again and again, by lists that many calls share, until it is done or a list lacks it.
+        """Poll an operation by lists that many calls share, until it is done or a list lacks it.
 
-        Returns it as it was last read, also if the time is up, the user cancels, or only a few calls still wait.
+        Returns it as last read, also if the time is over, the user cancels, or only a few calls still wait.
         """
         place, call = self._path_of_operations(operation), attrs.evolve(context, sharing=Sharing())
         query = {"orderBy": "creationTimestamp desc"}
@@ -271,10 +271,10 @@ class Operations:
             alone=lambda _: None,  # the caller reads it
             page=page,
             longest_age=_ROUND,
-            most_pages=others() // PAGE + 2,  # one more for the operations of others
+            most_pages=others() // PAGE + 2,  # one more, for the operations of others
         )
         rounds = context.tries(seconds, pause=_ROUND, longest=_ROUND)
-        next(rounds)  # it has just begun, or was just read
+        next(rounds)  # it has just started, or was just read
         for _ in rounds:
             if context.cancelled.is_set() or others() <= _A_FEW:
                 break
@@ -287,18 +287,18 @@ class Operations:
         return operation
 
     def path_of(self, operation: Operation) -> str:
-        """Return the path of requests for an operation; raise MalformedResponse if its name is no text."""
+        """Return the path of requests for an operation; raise MalformedResponse if its name is not a string."""
         name: object = operation.get("name")
         if not isinstance(name, str) or not name:
             raise MalformedResponse("Google's response has an operation without a name")
         return f"{self._path_of_operations(operation)}/{segment(name)}"
 
     def _path_of_operations(self, operation: Operation) -> str:
-        """Return the path of the list that has an operation."""
+        """Return the path of an operation's list."""
         return f"{self.path}/{scope_of(operation)}/operations"
 
     def _read(self, context: Context, path: str, long_poll: float) -> Operation:
-        """Read an operation once: for some seconds until it is done or, with 0 or after a timeout, as it is."""
+        """Read an operation once: wait some seconds until it is done or, with 0 or after a timeout, read it as it is."""
         if long_poll:
             wait = Request(
                 api=COMPUTE, method="POST", path=f"{path}/wait", patience=0.0, read_timeout=long_poll, only_reads=True
@@ -310,11 +310,11 @@ class Operations:
     def requested(self, context: Context, scope: str, request_id: str) -> Operation | None:
         """Find the insertion that a request ID started, unless it failed.
 
-        Whoever may change something in the project can give any request the ID of another one.
+        Anybody with write access to the project can give any request the ID of another one.
 
         Args:
             context: the engine's call.
-            scope: where the operation is: `global`, `regions/R` or `zones/Z`.
+            scope: the scope of the operation: `global`, `regions/R` or `zones/Z`.
             request_id: the `requestId` of the request.
         """
         items = self._listed(context, scope, f'clientOperationId = "{request_id}"')
@@ -322,17 +322,17 @@ class Operations:
         return next((item for item in started if not item.get("error")), None)
 
     def requested_if_known(self, context: Context, scope: str, request_id: str) -> Operation | None:
-        """Find an operation as `requested` does; None also if an error of Google leaves that open."""
+        """Find an operation as `requested` does; None also after an error of Google."""
         try:
             return self.requested(context, scope, request_id)
         except ApiError:
             return None
 
     def targets_of_group(self, context: Context, zones: Iterable[str], group: str) -> set[str]:
-        """Return the numeric IDs of what the operations that share a group ID have created, in zones by name.
+        """Return the numeric IDs of the resources that the operations of a group created in zones, given by name.
 
-        Failed operations are in the group, too. If a filter finds none at all, all operations are listed, because it is
-        not documented that Google filters by this field.
+        Failed operations are in the group, too. If the filter finds none at all, all operations are listed, because
+        Google does not document that it filters by this field.
         """
         zones = list(zones)
         for condition in (f'operationGroupId = "{group}"', ""):
@@ -342,45 +342,45 @@ class Operations:
                 return {str(item.get("targetId")) for item in found if not item.get("error")}
         return set()
 
-    def begun_by_requests(
+    def insertions_by_request_id(
         self, context: Context, scope: str, beginning: str, patience: float = PATIENCE
     ) -> list[Operation]:
-        """List the insertions whose request IDs begin with given digits and hyphens, unless they left nothing.
+        """List the insertions with this beginning of their request IDs, unless they left nothing.
 
         Args:
             context: the engine's call.
-            scope: where the operations are, as in `requested`.
-            beginning: the beginning of their request IDs.
-            patience: that of `ListMethod`.
+            scope: the scope of the operations, as in `requested`.
+            beginning: the beginning of the request IDs: digits and hyphens.
+            patience: as in `ListMethod`.
         """
         items = self._listed(context, scope, f"clientOperationId eq {beginning}.*", patience)
         begun = (item for item in items if str(item.get("clientOperationId", "")).startswith(beginning))
         return [item for item in begun if is_insertion(item) and not left_nothing(item)]
 
-    def were_begun_in_turn(
+    def happened_in_turn(
         self, context: Context, scope: str, operation: Operation, kinds: Iterable[str], beginning: str = ""
     ) -> bool:
-        """Return whether operations of some kinds were begun on the same target after another one, in the order given.
+        """Return whether operations of these kinds started on the same target, in this order, after another operation.
 
-        False also if Google refuses to list the operations.
+        It is also false if Google refuses to list the operations.
 
         Args:
             context: the engine's call.
-            scope: where the operations are, as in `requested`.
+            scope: the scope of the operations, as in `requested`.
             operation: the other operation (REST JSON).
-            kinds: some of those of `kind_of`, such as `detachDisk`.
-            beginning: that of their request IDs; empty for operations of any request.
+            kinds: values of `kind_of`, such as `detachDisk`.
+            beginning: the beginning of their request IDs; empty for operations of any request.
         """
         try:
             later = [
-                (begun_at(item), kind_of(item))
-                for item in self.begun_since(context, scope, operation)
+                (requested_at(item), kind_of(item))
+                for item in self.requested_since(context, scope, operation)
                 if item.get("targetId") == operation.get("targetId")
                 and str(item.get("clientOperationId", "")).startswith(beginning)
             ]
         except PermissionDenied:
             return False
-        later = [(begun, kind) for begun, kind in later if begun > begun_at(operation)]
+        later = [(begun, kind) for begun, kind in later if begun > requested_at(operation)]
         for wanted in kinds:
             times = [begun for begun, kind in later if kind == wanted]
             if not times:
@@ -389,52 +389,51 @@ class Operations:
         return True
 
     def deleted_since(self, context: Context, scope: str, operation: Operation) -> set[str]:
-        """Return the IDs of what was deleted in a scope since an operation was begun, as `changed_since` does."""
+        """Return the IDs of resources deleted in a scope since an operation started, as `changed_since` does."""
         return self.changed_since(context, scope, operation, _DELETIONS)
 
     def changed_since(
         self, context: Context, scope: str, operation: Operation, kinds: Collection[str], beginning: str = ""
     ) -> set[str]:
-        """Return the target IDs of operations of some kinds that were begun no earlier than a given one.
+        """Return the target IDs of operations of these kinds that started no earlier than a given one.
 
-        It is empty if the operations cannot be listed. With a `beginning`, only operations count whose request IDs
-        begin with it. The other arguments are those of `were_begun_in_turn`.
+        It is empty if the operations cannot be listed. With a `beginning`, only operations with this beginning of their
+        request IDs count. The other arguments are those of `happened_in_turn`.
         """
         try:
             return {
                 str(item.get("targetId"))
-                for item in self.begun_since(context, scope, operation)
+                for item in self.requested_since(context, scope, operation)
                 if kind_of(item) in kinds and str(item.get("clientOperationId", "")).startswith(beginning)
             }
         except ApiError:
             return set()
 
-    def begun_since(self, context: Context, scope: str, operation: Operation) -> Iterator[Operation]:
-        """Yield the operations that were begun no earlier than a given one, newest first, without those that failed.
+    def requested_since(self, context: Context, scope: str, operation: Operation) -> Iterator[Operation]:
+        """Yield the operations that started no earlier than a given one, newest first, without failed ones.
 
-        No filter is sent, because Google's types of operations vary; older pages are not read, if the newest come first.
+        It sends no filter, because Google's types of operations vary, and skips older pages if the newest come first.
 
         Args:
             context: the engine's call.
-            scope: where the operations are, as in `requested`.
+            scope: the scope of the operations, as in `requested`.
             operation: the other operation (REST JSON).
         """
-        begun, query = begun_at(operation), {"orderBy": "creationTimestamp desc"}
+        begun, query = requested_at(operation), {"orderBy": "creationTimestamp desc"}
         seen: list[datetime] = []
         for page in ListMethod(google=self.google, path=f"{self.path}/{scope}/operations", query=query).pages(context):
             items = _on_page(page)
-            since = [item for item in items if begun_at(item) >= begun]
+            since = [item for item in items if requested_at(item) >= begun]
             yield from (item for item in since if not item.get("error"))
-            seen += map(begun_at, items)
+            seen += map(requested_at, items)
             are_in_order = seen == sorted(seen, reverse=True) and seen[:1] > seen[-1:]
             if not since and are_in_order:
                 return
 
     def _listed(self, context: Context, scope: str, condition: str, patience: float = PATIENCE) -> list[Operation]:
-        """List the operations in a scope that fit a filter, or all of them if Google does not know the filter.
+        """List the operations in a scope that match a filter, or all of them if Google does not support the filter.
 
-        It is not documented by which fields Google filters operations, so callers check what they get. `patience` is
-        that of `ListMethod`.
+        Google does not document the fields of filters, so callers check the results. `patience` is as in `ListMethod`.
         """
         path = f"{self.path}/{scope}/operations"
 
@@ -455,13 +454,13 @@ def _on_page(page: Mapping[str, object]) -> list[Operation]:
 
 
 def left_nothing(insertion: Operation) -> bool:
-    """Return whether an insertion failed; a bulk creation that failed may have left instances."""
+    """Return whether an insertion failed; a failed bulk creation may have left instances."""
     if not insertion.get("error"):
         return False
     return not created_instances(Outcome.of("insert", insertion).per_location).total()
 
 
 def warn_of(context: Context, what: str, operation: Operation) -> None:
-    """Show the warnings of an operation (REST JSON), which messages call `what`."""
+    """Show the warnings of an operation (REST JSON), with its name `what`."""
     for warning in operation.get("warnings", ()):
         context.warn(f"{what}: {warning.get('message') or warning.get('code')}")

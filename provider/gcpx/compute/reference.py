@@ -1,4 +1,4 @@
-"""What the declarations of Compute resources refer to: Google's documentation, and the form of names."""
+"""Shared parts of Compute declarations: links to Google's documentation, and the form of names."""
 
 from __future__ import annotations
 

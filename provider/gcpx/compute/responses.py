@@ -1,4 +1,4 @@
-"""What Google's responses have in common, as outputs of functions: warnings, and what identifies an object."""
+"""The common parts of Google's responses, as outputs of functions: warnings, and an object's identity."""
 
 from __future__ import annotations
 

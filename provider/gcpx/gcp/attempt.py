@@ -1,4 +1,4 @@
-"""One attempt to send a request: the wait for it ends with a cancellation, or when its time is over."""
+"""One attempt to send a request; a cancellation or the end of its time ends the wait for it."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from gcpx.model.resource import NOTICED_WITHIN, Context
 from gcpx.threads import Threads
 
 _LOOK: Final = NOTICED_WITHIN / 2
-"""Seconds between two looks for a cancellation. The rest of the time is for the caller, to hand over what it has."""
+"""Seconds between two checks for a cancellation, which leave the caller time to return its partial state."""
 _ALLOWANCE: Final = 0.2
-"""Seconds beyond the limit, because the time-outs of the HTTP client say more about what they waited for."""
+"""Seconds beyond the limit, because the time-outs of the HTTP client have better messages."""
 
 
 @attrs.frozen
@@ -43,7 +43,7 @@ _Outcomes = queue.SimpleQueue[Response | BaseException]
 
 
 class Sender(Protocol):
-    """What sends requests: a `Transport`."""
+    """Sends requests: a `Transport`."""
 
     def send(self, attempt: Attempt) -> Response:
         """Send the request of an attempt, after `Attempt.begin`."""
@@ -54,10 +54,10 @@ class Attempt:
     """One attempt to send a request, in a thread of its own.
 
     Attributes:
-        step: the seconds that each step may take: connecting, sending, waiting for a free connection.
+        step: the longest time of each step, in seconds: connecting, sending, waiting for a free connection.
         read: the seconds to wait for the response.
-        renew_token: whether a new access token is needed, as Google has refused the last one.
-        threads: what sends it.
+        renew_token: whether a new access token is needed, because Google refused the last one.
+        threads: the threads that send it.
         is_sent: whether the request was sent, or may have been.
     """
 
@@ -72,14 +72,14 @@ class Attempt:
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
 
     def begin(self) -> None:
-        """Note that the request is sent now; raises CancelledError if nobody waits for the attempt any more."""
+        """Note that the request is being sent; raises CancelledError if nobody waits for the attempt any more."""
         with self._lock:
             if self._abandoned:
                 raise CancelledError.before(self.request.description)
             self.is_sent = True
 
     def response(self, sender: Sender) -> Response:
-        """Let a sender send the request, and return the response.
+        """Send the request with a sender, and return the response.
 
         Raises:
             CancelledError: the user cancelled before the request was sent, or it only reads.
@@ -118,7 +118,7 @@ class Attempt:
             outcomes.put(error)
 
     def _abandon(self) -> Exception:
-        """Leave the work to itself, and return what the attempt raises."""
+        """Abandon the work, and return the exception of the attempt."""
         with self._lock:
             self._abandoned = True
         what = self.request.description

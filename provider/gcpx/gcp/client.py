@@ -1,4 +1,4 @@
-"""The client of Google's REST APIs: what resources and functions send their requests with."""
+"""The client of Google's REST APIs, through which resources and functions send their requests."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ class GoogleClient:
     Attributes:
         backoff: seconds before the first retry; see `gcpx.gcp.retries`.
         clock: gives the time in seconds, from any starting point.
-        reads: the reads that may be answered together.
+        reads: the reads that one request may answer together.
     """
 
     settings: Settings
     backoff: float = 0.5
     clock: Callable[[], float] = time.monotonic
     _connections: Connections | None = attrs.field(default=None, repr=False)
-    """What sends the requests, those for tokens included; without it, gcpx's own connections."""
+    """Sends all requests, including those for tokens; None for gcpx's own connections."""
     reads: SharedReads = attrs.field(
         default=attrs.Factory(lambda self: SharedReads(self.clock), takes_self=True), init=False, repr=False
     )
@@ -63,7 +63,7 @@ class GoogleClient:
 
     @property
     def transport(self) -> Transport:
-        """What carries the requests; the first one makes it, because a preview sends none and needs no HTTP."""
+        """The transport. The first request creates it: a preview sends none, and so needs no HTTP library."""
         from gcpx.gcp.connections import Connections  # noqa: PLC0415 - loads the HTTP library
         from gcpx.gcp.transport import Transport  # noqa: PLC0415 - as above
 
@@ -75,15 +75,15 @@ class GoogleClient:
     def send(self, request: Request, context: Context) -> dict[str, Any]:
         """Send a request, with retries where they are safe, and return the JSON object of the response.
 
-        `context` shows progress before every retry. Its cancellation and its time limit end all waits.
+        `context` reports progress before every retry. Its cancellation and its time limit end all waits.
 
         Raises:
             ApiError: an error response, or no response.
             UserError: the request cannot be encoded, or the credentials cannot be used.
             CancelledError: the user cancelled, and the request changed nothing.
-            OutOfTimeError: the custom timeout was over before the request was sent.
-            Unfinished: a request that changes something may have been carried out: the user cancelled while it was
-                under way, or its response was lost for good, or cannot be read.
+            OutOfTimeError: the custom timeout passed before the request was sent.
+            Unfinished: Google may have carried out a change: the user cancelled while the request was under way,
+                or its response was lost for good, or cannot be read.
         """
         with self._lock:
             budget = self._budgets.setdefault(request.api, RateBudget(self.clock))
@@ -95,7 +95,7 @@ class GoogleClient:
             done = self._send_until_answered(request, context, retries)
         except (NotFound, Conflict, PreconditionFailed) as error:
             error.is_repeated = retries.lost is not None
-            raise  # these show what an earlier attempt has done
+            raise  # these errors show the effect of an earlier attempt
         except Unfinished:
             raise
         except Exception as error:
@@ -120,19 +120,19 @@ class GoogleClient:
                 with retries.turn() as sent:
                     return self._send_once(request, context, retries, sent, renew_token=renew_token)
             except Unauthenticated as error:
-                # Google may refuse a token before it expires; without a status, no token could be obtained at all.
+                # Google may refuse a token before it expires; without a status, there is no token at all.
                 if renew_token or error.status is None or self.settings.emulator_host:
                     raise
                 if retries.lost is not None and not request.idempotent:
-                    raise  # not Google has refused the token, but something on the way back
+                    raise  # Google accepted the token: the response got lost on the way back
                 renew_token = True
             except RetryableError as failure:
                 retries.wait_or_raise(failure)
 
     def _done_before(self, request: Request, lost: ApiError) -> dict[str, Any] | None:
-        """Return the response of an earlier attempt, whose error was `lost`, if that is known.
+        """Return the response of an earlier attempt, which ended with the error `lost`, if it can be found out.
 
-        If that cannot be found out, raises RetryableError if it may be later, and otherwise the error of the attempt.
+        Otherwise raises RetryableError if a later try may find it out, or else the error of the attempt.
         """
         try:
             done = request.done()
@@ -148,7 +148,7 @@ class GoogleClient:
     ) -> dict[str, Any]:
         """Send a request, and note if Google may have carried it out although there is no result.
 
-        It may take as long as the provider's `requestTimeout`, but not longer than the call's limit.
+        The provider's `requestTimeout` and the call's time limit bound its time.
         """
         given, left = self.settings.timeout_seconds, max(0.001, context.seconds_left(reading=request.only_reads))
         read = min(request.read_timeout or given, left)
@@ -158,7 +158,7 @@ class GoogleClient:
             response = attempt.response(self.transport)
             return self._result(request, response, retries.budget, sent)
         except Interrupted:
-            raise  # it says itself what became of the request
+            raise  # the error says itself what became of the request
         except Exception as error:
             lost = _loss(attempt, response, error)
             if lost is None:
@@ -169,7 +169,7 @@ class GoogleClient:
             raise lost from error
 
     def _result(self, request: Request, response: Response, budget: RateBudget, sent: float) -> dict[str, Any]:
-        """Return the JSON object of a response, and record in the budget of its API what it says about the rate."""
+        """Return the JSON object of a response, and record in the API's budget whether it was rate-limited."""
         error = None if response.status in _OK else self._refusal(request, response)
         if isinstance(error, RateLimited):
             budget.refused(sent, retry_after(response.headers))
@@ -183,7 +183,7 @@ class GoogleClient:
         return response.body
 
     def _refusal(self, request: Request, response: Response) -> ApiError:
-        """Return the error of a response; for a missing permission, name it, the resource and the caller."""
+        """Return the error of a response; about a missing permission, it names permission, resource and caller."""
         from gcpx.gcp.permissions import explain_denial  # noqa: PLC0415 - a table that only refusals need
 
         error = from_response(request.description, response.status, response.body)
@@ -197,24 +197,24 @@ class GoogleClient:
 
 
 def _last(error: Exception, lost: ApiError) -> ApiError:
-    """Return the error that tells about a request, of which an attempt is lost, and which ended with any error."""
+    """Return the error to report for a request with a lost attempt that ended with another error."""
     if isinstance(error, ApiError):
         return error
-    # That the user has cancelled before another attempt says nothing about the one that is lost.
+    # A cancellation before another attempt says nothing about the lost one.
     if isinstance(error, CancelledError):
         return lost
     return lost.with_hint(f"Sent again, it failed: {safe_message(error)}")
 
 
 def _loss(attempt: Attempt, response: Response | None, error: Exception) -> ApiError | None:
-    """Return the error of an attempt that Google may have carried out; None if it has not, or if it only reads.
+    """Return the error of an attempt that Google may have carried out; None if it did not, or the request only reads.
 
-    Google has not carried it out if it says so. After anything else that goes wrong once the request was sent, what it
-    may have created must not be forgotten.
+    A refusal by Google proves that it did not carry out the request. After any other failure of a sent request, gcpx
+    must not forget what the request may have created.
     """
     request = attempt.request
     failure = error.error if isinstance(error, RetryableError) else error
-    # What the user has to correct, such as the proxy of the environment, is found before the request is sent.
+    # Errors that the user has to correct, such as a wrong proxy, are found before the request is sent.
     is_unsent = not attempt.is_sent or isinstance(error, UserError)
     is_unsent = is_unsent or (isinstance(error, RetryableError) and error.unsent)
     if request.only_reads or is_unsent or (response is not None and is_refusal(response.status, response.body)):

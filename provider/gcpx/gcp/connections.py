@@ -1,4 +1,4 @@
-"""The HTTP connections of the plugin, and why a request got no response."""
+"""The HTTP connections of the plugin, and explanations of requests without a response."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from gcpx_http.connections import Received, UnusableEnvironmentError
 from gcpx_http.hosts import is_loopback, is_nearby
 
 CONNECTION_EXCEPTIONS: Final = (httpx.HTTPError, httpx.InvalidURL, UnicodeError)
-"""What a request raises when it gets no response."""
+"""The exceptions of requests without a response."""
 
 
 def connection_error(error: Exception, method: str, url: str, *, emulated: bool) -> NoResponse:
@@ -52,7 +52,7 @@ def _host(url: str) -> str:
 
 
 def _obstacle(error: Exception) -> str:
-    """Say what makes it impossible to send the request, however often it is tried; empty if nothing does."""
+    """Say what prevents every attempt to send the request; empty if nothing does."""
     if isinstance(error, httpx.UnsupportedProtocol):
         return "its address must begin with https:// or http://"
     if isinstance(error, httpx.InvalidURL):
@@ -83,7 +83,7 @@ def _missing_server(url: str, *, emulated: bool) -> str:
 
 
 _MALFORMED: Final = re.compile("illegal|bad |too long|conflicting|multiple|invalid|not valid")
-"""How httpx says that a response is not valid HTTP; other violations of the protocol are lost connections."""
+"""httpx's words for a response that is not valid HTTP; other protocol errors are lost connections."""
 _TIMEOUTS: Final[dict[type[Exception], str]] = {
     httpx.ConnectTimeout: "connecting timed out",
     httpx.ReadTimeout: "waiting for the response timed out",
@@ -134,7 +134,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         current = current.__cause__ or current.__context__
 
 
-logging.getLogger("httpx").setLevel(logging.WARNING)  # at lower levels it logs whole URLs, including tokens
+logging.getLogger("httpx").setLevel(logging.WARNING)  # at lower levels, it logs whole URLs, including tokens
 
 
 class Connections(connections.Connections):
@@ -142,14 +142,14 @@ class Connections(connections.Connections):
 
     Args:
         clock: gives the time in seconds, from any starting point.
-        nearby: what carries requests to nearby hosts over plain http; httpx's own transport by default.
+        nearby: the transport of plain http requests to nearby hosts; httpx's own by default.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, nearby: httpx.BaseTransport | None = None) -> None:
         super().__init__(clock, nearby, at_once=MOST_AT_ONCE)
 
     def exchange(self, *given: Any, **more: Any) -> Received:
-        """Send a request, and read its response; UserError is raised for an environment that cannot be used."""
+        """Send a request, and read its response; raises UserError for an unusable environment."""
         try:
             return super().exchange(*given, **more)
         except UnusableEnvironmentError as error:

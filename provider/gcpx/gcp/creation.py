@@ -1,6 +1,6 @@
-"""Creates a resource once, and keeps what Google may have created: given what to send, and how to find what it created.
+"""Creates a resource exactly once, and keeps track of resources that Google may have created.
 
-Who owns something that exists already is decided by `gcpx.model.ownership`.
+`gcpx.model.ownership` decides who owns an existing resource.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _JUST_DELETED: Final = (
 
 @attrs.frozen
 class Made:
-    """What the request of a creation has made.
+    """The result of a creation's request.
 
     Attributes:
-        response: Google's JSON about it: the resource, or the operation that created it.
-        earlier: whether an earlier run may have made it.
+        response: Google's JSON: the resource, or the operation that created it.
+        earlier: whether an earlier run may have created it.
     """
 
     response: Mapping[str, Any]
@@ -36,7 +36,7 @@ class Made:
 
 
 class Creation(abc.ABC):
-    """The creation of one resource. Subclasses say what to send, and how to find what it created.
+    """The creation of one resource. Subclasses define the request, and how to find the resource that it created.
 
     Attributes:
         context: the engine's call.
@@ -46,7 +46,7 @@ class Creation(abc.ABC):
 
     @abc.abstractmethod
     def once(self) -> Made:
-        """Create the resource, unless an earlier run has.
+        """Create the resource, unless an earlier run created it.
 
         Raises:
             Unfinished: Google accepted the request, or may have, and its result is not known.
@@ -55,14 +55,14 @@ class Creation(abc.ABC):
 
     @abc.abstractmethod
     def unread(self, response: Mapping[str, Any]) -> State:
-        """Describe the resource without reading it, by the response of `Made` or, if that is lost, by its operation."""
+        """Describe the resource without reading it, from the response in `Made` or, if lost, from its operation."""
 
     @abc.abstractmethod
     def read(self, made: Mapping[str, Any]) -> State:
-        """Read what was created, by the response of `Made`; raise ProviderError if Google does not show it."""
+        """Read the created resource, given the response in `Made`; raise ProviderError if Google does not show it."""
 
     def run(self) -> State:
-        """Create the resource, and read it; raise what `keeping_state` raises."""
+        """Create the resource, and read it; raises the same as `keeping_state`."""
         with keeping_state(self.context, self.unread) as progress:
             made = self.once()
             progress.created(made.response)
@@ -70,7 +70,7 @@ class Creation(abc.ABC):
 
 
 def taken_over(resource_id: str) -> str:
-    """Return the message that what exists after a lost response is taken over, as Google does not show its creator."""
+    """Return the warning that an existing resource is taken over after a lost response, without proof of its origin."""
     return (
         f"{resource_id} is taken over: the response to the request that creates it was lost, it did not exist before "
         "the request, and it is as requested. Google does not show who created it"
@@ -79,10 +79,10 @@ def taken_over(resource_id: str) -> str:
 
 @contextmanager
 def keeping_lost() -> Iterator[None]:
-    """Raise Unfinished if an attempt of the request that creates is lost, and Google refuses the repetition.
+    """Raise Unfinished if the response of a creating request was lost, and Google refuses its repetition.
 
-    What the request names may have been deleted meanwhile, or a policy may forbid it now: this says nothing about what
-    the lost attempt has created. Only a conflict may, which callers handle.
+    The refusal says nothing about the lost attempt: meanwhile, a resource that the request names may have been deleted,
+    or a policy may forbid the creation. Only a conflict is evidence, which callers handle.
     """
     try:
         yield
@@ -94,9 +94,9 @@ def keeping_lost() -> Iterator[None]:
 
 
 class CreationByName(Creation):
-    """A creation under a name that the program gives, by an API without request IDs.
+    """The creation of a resource with a name from the program, by an API without request IDs.
 
-    Nothing shows who created what exists. So it is refused, unless a repeated request of this creation may have.
+    Nothing shows who created an existing resource. So the creation fails, unless a lost attempt may have created it.
     """
 
     @abc.abstractmethod
@@ -108,10 +108,10 @@ class CreationByName(Creation):
         """Return whether the resource exists."""
 
     def is_as_written(self) -> bool:
-        """Return whether what exists is as the request writes it, or cannot be read yet.
+        """Return whether the existing resource equals the request, or cannot be read yet.
 
-        It is asked if a repeated request finds that the resource exists. If nothing tells, an earlier attempt may not
-        have created it.
+        It is called if a repeated request finds that the resource exists. Without evidence, an earlier attempt does not
+        count as its creator.
         """
         return False
 
@@ -123,14 +123,14 @@ class CreationByName(Creation):
             with keeping_lost():
                 return Made(self.send())
         except Conflict as error:
-            # It was not there before. If it is as this request writes it, an attempt without a response has created it.
+            # It did not exist before. If it equals this request, the lost attempt created it.
             if not (error.is_repeated and self._has_written(error)):
                 raise self._not_ours() from error
             self.context.inform(taken_over(self.unread({}).id))
             return Made({})
 
     def _has_written(self, conflict: Conflict) -> bool:
-        """Return whether a lost attempt has created what exists; raise Unfinished if it cannot be read."""
+        """Return whether a lost attempt created the existing resource; raise Unfinished if it cannot be read."""
         try:
             return self.is_as_written()
         except Exception as error:
@@ -144,11 +144,11 @@ class CreationByName(Creation):
 
 @attrs.define
 class CreationProgress:
-    """How far a creation has got.
+    """The progress of a creation.
 
     Attributes:
         context: the engine's call.
-        describe: describes the resource without reading it, by Google's operation (REST JSON); `{}` without one.
+        describe: describes the resource without reading it, from Google's operation (REST JSON), `{}` without one.
     """
 
     context: Context
@@ -157,11 +157,11 @@ class CreationProgress:
     _outcome: object = attrs.field(default="", init=False)
 
     def created(self, response: Mapping[str, Any], outcome: object = "it was created") -> None:
-        """Record that the resource exists; `outcome` is what messages say about its creation."""
+        """Record that the resource exists; `outcome` describes its creation in messages."""
         self._response, self._outcome = response, outcome
 
     def partial(self, error: Exception) -> PartialError | None:
-        """Return what is kept in state after an error; None if nothing was created."""
+        """Return the state to keep after an error; None if nothing was created."""
         if self._response is not None:
             state = self.describe(self._response)
             words = f"{state.id}: {without_stop(str(self._outcome))}, but it could not be read: {safe_message(error)}"
@@ -180,9 +180,9 @@ class CreationProgress:
 def keeping_state(context: Context, describe: Callable[[Any], State]) -> Iterator[CreationProgress]:
     """Raise `PartialError` for each error after which the resource exists, or may exist.
 
-    Before `CreationProgress.created` is called, these are `Unfinished` (Google accepted the request, and its result is
-    unknown) and unexpected errors after a request was sent. Afterwards it is every error. Other errors are raised as
-    they are: nothing was created.
+    Before the call of `CreationProgress.created`, these are `Unfinished` (Google accepted the request, and its result
+    is unknown) and unexpected errors after a request was sent; afterwards, they are all errors. Other errors are
+    raised unchanged: nothing was created.
     """
     progress = CreationProgress(context, describe)
     try:

@@ -27,7 +27,7 @@ from gcpx_http.hosts import is_protected
 
 _OAUTH_CODE: Final = re.compile(r"[a-z_]{1,40}")
 _CODE_IN_TEXT: Final = re.compile(r"Error code ([a-z_]+)(?=$|:| - )")
-"""How google-auth's `OAuthError` begins."""
+"""The beginning of google-auth's `OAuthError` texts."""
 _OAUTH_CODES: Final = {
     "invalid_grant": "so the key or the refresh token has expired, was revoked, or belongs to another account",
     "invalid_client": "so the OAuth client of the credentials is unknown",
@@ -35,14 +35,14 @@ _OAUTH_CODES: Final = {
     "unauthorized_client": "so the account is not allowed to request these scopes",
     "access_denied": "so the account is not allowed to do this",
 }
-"""What the errors of a token server mean, by OAuth 2.0's code."""
+"""The meaning of a token server's errors, by OAuth 2.0 code."""
 _OK: Final = 200
 _REFUSALS: Final = frozenset({403, 404})
 _CLOUD_PLATFORM: Final = "https://www.googleapis.com/auth/cloud-platform"
 
 
 _MOST_SKEW: Final = 300.0
-"""Seconds by which a clock may be wrong; Google accepts signatures of the last five minutes."""
+"""The tolerated error of a clock, in seconds; Google accepts signatures of the last five minutes."""
 _TRANSIENT_STATUSES: Final = frozenset({408, 429, 500, 502, 503, 504})
 
 
@@ -66,10 +66,10 @@ class _Response(google.auth.transport.Response):  # type: ignore[misc]
 
 
 class _Request(google.auth.transport.Request):  # type: ignore[misc]
-    """google-auth's own requests, sent through our connections, with the same proxies and certificates.
+    """google-auth's own requests, sent through gcpx's connections, with the same proxies and certificates.
 
     Attributes:
-        received: the last response; None before it.
+        received: the last response; None before the first one.
     """
 
     def __init__(self, connections: Connections, timeout: float) -> None:
@@ -92,7 +92,7 @@ class _Request(google.auth.transport.Request):  # type: ignore[misc]
 
 
 class _TokenRequest(_Request):
-    """A request for a token; a failure that may pass ends it, so that the call retries and can be cancelled."""
+    """A request for a token, without google-auth's retries: the call itself retries, and can be cancelled."""
 
     def __call__(self, url: str, *given: Any, **more: Any) -> _Response:
         try:
@@ -108,10 +108,10 @@ class _TokenRequest(_Request):
 
 @attrs.define
 class Credentials:
-    """The access tokens of one configuration: one for each set of scopes, refreshed before it expires.
+    """The access tokens of one configuration, one for each set of scopes, refreshed before they expire.
 
     Attributes:
-        now: gives the time in seconds since 1970, which is compared with that of a token server.
+        now: gives the time in seconds since 1970, for comparison with a token server's clock.
     """
 
     settings: Settings
@@ -148,7 +148,7 @@ class Credentials:
 
     @property
     def principal(self) -> str | None:
-        """The e-mail address of the account that calls are made as; None if it is not known."""
+        """The e-mail address of the account that makes the calls; None if it is not known."""
         if self.settings.impersonate_service_account:
             return self.settings.impersonate_service_account
         emails = (getattr(found, "service_account_email", None) for found in list(self._by_scopes.values()))
@@ -169,7 +169,7 @@ class Credentials:
         credentials.apply(headers)
 
     def _explain(self, error: Exception, received: Received | None) -> str:
-        """Say what went wrong, without the text of the error, which may quote keys and tokens."""
+        """Explain an error without its text, which may quote keys and tokens."""
         code = _oauth_code(error)
         if code:
             skew = self._skew(received) if code == "invalid_grant" else ""
@@ -192,7 +192,7 @@ class Credentials:
         )
 
     def _skew(self, received: Received | None) -> str:
-        """Say that this machine's clock is wrong, if the token server's time says so."""
+        """Say that this machine's clock is wrong, if it differs from the token server's."""
         theirs = http_date(received.headers.get("Date", "")) if received else None
         seconds = self.now() - theirs.timestamp() if theirs else 0.0
         if abs(seconds) < _MOST_SKEW:
@@ -202,7 +202,7 @@ class Credentials:
 
 
 def _oauth_code(error: Exception) -> str:
-    """Return OAuth 2.0's code in an error of google-auth, which holds the answer or a text about it; empty if none."""
+    """Return the OAuth 2.0 code in an error of google-auth, which has the response or a text about it; else empty."""
     answer = next((item for item in error.args if isinstance(item, dict)), {})
     found = _CODE_IN_TEXT.match(str(next(iter(error.args), "")))
     code = found[1] if found is not None else answer.get("error")
@@ -223,7 +223,7 @@ def _no_token(why: str) -> Unauthenticated:
 
 
 def _load(settings: Settings, scopes: tuple[str, ...], request: _Request) -> Any:
-    """Load the credentials that calls use: the configured ones, or those of the account that they impersonate."""
+    """Load the credentials for calls: the configured ones, or those of the account that they impersonate."""
     account = settings.impersonate_service_account
     if account is None:
         return _load_source(settings, scopes, request)
@@ -290,7 +290,7 @@ def _impersonated(info: dict[str, Any], scopes: tuple[str, ...]) -> Any:
 
 
 def _external_account_authorized_user(info: dict[str, Any], _scopes: tuple[str, ...]) -> Any:
-    """Load a user of a workforce pool, whose tokens have the scopes of the login."""
+    """Load a user of a workforce pool; the login decides the tokens' scopes."""
     from google.auth import external_account_authorized_user  # noqa: PLC0415 - as above
 
     return external_account_authorized_user.Credentials.from_info(info)

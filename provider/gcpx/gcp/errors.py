@@ -1,7 +1,7 @@
-"""The errors of calls to Google, as one tree, and how Google's responses become them.
+"""The class hierarchy of errors of calls to Google, and the conversion of Google's responses to them.
 
 ApiError
-    NoResponse              no response, or none that can be read
+    NoResponse              no response, or an unreadable one
         TimedOut            no response in time
         ConnectionRefused   nothing listens at an address of this machine
         HostNotFound        the name of the host cannot be resolved
@@ -21,10 +21,10 @@ ApiError
     Redirected              3xx
     Rejected                any other 4xx
     ServerError             5xx
-        Unreached           a list that lacks places which Google did not reach
+        Unreached           a list without some places, which Google did not reach
     OperationFailed         an operation that ended with errors
 
-Which of them are retried is decided in `gcpx.gcp.retries`.
+`gcpx.gcp.retries` decides which of them are retried.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ from gcpx.errors import Interrupted, ProviderError, sentences, without_stop
 from gcpx.model.redaction import printable, shortened
 
 _ENABLING: Final = re.compile(r"/apis/api/([\w.-]+)/overview\?project=([\w.:-]+)")
-"""What the link to the page that enables an API contains: the API and the project."""
+"""The API and the project in the link to the page that enables an API."""
 _SERVICE_AND_CONSUMER: Final = re.compile(r"([\w.-]+) projects/([\w.:-]+)")
-"""The same in the metadata of an error. Both become part of a command, so they contain nothing else."""
+"""The same in the metadata of an error. Both become part of a command, so the patterns allow nothing else."""
 
 
 def with_hints(message: str, error: Mapping[str, Any]) -> str:
-    """Add what the details of an error say to its message."""
+    """Add hints from the details of an error to its message."""
     return sentences(message, *hints(error.get("details")))
 
 
 _MOST_HINTS: Final = 20
-"""Sentences of a message about details; a server may send any number, and each takes a copy of the others."""
+"""The maximum number of hints in a message; a server may send any number, and each one copies the message."""
 
 
 def hints(details: Any) -> Iterator[str]:
@@ -73,7 +73,7 @@ def reasons_of(error: Mapping[str, Any]) -> list[str]:
 
 
 def disabled_api(details: Any) -> tuple[str, str] | None:
-    """Return an API that is not enabled, such as `compute.googleapis.com`, and its project; None if none is named."""
+    """Return the disabled API that an error names, such as `compute.googleapis.com`, and its project; None if none."""
     for detail in objects(details):
         metadata = object_of(detail.get("metadata"))
         named = _SERVICE_AND_CONSUMER.fullmatch(f"{metadata.get('service')} {metadata.get('consumer')}")
@@ -95,7 +95,7 @@ def _quota(quota: dict[str, Any]) -> str:
 
 
 def location(item: Mapping[str, Any]) -> str:
-    """Name the field of the request that caused an error, if Google does."""
+    """Return the request's field that caused an error; empty if Google does not name it."""
     return f" (caused by the field `{item['location']}`)" if item.get("location") else ""
 
 
@@ -109,30 +109,30 @@ def localized(item: Mapping[str, Any]) -> str:
 
 
 def objects(value: Any) -> list[dict[str, Any]]:
-    """Return the objects of a list in a response; anything else than a list is empty."""
+    """Return the objects of a list in a response; empty if it is not a list."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def object_of(value: Any) -> dict[str, Any]:
-    """Return an object of a response; anything else is empty."""
+    """Return an object of a response; empty if it is not an object."""
     return value if isinstance(value, dict) else {}
 
 
 _LONGEST: Final = 8000
-"""Characters of a message; whatever a response contains, what works with the message has little to do."""
+"""The maximum number of characters of a message, so that no response makes its processing slow."""
 
 
 class ApiError(ProviderError):
     """A call that Google did not carry out. Its text is the message followed by the next step.
 
     Attributes:
-        next_step: what the user can do about this kind of error, or about this error.
+        next_step: the user's next step after this kind of error, or after this error.
         status: the HTTP status; None without a response.
         message: what happened, without the next step.
-        reason: Google's own reason, such as `resourceInUseByAnotherResource`.
+        reason: Google's reason, such as `resourceInUseByAnotherResource`.
         operation: the operation that failed with this error; None if it was not an operation.
         details: the details of an error response (REST JSON); those of an operation are in `operation`.
-        is_repeated: whether Google may have carried out an earlier attempt to send the same request.
+        is_repeated: whether Google may have carried out an earlier attempt of the same request.
     """
 
     next_step: str = ""
@@ -165,7 +165,7 @@ class ApiError(ProviderError):
         return self.with_message(sentences(self.message, hint))
 
     def with_next_step(self, next_step: str) -> Self:
-        """Return the same error with something else that the user can do."""
+        """Return the same error with another next step."""
         return self._with(self.message, next_step, self.operation)
 
     def _with(self, message: str, next_step: str, operation: Mapping[str, Any] | None = None) -> Self:
@@ -180,7 +180,7 @@ class ApiError(ProviderError):
 
 
 class NoResponse(ApiError):  # noqa: N818 - this and its siblings name the outcome
-    """No response came, or none that can be read."""
+    """No response came, or an unreadable one."""
 
     code = "ABORTED"
     next_step = "Check the network, and the endpoint settings of gcpx (emulatorHost, ...CustomEndpoint)."
@@ -197,7 +197,7 @@ class ConnectionRefused(NoResponse):
 
 
 class HostNotFound(NoResponse):
-    """The name of the host cannot be resolved, which a few retries do not change."""
+    """The name of the host cannot be resolved; a few retries do not change that."""
 
 
 class UnreadableResponse(NoResponse):
@@ -205,7 +205,7 @@ class UnreadableResponse(NoResponse):
 
 
 class ForeignResponse(NoResponse):
-    """An error response that is not in the format of Google's APIs, as proxies and other servers send it.
+    """An error response that is not in the format of Google's APIs, as from proxies and other servers.
 
     It says nothing about the resource: a page "not found" does not mean that the resource is gone. Google's own front
     ends send such pages, too, if they fail.
@@ -315,7 +315,7 @@ class ServerError(ApiError):
 
 
 class Unreached(ServerError):  # noqa: N818
-    """Google's list is not complete, so what is missing from it may exist."""
+    """Google's list is not complete, so a missing item may exist."""
 
     next_step = "Run the command again later; https://status.cloud.google.com shows outages."
 
@@ -343,7 +343,7 @@ class Unfinished(Interrupted):
 _ABOUT_GOOGLE: Final = frozenset({PermissionDenied, NotFound, Conflict, PreconditionFailed, ServerError})
 """Errors that say something about a resource, or about Google's servers.
 
-They are believed only in Google's format, which repeats the status.
+They count only in Google's format, which repeats the status.
 """
 
 
@@ -369,7 +369,7 @@ def from_response(what: str, status: int, body: Any) -> ApiError:
 
 
 def is_refusal(status: int, body: Any) -> bool:
-    """Return whether a response says that Google has not carried the request out; `body` is parsed JSON, or text."""
+    """Return whether a response says that Google did not carry out the request; `body` is parsed JSON, or text."""
     return status in _REFUSALS and _is_googles(status, body)
 
 
@@ -429,11 +429,11 @@ _SERVER_ERROR: Final = 500
 def _error_class(status: int, state: Any, reasons: Sequence[str], details: Any) -> type[ApiError]:
     """Choose the class of an error response; `state` is the name of the error in gRPC.
 
-    A 403 that is not about permissions may say so in any of its reasons. In 2020, App Engine and Dataflow gave no
+    Any reason of a 403 may say that it is not about permissions. In 2020, App Engine and Dataflow gave no
     reason for a disabled API, only the link that enables it.
     """
     if not _RATE_REASONS.isdisjoint(reasons[:1]) or (status == _CONFLICT and state == "ABORTED"):
-        return RateLimited  # OS Login answers 409 ABORTED to changes of one profile at the same time
+        return RateLimited  # OS Login answers 409 ABORTED to concurrent changes of one profile
     if not _QUOTA_REASONS.isdisjoint(reasons[:1]):
         return QuotaExceeded
     only_link = status == _FORBIDDEN and not reasons and disabled_api(details) is not None
@@ -446,7 +446,7 @@ def _error_class(status: int, state: Any, reasons: Sequence[str], details: Any) 
 
 _TITLE: Final = re.compile(r"<title>([^<]+)", re.IGNORECASE)
 _LONGEST_BODY: Final = 300
-"""Characters of a body without structure that a message quotes."""
+"""The number of characters of an unstructured body that a message quotes."""
 
 
 def _unstructured_message(error: Any, body: Any) -> str:
@@ -456,4 +456,4 @@ def _unstructured_message(error: Any, body: Any) -> str:
     if text.lstrip()[:1] == "<":
         title = _TITLE.search(text[:_LONGEST])
         text = f'a page with the title "{title[1].strip()}"' if title else "a page without a title"
-    return text if len(text) <= _LONGEST_BODY else f"{text[:_LONGEST_BODY]}…"  # by this mark, a half secret is found
+    return text if len(text) <= _LONGEST_BODY else f"{text[:_LONGEST_BODY]}…"  # redaction finds a cut secret by it

@@ -1,4 +1,4 @@
-"""Credentials whose subject token a program prints, with errors that say what is wrong with the program."""
+"""Credentials with a subject token from an executable, and errors that say what is wrong with it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BY_WORDS: Final = {
     "unsupported version": "it printed a version of the response that is not supported",
     "unsupported token type": "it printed a token_type that is not supported",
 }
-"""What google-auth's errors mean, by words in their texts, which may also quote the program's output."""
+"""The meaning of google-auth's errors by words in their texts; the texts may also quote the program's output."""
 
 
 class ExecutableCredentials(pluggable.Credentials):  # type: ignore[misc]

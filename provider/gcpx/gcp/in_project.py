@@ -1,4 +1,4 @@
-"""What the resources and functions of one project share: places, default places, and cached look-ups."""
+"""Resources and functions in a project: their places, default places, and cached look-ups."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gcpx.model.resource import Context, Function, Resource
 
 
 def place_or_default(settings: Settings, name: str, values: dict[str, Any]) -> Any:
-    """Return the `project`, `region` or `zone` of inputs, arguments or a query or, without one, the provider's.
+    """Return the `project`, `region` or `zone` of inputs, arguments or a query, or else the provider's.
 
     The value has the form that the user wrote, such as `regions/us-east1`. It may be unknown; it is None if neither is
     set.
@@ -34,9 +34,9 @@ def require_project(settings: Settings, values: dict[str, Any]) -> list[Failure]
 
 
 def missing_place(name: str, alternative: str = "") -> Failure:
-    """Say that `project`, `region` or `zone` is required, and where it can be set.
+    """Return the message that `project`, `region` or `zone` is required, and how to set it.
 
-    `alternative` is another way to give it with the inputs of this resource: `name the instance by its URL`.
+    `alternative` is another way to set it by this resource's inputs, such as `name the instance by its URL`.
     """
     here = f"set it here, {alternative}," if alternative else "set it here,"
     return Failure(name, f"is required: {here} or {how_to_set(name)}")
@@ -56,7 +56,7 @@ _Found = dict[str, Any] | None
 
 @attrs.define
 class Lookups:
-    """The responses since the last Configure.
+    """A cache of responses since the last Configure.
 
     The first thread that looks up a path sends the request, and other threads wait for its response. Lookups of
     different paths run in parallel.
@@ -67,19 +67,19 @@ class Lookups:
     _lock: threading.Lock = attrs.Factory(threading.Lock)
 
     def forget(self) -> None:
-        """Drop all responses, because what exists may have changed since the last run."""
+        """Drop all responses, because resources may have changed since the last run."""
         with self._lock:
             self._found.clear()
 
     def get(self, context: Context, path: str, *, api: Api = COMPUTE, **query: Any) -> _Found:
         """Read a resource by its path with the version, below the API's own: `v1/projects/p`.
 
-        Returns None if it does not exist, and `{}` with a warning if Google cannot be asked, as without permission.
+        Returns None if it does not exist, and `{}` with a warning if the request fails, as without permission.
         """
         return self._once(context, Request(api=api, method="GET", path=path, query=query, patience=SHORT_PATIENCE))
 
     def ask(self, context: Context, path: str, body: dict[str, Any]) -> _Found:
-        """Send a POST to Compute that only asks and changes nothing; returns what `get` does."""
+        """Send a POST to Compute that changes nothing; returns the same as `get`."""
         return self._once(
             context, Request(api=COMPUTE, method="POST", path=path, body=body, patience=SHORT_PATIENCE, only_reads=True)
         )
@@ -98,7 +98,7 @@ class Lookups:
         try:
             found.set_result(self._send(context, request))
         except BaseException as error:  # noqa: BLE001 - every error is passed on to the waiting threads
-            # An entry that stays would give this error to later lookups, too.
+            # A cached error would fail later lookups, too.
             with self._lock:
                 if self._found.get(key) is found:
                     del self._found[key]
@@ -115,7 +115,7 @@ class Lookups:
 
 
 class InProject(Resource):
-    """A resource in its own project or, by default, in the provider's."""
+    """A resource in the project of its inputs, or else in the provider's."""
 
     def __init__(self, google: GoogleClient, lookups: Lookups) -> None:
         self._google = google
@@ -126,7 +126,7 @@ class InProject(Resource):
         return require_project(self._google.settings, inputs)
 
     def query_failures(self, query: dict[str, Any]) -> list[Failure]:
-        """Require a project to list the resources of."""
+        """Require the project of a list."""
         return require_project(self._google.settings, query)
 
     def provider_defaults(self) -> dict[str, Any]:
@@ -138,7 +138,7 @@ class InProject(Resource):
         return explain_not_found(self._google, context, inputs, error)
 
     def location(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Location:
-        """Complete names by project, and by region where the resource has one."""
+        """Complete names with the project, and with the region if the resource has one."""
         return Location.of(inputs, outputs, project=self._google.settings.project)
 
     def _project(self, values: dict[str, Any]) -> Any:
@@ -147,7 +147,7 @@ class InProject(Resource):
 
 
 class InProjectFunction(Function):
-    """A function that reads from the project in its arguments or, by default, from the provider's."""
+    """A function that reads from the project in its arguments, or else from the provider's."""
 
     def __init__(self, google: GoogleClient) -> None:
         self._google = google

@@ -1,7 +1,7 @@
 """The list methods of the APIs, page by page.
 
-Google may answer 200 although it did not reach all places of a list. What was not reached is unknown, so such a page is
-an error, unless what it lacks does not matter to the caller (`ListMethod.needs`).
+Google may answer 200 although it did not reach all places of a list. The content of these places is unknown, so such a
+page is an error, unless the caller does not need them (`ListMethod.needs`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Item = TypeVar("Item")
 PAGE: Final = 500
 """The largest page of Compute's list methods."""
 _MOST_PAGES: Final = 10_000
-"""The pages of one list after which it is taken for endless: 5,000,000 items; filtered lists have empty pages."""
+"""The number of pages after which a list counts as endless: 5,000,000 items; filtered lists have empty pages."""
 _UNREACHED: Final = frozenset({"LIST_OVERHEAD_QUOTA_EXCEED", "PARTIAL_SUCCESS", "UNREACHABLE"})
 """The codes of warnings that items are missing."""
 _LIST_FIELDS: Final = "kind,id,selfLink,nextPageToken,warning"
@@ -35,12 +35,12 @@ def any_scope(scope: str) -> bool:  # noqa: ARG001 - it takes what `ListMethod.n
 
 
 def no_scope(scope: str) -> bool:  # noqa: ARG001 - it takes what `ListMethod.needs` takes
-    """Need none: the caller tells the user what is missing."""
+    """Need no scope: the caller reports what is missing."""
     return False
 
 
 def scopes_in(region: str) -> Callable[[str], bool]:
-    """Return a function that needs a region and its zones, and what Google does not name."""
+    """Return a function that needs a region and its zones, and also unreached scopes that Google does not name."""
     return lambda scope: not scope or name_of(scope) == region or name_of(scope).startswith(f"{region}-")
 
 
@@ -53,7 +53,7 @@ class ListMethod:
         query: the query parameters, without page size, page token and field mask.
         fields: the fields of each item to read, as a field mask such as `selfLink,name`; empty for all.
         patience: the number of seconds in which the request for a page may be retried.
-        needs: tells whether a scope, such as `zones/us-east1-b`, must be reached; otherwise the list is refused.
+        needs: returns whether the list is an error if it lacks a scope, such as `zones/us-east1-b`.
     """
 
     google: GoogleClient
@@ -65,7 +65,7 @@ class ListMethod:
     needs: Callable[[str], bool] = any_scope
 
     def page(self, context: Context, token: str = "", size: int = PAGE) -> dict[str, Any]:
-        """Read the page that a token leads to, with at most `size` results; an empty token gives the first page.
+        """Read the page with a token, with at most `size` results; an empty token is the first page.
 
         Returns the response as it is; its `nextPageToken` is missing on the last page. Raises Unreached if Google did
         not reach a scope that the caller needs, besides the errors of all calls.
@@ -75,9 +75,9 @@ class ListMethod:
         return self._checked(self.google.send(request, context), token)
 
     def pages(self, context: Context, token: str = "") -> Iterator[dict[str, Any]]:
-        """Read all pages, beginning with the one that a token leads to.
+        """Read all pages, beginning with the page of a token.
 
-        Raises the same as `page`, and MalformedResponse if they do not end.
+        Raises the same as `page`, and MalformedResponse if the pages do not end.
         """
         seen: set[str] = set()
         while len(seen) < _MOST_PAGES:
@@ -92,7 +92,7 @@ class ListMethod:
         raise MalformedResponse(f"{self.path}: Google's list does not end after {_MOST_PAGES:,} pages")
 
     def _checked(self, page: dict[str, Any], token: str) -> dict[str, Any]:
-        """Return a page if it has the form of a list; an empty object does not mean that there is nothing."""
+        """Return a page if it has the form of a list; an empty object is no empty list."""
         following = page.get("nextPageToken", "")
         if not isinstance(following, str) or (following and following == token):
             raise MalformedResponse(f"{self.path}: Google's list has a page token that leads nowhere")
@@ -113,7 +113,7 @@ class ListMethod:
 
     @property
     def _mask(self) -> str | None:
-        """The parameter `fields`; it always selects what says that a page is partial. None selects everything.
+        """The parameter `fields`, which always includes the fields of partial pages; None selects everything.
 
         Google refuses a mask with a field that the response cannot have.
         """
@@ -129,9 +129,9 @@ class ListMethod:
 
 
 def unreached(page: Mapping[str, Any]) -> list[str]:
-    """Return the scopes, or the names of buckets, that Google did not reach for a page of a list; "" if it names none.
+    """Return the scopes, or the names of buckets, that Google did not reach for a page; "" for one without a name.
 
-    Raises MalformedResponse if what says so has another form than its API promises.
+    Raises MalformedResponse if the fields of partial pages have another form than documented.
     """
     found = [*_list_of(str, page.get("unreachables", [])), *_list_of(str, page.get("unreachable", []))]
     items = page.get("items")
@@ -163,13 +163,13 @@ def scopes_of(page: Mapping[str, Any], collection: str) -> dict[str, list[dict[s
     """
     scopes = page.get("items") or {}
     if not isinstance(scopes, dict):
-        raise MalformedResponse("Google's aggregated list has another form than its API promises")
+        raise MalformedResponse("Google's aggregated list has a different form than its API promises")
     _list_of(dict, list(scopes.values()))
     return {name: _list_of(dict, scope.get(collection, [])) for name, scope in scopes.items()}
 
 
 def is_id(found: Any) -> bool:
-    """Return whether a value in a response may be an ID, which Google writes as text; its form is Google's choice."""
+    """Return whether a value in a response may be an ID: a string whose form is Google's choice."""
     return bool(found) and isinstance(found, str | int) and not isinstance(found, bool)
 
 
@@ -186,7 +186,7 @@ def _list_of(kind: type[Item], found: Any) -> list[Item]:
     """Return a list from a response; raise MalformedResponse if it is not one of objects, or of texts."""
     if not isinstance(found, list) or not all(isinstance(item, kind) for item in found):
         raise MalformedResponse(
-            "Google's response has another form than its API promises: items must be objects"
+            "Google's response has a different form than its API promises: items must be objects"
             if kind is dict
             else "Google's list gives the places that it did not reach in a form that differs from its API"
         )

@@ -1,4 +1,4 @@
-"""Errors about an input: which one Google does not accept or names what does not exist, and what the user can do."""
+"""Errors that name the input that Google refuses, or that refers to a missing resource, with a suggestion."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _INVALID = re.compile(r"[Ii]nvalid value for field 'resource\.([\w.\[\]-]{1,300}
 _STEP = re.compile(r"[\w-]+")
 _PATH = re.compile(r"projects/([^/]+)/.+")
 _PLACES = {"regions": "region", "zones": "zone"}
-"""Collections of places, with the input that names one."""
+"""Collections of places, with the input that names a place."""
 
 
 def explain_not_found(
     google: GoogleClient, context: Context, inputs: dict[str, Any], error: ProviderError
 ) -> ProviderError:
-    """Return an error that begins with the path of the input that names a missing resource, or that Google refuses.
+    """Return an error that begins with the path of the input at fault: Google refuses it, or its resource is missing.
 
-    `inputs` are those of the creation or update that raised `error`, without secrets and unknowns. An error about
-    anything else, or about a resource that no input names, is returned as it is.
+    `inputs` are those of the creation or update that raised `error`, without secrets and unknowns. Errors that concern
+    no single input are returned unchanged.
     """
     if not isinstance(error, NotFound | Rejected | OperationFailed):
         return error
@@ -55,9 +55,9 @@ def explain_not_found(
 
 
 def _path_of_field(inputs: dict[str, Any], field: str) -> Path:
-    """Return the path of the only input that a field of Google's request stands for; empty if there is not one.
+    """Return the path of the single input that corresponds to a field of Google's request; empty if there is none.
 
-    Google may leave out the object that a list of a bulk creation is in: `disks[0]` is `instanceProperties.disks[0]`.
+    Google may omit the parent object of a bulk creation's list: `disks[0]` is `instanceProperties.disks[0]`.
     """
     steps = tuple(int(step) if step.isdigit() else step for step in _STEP.findall(field))
     places = [(), *((name,) for name, value in inputs.items() if isinstance(value, dict))]
@@ -76,7 +76,7 @@ def _has(value: Any, path: Path) -> bool:
 
 
 def suggest(name: str, response: dict[str, Any]) -> str:
-    """Ask "did you mean" for the name in a list response that is most similar to another; empty if none is."""
+    """Return "did you mean" with the most similar name in a list response; empty if no name is similar."""
     names = [str(item.get("name")) for item in response.get("items", ())]
     close = difflib.get_close_matches(name, names)
     swapped = [found for found in close if sorted(found) == sorted(name)]  # most likely two letters changed places
@@ -90,13 +90,13 @@ def _did_you_mean(google: GoogleClient, context: Context, link: str) -> str:
     try:
         request = Request(api=COMPUTE, method="GET", path=f"v1/{collection}", query=query, patience=0.0)
         suggestion = suggest(name, google.send(request, context))
-    except (ApiError, UserError):  # UserError if the link, which Google wrote, is no path
+    except (ApiError, UserError):  # UserError if Google's link is not a path
         return ""
     return f"; {suggestion}" if suggestion else ""
 
 
 def _texts(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
-    """Yield every string in inputs with its path, without what follows a question mark."""
+    """Yield every string in inputs with its path, up to a question mark."""
     if isinstance(value, str):
         yield path, value.partition("?")[0]
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()

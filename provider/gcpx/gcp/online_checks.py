@@ -1,7 +1,7 @@
 """Checks of inputs against Google at preview, for users who set `validateOnline`.
 
-Values that are not known yet are skipped, and so are forms that only Google can read. What a service alone can check is
-in the service's package, built on `OnlineChecks`.
+Unknown values are skipped, and so are forms that only Google can read. The checks of one service are in the service's
+package, built on `OnlineChecks`.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from gcpx.model.resource import Context
 from gcpx.model.values import UNKNOWN, Path
 
 OnlineCheck = Callable[[], list[Failure]]
-"""One question to Google; returns the failures that follow from the response."""
+"""One request to Google; returns the failures that follow from the response."""
 _FULL_LINK: Final = re.compile(r"projects/([^/]+)/(?:global|(region|zone)s/([^/]+))/\w+/(?:family/)?[^/]+")
 """A link whose project is known; the groups are project, kind of place and place."""
 _NO_PROJECT: Final = "must name a project that exists; {} does not exist: correct it"
 
 
 def missing(name: str, path: Path) -> Failure:
-    """Say that what an input names does not exist."""
+    """Return the failure of an input that names a missing resource."""
     return Failure(
         path,
         f"must name something that exists; {name} does not exist: correct it, or create it first; if this program "
@@ -42,7 +42,7 @@ class OnlineChecks:
 
     Attributes:
         lookups: the cached responses of this run.
-        context: the engine's call; checks that cannot be made are its warnings.
+        context: the engine's call; checks that cannot be made become its warnings.
         project: the resource's project; None if it is not known yet. Then only links that name a project are checked.
         region: the resource's region; None for a global resource, or if it is not known.
         project_path: the input that names the project.
@@ -100,10 +100,10 @@ class OnlineChecks:
         return [Failure(path, f"must be a {kind} of {project}; {name} does not exist: {hint}")]
 
     def check_link(self, link: str, collection: str, path: Path) -> list[Failure]:
-        """Check that the resource of a link exists or, if it does not, whether that is because of its zone or region.
+        """Check that the resource of a link exists; if not, blame its zone or region if that does not exist either.
 
-        A link without a project is completed by the resource's. A bare name is completed by `collection`, such as
-        `global/networks`; without a collection it is skipped.
+        The resource's project completes a link without a project. `collection`, such as `global/networks`, completes a
+        bare name, which is skipped without a collection.
         """
         given = path_of(link)
         if given and not given.startswith("projects/"):
@@ -117,9 +117,9 @@ class OnlineChecks:
         return []
 
     def check_exists(self, name: str, resource: str, path: Path, *, api: Api = COMPUTE, **query: Any) -> list[Failure]:
-        """Check that a resource exists, by its path with the version; `name` is what messages call it."""
+        """Check that a resource exists, by its path with the version; `name` is its name in messages."""
         return [] if self.get(resource, api=api, **query) is not None else [missing(name, path)]
 
     def get(self, path: str, *, api: Api = COMPUTE, **query: Any) -> dict[str, Any] | None:
-        """Read a resource, as `Lookups.get` does: None if it does not exist, and `{}` if Google cannot be asked."""
+        """Read a resource, as `Lookups.get` does: None if it does not exist, and `{}` if the request fails."""
         return self.lookups.get(self.context, path, api=api, **query)

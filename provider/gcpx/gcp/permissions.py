@@ -42,15 +42,15 @@ def needed(request: Request) -> tuple[list[str], str] | None:
 
 
 _PERMISSION_REASONS: Final = frozenset({"", "forbidden", "PERMISSION_DENIED", "IAM_PERMISSION_DENIED"})
-"""Reasons that speak of permissions; others, such as a security policy, have another cause."""
+"""Reasons about permissions; other reasons, such as a security policy, have another cause."""
 
 
 def explain_denial(error: ApiError, request: Request, principal: str | None) -> ApiError:
     """Add to an error the missing permission, the resource and the account, as far as Google does not name them.
 
-    `principal` is the account that the call was made as: None if it is not known, and empty if there is none. An
-    error about a disabled API, or about scopes that are too narrow, gets the command that fixes it. Other errors are
-    returned as they are.
+    `principal` is the account that made the call: None if it is not known, and empty if there is none. An
+    error about a disabled API, or about too narrow scopes, gets the command that fixes it. Other errors are returned
+    unchanged.
     """
     if isinstance(error, ApiDisabled):
         return error.with_hint(_how_to_enable(error, request))
@@ -71,7 +71,7 @@ _PROJECT_OF_PATH: Final = re.compile(r"/projects/([^/]+)")
 
 
 def _how_to_enable(error: ApiDisabled, request: Request) -> str:
-    """Give the command that enables an API, in the project that Google names, or in that of the request."""
+    """Return the command that enables an API, in the project that Google names, or else in that of the request."""
     project = _PROJECT_OF_PATH.search(f"/{request.path}")
     service, consumer = disabled_api(error.details) or (
         f"{request.api.name}.googleapis.com",
@@ -84,7 +84,7 @@ _ALL_SCOPES: Final = "https://www.googleapis.com/auth/cloud-platform"
 
 
 def _how_to_widen(api: Api) -> str:
-    """Name the scope that a call needs, and how each kind of credentials gets it."""
+    """Say which scope a call needs, and how each kind of credentials gets it."""
     return (
         f"The access token needs the OAuth scope {api.scope} or {_ALL_SCOPES}. If gcpx:scopes is set, add one of them "
         "there. If gcpx:accessToken is set, create that token with one of them. For your own credentials, run "

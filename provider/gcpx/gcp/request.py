@@ -1,4 +1,4 @@
-"""One call of a REST API, before it is sent, and the APIs that gcpx calls."""
+"""Calls of REST APIs before they are sent, and the APIs that gcpx calls."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Api:
     Attributes:
         name: the first label of its host name, as in `compute.googleapis.com`.
         title: its name in messages and descriptions.
-        path: what its URLs have between the host and the version; empty for most APIs.
-        scope: the narrowest OAuth 2.0 scope that all of our calls accept; empty for calls without credentials.
-        content: what its requests and responses contain that others must neither read nor change.
+        path: the part of its URLs between host and version; empty for most APIs.
+        scope: the narrowest OAuth 2.0 scope that all of gcpx's calls accept; empty for calls without credentials.
+        content: the data, in words, that others must neither read nor change.
         setting: the attribute of `Settings` that replaces its base URL.
     """
 
@@ -68,20 +68,20 @@ OAUTH2: Final = Api(
 
 
 PATIENCE: Final = 120.0
-"""The number of seconds in which a request may be retried, unless it says otherwise."""
+"""The default time in which a request may be retried, in seconds."""
 SHORT_PATIENCE: Final = 10.0
-"""That of reads that nobody should wait long for: they only inform, or are soon made again."""
+"""The same for reads that only inform or are soon repeated, so that nobody waits long."""
 
 
 MOST_AT_ONCE: Final = 256
-"""The requests that are under way at the same time, each with a connection of its own; others wait for their end."""
+"""The maximum number of concurrent requests, each with its own connection; others wait."""
 
 
 def segment(text: str) -> str:
     """Escape a name or an ID, which may contain any character, as one segment of a path.
 
     Raises:
-        UserError: no escape makes it a name: it is empty, `.` or `..`.
+        UserError: no escape makes it a segment: it is empty, `.` or `..`.
     """
     if text in _NO_NAMES:
         raise _no_segment(text)
@@ -89,7 +89,7 @@ def segment(text: str) -> str:
 
 
 _NO_NAMES: Final = frozenset({"", ".", ".."})
-"""What is no name in a path: HTTP clients and servers take it for another place."""
+"""Segments that are no names: HTTP clients and servers resolve them to another path."""
 _SEGMENT: Final = re.compile(r"(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+")
 """A segment of a path (RFC 3986)."""
 
@@ -102,7 +102,7 @@ def _no_segment(text: str, path: str = "") -> UserError:
 
 
 def _check_path(_request: Request, _attribute: Any, path: str) -> None:
-    """Refuse a path that would become another one on its way to Google.
+    """Refuse a path that clients or servers would resolve to another one.
 
     Escapes are decoded first, as servers do: `%2e%2e` and `a%2F..` lead elsewhere, too.
     """
@@ -116,17 +116,17 @@ class Request:
     """One REST call.
 
     Attributes:
-        path: the path below the API's own, with the version: `v1/projects/p/global/images`. UserError is raised for one
-            with a segment that is none.
-        shown: the path in messages, if `path` has a numeric ID in place of a name; empty for `path`.
-        query: the query parameters; those that are None are left out.
+        path: the path below the API's own, with the version: `v1/projects/p/global/images`. A segment such as `..`
+            raises UserError.
+        shown: the path in messages, if `path` has a numeric ID instead of a name; empty for `path`.
+        query: the query parameters, without those that are None.
         body: the JSON of the body; None sends no body.
         idempotent: sending it twice has the effect of sending it once, so it may be retried after any failure.
         patience: the number of seconds in which it may be retried.
-        read_timeout: seconds to wait for the response; None takes the provider's `requestTimeout`.
-        only_reads: it changes nothing, so that its response can be ignored.
-        is_final: returns whether an error will not go away soon, so that sending the request again does not help.
-        done: returns the response of an attempt that Google may have carried out, if that can be found out; it is asked
+        read_timeout: the seconds to wait for the response; None for the provider's `requestTimeout`.
+        only_reads: it changes nothing, so its response may be dropped.
+        is_final: returns whether an error will stay, so that sending the request again does not help.
+        done: returns the response of an attempt that Google may have carried out, if it can be found out. It is called
             before the request is sent again, and raises ProviderError if the request must not be sent again.
     """
 

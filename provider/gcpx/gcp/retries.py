@@ -1,4 +1,4 @@
-"""Which requests are retried, after what pause, and for how long; and how many may be sent in a second."""
+"""Retries of requests with growing pauses, and the rate at which requests are sent."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from gcpx.model.resource import Context
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Read the header Retry-After of a response, which gives seconds or a date, in seconds; None without one."""
+    """Return the seconds of a response's Retry-After header, which has seconds or a date; None without one."""
     text = headers.get("Retry-After")
     if not text:
         return None
@@ -52,16 +52,16 @@ def http_date(text: str) -> datetime | None:
 
 
 LONGEST_PAUSE: Final = 30.0
-"""Seconds; a longer Retry-After is shortened to it."""
+"""The longest pause for a Retry-After, in seconds."""
 _CUT: Final = 0.8
 _INCREASE: Final = 2.0
-"""By how many requests a second the rate grows within a second of accepted requests."""
+"""The growth of the rate, in requests per second, after each second of accepted requests."""
 _USED: Final = 0.5
-"""The part of the rate that must be used for it to grow."""
+"""The fraction of the rate that must be used for it to grow."""
 _LEAST: Final = 1.0
-"""The lowest rate. The pauses of `gcpx.gcp.retries`, which grow, slow down requests that are refused even so."""
+"""The lowest rate. If requests are refused even then, the growing pauses between retries slow them down."""
 _WINDOW: Final = 1.0
-"""Seconds over which a rate is observed, and between two cuts."""
+"""The time over which a rate is observed, and the least time between two cuts, in seconds."""
 
 
 @attrs.define
@@ -70,22 +70,22 @@ class RateBudget:
 
     Attributes:
         clock: gives the time in seconds, from any starting point.
-        rate: the allowed requests a second; None until a response is rate-limited.
+        rate: the allowed requests per second; None until a response is rate-limited.
     """
 
     clock: Callable[[], float]
     rate: float | None = attrs.field(default=None, init=False)
     _next: float = attrs.field(default=float("-inf"), init=False)
-    """When the next request may be sent, by the rate."""
+    """The time of the next request that the rate allows."""
     _held_until: float = attrs.field(default=float("-inf"), init=False)
-    """When the next request may be sent, by the last Retry-After."""
+    """The time of the next request that the last Retry-After allows."""
     _cut_at: float = attrs.field(default=float("-inf"), init=False)
     _accepted_since_cut: bool = attrs.field(default=True, init=False)
     """Whether a request that was sent after the last cut was accepted."""
     _sent: deque[float] = attrs.field(factory=deque, init=False)
-    """When requests were sent in the last second."""
+    """The times of requests sent in the last second."""
     _accepted: deque[float] = attrs.field(factory=deque, init=False)
-    """When responses came in the last second that were not rate-limited."""
+    """The times of responses in the last second that were not rate-limited."""
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
 
     def wait(self, request: Request, context: Context) -> float:
@@ -102,7 +102,7 @@ class RateBudget:
                 raise OutOfTimeError(request.description, context.timeout)
             if remaining and context.cancelled.wait(remaining):
                 raise CancelledError.before(request.description)
-            if moment >= self._held_until:  # otherwise a Retry-After arrived in the meantime
+            if moment >= self._held_until:  # otherwise, a Retry-After arrived in the meantime
                 return moment
 
     def reserve(self) -> float:
@@ -132,7 +132,7 @@ class RateBudget:
                 self.rate += _INCREASE / self.rate
 
     def refused(self, sent: float, retry_after: float | None) -> None:
-        """Record a rate-limited response to a request sent at the time `sent`, with the seconds of its Retry-After."""
+        """Record a rate-limited response, with its Retry-After in seconds, to a request sent at the time `sent`."""
         with self._lock:
             now = self.clock()
             if self._accepted_since_cut and sent > self._cut_at and now >= self._cut_at + _WINDOW:
@@ -141,7 +141,7 @@ class RateBudget:
                 self._held_until = max(self._held_until, now + min(retry_after, LONGEST_PAUSE))
 
     def _cut(self, now: float) -> None:
-        """Lower the rate; not below half, because few requests may have been accepted for other reasons."""
+        """Lower the rate, at most by half, because there may be other reasons for few accepted requests."""
         if self.rate is None:
             self.rate = max(_LEAST, _CUT * _recent_rate(self._sent, now))
         else:
@@ -151,7 +151,7 @@ class RateBudget:
 
 
 def _recent_rate(moments: deque[float], now: float) -> float:
-    """Forget the moments before the last second, and return how many a second the others are."""
+    """Forget the times before the last second, and return the rate of the others per second."""
     while moments and moments[0] <= now - _WINDOW:
         moments.popleft()
     return len(moments) / _WINDOW
@@ -165,9 +165,9 @@ class RetryableError(Exception):
     """A failure that may be temporary.
 
     Attributes:
-        error: what the call fails with if it is not sent again.
+        error: the error of the call if it is not sent again.
         unsent: the request certainly did not reach Google.
-        retry_after: the seconds that Google asks to wait; None if it does not.
+        retry_after: the seconds that Google asks to wait, if it does.
     """
 
     def __init__(self, error: ApiError, *, unsent: bool = False, retry_after: float | None = None) -> None:
@@ -183,7 +183,7 @@ def is_transient(error: ApiError) -> bool:
 
 
 def may_pass(error: Exception) -> bool:
-    """Return whether an error says nothing about what was asked for, so that asking once more later may succeed."""
+    """Return whether an error says nothing about the requested resource, so that a later request may succeed."""
     passing = isinstance(error, NoResponse | RateLimited | ServerError)
     return passing and not isinstance(error, ConnectionRefused | CannotSendRequest | UnreadableResponse)
 
@@ -199,8 +199,8 @@ class Retries:
 
     Attributes:
         budget: the rate of the requests to the same API.
-        connections: as many permits as requests may be under way at the same time.
-        backoff: seconds before the first retry, before the random part is taken off.
+        connections: permits for concurrent requests.
+        backoff: the pause before the first retry, in seconds, from which a random part is subtracted.
         lost: the error of an attempt that Google may have carried out; `GoogleClient` decides which attempts those are.
     """
 
@@ -212,14 +212,14 @@ class Retries:
     lost: ApiError | None = attrs.field(default=None, init=False)
     _attempt: int = attrs.field(default=0, init=False)
     _end: float | None = attrs.field(default=None, init=False)
-    """When retries end, in the time of the call's clock; None before the request is first sent."""
+    """The time at which retries end, by the call's clock; None before the request is first sent."""
 
     @contextmanager
     def turn(self) -> Iterator[float]:
         """Wait until the request may be sent; the caller sends it in the block. Yields the time for the rate budget.
 
-        The connection that it takes is free again after the block. Raises CancelledError or OutOfTimeError if the
-        request is not to be sent any more, or the error of an earlier attempt that Google may have carried out.
+        Its connection is free again after the block. Raises CancelledError or OutOfTimeError if the request must not be
+        sent any more, or the error of an earlier attempt that Google may have carried out.
         """
         request, context = self.request, self.context
         with ExitStack() as held:
@@ -237,8 +237,8 @@ class Retries:
     def wait_or_raise(self, failure: RetryableError) -> None:
         """Wait before the request is sent again, with a line of progress.
 
-        Raises the failure's own error if it is not to be sent again, because that is not safe, does not help or takes
-        too long, or because the user cancels.
+        Raises the failure's own error if the request must not be sent again: that is not safe, does not help or takes
+        too long, or the user cancels.
         """
         pause = self._pause(failure)
         if not self._is_allowed(failure) or pause > self._seconds_left():
@@ -249,12 +249,12 @@ class Retries:
         self._attempt += 1
 
     def _seconds_left(self) -> float:
-        """Return the seconds in which the request may still be sent again."""
+        """Return the seconds left for sending the request again."""
         patience = math.inf if self._end is None else self._end - self.context.clock()
         return min(patience, self.context.seconds_left())
 
     def _is_allowed(self, failure: RetryableError) -> bool:
-        """Return whether sending the request again may help, and cannot do its work twice."""
+        """Return whether sending the request again may help, and cannot repeat its effect."""
         if isinstance(failure.error, CannotSendRequest):
             return False
         if self._attempt >= _MOST_RETRIES_BY_ERROR.get(type(failure.error), sys.maxsize):

@@ -39,7 +39,7 @@ INCOMPLETE: Final = "must have every field of their type, as in the file that Go
 NOT_ENCRYPTED: Final = "must contain only URLs that begin with https://, or that lead to this machine"
 EXECUTABLE: Final = f"must not run a program unless the environment variable {_EXECUTABLES} is 1"
 PROBLEMS: Final = (NOT_READABLE, UNKNOWN_TYPE, INCOMPLETE, NOT_ENCRYPTED, EXECUTABLE)
-"""Everything that may be wrong, as what credentials must be, must have or must do."""
+"""All problems of credentials, as the requirements that they do not meet."""
 
 
 def parsed(text: str) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def parsed(text: str) -> dict[str, Any]:
 
 
 def problem(text: str) -> str:
-    """Say what is wrong with credentials: one of `PROBLEMS`, and the file; empty if they may be valid."""
+    """Return the problem of credentials, one of `PROBLEMS`, and the file; empty if they may be valid."""
     try:
         wrong = _problem(parsed(text))
     except UserError:
@@ -64,7 +64,7 @@ def problem(text: str) -> str:
 
 
 def named_file(text: str) -> str:
-    """Say which file credentials name; empty if the text may be a key itself, which no message may show."""
+    """Return the file that credentials name; empty if the text may be a key, which no message may show."""
     try:
         path = Path(text).expanduser().absolute()
         is_there = path.is_file()
@@ -140,7 +140,7 @@ def _ipv6_addresses_are_valid(values: dict[str, Any]) -> list[Failure]:
 
 
 def _credentials_rule(words: str) -> Rule:
-    """Require of credentials what can be checked without calling anyone; the words say what it is."""
+    """Check credentials as far as possible without a request."""
 
     def find(values: dict[str, Any]) -> list[Failure]:
         given = values.get("credentials")
@@ -159,7 +159,7 @@ def _is_ipv6(text: str) -> bool:
 
 
 def _setting(description: str, *, default: Any = None, **traits: Any) -> Any:
-    """Declare a setting: `default` is its value if it is not set; the other keywords are those of `Traits`."""
+    """Declare a setting; `default` is its value if it is not set, and the other keywords are those of `Traits`."""
     declared = Traits(description=description, **traits)
     return attrs.field(default=default, repr=not declared.secret, metadata={"traits": declared})
 
@@ -203,8 +203,8 @@ _LINE = Form(r"[ -~]+", "one line of ASCII characters, because it is sent in an 
 class Settings(Record):
     """The provider's configuration. Credentials stay in it and never become part of a resource.
 
-    Every attribute is a setting, under its name in camelCase; one that is not set has its default. `Settings.of` takes
-    values that were checked, and nothing checks them again.
+    Every attribute is a setting, with the property's name in snake_case. `Settings.of` takes checked values, which are
+    not checked again.
     """
 
     RULES = (
@@ -297,7 +297,7 @@ class Settings(Record):
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Settings:
-        """Take checked values by property name, such as `emulatorHost`; null and unknown are the same as not set."""
+        """Take checked values by property name, such as `emulatorHost`; null and unknown values count as not set."""
         given = {name: values.get(camel_case(name)) for name in traits_of(cls)}
         return cls(**{name: value for name, value in given.items() if value is not None and value is not UNKNOWN})
 
@@ -308,7 +308,7 @@ class Settings(Record):
 
     @property
     def quota_project(self) -> str | None:
-        """The project whose quota the calls use; None for the credentials' own."""
+        """The project that pays for the calls' quota; None for that of the credentials."""
         return (self.billing_project or self.project) if self.user_project_override else None
 
     @functools.cached_property
@@ -322,7 +322,7 @@ _SECONDS_PER_UNIT: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def _seconds(duration: str) -> float:
-    """Read a duration that matches its pattern; a number without a unit counts seconds."""
+    """Return the seconds of a duration that matches its pattern; without a unit, it is in seconds."""
     found = _DURATION.fullmatch(duration)
     assert found is not None  # noqa: S101 - the configuration is checked before it is read
     return float(found[1]) * _SECONDS_PER_UNIT[found[2] or "s"]
@@ -333,7 +333,7 @@ _SECRET_PARTS: Final = ("private_key", "private_key_id", "client_secret", "refre
 
 
 def _secret_parts(credentials: str) -> list[str]:
-    """Return the secret members of credentials that are JSON, so that a message cannot show one of them alone."""
+    """Return the secret members of JSON credentials, so that redaction also finds one of them alone."""
     try:
         found = json.loads(credentials)
     except (ValueError, RecursionError):
@@ -342,28 +342,28 @@ def _secret_parts(credentials: str) -> list[str]:
 
 
 def base_url(settings: Settings, api: Api) -> str:
-    """Return the URL of an API's host, to which the API's path is appended: `https://compute.googleapis.com`."""
+    """Return the base URL of an API, without the API's path: `https://compute.googleapis.com`."""
     host = settings.emulator_host
     custom: str | None = getattr(settings, api.setting)
     if host:
         return host.rstrip("/") if "://" in host else f"http://{host}"
     if custom:
-        # Other providers' settings end in the API's path and version, so both forms are accepted.
+        # Other providers' endpoints include the API's path and version, so both forms are accepted.
         return custom.rstrip("/").removesuffix("/v1").removesuffix("/beta").removesuffix(api.path)
     return f"https://{api.name}.{settings.universe_domain}"
 
 
 def refuse_plain_http(settings: Settings, api: Api, url: str, content: str = "") -> None:
-    """Raise UserError if others could read or change what is sent to a URL of an API, or what it answers.
+    """Raise UserError if others could read or change the traffic of an API's URL.
 
-    An emulator may be called over plain http, because it gets no credentials. Calls about tokens must be protected even
-    then: `getTokenInfo` sends a token, and the answer decides whether a token is trusted.
+    Calls of an emulator may use plain http, because they have no credentials. Calls about tokens must be protected even
+    then: `getTokenInfo` sends a token, and the response decides whether the token is trusted.
 
     Args:
-        settings: the settings that the URL follows from.
+        settings: the settings from which the URL follows.
         api: the API, whose `content` must be protected.
-        url: the URL that is about to be called.
-        content: what is exchanged, if it is not the API's `content`.
+        url: the URL to call.
+        content: the exchanged data in words, instead of the API's `content`.
     """
     if is_protected(url) or (settings.emulator_host and api is not OAUTH2):
         return
@@ -375,7 +375,7 @@ def refuse_plain_http(settings: Settings, api: Api, url: str, content: str = "")
 
 
 def plain_http_error(url: str, content: str, advice: str) -> UserError:
-    """Return the error about a URL without encryption, which gcpx does not call; `content` is what must be protected."""
+    """Return the error about an unencrypted URL, which gcpx does not call; `content` names the data to protect."""
     host = urlsplit(url).hostname
     return UserError(
         f"gcpx does not call {host} over plain http, because others could read or change {content}; {advice}"
@@ -386,7 +386,7 @@ def public_page_url(settings: Settings, url: str) -> str:
     """Return the URL of one of Google's public pages, such as its certificates, under these settings.
 
     A custom endpoint of the OAuth 2.0 API, or an emulator, serves these pages, too. Raises UserError if others could
-    change them on their way.
+    change the responses.
     """
     if settings.emulator_host or settings.oauth2_custom_endpoint:
         found = f"{base_url(settings, OAUTH2)}/{url.split('/', 3)[3]}"

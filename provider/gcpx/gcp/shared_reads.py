@@ -1,8 +1,8 @@
-"""Reads that are answered together: a page of a list answers many reads that are under way at the same time.
+"""Answers many concurrent reads together, by pages of a list.
 
-A read with no other one beside it is a request of its own. If more than a couple come while it is under way, a page of
-a list answers them, and those that come within the next seconds. What a page does not show, each of them reads alone:
-a list never tells that something is gone.
+A single read is a request of its own. If more than a couple arrive while it is under way, a page of a list answers
+them, and those that arrive within the next seconds. Each read asks alone for a thing that no page shows: a list never
+proves that something is gone.
 """
 
 from __future__ import annotations
@@ -24,32 +24,32 @@ from gcpx.gcp.errors import PermissionDenied
 from gcpx.model.resource import NOTICED_WITHIN, Context
 
 LONGEST_AGE: Final = 10.0
-"""Seconds for which an answer is given to further reads."""
+"""The age up to which an answer serves further reads, in seconds."""
 A_COUPLE: Final = 2
-"""As many reads that come while another one is under way are still requests of their own."""
+"""The number of concurrent reads that are still requests of their own."""
 _WORTH: Final = 5
-"""How many reads each page has to answer, on average, for a further one to be read: a page takes longer than others."""
+"""The average number of reads that pages must answer to justify another page, which takes longer than a single read."""
 _MOST_KEPT: Final = 64 << 20
-"""The bytes of answers that are kept for further reads."""
+"""The maximum size of kept answers, in bytes."""
 
 _LISTS: Final = b"lists"
-"""What a read gets instead of JSON if it has to read pages."""
+"""The value that tells a waiting read to read pages, instead of JSON."""
 _Json = dict[str, Any]
 
 
 @attrs.frozen(kw_only=True)
 class Scope:
-    """Things that a list has, and that can also be read one by one, as Google's JSON; and how one call reads them.
+    """Things that can be read one by one or by a list, as Google's JSON; and how a call reads them.
 
     Attributes:
-        place: tells the scope from all others, with what changes the answers, such as the API's version.
-        kind: the part of a path by which a request that changes such things is recognized, such as `instanceTemplates`.
+        place: a unique key of the scope, with everything that changes the answers, such as the API's version.
+        kind: the part of a path that identifies requests that change such things, such as `instanceTemplates`.
         alone: reads one thing by its key, such as its name; None if it does not exist.
-        page: reads the page of the list that a token leads to; an empty one leads to the first page. Gives things by
-            key, and the token of the next page, which is empty on the last one.
-        longest_age: seconds for which an answer is given to further reads.
-        most_pages: the pages at the beginning of the list that show what the calls wait for, if many calls read again
-            and again, so that such a page is always worth a request; 0 for other scopes.
+        page: reads the page of the list with a token; an empty token is the first page. Returns things by key, and
+            the token of the next page, which is empty on the last one.
+        longest_age: the age up to which an answer serves further reads, in seconds.
+        most_pages: the number of first pages that show everything that polling calls wait for, so that such a page is
+            always worth a request; 0 for other scopes.
     """
 
     place: str
@@ -62,10 +62,10 @@ class Scope:
 
 @attrs.frozen
 class _Kept:
-    """An answer for further reads, as JSON, which takes little memory and which nobody changes.
+    """An answer for further reads, as JSON text, which takes little memory and cannot be changed.
 
     Attributes:
-        asked: when it was asked for.
+        asked: the time of its request.
     """
 
     answer: bytes
@@ -77,10 +77,10 @@ class _Waiting:
     """A read that waits for a page.
 
     Attributes:
-        since: when it began.
-        news: gets the answer as JSON, None to ask alone, or before that `_LISTS` to read pages.
+        since: the time of its start.
+        news: a queue for the answer as JSON, or None to ask alone; before that, it may get `_LISTS` to read pages.
         is_answered: whether it got one of the first two.
-        is_next: whether it has to read pages, and has not begun.
+        is_next: whether it has to read pages, but has not started.
     """
 
     key: str
@@ -95,19 +95,19 @@ class _Waiting:
         self.news.put(answer)
 
     def read_pages(self) -> None:
-        """Let the read go on with the pages."""
+        """Let the read continue with the pages."""
         self.is_next = True
         self.news.put(_LISTS)
 
 
 @attrs.define(eq=False)
 class _Flight:
-    """A request for one thing, which others join; they get JSON, or None if they have to ask alone.
+    """A request for one thing that other reads join; they get JSON, or None if they have to ask alone.
 
     Attributes:
-        asked: when it was sent.
+        asked: the time at which it was sent.
         changes: the number of changes before it.
-        joined: how many others have joined it; each of them takes one of the answers.
+        joined: the number of reads that joined it; each takes one of the answers.
     """
 
     asked: float
@@ -121,18 +121,18 @@ class _Reads:
     """The reads of one scope.
 
     Attributes:
-        changes: the number of changes before everything that is kept here.
+        changes: the number of changes before the kept answers.
         is_led: whether the first read of a burst is under way.
         is_listing: whether a page is under way.
         waiting: the reads that wait for a page.
         flights: the requests for one thing that are under way, by its key.
         kept: answers for further reads, by key.
-        begun: when the first page was asked for.
-        depth: how many pages were read since then.
-        token: that of the next page; empty for the first page, None if there is none.
-        pages: how many pages were asked for.
-        answered: how many reads were answered by pages.
-        has_helped: whether the last page has answered a read that waited.
+        begun: the time of the first page's request.
+        depth: the number of pages read since then.
+        token: the token of the next page; empty for the first page, None if there is none.
+        pages: the number of requested pages.
+        answered: the number of reads that pages answered.
+        has_helped: whether the last page answered a waiting read.
         is_refused: whether the caller may not list.
     """
 
@@ -156,16 +156,16 @@ class _Reads:
         return bool(is_worth) and not self.is_refused and self.token is not None
 
     def is_within_list(self, scope: Scope) -> bool:
-        """Return whether some pages of a list were read, and the next one may help even a single read."""
+        """Return whether the list was read in part, so that its next page may help even a single read."""
         return bool(self.token) and self.has_helped and self.may_list(scope)
 
     def needs_page(self, scope: Scope) -> bool:
-        """Return whether to read a page for the reads that wait; after a page that has helped, even for one."""
+        """Return whether to read a page for the waiting reads; after a page that helped, even for one."""
         enough = 0 if (self.token and self.has_helped) or scope.most_pages else A_COUPLE
         return self.may_list(scope) and len({item.key for item in self.waiting}) > enough
 
     def release(self, answers: Mapping[str, bytes], since: float = math.inf) -> None:
-        """Answer the reads that wait and began before a time, as far as there are answers, by key."""
+        """Answer the waiting reads that began before a time, as far as `answers` has their keys."""
         waiting, self.waiting = self.waiting, []
         for item in waiting:
             if item.key in answers and item.since <= since:
@@ -175,7 +175,7 @@ class _Reads:
                 self.waiting.append(item)
 
     def give_up(self, since: float = math.inf) -> None:
-        """Let the reads that wait and began before a time ask alone."""
+        """Let the waiting reads that began before a time ask alone."""
         waiting, self.waiting = self.waiting, []
         for item in waiting:
             if item.since <= since:
@@ -186,10 +186,10 @@ class _Reads:
 
 @attrs.define
 class SharedReads:
-    """The reads of a process that may be answered together: those of calls that set `Context.sharing`.
+    """The reads of a process that may be answered together: those of calls with `Context.sharing`.
 
-    An answer is never older than the last change of something of its kind by this process. If it was asked for before a
-    read began, it is at most `LONGEST_AGE` old.
+    An answer is never older than this process's last change of something of its kind. If its request began before the
+    read, it is at most `LONGEST_AGE` old.
 
     Attributes:
         clock: gives the time in seconds, from any starting point.
@@ -198,12 +198,12 @@ class SharedReads:
     clock: Callable[[], float]
     _scopes: dict[str, _Reads] = attrs.Factory(dict)
     _changes: dict[str, int] = attrs.Factory(dict)
-    """How many changes of each kind were begun, and how many have ended."""
+    """The numbers of changes of each kind that began, and that ended."""
     _crowds: Counter[str] = attrs.Factory(Counter)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, repr=False)
 
     def changed(self, path: str = "") -> None:
-        """Note that something at a path is changed now, or that its change has ended; without a path, anything."""
+        """Note the start or the end of a change at a path; without a path, of anything."""
         parts = set(re.split("[/:]", path))
         with self._lock:
             for kind in self._changes:
@@ -212,7 +212,7 @@ class SharedReads:
 
     @contextmanager
     def crowd(self, place: str) -> Iterator[Callable[[], int]]:
-        """Count the call among those that wait at a place during the block; give what returns how many there are."""
+        """Count the call as waiting at a place during the block; yields a function that counts such calls."""
         with self._lock:
             self._crowds[place] += 1
         try:
@@ -222,10 +222,10 @@ class SharedReads:
                 self._crowds[place] -= 1
 
     def read(self, context: Context, scope: Scope, key: str) -> _Json | None:
-        """Read a thing by its key, alone or together with others; None if a request for it alone shows that it is gone.
+        """Read a thing by its key, alone or together with others; None if its own request shows that it is gone.
 
-        Raises what `Scope.alone` raises for this very read, and no error of another one. Raises CancelledError and
-        OutOfTimeError also while it waits for others.
+        Raises the same as `Scope.alone`, but never an error of another read. Raises CancelledError and OutOfTimeError
+        also while it waits for others.
         """
         if context.sharing is None:
             return scope.alone(key)
@@ -255,7 +255,7 @@ class SharedReads:
                 self._end_lead(reads)
 
     def _reads_of(self, scope: Scope) -> _Reads:
-        """Return the reads of a scope, without what is older than the last change."""
+        """Return the reads of a scope, without answers that are older than the last change."""
         changes = self._changes.setdefault(scope.kind, 0)
         reads = self._scopes.setdefault(scope.place, _Reads(changes))
         if reads.changes != changes:
@@ -266,18 +266,18 @@ class SharedReads:
         return reads
 
     def _is_young(self, scope: Scope, asked: float) -> bool:
-        """Return whether an answer that was asked for at a time may be given to further reads."""
+        """Return whether an answer that was requested at a time may serve further reads."""
         return self.clock() - asked <= scope.longest_age
 
     def _end_lead(self, reads: _Reads) -> None:
-        """End the first read of a burst: the couple that wait beside it ask alone, unless a page is under way."""
+        """End the first read of a burst: the few that wait with it ask alone, unless a page is under way."""
         with self._lock:
             reads.is_led = False
             if not reads.is_listing:
                 reads.give_up()
 
     def _page_answer(self, context: Context, scope: Scope, reads: _Reads, waiting: _Waiting) -> bytes | None:
-        """Wait for the answer of a page, and read pages in turn; None to ask alone."""
+        """Wait for the answer from a page, and read pages when it is this read's turn; None to ask alone."""
         try:
             while True:
                 answer = _result(context, scope, waiting.key, waiting.news)
@@ -292,7 +292,7 @@ class SharedReads:
             raise
 
     def _read_pages(self, scope: Scope, reads: _Reads, own: _Waiting) -> None:
-        """Read pages until a read has its answer; then another one that waits goes on.
+        """Read pages until a read has its answer; then another waiting read continues.
 
         If that fails, all reads that wait ask alone, and each gets its own error.
         """
@@ -315,7 +315,7 @@ class SharedReads:
 
     @staticmethod
     def _pass_on(scope: Scope, reads: _Reads) -> None:
-        """Let one of the reads that wait go on with the pages."""
+        """Let one of the waiting reads continue with the pages."""
         reads.is_listing = False
         if reads.needs_page(scope):
             reads.is_listing = True
@@ -324,7 +324,7 @@ class SharedReads:
             reads.give_up()
 
     def _read_page(self, scope: Scope, reads: _Reads) -> bool:
-        """Read a page, and answer the reads that wait; return whether to read one more."""
+        """Read a page, and answer the waiting reads; return whether to read one more."""
         with self._lock:
             asked, changes, token = self.clock(), self._changes[scope.kind], reads.token or ""
             reads.begun = reads.begun if token else asked
@@ -342,11 +342,11 @@ class SharedReads:
             reads.token = following or None
             if scope.most_pages and (reads.depth >= scope.most_pages or not following):
                 reads.give_up(reads.begun)
-                reads.token = ""  # for those that came later, the list begins anew
+                reads.token = ""  # for later reads, the list starts again
             return reads.needs_page(scope)
 
     def _alone(self, context: Context, scope: Scope, reads: _Reads, key: str) -> _Json | None:
-        """Read a thing by a request for it alone, or by that of another read of it."""
+        """Read a thing by its own request, or join another read's request for it."""
         with self._lock:
             flight = reads.flights.get(key)
             if flight is None:
@@ -389,13 +389,13 @@ class SharedReads:
                 reads.kept[key] = _Kept(answer, asked)
 
     def forget(self) -> None:
-        """Drop everything, because what exists may have changed since the last run."""
+        """Drop everything, because resources may have changed since the last run."""
         with self._lock:
             self._scopes.clear()
 
 
 def _used(context: Context, answer: bytes) -> _Json | None:
-    """Return an answer that was not asked for by a request for the thing alone, and note that in the call."""
+    """Return an answer that came from a shared request, and note that in the call."""
     if context.sharing is not None:
         context.sharing.used = True
     return _thing(answer)

@@ -1,4 +1,4 @@
-"""HTTP: requests with credentials and headers, responses as JSON, lost connections as errors."""
+"""Sends HTTP requests with credentials and headers, and turns responses into JSON and lost connections into errors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _HEADER_SOURCES: Final = {
     "x-goog-user-project": "gcpx:billingProject, or gcpx:project without it,",
     "x-goog-request-reason": "gcpx:requestReason",
 }
-"""The settings that the values of headers come from."""
+"""The settings that become values of headers."""
 _REDIRECTS: Final = range(300, 400)
 _NOT_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
@@ -36,7 +36,7 @@ class Transport:
     """Sends requests to all APIs, with the headers and credentials of the settings.
 
     Attributes:
-        connections: the connections that it sends them over.
+        connections: the connections for the requests.
     """
 
     def __init__(self, settings: Settings, connections: Connections) -> None:
@@ -52,10 +52,10 @@ class Transport:
             self._headers["X-Goog-Request-Reason"] = settings.request_reason
 
     def send(self, attempt: Attempt) -> Response:
-        """Send the request of an attempt, which begins when there is a token; give the response, whatever its status.
+        """Send the request of an attempt, which begins once there is a token; return the response, whatever its status.
 
-        Raises RetryableError without a response, Redirected and UnreadableResponse for one that cannot be used, and
-        UserError if HTTP cannot express the request, which is then not sent.
+        Raises RetryableError without a response, Redirected or UnreadableResponse for an unusable one, and UserError
+        without sending the request if HTTP cannot express it.
         """
         request = attempt.request
         url = f"{base_url(self._settings, request.api)}{request.api.path}/{request.path}"
@@ -86,7 +86,7 @@ class Transport:
 
     @property
     def principal(self) -> str | None:
-        """The e-mail address of the account that calls are made as; None if not known, empty without credentials."""
+        """The e-mail address of the account that makes the calls; None if not known, empty without credentials."""
         return self._credentials.principal if self._credentials else ""
 
     def close(self) -> None:
@@ -96,7 +96,7 @@ class Transport:
     def _headers_of(self, attempt: Attempt) -> dict[str, str]:
         """Return the headers of a request, with credentials if its API takes any.
 
-        Raises UserError for a value that no header can contain, by its setting; HTTP libraries would show the value.
+        Raises UserError, which names the setting, for a value that no header can contain; HTTP libraries would show it.
         """
         headers, scope = dict(self._headers), attempt.request.api.scope
         if self._credentials is not None and scope:
@@ -111,7 +111,7 @@ class Transport:
 def _encoded(request: Request, url: str) -> tuple[httpx.URL, bytes | None]:
     """Return the URL of a request with its query, and its body.
 
-    Raises httpx.InvalidURL, before other code reads the URL, and UserError for what JSON cannot hold.
+    Raises httpx.InvalidURL, before other code reads the URL, and UserError for values that JSON cannot express.
     """
     # Google spells booleans in lower case, as httpx does.
     query = httpx.QueryParams({key: value for key, value in request.query.items() if value is not None})
@@ -121,7 +121,7 @@ def _encoded(request: Request, url: str) -> tuple[httpx.URL, bytes | None]:
     try:
         return whole, json.dumps(request.body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
-        # The messages of these exceptions quote what could not be encoded.
+        # The messages of these exceptions quote the value.
         raise UserError(
             f"{request.method} {urlsplit(url).path} cannot be encoded as an HTTP request ({type(error).__name__}); "
             "remove numbers that are not finite from the inputs"
@@ -129,7 +129,7 @@ def _encoded(request: Request, url: str) -> tuple[httpx.URL, bytes | None]:
 
 
 def _redirection(request: Request, url: str, received: Received) -> str:
-    """Say where a redirect leads. It is not followed, because that would give the credentials to another address."""
+    """Return the error about a redirect, which is not followed: another address would get the credentials."""
     target = urlsplit(received.headers.get("Location", ""))
     place = f"{target.scheme}://{target.netloc.rpartition('@')[2]}" if target.netloc else "another path"
     return (
@@ -165,7 +165,7 @@ def _json(request: Request, body: bytes) -> Any:
 
 
 _MOST_DIGITS: Final = 300
-"""The most digits of an integer for which a float certainly has room."""
+"""The number of digits of integers that certainly fit into a float."""
 
 
 def _integer(digits: str) -> int | str:

@@ -1,4 +1,4 @@
-"""Checks of inputs against their declaration: all failures at once, each with its path."""
+"""Checks inputs against their declaration; returns all failures at once, each with its path."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Requirement:
     """A requirement that a value does not meet.
 
     Attributes:
-        required: what is required, such as `must be an integer`.
-        kind: the type of what was given, in words.
-        value: what was given.
+        required: the requirement, such as `must be an integer`.
+        kind: the type of the given value, in words.
+        value: the given value.
     """
 
     required: str
@@ -43,7 +43,7 @@ class Requirement:
 
     @property
     def with_value(self) -> str:
-        """The requirement and the value that was given."""
+        """The requirement and the given value."""
         return f"{self.required}, not {self.value}" if self.value else self.without_value
 
 
@@ -68,7 +68,7 @@ def _unmet_by_json(value: Any) -> list[Requirement]:
 
 
 def wrong_type(kind: Type, value: Any) -> Requirement:
-    """Require the declared type, with a hint for what users of other providers often write."""
+    """Return the failure of a value with another type, with a hint for what users of other providers often write."""
     given = describe_value(value)
     hint = kind.hints.get("") if isinstance(kind, ObjectType) else None
     if hint is not None:
@@ -108,7 +108,7 @@ def _bounds(low: int | None, high: int | None) -> str:
 def _unmet_by_text(traits: Traits, value: Any) -> list[Requirement]:
     if not isinstance(value, str):
         unmet_type = wrong_type(SCALARS[str], value)
-        # In YAML, a value such as TRUE is no string without quotes, which an import of the CLI does not write.
+        # In YAML, an unquoted value such as TRUE is not a string, and the CLI's import writes no quotes.
         bare = isinstance(value, bool | int | float)
         return [attrs.evolve(unmet_type, required=f"{unmet_type.required} in quotes") if bare else unmet_type]
     unmet = []
@@ -127,13 +127,13 @@ def _unmet_by_text(traits: Traits, value: Any) -> list[Requirement]:
 
 
 def _unmet_form(form: Form, value: str) -> Requirement:
-    """Require a form; if most of a value fits a form, name the part that is wrong."""
+    """Return the requirement of a form that a value lacks; if most of it fits, name the wrong part."""
     part = wrong_part(form, value)
     return Requirement(f"must be {part or form.words}", value=shown(value))
 
 
 def shown(value: Any) -> str:
-    """Quote a value for a message; a long one is cut."""
+    """Quote a value for a message; cut a long one."""
     text = json.dumps(value, ensure_ascii=not str(value).isprintable())
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}... ({len(text):,} characters)"
 
@@ -161,7 +161,7 @@ _REQUIREMENT: Final = re.compile(r"([\w.]+) ((?:must|should|requires?) .*)")
 
 
 def _without_subject(words: str, path: Path) -> str:
-    """Return the words of a rule without the property that they begin with, if they are shown behind its path.
+    """Return the words of a rule without the property at their beginning, if they follow its path in a message.
 
     >>> _without_subject("minCount must be at most count", ("minCount",))
     'must be at most count'
@@ -175,11 +175,11 @@ _UNDERSCORE: Final = re.compile(r"_([a-z])")
 
 
 def unknown_property(root: ObjectType, kind: ObjectType, path: Path) -> str:
-    """Say that the last part of `path` is not a property of `kind`, and what to write instead.
+    """Return the failure that the last part of `path` is not a property of `kind`, with a suggestion.
 
-    `root` is the declaration of all inputs, in which the property may belong somewhere else.
+    `root` is the declaration of all inputs; the property may belong to another place in it.
     """
-    # SDKs send a property that they do not know as it was written, which in Python is `source_image`.
+    # SDKs send an unknown property as the user wrote it, in Python as `source_image`.
     name = _UNDERSCORE.sub(lambda found: found[1].upper(), str(path[-1]))
     close = difflib.get_close_matches(name, kind.inputs, n=1, cutoff=0.6)
     below, anywhere = _places(root, kind, name, path)
@@ -222,7 +222,7 @@ def _owners(kind: ObjectType, path: str = "") -> Iterator[tuple[str, ObjectType]
 
 @attrs.define
 class CheckResult:
-    """Everything a check found."""
+    """The result of a check."""
 
     failures: list[Failure] = attrs.Factory(list)
     warnings: list[Failure] = attrs.Factory(list)
@@ -231,7 +231,7 @@ class CheckResult:
 def check(kind: ObjectType, inputs: Mapping[str, Any], others: Iterable[Failure] = ()) -> CheckResult:
     """Check inputs, which may hold unknowns and secrets, against their declaration.
 
-    `others` is what else is wrong with them; it is added at the end.
+    `others` are further failures, which are added at the end.
     """
     result = CheckResult()
     known = {key: value for key, value in inputs.items() if not key.startswith("__")}
@@ -245,8 +245,8 @@ class _Checker:
     """One walk through inputs.
 
     Attributes:
-        plain: nothing is secret, so rules get the values as they are.
-        path: where the walk is; failures get a copy.
+        plain: nothing is secret, so rules get the values themselves.
+        path: the current place; failures get a copy.
     """
 
     root: ObjectType
@@ -280,7 +280,7 @@ class _Checker:
         plain = value if self.plain else reveal(value)
         for rule in kind.rules:
             found = rule(plain)
-            # A reason may reveal a value. If it is also found without the secrets it does not; otherwise the rule's
+            # A reason may reveal a value. It does not if it is also found without the secrets; otherwise the rule's
             # words replace it.
             open_ = [] if secret else found if self.plain or not found else rule(conceal(value))
             for failure in found:

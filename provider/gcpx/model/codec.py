@@ -42,7 +42,7 @@ def _to_wire(prop: Property, kind: Type, value: Any, *, nulls: bool = False) -> 
 
 
 def resolved(kind: ObjectType, inputs: dict[str, Any]) -> dict[str, Any]:
-    """Replace short forms that users write with the forms that are sent; inputs may contain secrets and unknowns."""
+    """Replace short forms by the forms to send; inputs may contain secrets and unknowns."""
     found = {
         name: _resolved(prop, prop.type, inputs[name])
         for name, prop in kind.resolved.items()
@@ -64,7 +64,7 @@ def _resolved(prop: Property, kind: Type, value: Any) -> Any:
 
 
 def without_empty(kind: ObjectType, inputs: dict[str, Any]) -> dict[str, Any]:
-    """Leave out empty strings, lists and maps, also in objects at any depth; outputs that a resource lacks are such.
+    """Leave out empty strings, lists and maps, also in nested objects; absent outputs have such values.
 
     Inputs may contain secrets and unknowns. Items of lists and maps stay, and so does a JSON Merge Patch.
     """
@@ -128,7 +128,7 @@ def _from_wire(kind: Type, value: Any) -> Any:
 
 
 def uses_beta(kind: Type, value: Any) -> bool:
-    """Return whether a value of inputs has a property that only the API's beta version accepts, also with a default."""
+    """Return whether inputs have a property, even with its default, that only the API's beta version accepts."""
     if isinstance(kind, ObjectType) and isinstance(value, dict):
         return any(
             prop.traits.beta or uses_beta(prop.type, value[name])
@@ -143,7 +143,7 @@ def uses_beta(kind: Type, value: Any) -> bool:
 
 
 def with_links_of(version: str, kind: Type, value: Any, *, is_link: bool = False) -> Any:
-    """Return properties whose links are those of an API version, as far as the links name a version at all."""
+    """Return properties with their links in one API version; links without a version stay."""
     if isinstance(kind, ObjectType) and isinstance(value, dict):
         properties = kind.properties
         return {

@@ -1,4 +1,4 @@
-"""Whether two values mean the same: links and numbers in any spelling, absent values as defaults, sets in any order."""
+"""Compares values by meaning: links and numbers in any spelling, absent values as defaults, sets in any order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gcpx.model.numbers import as_integer
 from gcpx.model.values import UNKNOWN, same_json
 
 ANY: Final = SCALARS[Any]
-"""The type of values that may be any JSON: null is a value of it, and stands for nothing that is left out."""
+"""The type of arbitrary JSON, in which null is a value and not the same as a missing one."""
 
 
 def address(given: Any) -> Any:
@@ -50,7 +50,7 @@ def domain(given: Any) -> Any:
 
 
 def is_absent(prop: Property, value: Any) -> bool:
-    """Return whether a value means the same as leaving it out: it is empty, or what the server assumes."""
+    """Return whether a value means the same as leaving it out: it is empty, or the server's default."""
     if value is UNKNOWN:
         return False
     if value is None or value in ({}, [], ""):
@@ -68,34 +68,34 @@ def is_absent(prop: Property, value: Any) -> bool:
 
 
 def or_implied(prop: Property, value: Any, implied: Any) -> Any:
-    """Return a value or, if it means the same as leaving it out, what the rest of its object implies."""
+    """Return a value or, if it means the same as leaving it out, the value that the rest of its object implies."""
     return implied if is_absent(prop, value) else value
 
 
 def is_another_choice(prop: Property, one: Any, other: Any) -> bool:
-    """Return whether a value names another one of those from which the server chooses if it is left out."""
+    """Return whether a value differs from `other`, one of the values among which the server chooses a default."""
     is_chosen = isinstance(prop.traits.default, re.Pattern) and isinstance(other, str)
     return is_chosen and other not in {"", one}
 
 
 def without_nulls(values: dict[str, Any]) -> dict[str, Any]:
-    """Leave out the items of a map that are null, which mean the same as items that are not there."""
+    """Leave out the null items of a map, which mean the same as missing ones."""
     return {key: value for key, value in values.items() if value is not None}
 
 
 def is_patch(prop: Property, values: Mapping[str, Any]) -> bool:
-    """Return whether a property is a JSON Merge Patch, in which null removes; `values` are the object it belongs to."""
+    """Return whether a property is a JSON Merge Patch, in which null removes; `values` are those of its object."""
     return bool(prop.traits.patches) and values.get(prop.traits.patches) is not None
 
 
 @attrs.frozen
 class Comparison:
-    """How the values of two sides are compared.
+    """Compares the values of two sides.
 
     Attributes:
         locations: the locations that complete the short names of each side.
-        sure: links are equal only if that is certain, as between old and new inputs. Otherwise, as between inputs and
-            Google's values, they are equal unless they are known to differ.
+        sure: whether links are equal only if that is certain, as between old and new inputs. Otherwise, as between
+            inputs and Google's values, they are equal unless they certainly differ.
     """
 
     locations: tuple[Location, Location] = (NO_LOCATION, NO_LOCATION)
@@ -156,7 +156,7 @@ class Comparison:
     def match(self, prop: Property, one: list[Any], other: list[Any]) -> list[tuple[int | None, int | None]]:
         """Pair the elements of two lists, as indexes, by the property's `identity`; None stands for no partner.
 
-        Repetitions of an element of a set have no place in the result.
+        Repeated elements of a set are left out of the result.
         """
         identity = prop.traits.identity if isinstance(prop.type, ListOf) else "ordered"
         pairs: list[tuple[int, int]] = []
@@ -168,7 +168,7 @@ class Comparison:
                 left.remove(index)
                 right.remove(partner)
         if identity == "set":
-            # What equals an element that has a partner only repeats it.
+            # An element that equals one with a partner only repeats it.
             same = self._is_same_element
             left = [free for free in left if not any(same(prop, one[free], other[found]) for _, found in pairs)]
             right = [free for free in right if not any(same(prop, one[found], other[free]) for found, _ in pairs)]
@@ -179,7 +179,7 @@ class Comparison:
         return sorted([*pairs, *((index, None) for index in left)]) + [(None, index) for index in right]
 
     def _is_same_element(self, prop: Property, one: Any, other: Any) -> bool:
-        """Return whether two elements of a set are equal, or those of another list share one of its identities."""
+        """Return whether two elements are equal or, with identities, share one of them."""
         assert isinstance(prop.type, ListOf)  # noqa: S101 - `match` asked before
         item, identity = prop.type.item, prop.traits.identity
         if identity == "set" or not isinstance(item, ObjectType):

@@ -1,4 +1,4 @@
-"""Which properties differ between two sets of inputs, as exact paths."""
+"""Finds the differences between two sets of inputs, as exact paths."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from gcpx.model.values import UNKNOWN, Path, has_unknown, same_json
 
 Kind = Literal["add", "delete", "update"]
 _MISSING = object()
-"""Marks a missing value, where missing differs from null."""
+"""Stands for a missing value, where missing differs from null."""
 
 
 @attrs.frozen
@@ -30,10 +30,10 @@ class Change:
     """One path whose value differs.
 
     Attributes:
-        unseen: inputs made up by an import cannot tell whether this is a change: Google never returns the value, or
-            chose it and the program leaves it out.
+        unseen: after an import, this may not be a change: Google never returns the value, or chose it, and the program
+            leaves it out.
         replaces: the change replaces the resource; `lifecycle.plan` decides that.
-        is_input: whether the inputs differ; otherwise it is the provider's place that has changed.
+        is_input: whether the inputs differ; otherwise the provider's place has changed.
     """
 
     path: Path
@@ -63,7 +63,7 @@ class _Values:
     """The values at one path: in the old inputs, in the new inputs, and at Google.
 
     Attributes:
-        implied: what the rest of the old inputs, and of the new ones, implies here, as nested maps of properties.
+        implied: the values that the rest of the old and of the new inputs implies here, as nested maps of properties.
     """
 
     path: Path
@@ -78,7 +78,7 @@ class _Walk:
     """A walk through two sets of inputs.
 
     Attributes:
-        certain: nothing is unknown, so values that are the same JSON are not a change and can be skipped.
+        certain: nothing is unknown, so equal JSON is no change and can be skipped.
         how: compares old and new inputs.
         shown: compares Google's values and new inputs.
         patch: the values are a JSON Merge Patch, in which null, a default and a missing property differ.
@@ -119,7 +119,7 @@ class _Walk:
             yield from self._values(prop, prop.type, values)
 
     def _is_implied(self, prop: Property, values: _Values) -> bool:
-        """Return whether one side leaves out what the other one says, because the rest of its object implies it."""
+        """Return whether one side omits a value of the other one because the rest of its object implies it."""
         old, new = values.old, values.new
         if is_absent(prop, old) == is_absent(prop, new):
             return False
@@ -160,8 +160,8 @@ class _Walk:
     def _list(self, prop: Property, kind: ListOf, values: _Values) -> Iterator[Change]:
         """Compare lists by their matching elements.
 
-        The engine shows the old and the new value at the path of a change. If an element that differs has moved, or if
-        two changes have one path, that would show another element, so the list as a whole is the change.
+        The engine shows the old and the new value at the path of a change. If a changed element has moved, or if two
+        changes have one path, that would show another element, so the change is the list as a whole.
         """
         old, new, state = values.old, values.new, values.state
         changes: list[Change] = []
@@ -184,7 +184,7 @@ class _Walk:
 
 
 def _is_write_only(prop: Property, value: Any) -> bool:
-    """Return whether Google never returns a value: its property says so, or it is an object of such values alone."""
+    """Return whether Google never returns a value: its property says so, or it is an object of only such values."""
     if prop.traits.write_only or not isinstance(prop.type, ObjectType) or not isinstance(value, dict):
         return prop.traits.write_only
     known = prop.type.properties
@@ -193,5 +193,5 @@ def _is_write_only(prop: Property, value: Any) -> bool:
 
 
 def _is_empty_patch(value: Any) -> bool:
-    """Return whether a part of a patch changes nothing: it is missing, or an object of which nothing is set."""
+    """Return whether a part of a patch changes nothing: it is missing, or an object without any value."""
     return value is _MISSING or (isinstance(value, dict) and all(_is_empty_patch(item) for item in value.values()))

@@ -1,4 +1,4 @@
-"""Declarations: one `field()` per property, which everything that handles properties reads, and rules across them."""
+"""Declarations: one `field()` per property, for all code that handles properties, and rules across properties."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def as_path(place: str | Path) -> Path:
 
 @attrs.frozen
 class Failure:
-    """What is wrong with a value, or what may be: a validation failure, or a warning.
+    """A validation failure of a value, or a warning.
 
     Attributes:
-        path: the value's place; a rule gives it within its object, as a dotted path or as its parts.
-        reason: what is required. It never contains the value, which the engine may show beside it.
+        path: the value's place; a rule returns it relative to its object, as a dotted path or as its parts.
+        reason: the requirement. It never contains the value, which the engine may show beside it.
         with_value: the same with the value, for messages in which nothing else shows it; None if the value is secret.
     """
 
@@ -36,12 +36,12 @@ class Failure:
     with_value: str | None = None
 
     def below(self, *place: str | int) -> Failure:
-        """Return the failure as one of an object that has the value's object at a place."""
+        """Return the failure with its path below a place."""
         return attrs.evolve(self, path=(*place, *self.path))
 
 
 Finder = Callable[[Any], list[Failure]]
-"""Finds what is wrong across an object's values, without secrets; an unknown is never wrong."""
+"""Returns the failures across an object's values, which have no secrets; unknown values count as valid."""
 
 
 @attrs.frozen
@@ -50,10 +50,10 @@ class Rule:
 
     Attributes:
         name: unique within the object.
-        words: what the rule requires; they are also the reason that is shown if values are secret.
-        source: where the rule is documented, as a link in Markdown from a page of `docs/reference`.
-        about: the property without which nothing can break the rule; empty if there is no such property.
-        warns: values that break the rule may still be accepted by Google, so they cause a warning, not a failure.
+        words: the requirement, and the reason to show if values are secret.
+        source: the rule's documentation, as a Markdown link from a page of `docs/reference`.
+        about: the property that every violation involves; empty if there is no such property.
+        warns: Google may accept violations, so they cause a warning, not a failure.
     """
 
     name: str
@@ -64,12 +64,12 @@ class Rule:
     warns: bool = False
 
     def __call__(self, values: Mapping[str, Any]) -> list[Failure]:
-        """Find what breaks the rule; nothing does if the property that it is about is missing."""
+        """Return the violations of the rule; none if the property `about` is missing."""
         return self.find(values) if not self.about or values.get(self.about) is not None else []
 
 
 def rule(words: str, source: str, *, about: str = "", warns: bool = False) -> Callable[[Finder], Rule]:
-    """Make a function a rule; its name is the rule's. The function gets only values that have `about`."""
+    """Make a function a rule with its name. The function gets only values that have `about`."""
 
     def made(find: Finder) -> Rule:
         return Rule(getattr(find, "__name__", "rule").strip("_"), words, source, find, about, warns)
@@ -150,12 +150,12 @@ V = TypeVar("V", bound=Mapping[str, Any])
 
 
 def chosen(values: V, names: Collection[str]) -> V:
-    """Return those of the named properties that are set."""
+    """Return the named properties that are set."""
     return cast("V", {name: values[name] for name in names if values.get(name) is not None})
 
 
 def without(values: V, names: Collection[str]) -> V:
-    """Return the properties that are not named."""
+    """Return the properties without the named ones."""
     return cast("V", {name: value for name, value in values.items() if name not in names})
 
 
@@ -168,7 +168,7 @@ class Traits:
 
     Attributes:
         description: Markdown for the documentation: what it does, its form with an example, default, limits, units.
-        name: Pulumi's property name, if it is not the attribute's in camelCase.
+        name: Pulumi's property name, if it is not the attribute's name in camelCase.
         wire: Google's field name, if it is not the property's name.
         required: the user must set it.
         output: only the server sets it.
@@ -179,34 +179,34 @@ class Traits:
         in_url: part of the request's URL, not of its body.
         unsent: only gcpx itself acts on the property; no request contains it.
         secret: never shown.
-        quotes: a message in which Google may quote what was sent; secrets are masked in it, however they are spelled.
+        quotes: a message in which Google may quote the request; secrets are masked in it, in any spelling.
         write_only: the API accepts it and never returns it.
-        patches: the property beside it whose value this one changes by JSON Merge Patch (RFC 7396). If that property is
-            set, a null in this one removes a value, and is not the same as leaving a property out.
+        patches: the sibling property that this one changes by JSON Merge Patch (RFC 7396). If that property is set,
+            null in this one removes a value, and differs from leaving a property out.
         beta: only the API's beta version accepts it.
         deprecated: what to use instead.
         int64: an integer that is a string in JSON.
-        url: a link to a resource, equal in all its forms; the value is the collection that a bare name belongs to.
-        resolve: turns a short form that users write into the form that is sent and shown.
-        forgotten: Google no longer returns it after what it names was deleted.
+        url: a link to a resource, equal in all its forms; the trait is the collection of a bare name.
+        resolve: turns a user's short form into the form to send and show.
+        forgotten: Google no longer returns it after the deletion of what it names.
         enum: the values that are known today.
         closed: Google will not add values to `enum`.
         pattern: the form of the whole value.
         minimum, maximum, multiple_of: bounds of a number.
         max_length: the maximum number of characters of a string.
         min_items, max_items: the minimum and maximum number of elements of a list.
-        identity: how elements of a list are matched: by position, as a set, or by the first of these properties that
-            two elements share.
-        keeps_empty: an empty string or list means something else than no input.
-        default: what the server assumes; the same as leaving the property out. A pattern stands for every string
-            that matches it. `Property.default` says what it is without a declaration.
-        normalize: gives values that mean the same one form, for comparisons.
+        identity: the matching of a list's elements: by position, as a set, or by the first of these properties that two
+            elements share.
+        keeps_empty: an empty string or list differs from no input.
+        default: the server's default; the same as leaving the property out. A pattern stands for every string that
+            matches it. See `Property.default` for a property without this trait.
+        normalize: converts values of the same meaning into one form, for comparisons.
         merge_keys: keys of a map that the server or other tools add; they are never a change.
         measured: the output says what exists, which may differ from what the program wants. A refresh leaves the input
             alone, and a difference between the output and the program is a change. When a creation or an update has
             succeeded, the output is what the program wants.
         environment: environment variables for a provider setting that the configuration leaves out.
-        source: where the limits of the property are documented, as a link in Markdown from a page of `docs/reference`.
+        source: the documentation of the property's limits, as a Markdown link from a page of `docs/reference`.
     """
 
     description: str
@@ -264,7 +264,7 @@ C = TypeVar("C", bound=type)
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(field, output_field))
 def record(cls: C) -> C:
-    """Make a class a declaration of properties. It is read with `object_type` and never instantiated."""
+    """Make a class a declaration of properties, which `object_type` reads and nothing instantiates."""
     return cls
 
 
@@ -294,11 +294,11 @@ class ObjectType:
     """A record as data: its name, description, properties by name, and rules across them.
 
     Attributes:
-        implied: gives the values that the server sets because of others or of other resources, as nested maps of
-            properties. An import leaves them out, and a change of them is no drift.
+        implied: returns the values that the server derives from others or from other resources, as nested maps of
+            properties. An import omits them, and a change of them is no drift.
         module: the Python module of the declaration.
-        hints: what to write instead of a property that does not exist, by its name, by `*` for any other, and by an
-            empty name for a value that is no object.
+        hints: what to write instead of an unknown property, by its name, by `*` for any other, and by an empty name for
+            a value that is not an object.
     """
 
     name: str
@@ -359,9 +359,9 @@ class Property:
 
     @property
     def default(self) -> Any:
-        """What the server assumes if the property is left out; None if that is not known.
+        """The server's default; None if it is not known.
 
-        A boolean that declares nothing else is false, unless the server computes it.
+        An undeclared default of a boolean is false, unless the server computes the value.
         """
         is_false = self.traits.default is None and self.type == SCALARS[bool] and not self.traits.computed
         return False if is_false else self.traits.default
@@ -440,8 +440,8 @@ def object_type(cls: type) -> ObjectType:
 
 
 def traits_of(cls: type) -> dict[str, Traits]:
-    """Return the traits of a record's fields, by attribute; those that only records it extends have are first."""
-    if attrs.has(cls):  # a record whose instances are read
+    """Return the traits of a record's fields, by attribute; inherited ones come first."""
+    if attrs.has(cls):  # a record that has instances
         return {attribute.name: attribute.metadata["traits"] for attribute in attrs.fields(cls)}
     found: dict[str, Traits] = {}
     for base in reversed(cls.__mro__):
@@ -458,7 +458,7 @@ def _hints(cls: type) -> Iterator[tuple[str, Any]]:
 
 @functools.cache
 def _evaluated(hint: str, module: str) -> Any:
-    """Evaluate a type of a module once. `typing.get_type_hints` would do so again for each attribute that has it."""
+    """Evaluate a type of a module once. `typing.get_type_hints` would do so again for each attribute of the type."""
     return eval(hint, vars(sys.modules[module]))  # noqa: S307 - it is our own code
 
 
@@ -469,7 +469,7 @@ def _nothing(_: dict[str, Any]) -> dict[str, Any]:
 def _type(hint: Any) -> Type:
     if hint in SCALARS:
         return SCALARS[hint]
-    if isinstance(hint, types.UnionType):  # `str | None`, in a record whose instances are read
+    if isinstance(hint, types.UnionType):  # `str | None`, in a record that has instances
         return _type(typing.get_args(hint)[0])
     if isinstance(hint, types.GenericAlias):
         arguments = typing.get_args(hint)
@@ -478,14 +478,13 @@ def _type(hint: Any) -> Type:
 
 
 class Record:
-    """What a declaration may contain in addition to its fields."""
+    """The other members of a declaration, besides its fields."""
 
     RULES: ClassVar[tuple[Rule, ...]] = ()
     OMIT: ClassVar[frozenset[str]] = frozenset()
-    """Properties that this record does not take over from the record that it extends.
+    """Properties of the extended record that this record does not inherit.
 
-    The tests compare the record of a resource with the API's object. There, these are also the fields of the object
-    that the record does not declare.
+    In the tests, which compare records with the API's objects, they are also fields that the record does not declare.
     """
     HINTS: ClassVar[dict[str, str]] = {}
     """Hints for users of other providers, as in `ObjectType.hints`."""
@@ -494,5 +493,5 @@ class Record:
 
     @staticmethod
     def implied(_: Any) -> dict[str, Any]:
-        """Return the values that the server sets because of others, as `ObjectType.implied` says."""
+        """Return the values that the server derives from others; see `ObjectType.implied`."""
         return {}

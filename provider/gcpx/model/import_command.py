@@ -1,4 +1,4 @@
-"""What messages advise about something that exists already: `pulumi import` commands that can be copied and run."""
+"""Advice in messages about an existing resource, with `pulumi import` commands that can be copied and run."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _DEFAULT: Final = re.compile(r"default(_(\d+_\d+_\d+|\w+/).*)?")
 
 
 def not_ours(context: Context, resource_id: str, otherwise: str, state: str = "exists", verb: str = "created") -> str:
-    """Return sentences that refuse what this creation may not take over, and say what to do.
+    """Return sentences that refuse to take over an existing resource, and say what to do.
 
-    `state` and `verb` say how it is there, and what this resource did not do; the other arguments are those of
+    `state` describes the existing resource, and `verb` what this resource did not do; the other arguments are those of
     `how_to_manage`.
     """
     of_others = "" if context.is_blocked else f" and was not {verb} by this resource with these inputs"
@@ -23,15 +23,15 @@ def not_ours(context: Context, resource_id: str, otherwise: str, state: str = "e
 
 
 def how_to_manage(context: Context, resource_id: str, otherwise: str) -> str:
-    """Return sentences about what to do if a resource was to create something that exists already.
+    """Return sentences about what to do if the resource to create exists already.
 
-    An import of what another resource of the stack manages would end with its deletion, when `pulumi up` deletes the
-    other resource.
+    If another resource of the stack manages it, they do not advise an import: deleting the other resource would delete
+    it.
 
     Args:
-        context: the engine's call, which was to create it.
-        resource_id: what exists.
-        otherwise: what to do if it is not to be managed by this resource.
+        context: the engine's call to create it.
+        resource_id: the ID of the existing resource.
+        otherwise: what to do if this resource is not to manage it.
     """
     holder = context.urn_of(resource_id)
     if holder is not None and holder != context.urn:
@@ -59,13 +59,13 @@ def import_command(context: Context, resource_id: str) -> str:
     """Return the command, in backquotes, that imports something as the resource of a call.
 
     The command names a provider that is not the default one. If the resource has a parent, it contains the parent's URN
-    except for its name, NAME, which the engine does not tell to a provider.
+    with NAME for its name, which the engine does not send.
     """
     return _command(context, context.name, resource_id)
 
 
 def separate_import_command(context: Context, resource_id: str) -> str:
-    """Return the command, in backquotes, that imports something as one more resource beside that of a call."""
+    """Return the command, in backquotes, that imports something as an additional resource besides that of a call."""
     return _command(context, f"{context.name}-earlier", resource_id)
 
 

@@ -1,8 +1,8 @@
-"""What values mean in a resource's life: what a change does, what a preview predicts, what an import keeps.
+"""Decides the engine's calls: what a change does, what a preview predicts, what an import keeps.
 
-The engine's calls are decided here, from the declaration and from what a resource says of itself (`Resource.location`,
-`in_place`, `unique_key`, ...). Nothing here knows gRPC. Inputs may hold unknowns, and the hidden inputs of `naming`.
-Unless a function says otherwise, they hold no secrets.
+The decisions follow from the declaration and from the methods of `Resource` (`location`, `in_place`, `unique_key`,
+...). Nothing here knows gRPC. Inputs may hold unknowns, and the hidden inputs of `naming`. Unless a function says
+otherwise, they hold no secrets.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _NOT_THERE = "must name something that exists in Google Cloud and fits here; the
 
 @attrs.frozen
 class Plan:
-    """What a change of inputs does.
+    """The effects of a change of inputs.
 
     Attributes:
         changes: the paths that differ; a resource is replaced if any of them replaces it.
@@ -51,7 +51,7 @@ class Plan:
 
 
 def check_online(resource: Resource, context: Context, olds: dict[str, Any], news: dict[str, Any]) -> list[Failure]:
-    """Ask Google whether what inputs name exists; a reason that would reveal a secret is replaced.
+    """Ask Google whether the resources that inputs name exist; replace reasons that would reveal a secret.
 
     Both inputs may hold secrets.
     """
@@ -63,9 +63,9 @@ def check_online(resource: Resource, context: Context, olds: dict[str, Any], new
 
 
 def plan(resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]) -> Plan:
-    """Compare the last inputs with the new ones and decide what each difference does; offline.
+    """Compare the last inputs with the new ones, and decide the effect of each difference; offline.
 
-    Without old inputs, as in states of other tools, the outputs stand in for them.
+    Without old inputs, as in states of other tools, the outputs take their place.
     """
     old, new = _completed(resource, old, new, outputs)
     changes = [
@@ -87,25 +87,25 @@ def plan(resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: 
 def changed_paths(
     resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]
 ) -> tuple[Path, ...]:
-    """Return the paths of an update whose inputs differ, as `plan` compares them."""
+    """Return the paths of the inputs that an update changes, as `plan` compares them."""
     return tuple(change.path for change in _differences(resource, *_completed(resource, old, new, outputs), outputs))
 
 
 def _completed(
     resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return old and new inputs with what the outputs say of the old ones, and with the name that the resource has."""
+    """Return old inputs completed by the outputs, and both inputs with the resource's actual name."""
     old = old or {name: value for name, value in outputs.items() if name in resource.type.inputs}
     return naming.with_real_name(resource.autoname, old, new, outputs)
 
 
 def _differences(resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]) -> list[Change]:
-    """Compare completed inputs by meaning, and add what is left over from earlier updates."""
+    """Compare completed inputs by meaning, and add unfinished parts of earlier updates."""
     locations = (resource.location(old, outputs), resource.location(new, outputs))
     differences = diff(resource.type, old, new, outputs, Comparison(locations, sure=True))
     changes = [change for change in differences if not _names_same_place(resource, change.path, locations[0], new)]
     if old.get(naming.IMPORTED):
-        # The import made up what Google never returns, and recorded what Google chose: neither is a reason to replace.
+        # The import made up values that Google never returns, and recorded Google's choices: no reasons to replace.
         changes = [change for change in changes if is_below(change.path, _compared(resource)) or not change.unseen]
     known = {change.path[0] for change in changes}
     left = [(path, True) for path in resource.left_over(new, outputs)]
@@ -123,9 +123,9 @@ def _not_as_wanted(resource: Resource, new: dict[str, Any], outputs: dict[str, A
 
 
 def shown_changes(plan: Plan, old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
-    """Return the changes of a plan as the user may see them: those within a secret are one change of the secret.
+    """Return the changes of a plan for the user: changes within a secret are one change of the secret.
 
-    Both inputs hold secrets as the engine marks them. The path of a change within a secret would name keys of maps.
+    Both inputs have the engine's secret marks. The path of a change within a secret would show keys of maps.
     """
     shown: dict[Path, Change] = {}
     for change in plan.changes:
@@ -137,9 +137,9 @@ def shown_changes(plan: Plan, old: dict[str, Any], new: dict[str, Any]) -> list[
 
 
 def newly_secret(resource: Resource, outputs: dict[str, Any], new: dict[str, Any]) -> list[Change]:
-    """Return an update of what new inputs call secret and the outputs in the state show, so that it is marked there.
+    """Return the inputs that are newly secret but plain in the state's outputs, as updates that mark them there.
 
-    Outputs and inputs hold secrets as the engine marks them.
+    Outputs and inputs have the engine's secret marks.
     """
     if not has_secret(new):
         return []
@@ -149,7 +149,7 @@ def newly_secret(resource: Resource, outputs: dict[str, Any], new: dict[str, Any
 
 
 def _gains_secret(before: Any, marked: Any) -> bool:
-    """Return whether a value, or a part of it, is marked as secret now and was not before."""
+    """Return whether a value, or a part of it, is newly marked as secret."""
     if isinstance(before, Secret):
         return False
     if isinstance(marked, dict) and isinstance(before, dict):
@@ -160,7 +160,7 @@ def _gains_secret(before: Any, marked: Any) -> bool:
 
 
 def _names_same_place(resource: Resource, path: Path, location: Location, new: dict[str, Any]) -> bool:
-    """Return whether project, region or zone is written out or left out, and is where the resource is anyway."""
+    """Return whether a change only adds or removes a project, region or zone where the resource is anyway."""
     if len(path) > 1 or path[0] not in PLACES:
         return False
     named = getattr(resource.location(new, {}), path[0])
@@ -168,17 +168,17 @@ def _names_same_place(resource: Resource, path: Path, location: Location, new: d
 
 
 def _placed(resource: Resource, inputs: dict[str, Any], outputs: dict[str, Any]) -> dict[str, Any]:
-    """Return inputs that say where the resource is: where they leave that to the provider, the outputs do."""
+    """Return inputs with the resource's place: from the outputs, if the inputs leave it to the provider."""
     places = {name: outputs[name] for name in PLACES if name in resource.type.inputs and outputs.get(name)}
     return places | {name: value for name, value in inputs.items() if value is not None}
 
 
 def create(resource: Resource, context: Context, inputs: dict[str, Any]) -> State:
-    """Create a resource, and give it a mark of its own.
+    """Create a resource, and record its creation.
 
-    An engine that forces a replacement has not always asked whether the old resource has to be deleted first. Nothing
-    tells whether the program retains it, so only the engine may delete it.
-    Raises what `Resource.create` raises.
+    An engine that forces a replacement does not always ask whether to delete the old resource first. The program may
+    retain the old resource, so only the engine may delete it.
+    Raises the same as `Resource.create`.
     """
     mark = CreationMark(uuid.uuid4().hex, context.requester)
     old = {**context.replaces.inputs} if context.replaces else {}
@@ -193,9 +193,9 @@ def create(resource: Resource, context: Context, inputs: dict[str, Any]) -> Stat
 
 
 def update(resource: Resource, context: Context, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> State:
-    """Update a resource and keep its mark; create it if nothing came of a creation whose result was not known.
+    """Update a resource and keep its mark; create it if a creation with an unknown result turns out to have failed.
 
-    Raises what `Resource.update` and `Resource.create` raise.
+    Raises the same as `Resource.update` and `Resource.create`.
     """
     is_uncertain = context.prior.get(naming.UNREAD) and resource.may_create(resource_id)
     try:
@@ -212,11 +212,11 @@ def update(resource: Resource, context: Context, resource_id: str, old: dict[str
 def read(
     resource: Resource, context: Context, resource_id: str, inputs: dict[str, Any] | None
 ) -> tuple[State | None, str]:
-    """Read a resource and keep its mark; return it with what is left to do, if its last change is not finished.
+    """Read a resource and keep its mark; also return the error of an unfinished last change.
 
-    It may be read together with others. Such an answer counts only if it shows nothing new: what is as in the state, or
-    what exists in an import. Otherwise the resource is read again by a request of its own, as lists may lag, or leave
-    something out. Raises what `Resource.settle` and `Resource.read` raise, except PartialError.
+    A shared read may answer it, but counts only if it shows nothing new: the same as the state or, in an import, an
+    existing resource. Otherwise the resource is read again by its own request, because lists may lag or omit something.
+    Raises the same as `Resource.settle` and `Resource.read`, except PartialError.
     """
     if context.prior.get(naming.UNREAD):
         resource.settle(context, resource_id)
@@ -233,7 +233,7 @@ def read(
     try:
         state, unfinished = _read(resource, shared, resource_id, inputs)
         is_new = sharing.used and _is_new(resource, context, state, unfinished, inputs)
-    except Exception:  # a list may also hold what cannot be processed
+    except Exception:  # a list may also contain something malformed
         is_new = sharing.used
         if not is_new:
             raise
@@ -246,7 +246,7 @@ def read(
 def _is_new(
     resource: Resource, context: Context, state: State | None, unfinished: str, inputs: dict[str, Any] | None
 ) -> bool:
-    """Return whether what was read is not what the state has; in an import, whether there is nothing to import."""
+    """Return whether a read differs from the state; in an import, whether there is nothing to import."""
     if state is None or unfinished:
         return True
     return inputs is not None and outputs_of(resource, state, inputs) != with_absent(resource.type, context.prior)
@@ -275,9 +275,9 @@ def is_read_first(resource: Resource, state: State, *, is_finished: bool, valida
 
 
 def delete(resource: Resource, context: Context, resource_id: str) -> None:
-    """Delete a resource, with what an interrupted run is still creating.
+    """Delete a resource, including the results of an interrupted run.
 
-    Raises what `Resource.settle` and `Resource.delete` raise.
+    Raises the same as `Resource.settle` and `Resource.delete`.
     """
     if context.prior.get(naming.UNREAD) or resource.grows:
         resource.settle(context, resource_id)
@@ -290,7 +290,7 @@ def _marked(state: State, prior: dict[str, Any]) -> State:
 
 
 def _created_again(resource: Resource, context: Context, resource_id: str, inputs: dict[str, Any]) -> State:
-    """Create a resource of which the state has an ID, as an update, which cannot change the ID."""
+    """Create a resource that is already in the state, within an update, which cannot change its ID."""
     state = resource.create(context, inputs)
     if context.autonamed and state.id != resource_id:
         words = f"an interrupted run created {state.id}, not {resource_id}"
@@ -350,24 +350,24 @@ def outputs_of(
 
 
 def hidden_outputs(state: State) -> dict[str, Any]:
-    """Return the outputs that hold the mark of a resource."""
+    """Return the hidden outputs with the mark of a resource."""
     return {naming.CREATION: attrs.asdict(state.mark)} if state.mark else {}
 
 
 def refresh(resource: Resource, state: State, inputs: dict[str, Any], prior: dict[str, Any]) -> dict[str, Any]:
-    """Return the inputs that a refresh writes: the user's properties with Google's values, and what drifted."""
+    """Return the inputs after a refresh: the user's properties with Google's values, and drifted ones."""
     rule, how = resource.autoname, resource.comparison(inputs, state.properties)
     last = UNKNOWN if prior.get(naming.UNREAD) else prior
     fresh = refreshed_inputs(resource.type, inputs, state.properties, last, how, _compared(resource))
-    if rule is not None and inputs.get(naming.AUTONAMED):  # the name that an earlier run generated is no drift
+    if rule is not None and inputs.get(naming.AUTONAMED):  # an earlier run's generated name is no drift
         fresh[rule.property] = inputs[rule.property]
     return fresh
 
 
 def import_inputs(resource: Resource, state: State) -> dict[str, Any]:
-    """Return the smallest inputs that describe an imported resource: without defaults and what others imply.
+    """Return the smallest inputs that describe an imported resource: without defaults and implied values.
 
-    Their links are those that users know, although the beta API, which reads most resources, returns its own.
+    Their links are those of v1, which users know; most reads use the beta API, which returns its own.
     """
     defaults = resource.provider_defaults()
     inputs = minimal_inputs(resource.type, state.properties, None, resource.comparison({}, state.properties))

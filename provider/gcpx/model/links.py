@@ -13,7 +13,7 @@ _PARTS = re.compile(
     r"(?:projects/(?P<project>[^/]+)/)?(?:(?P<kind>global)/|(?P<scope>regions|zones)/(?P<place>[^/]+)/)?"
 )
 _PLACES = {"regions": "region", "zones": "zone"}
-"""The attribute of a location that belongs after `regions` or `zones` in a link that leaves it out."""
+"""The attribute of a location that completes `regions` or `zones` in a link."""
 
 
 PLACES: Final = ("project", "region", "zone")
@@ -69,7 +69,7 @@ def path_of(link: str) -> str:
 
 
 def in_version(version: str, link: str) -> str:
-    """Return a link to a resource of Compute with an API version in place of its own; other texts stay as they are.
+    """Return a link to a resource of Compute with another API version; other texts stay unchanged.
 
     >>> in_version("v1", "https://www.googleapis.com/compute/beta/projects/p/global/images/i")
     'https://www.googleapis.com/compute/v1/projects/p/global/images/i'
@@ -89,9 +89,9 @@ def same_link(
 ) -> bool:
     """Return whether two links name the same resource.
 
-    `bare` is the collection of a bare name, such as `global/networks`. A part that a link leaves out is that of its
-    location. If a part is known on one side only, or one side has a project's number and the other an ID, the links are
-    the same, unless `sure` is set.
+    `bare` is the collection of a bare name, such as `global/networks`. A link's location completes the link. If a part
+    is known on one side only, or one side has a project's number and the other an ID, the links are the same unless
+    `sure` is set.
     """
     if one == other and locations[0] == locations[1]:
         return True

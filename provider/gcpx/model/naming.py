@@ -1,4 +1,4 @@
-"""Generated names, for resources that the program does not name; and the hidden inputs and outputs."""
+"""Generated names for resources that the program does not name, and the hidden inputs and outputs."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from gcpx.model.values import UNKNOWN, reveal
 AUTONAMED: Final = "__autonamed"
 """Marks inputs whose name was generated. The engine hides keys that begin with two underscores."""
 WRITTEN: Final = "written"
-"""The value of that mark if the program has the generated name, too, which a replacement may therefore keep."""
+"""The value of that mark if the program itself has the generated name, which a replacement may therefore keep."""
 IMPORTED: Final = "__imported"
-"""Marks inputs that come from an import: Google does not return everything that a user may have set."""
+"""Marks imported inputs: Google does not return every property that a user may have set."""
 UNREAD: Final = "__unread"
-"""Marks outputs of a resource that was created but never read: the values that Google chose are not known yet.
+"""Marks outputs of a resource that was created but never read: Google's values are not known yet.
 
 The value is true or, if it is known, the numeric ID of what the creation changes, such as an instance."""
 KEPT: Final = "__kept"
@@ -30,17 +30,17 @@ UNFINISHED: Final = "__unfinished"
 CREATION: Final = "__creation"
 """A hidden output: how the resource was created, the fields of a `CreationMark`."""
 STACK_DIGITS: Final = 8
-"""How many digits of a requester are the same for all resources of a stack."""
+"""The number of a requester's digits that all resources of a stack share."""
 _REQUESTER: Final = re.compile(f"[0-9a-f]{{{STACK_DIGITS + 32}}}")
 
 
 @attrs.frozen
 class Autoname:
-    """How names of a resource are generated.
+    """The form of a resource's generated names.
 
     Attributes:
-        property: holds the name.
-        max_length: in characters.
+        property: the property with the name.
+        max_length: the maximum length of the name, in characters.
         suffix: the length of the random part at the end, in characters.
     """
 
@@ -54,7 +54,7 @@ class Proposal:
     """The name that the user's autonaming configuration gives.
 
     Attributes:
-        mode: `propose` lets the name be shortened to fit, `enforce` does not, `disable` forbids generated names.
+        mode: `propose` allows shortening the name, `enforce` does not, `disable` forbids generated names.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Proposal:
 
 @attrs.frozen
 class NameRequest:
-    """What the engine says when a resource may need a name.
+    """The engine's request for a name, if the resource needs one.
 
     Attributes:
         resource: the resource's name in the program.
@@ -77,18 +77,19 @@ class NameRequest:
 
 
 def without_hidden(inputs: dict[str, Any]) -> dict[str, Any]:
-    """Leave out hidden inputs, which are only kept in state."""
+    """Leave out hidden inputs, which exist only in state."""
     return {key: value for key, value in inputs.items() if not key.startswith("__")}
 
 
 @attrs.frozen
 class CreationMark:
-    """What the state keeps of the creation of a resource.
+    """The record of a resource's creation in state.
 
     Attributes:
-        id: differs between two creations, so that two entries of a state for one resource can be told apart.
-        requester: who sent the requests, from which their IDs are derived; it stays when an alias, another version of
-            the SDK or `pulumi state move` changes the URN or the provider. Empty without a provider's ID.
+        id: unique to a creation, to distinguish two entries of a state for one resource.
+        requester: identifies the sender of the creation's requests, whose IDs are derived from it. It stays when an
+            alias, another version of the SDK or `pulumi state move` changes the URN or the provider. Empty without
+            a provider's ID.
         adopted: whether an earlier run created the resource, or may have.
     """
 
@@ -98,22 +99,21 @@ class CreationMark:
 
     @classmethod
     def of(cls, outputs: Mapping[str, Any]) -> Self | None:
-        """Read the mark in outputs; None for an import, and for what is no mark, as after an edit of the state."""
+        """Read the mark in outputs; None for an import, and for anything malformed, as after an edit of the state."""
         found = outputs.get(CREATION)
         if not isinstance(found, dict) or not isinstance(found.get("id"), str):
             return None
-        whose = _REQUESTER.fullmatch(str(found.get("requester")))
-        return cls(found["id"], whose[0] if whose else "", adopted=found.get("adopted") is True)
+        digits = _REQUESTER.fullmatch(str(found.get("requester")))
+        return cls(found["id"], digits[0] if digits else "", adopted=found.get("adopted") is True)
 
 
 def requester(provider_id: str, urn: str, outputs: Mapping[str, Any]) -> str:
-    """Return who sends the requests that create something for a resource, as hexadecimal digits, the stack's first.
+    """Return hexadecimal digits that identify the sender of a resource's creating requests, the stack's digits first.
 
-    It is that of the resource's creation, also after something has changed the URN or the provider.
+    It stays that of the resource's creation, even after the URN or the provider has changed.
 
     Args:
-        provider_id: the ID of the provider's resource, which no other stack has; without one, the result is
-            empty.
+        provider_id: the ID of the provider's resource, unique to a stack; without one, the result is empty.
         urn: the resource's URN.
         outputs: its outputs in the state.
     """
@@ -129,9 +129,9 @@ def requester(provider_id: str, urn: str, outputs: Mapping[str, Any]) -> str:
 def with_real_name(
     rule: Autoname | None, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return old and new inputs with the name that the resource has, where they have a generated name that stays.
+    """Return old and new inputs with the resource's actual name in place of a generated name that stays.
 
-    A resource that an earlier run created keeps the name that was generated then. Nothing may hold secrets.
+    A resource that an earlier run created keeps that run's generated name. Inputs and outputs have no secrets.
     """
     if rule is None or not isinstance(outputs.get(rule.property), str):
         return old, new
@@ -143,16 +143,16 @@ def with_real_name(
 def name_inputs(
     rule: Autoname | None, request: NameRequest, olds: dict[str, Any], news: dict[str, Any]
 ) -> tuple[dict[str, Any], list[Failure]]:
-    """Name a resource: as its inputs say, as before, or by a generated name.
+    """Name a resource: by its inputs, by its previous name, or by a generated name.
 
-    Gives the inputs, and a failure if no name can be generated. Both inputs may hold secrets and unknowns.
+    Returns the inputs, and a failure if no name can be generated. Both inputs may hold secrets and unknowns.
     """
     if rule is None:
         return news, []
     key, proposal = rule.property, request.proposal
     if news.get(key) is not None:
         if reveal(news[key]) == reveal(olds.get(key, news[key])):
-            # With the option ignoreChanges, the engine copies the generated name into the inputs, without the mark.
+            # With the option ignoreChanges, the engine copies the generated name, but not the mark, into the inputs.
             mark = news.get(AUTONAMED) or (WRITTEN if olds.get(AUTONAMED) else None)
             return (news | {AUTONAMED: mark} if mark else news), []
         return {k: v for k, v in news.items() if k != AUTONAMED}, []

@@ -7,7 +7,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 BITS: Final = 64
-"""The size of the largest integers in Google's APIs, signed and unsigned."""
+"""The sizes of the largest integers in Google's APIs, signed and unsigned."""
 _ALL: Final = 100
 """Percent."""
 _MOST_DIGITS: Final = 30
@@ -55,12 +55,12 @@ def as_integer_or_percentage(value: Any) -> int | str | None:
 
 
 def fits(number: int) -> bool:
-    """Return whether an integer fits a type of Google's APIs."""
+    """Return whether an integer fits the largest types of Google's APIs."""
     return -(1 << (BITS - 1)) <= number < 1 << BITS
 
 
 def is_exact(number: int) -> bool:
-    """Return whether a float, which is how numbers are sent to the engine, can hold an integer exactly."""
+    """Return whether a float, the engine's type of numbers, can hold an integer exactly."""
     try:
         return int(float(number)) == number
     except OverflowError:

@@ -1,4 +1,4 @@
-"""Forms of strings, made of named parts, so that a failure can name the part that is wrong."""
+"""Forms of strings with named parts, so that a failure can name the wrong part."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Part:
     """A part of a form.
 
     Attributes:
-        regex: what the part must match.
+        regex: the regular expression of the part.
         words: the same in words.
-        place: matches anything that may be meant as this part, right or wrong.
+        place: a regular expression for anything that may be meant as this part, right or wrong.
     """
 
     regex: str
@@ -30,7 +30,7 @@ class Form:
     """The form of a whole string.
 
     Attributes:
-        regex: what the string must match.
+        regex: the regular expression of the string.
         words: the same in words.
         shapes: the ways to write it, with the names of parts: `projects/PROJECT/topics/TOPIC`.
         parts: the parts by name.
@@ -43,7 +43,7 @@ class Form:
 
     @functools.cached_property
     def pattern(self) -> re.Pattern[str]:
-        """The compiled expression; it takes time, and a run needs few of all forms."""
+        """The compiled expression; compiling takes time, and a run needs few of the forms."""
         return re.compile(self.regex)
 
 
@@ -54,7 +54,7 @@ def form(*shapes: str, words: str = "", before: str = "", **parts: Part) -> Form
 
 
 def wrong_part(form: Form, text: str) -> str | None:
-    """Name the part of a string that is wrong, with the shape that the rest fits; None if it fits no shape."""
+    """Name the wrong part of a string, with the shape that the rest fits; None if it fits no shape."""
     for shape in form.shapes:
         names = re.findall("|".join(form.parts), shape)
         places = {name: f"({part.place})" for name, part in form.parts.items()}

@@ -1,4 +1,4 @@
-"""Texts in messages: without secrets in any spelling, without credentials, and without control characters."""
+"""Removes secrets in any spelling, credentials and control characters from messages."""
 
 from __future__ import annotations
 
@@ -17,19 +17,21 @@ import attrs
 _LONGEST: Final = 4000
 _KEPT: Final = frozenset("\n\t")
 _OBEYED: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-"""Unicode's categories of characters that are not shown: control and format characters, halves of pairs, and unassigned
-ones. Among them are the escape of terminals, and the marks that reverse the direction of a text."""
+"""Unicode's categories of unprintable characters: control and format characters, surrogates, and unassigned ones.
+
+Among them are the escape of terminals, and the marks that reverse the direction of a text.
+"""
 
 
 def printable(text: str) -> str:
-    r"""Write characters that a terminal may obey as escapes such as `\x1b`; line ends and tabs are kept."""
+    r"""Write control characters as escapes such as `\x1b`; line ends and tabs are kept."""
     if text.isprintable():
         return text
     return "".join(letter if _is_shown(letter) else _escaped(letter) for letter in text)
 
 
 def shortened(text: str, longest: int = _LONGEST) -> str:
-    """Cut a text that is longer than a reader can use, and say how long it was."""
+    """Cut a very long text, and say how long it was."""
     return text if len(text) <= longest else f"{text[:longest]}... ({len(text):,} characters)"
 
 
@@ -42,29 +44,29 @@ def _escaped(letter: str) -> str:
 
 
 SHORTEST: Final = 4
-"""A secret with fewer characters is hidden only as a whole value, because too many other strings contain it."""
+"""A shorter secret is hidden only as a whole value, because too many other strings contain it."""
 _PEM, _PUTTY, _OPENSSH = "-----BEGIN ", "PuTTY-User-Key-File-", "b3BlbnNzaC1rZXktdjEA"
 _PRIVATE_KEY: Final = re.compile(
     r"-----BEGIN[ +][A-Z0-9 +]*PRIVATE[ +]KEY.*?(?:-----END[ +][A-Z0-9 +]*PRIVATE[ +]KEY-----|\Z)"
     rf"|{_PUTTY}.*|{_OPENSSH}[A-Za-z0-9+/=\s\\]*",
     re.DOTALL,
 )
-"""Private keys, recognized by how they begin: every kind of PEM, PuTTY's format, and OpenSSH's without its header.
+"""The beginnings of private keys: every kind of PEM, PuTTY's format, and OpenSSH's without its header.
 
 The query of a URL has plus signs in place of spaces.
 """
 _BEGIN: Final = r"(?<![^\W_])"
-"""Where a word begins, also after an underscore."""
+"""The beginning of a word, also after an underscore."""
 _CREDENTIAL: Final = re.compile(
     rf"({_BEGIN}(?:ya29\.[\w.~+/-]+|1//0[\w-]{{16,}}|GOCSPX-[\w-]+)|(?<={_BEGIN}Bearer[ +])[\w.~+/-]{{16,}}=*)"
 )
 """Google's access tokens, refresh tokens and client secrets, and any other bearer token."""
 _JSON_WEB_TOKEN: Final = re.compile(rf"(?<![\w-])(?>[\w-]*?{_BEGIN}(?=eyJ))(eyJ[\w-]{{8,}}+\.[\w-]{{8,}}(?:\.[\w-]*)?)")
-"""A JSON Web Token, also at the end of a word. Each word is read once: to begin again at every `eyJ` is quadratic."""
+"""A JSON Web Token, also at the end of a word. Each word is read once: a start at every `eyJ` would be quadratic."""
 _BY_FORM: Final = ((_PRIVATE_KEY, 0), (_CREDENTIAL, 1), (_JSON_WEB_TOKEN, 1))
-"""What is recognized without being known, and the group of the form that is masked."""
+"""The forms of unknown secrets, each with the group to mask."""
 _CUT_AT: Final = r"…|\.\.\.|\\u2026|%E2%80%A6"
-"""What stands where a message was cut."""
+"""Marks the place where a message was cut."""
 _CUT: Final = re.compile(_CUT_AT)
 _PERCENT: Final = re.compile(rf"(?:%[0-9A-Fa-f]{{2}})+|(?P<cut>%[0-9A-Fa-f]?(?={_CUT_AT}))")
 _REFERENCE: Final = re.compile(
@@ -82,7 +84,7 @@ _Span = tuple[int, int]
 
 
 _MOST_REDACTED: Final = 20_000
-"""Characters of a message; the rest is cut off, as no reader gets that far, and what is outside of it takes no time."""
+"""The maximum number of characters of a message; the rest is cut off, and takes no time."""
 
 
 def redact(text: str, secrets: frozenset[str]) -> str:
@@ -101,7 +103,7 @@ def redact(text: str, secrets: frozenset[str]) -> str:
 
 def holds_private_key(text: str) -> bool:
     """Return whether a text contains a private key, or the beginning of one."""
-    # Every string of every resource is asked about, and a search for a fixed text is much faster than one for a form.
+    # This runs for every string of every resource, and a search for a fixed text is much faster than for a pattern.
     if len(text) < len(_OPENSSH) or not (_PEM in text or _PUTTY in text or _OPENSSH in text):
         return False
     return _PRIVATE_KEY.search(text) is not None
@@ -109,10 +111,10 @@ def holds_private_key(text: str) -> bool:
 
 @attrs.frozen
 class _Reading:
-    """A message, perhaps decoded: what is quoted in a quotation is escaped in more ways than can be listed.
+    """A message, possibly decoded: nested quotations are escaped in more ways than can be listed.
 
     Attributes:
-        places: where in the message each character of the text begins, and the end of the message.
+        places: the position in the message of each character of the text, and the end of the message.
     """
 
     text: str
@@ -129,7 +131,7 @@ class _Reading:
         return _Reading(text + self.text[end:], [*places, *self.places[end:]])
 
     def spans(self, secrets: Sequence[_Spellings]) -> Iterator[_Span]:
-        """Yield where the message quotes a secret, or the beginning of one."""
+        """Yield the places where the message quotes a secret, or the beginning of one."""
         parts = {size: {self.text[at : at + size] for at in range(len(self.text) - size + 1)} for size in _SIZES}
         cuts = [found.start() for found in _CUT.finditer(self.text)]
         for secret in secrets:
@@ -143,24 +145,24 @@ class _Reading:
 
 
 def _characters(found: re.Match[str], decode: Callable[[str], str]) -> str:
-    """Return what an escape stands for; nothing for one that was cut."""
+    """Return the character of an escape; nothing for a cut one."""
     return decode(found[0]) if found["cut"] is None else ""
 
 
 _SIZES: Final = (SHORTEST, 16, 0)
-"""Characters of the parts by which a text is searched."""
+"""The sizes, in characters, of the parts that index a text for the search."""
 _MOST_SPELLED: Final = 256
-"""Secrets whose spellings are kept; those of a long one take a megabyte."""
+"""The number of secrets with cached spellings; those of a long secret take a megabyte."""
 
 
 @attrs.frozen
 class _Spellings:
-    """How messages spell a secret when all escapes are decoded, so that a message is soon searched for all of them.
+    """The spellings of a secret in decoded messages, indexed for a fast search.
 
     Attributes:
         by_part: the spellings, by the size and the text of the part with which they begin.
-        ordered: those of which a message may quote only the beginning, in alphabetical order.
-        first: how these begin.
+        ordered: the spellings that a message may quote in part, from the beginning, in alphabetical order.
+        first: the beginnings of these.
     """
 
     by_part: Mapping[int, Mapping[str, Sequence[str]]]
@@ -180,9 +182,9 @@ class _Spellings:
         return _Spellings(by_part, ordered, frozenset(each[:SHORTEST] for each in ordered))
 
     def possible(self, parts: Mapping[int, set[str]]) -> Iterator[str]:
-        """Yield the spellings that a text can contain, of which all parts of some sizes are given.
+        """Yield the spellings that a text can contain; `parts` are all of its parts of some sizes.
 
-        A script has thousands of lines, and to look for each of them in a message takes long.
+        A script has thousands of lines, and searching a message for each of them would take long.
         """
         for size, spellings in self.by_part.items():
             for beginning in spellings.keys() & parts[size]:
@@ -197,7 +199,7 @@ class _Spellings:
         covered = 0
         for start in range(cuts[-1] - SHORTEST + 1 if first else 0):
             if text[start : start + SHORTEST] in first:
-                # What ends at a cut that an earlier beginning has reached is within that.
+                # A beginning that ends at a cut reached by an earlier one lies within that.
                 cut = known = max(covered, bisect.bisect_left(cuts, start + SHORTEST))
                 while cut < len(cuts) and self._is_beginning(text[start : cuts[cut]]):
                     cut += 1
@@ -216,11 +218,11 @@ def _size(spelling: str) -> int:
 
 _CONTROLS: Final = {"n": "\n", "r": "\r", "t": "\t"}
 _UNIT: Final = re.compile(r"\\+u")
-"""Between the two units of a character that JSON escapes as a pair."""
+"""The boundary between the two units of a character that JSON escapes as a pair."""
 
 
 def _unescaped(text: str) -> str:
-    """Decode an escape of JSON or Python that may be escaped several times; return other characters as they are."""
+    """Decode an escape of JSON or Python that may be escaped several times; return other characters unchanged."""
     escape = text.lstrip("\\")
     if escape == text or not escape:
         return escape
@@ -233,7 +235,7 @@ def _unescaped(text: str) -> str:
 
 
 def _unquoted(text: str) -> str:
-    return unquote(text, errors="ignore")  # the rest of a character that was cut stands for nothing
+    return unquote(text, errors="ignore")  # the rest of a cut character is dropped
 
 
 def _unreferenced(text: str) -> str:
@@ -245,7 +247,7 @@ def _unreferenced(text: str) -> str:
 _FORMS: Final = ((_PERCENT, _unquoted), (_REFERENCE, _unreferenced), (_ESCAPE, _unescaped))
 """The escapes of URLs, of HTML, and of JSON and Python, and how each is decoded."""
 _MOST_QUOTATIONS: Final = 3
-"""How often a text may be quoted in another one that escapes what it quotes."""
+"""The maximum depth of quotations, each of which escapes the quoted text."""
 _DECODINGS: Final = _FORMS * _MOST_QUOTATIONS
 _MASK: Final = "[secret]"
 
@@ -280,7 +282,7 @@ def _is_quoted(text: str, span: _Span) -> bool:
 
 
 def _spelled(text: str) -> set[str]:
-    """Return how messages spell a text when all their escapes, and what looks like one in the text, are decoded."""
+    """Return the spellings of a text in messages after decoding all escapes, even those in the text itself."""
     text = text[:_MOST_REDACTED]  # a message cannot show more of it
     plain = {text, *_transcriptions(text)}
     every = now = plain
@@ -301,9 +303,9 @@ def _parts(secret: str) -> set[str]:
 
 
 _SHORTEST_PIECE: Final = 8
-"""A piece of a secret with fewer characters is not masked alone: `done` and `exit 0` are lines of many scripts."""
+"""A shorter piece of a secret is not masked alone: `done` and `exit 0` are lines of many scripts."""
 _SEPARATOR: Final = re.compile(r"[\r\n?#]")
-"""Between the pieces of a secret: messages may quote one line of it, and the path of a URL ends before ? and #."""
+"""The boundaries of a secret's pieces: messages may quote one line, and a URL's path ends before ? and #."""
 
 
 def _pieces(secret: str) -> Iterable[str]:
@@ -312,11 +314,11 @@ def _pieces(secret: str) -> Iterable[str]:
 
 _LONGEST_LINK: Final = 2048
 _MOST_SEGMENTS: Final = 32
-"""Segments at the end of a URL from which names and partial URLs are made; those of Google have half as many."""
+"""The number of segments at the end of a URL that form names and partial URLs; Google's have half as many."""
 
 
 def _ends_of_link(secret: str) -> Iterator[str]:
-    """Yield the names and partial URLs by which Google may call what a URL names."""
+    """Yield the names and partial URLs that Google may use for the resource of a URL."""
     if len(secret) <= _LONGEST_LINK and not any(map(str.isspace, secret)):
         parts = secret.split("/")[-_MOST_SEGMENTS:]
         ends = ("/".join(parts[index:]) for index in range(1, len(parts)))
@@ -327,11 +329,11 @@ def _transcriptions(text: str) -> Iterator[str]:
     data = text.encode("utf-8", "replace")
     yield text.replace(" ", "+")
     if not text.isascii():
-        yield data.decode("latin-1")  # so Python writes bytes: each byte is an escape of its own
+        yield data.decode("latin-1")  # Python writes bytes so: each byte is an escape of its own
     if len(text) >= SHORTEST:
         yield from (base64.b64encode(data).decode().rstrip("="), base64.urlsafe_b64encode(data).decode().rstrip("="))
 
 
 def texts_of_number(value: Any) -> tuple[str, ...]:
-    """Return how messages write a number."""
+    """Return the spellings of a number in messages."""
     return (str(value), f"{value:,}") if isinstance(value, int) else (str(value),)

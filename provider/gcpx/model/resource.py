@@ -1,4 +1,4 @@
-"""Resources and functions: a declaration, what it says about its values, and the verbs that call Google."""
+"""The base classes of resources and functions: a declaration, its checks, and the verbs that call Google."""
 
 from __future__ import annotations
 
@@ -24,34 +24,34 @@ from gcpx.model.values import Path
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 PARALLEL: Final = 32
-"""How many requests a call has under way at most; one connection carries more at the same time."""
+"""The maximum number of concurrent requests of a call."""
 NOTICED_WITHIN: Final = 0.2
-"""The most seconds until a wait that nothing else ends notices a cancellation or the end of the time."""
+"""The longest time in which a wait notices a cancellation or the end of its time, in seconds."""
 READING_TIME: Final = 1.0
-"""Seconds after the custom timeout in which what exists may still be read, so that the state is complete."""
+"""Seconds after the custom timeout in which a call may still read, so that the state is complete."""
 
 URN_PARTS: Final = 4
 """Parts of a URN: `urn:pulumi:STACK`, the project, the qualified type, and the name, which may contain `::` itself."""
 
 
 class Lock(Protocol):
-    """What only some calls may hold at the same time."""
+    """A lock or semaphore."""
 
     def acquire(self, *, timeout: float) -> bool:
-        """Take it if it becomes free within some seconds; return whether it did."""
+        """Take the lock if it becomes free within `timeout` seconds; return whether it did."""
 
     def release(self) -> None:
-        """Give it back."""
+        """Release the lock."""
 
 
 @attrs.frozen
 class Replaced:
-    """What the engine has shown of an entry of the state before it replaces it.
+    """What the engine has shown of a resource in the state before replacing it.
 
     Attributes:
         known: IDs, numeric IDs, IDs of bulk creations, generated names.
-        inputs: the last inputs, with secrets revealed; empty if the engine has deleted it, has not shown them, or has
-            called Diff after it showed them.
+        inputs: the last inputs, with secrets revealed; empty if the engine has deleted the resource, has not shown
+            them, or has called Diff after it showed them.
     """
 
     known: frozenset[str] = frozenset()
@@ -60,10 +60,10 @@ class Replaced:
 
 @attrs.define
 class Sharing:
-    """The leave to answer a read by what was asked for together with others.
+    """Permission to answer a read from a request that it shares with other reads.
 
     Attributes:
-        used: whether such an answer was given: one of a list, or one that is some seconds old.
+        used: whether it got such an answer: from a list, or some seconds old.
     """
 
     used: bool = False
@@ -73,13 +73,13 @@ class Sharing:
 class Context:
     """One call of the engine.
 
-    A custom timeout is one limit for the whole call: it counts from the beginning of the call, and includes all
-    requests, retries, pauses and waits. Nothing that changes something is sent after it.
+    A custom timeout limits the whole call: it counts from the beginning of the call, and includes all requests,
+    retries, pauses and waits. After it, no request that changes something is sent.
 
     Attributes:
         urn: the resource's URN.
         timeout: the user's custom timeout in seconds; None without one.
-        begun: when the call began, in the time of the clock.
+        begun: the start of the call, by its clock.
         cancelled: set when the user asks to stop; every wait watches it.
         progress: shows a line in the engine's Info column; the next line replaces it.
         inform: prints a line with the resource's name, which stays in the output.
@@ -87,18 +87,18 @@ class Context:
         prior: the outputs in state before this call, with secrets revealed.
         changed: in an update, the paths of the inputs that differ.
         autonamed: whether the resource's name was generated.
-        provider_urn: the URN of the provider's resource; empty if the engine does not tell.
-        requester: who sends the requests that create something for the resource, as `gcpx.model.naming.requester` says.
-        replaces: in a creation, the entry of the state that the engine replaces with it; None for a first creation.
-        is_blocked: whether the replaced one has not been deleted, and both cannot exist at the same time.
-        urn_of: gives the URN of the resource that has an ID, of all resources that the engine has shown or that were
-            created since Configure; None if none has.
-        claim: tells the other calls that the resource has an ID, which `urn_of` knows otherwise only after the call.
+        provider_urn: the URN of the provider's resource; empty if the engine does not send it.
+        requester: identifies the sender of the resource's creating requests; see `gcpx.model.naming.requester`.
+        replaces: in a creation, the resource in the state that it replaces; None for a first creation.
+        is_blocked: whether the replaced resource still exists, although both cannot exist at the same time.
+        urn_of: returns the URN of the resource with an ID, among all resources that the engine has shown or that were
+            created since Configure; None if there is none.
+        claim: registers the resource's ID for `urn_of` of other calls, which otherwise know it only after this call.
         clock: gives the time in seconds, from any starting point.
-        parallel: how many requests the call may have under way at the same time.
+        parallel: the maximum number of concurrent requests of the call.
         sent: set when a request that changes something was carried out.
-        sharing: in a refresh or an import, the leave to answer reads together with those of other calls; None requires
-            that each read asks for itself, and now.
+        sharing: in a refresh or an import, the permission to answer reads together with those of other calls; with
+            None, each read sends its own request.
     """
 
     urn: str
@@ -123,11 +123,11 @@ class Context:
     sharing: Sharing | None = None
 
     def end(self, default: float) -> float:
-        """Return when work has to end that may take `default` seconds if the user sets no custom timeout."""
+        """Return the deadline of work that may take `default` seconds if there is no custom timeout."""
         return self.begun + self.timeout if self.timeout else self.clock() + default
 
     def seconds_left(self, *, reading: bool = False) -> float:
-        """Return the seconds until nothing more may be sent; with `reading`, for requests that only read.
+        """Return the seconds in which requests may still be sent; with `reading`, requests that only read.
 
         It is infinite without a custom timeout, and negative after the limit.
         """
@@ -137,18 +137,18 @@ class Context:
 
     @property
     def is_over(self) -> bool:
-        """Whether the user has cancelled, or the time of the call is over, so that a wait may have ended too early."""
+        """Whether the user has cancelled, or the call's time is over, so that a wait may have ended too early."""
         return self.cancelled.is_set() or self.seconds_left() <= 0
 
     def tries(self, seconds: float, *, pause: float = 0.5, longest: float = math.inf) -> Iterator[None]:
-        """Yield each time to try, or to look, again: at once, and then after growing pauses, for some seconds.
+        """Yield whenever it is time to try, or to look: at once, and then after growing pauses.
 
-        Every wait for Google is such a sequence. Ends earlier if the user cancels, or if the time of the call is over.
+        Every wait for Google is such a sequence. It ends early if the user cancels, or if the call's time is over.
 
         Args:
-            seconds: how long to go on.
-            pause: the seconds between the beginnings of the first two tries; then they double.
-            longest: the most seconds between the beginnings of two tries.
+            seconds: the length of the sequence.
+            pause: the seconds from the start of the first try to the start of the second; then they double.
+            longest: the most seconds between the starts of two tries.
         """
         begun = self.clock()
         end = begun + min(seconds, self.seconds_left())
@@ -162,16 +162,16 @@ class Context:
             begun = self.clock()
 
     def side_by_side(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Do work on each item, on some of them at the same time; yield the results in the order of the items.
+        """Do work on the items, `parallel` of them at a time; yield the results in the order of the items.
 
-        Raises what the work raises, when everything that was begun has ended.
+        Raises the exceptions of the work, once all started work has ended.
         """
         with ThreadPoolExecutor(self.parallel) as pool:
             yield from pool.map(work, items)
 
     @contextmanager
     def holding(self, lock: Lock, what: str, *, reading: bool = False) -> Iterator[None]:
-        """Hold a lock during the block, once it is free; `what` is what waits for it, in messages.
+        """Hold a lock during the block, once it is free; `what` names the waiting work in messages.
 
         Raises CancelledError if the user cancels before that, and OutOfTimeError if the call's time ends before that.
         """
@@ -186,16 +186,16 @@ class Context:
             lock.release()
 
     def is_replaced(self, *known: object) -> bool:
-        """Return whether one of these is known of what this creation replaces."""
+        """Return whether one of these is in `Replaced.known` of the replaced resource."""
         return self.replaces is not None and not self.replaces.known.isdisjoint(known)
 
     def is_anothers(self, resource_id: str) -> bool:
-        """Return whether the engine has shown that another resource of the stack has an ID."""
+        """Return whether another resource of the stack has an ID, as far as the engine has shown."""
         return self.urn_of(resource_id) not in {None, self.urn}
 
     @property
     def request_mark(self) -> str:
-        """How the IDs of the requests begin that create something for the resource; empty without a provider's ID."""
+        """The beginning of the request IDs of the resource's creating requests; empty without a provider's ID."""
         digits = self.requester
         return f"{digits[:8]}-{digits[8:12]}-5{digits[12:15]}" if digits else ""
 
@@ -245,7 +245,7 @@ class Function(abc.ABC):
         return object_type(self.result)
 
     def failures(self, arguments: dict[str, Any]) -> list[Failure]:
-        """Find what is wrong with arguments beyond their declaration; offline."""
+        """Return the failures of arguments beyond their declaration; offline."""
         del arguments
         return []
 
@@ -262,7 +262,7 @@ class InvalidId(UserError):  # noqa: N818 - it names the thing that is wrong
 
 
 class NothingToImport(ProviderError):  # noqa: N818 - it names the outcome
-    """Nothing exists at the ID that an import, or the function `get` of a class of the SDK, gives."""
+    """Nothing exists at the ID of an import, or of the function `get` of an SDK's class."""
 
     code = "NOT_FOUND"
 
@@ -275,8 +275,8 @@ class PartialError(Exception):
     """The resource exists, or may exist, but the work on it is not finished.
 
     Attributes:
-        state: what is known about it. It goes into state, so that the next `pulumi up` goes on with it.
-        inputs: the inputs that it has; None for the new ones. An update that was taken back has the old ones.
+        state: what is known about it, for the state, so that the next `pulumi up` continues with it.
+        inputs: its present inputs; None for the new ones. A reverted update has the old ones.
     """
 
     def __init__(self, state: State, reason: str, inputs: dict[str, Any] | None = None) -> None:
@@ -287,11 +287,11 @@ class PartialError(Exception):
 
 @attrs.frozen
 class State:
-    """A resource as Google has it: its canonical ID and its properties, outputs included.
+    """A resource as Google has it: its canonical ID and its properties, including outputs.
 
     Attributes:
-        adopted: whether `create` found it, or may have, as an earlier run had created it, in a state that was lost.
-        mark: what the state keeps of its creation; None for an import, and in what `create` returns.
+        adopted: whether `create` found, or may have found, it as the result of an earlier run with a lost state.
+        mark: the record of its creation; None for an import, and in the result of `create`.
     """
 
     id: str
@@ -301,9 +301,9 @@ class State:
 
     @classmethod
     def unread(cls, resource_id: str, known: dict[str, Any], target: str | None = None) -> State:
-        """Describe a resource that was created, or may have been, by what is known without reading it.
+        """Describe a resource that was created, or may have been, without reading it.
 
-        `target` is the numeric ID of what the creation changes, if it is known.
+        `target` is the numeric ID of the resource that the creation changes, if known.
         """
         present = {name: value for name, value in known.items() if value is not None}
         return cls(resource_id, {**present, UNREAD: target or True})
@@ -317,9 +317,9 @@ class ListedResource:
     name: str
 
     def __attrs_post_init__(self) -> None:
-        """Refuse what a response has instead of a name."""
+        """Refuse a name that is not a string."""
         if not all(isinstance(text, str) and text for text in (self.id, self.name)):
-            raise MalformedResponse("Google's list has a resource whose ID or name is not a text")
+            raise MalformedResponse("Google's list has a resource whose ID or name is not a string")
 
 
 @attrs.frozen
@@ -333,22 +333,22 @@ class Page:
 class Resource(abc.ABC):
     """One resource type.
 
-    One object serves all resources of its type, and many threads at once. The verbs (`create`, `read`, `update`,
+    One object serves all resources of its type, in many threads at once. The verbs (`create`, `read`, `update`,
     `delete`, `page`) take and return plain values, without secrets and unknowns. They raise `ProviderError` for
-    everything that the user has to know. They may wait, and then watch `Context.cancelled`.
+    everything that the user has to know. While they wait, they watch `Context.cancelled`.
 
     Attributes:
         token: Pulumi's type token.
         model: the record that declares inputs and outputs.
-        query: the record that declares what a list can be asked for.
+        query: the record that declares the query of a list.
         id_forms: the forms of an ID that `pulumi import` accepts; the first is the canonical one.
-        autoname: how a missing name is generated; None for resources that have no name or require it.
-        left_out_of_imports: inputs that an import leaves out, because other inputs describe the result.
-        operation_timeout: how long it waits for an operation of Google, in seconds, if the user sets no custom timeout;
-            None if Google answers without operations.
-        grows: whether an update may create something. If so, each deletion looks for what a killed update has begun.
+        autoname: the form of generated names; None for resources that have no name or require one.
+        left_out_of_imports: inputs that an import omits, because other inputs describe the result.
+        operation_timeout: the longest wait for an operation of Google in seconds, without a custom timeout; None if
+            Google answers without operations.
+        grows: whether an update may create something. Then each deletion looks for what a killed update was creating.
         in_place: the paths that change in place, with everything below them; every other change replaces the resource.
-        compared: those of them that a refresh, or an update after an import, compares with Google; None stands for all.
+        compared: the paths of `in_place` that a refresh, or an update after an import, compares with Google; None: all.
     """
 
     token: ClassVar[str]
@@ -377,9 +377,9 @@ class Resource(abc.ABC):
         return object_type(self.query)
 
     def failures(self, inputs: dict[str, Any]) -> list[Failure]:
-        """Find what is wrong with inputs, which may contain unknowns, beyond their declaration; offline.
+        """Return the failures of inputs, which may contain unknowns, beyond their declaration; offline.
 
-        A reason says what is required. It contains no value, because that may be secret.
+        A reason states the requirement. It contains no value, because that may be secret.
         """
         del inputs
         return []
@@ -390,12 +390,12 @@ class Resource(abc.ABC):
         return []
 
     def query_failures(self, query: dict[str, Any]) -> list[Failure]:
-        """Find what is wrong with the query of a list beyond its declaration; offline."""
+        """Return the failures of a list's query beyond its declaration; offline."""
         del query
         return []
 
     def check_online(self, context: Context, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
-        """Ask Google whether what inputs name exists and fits; for users who set `validateOnline`.
+        """Ask Google whether the resources that inputs name exist and fit; for users who set `validateOnline`.
 
         `olds` are the inputs of the last deployment, `inputs` the new ones, which may hold unknowns.
         """
@@ -403,14 +403,14 @@ class Resource(abc.ABC):
         return []
 
     def explain_error(self, context: Context, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
-        """Return an error of `create` or `update` in words that name the property that caused it and the next step."""
+        """Return an error of `create` or `update` with a message that names the property at fault and the next step."""
         del context, inputs
         return error
 
     def left_over(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> list[Path]:
-        """Return the paths of inputs that an update has to enforce although they are equal to the last ones; offline.
+        """Return the paths of inputs that an update has to enforce although they equal the last ones; offline.
 
-        `inputs` are the new ones, which may hold unknowns, and `outputs` describe what there is.
+        `inputs` are the new ones, which may hold unknowns; `outputs` are the last ones.
         """
         del inputs, outputs
         return []
@@ -456,10 +456,10 @@ class Resource(abc.ABC):
         return Comparison((location, location))
 
     def moved(self, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]) -> dict[str, tuple[str, str]]:
-        """Return the inputs by which a replacement is elsewhere than the resource, with their values here and there.
+        """Return the inputs that place a replacement elsewhere than the resource, with their old and new values.
 
-        A resource stays where it is until the program says otherwise, also if the provider's project, region or zone
-        changes. Only its replacement follows the provider.
+        A resource stays where it is until the program moves it, even if the provider's project, region or zone changes.
+        Only its replacement follows the provider.
         """
         here, there = self.location(old, outputs), self.location(new, {})
         of_program = self.location(old, {})
@@ -467,16 +467,16 @@ class Resource(abc.ABC):
         for name in (place for place in PLACES if place in self.type.inputs):
             present, future = getattr(here, name), getattr(there, name)
             if getattr(of_program, name) != future:
-                continue  # the program itself has changed it
+                continue  # the program itself changed it
             if None not in {present, future} and present != future:
                 found[name] = (present, future)
         return found
 
     def unique_key(self, inputs: dict[str, Any]) -> Any:
-        """Return what two resources cannot share, such as a name with its scope.
+        """Return a key that two resources cannot share, such as a name with its scope.
 
-        A replacement with an equal key has to delete the old resource first. None means that there is none, as
-        with a generated name, because the replacement gets another one.
+        A replacement with an equal key has to delete the old resource first. None means that there is no such key, as
+        with a generated name: the replacement gets another one.
         """
         del inputs
         return None
@@ -484,22 +484,22 @@ class Resource(abc.ABC):
     def must_delete_first(self, old: dict[str, Any], new: dict[str, Any]) -> bool:
         """Return whether a replacement must delete the old resource before it creates the new one.
 
-        A generated name is taken, too, if the program now writes it out.
+        That includes a generated name that the program now sets itself.
         """
         key = self.unique_key(new)
         taken = {name: value for name, value in old.items() if name != AUTONAMED}
         return key is not None and key == self.unique_key(taken)
 
     def deleted_first(self, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]) -> str:
-        """Say what is missing meanwhile if a replacement deletes the resource first; empty if that needs no words.
+        """Describe the gap if a replacement deletes the resource first; empty if it needs no mention.
 
-        It is asked only if `must_delete_first` says so. `outputs` are the last ones.
+        It is called only if `must_delete_first` is true. `outputs` are the last ones.
         """
         del old, new, outputs
         return ""
 
     def may_create(self, resource_id: str) -> bool:
-        """Return whether a creation can lead to a resource of this ID; not if Google has assigned the ID."""
+        """Return whether a creation can result in this ID; false if Google assigned the ID."""
         del resource_id
         return True
 
@@ -518,29 +518,29 @@ class Resource(abc.ABC):
         """
 
     def settle(self, context: Context, resource_id: str) -> None:
-        """Wait for what interrupted runs of the resource are still creating, before it is read or deleted.
+        """Wait for creations by interrupted runs of the resource, before it is read or deleted.
 
-        It is called if the state does not know the result of the creation and, for what `grows`, before each deletion.
-        Raises ProviderError if something is, or may be, still being created.
+        It is called if the state does not have the result of the creation and, if the resource `grows`, before each
+        deletion. Raises ProviderError if something is, or may be, still being created.
         """
         del context, resource_id
 
     @abc.abstractmethod
     def read(self, context: Context, resource_id: str, inputs: dict[str, Any] | None) -> State | None:
-        """Read the resource; None only if Google says that it does not exist, or another one has its name.
+        """Read the resource; None only if Google says that it does not exist, or another resource has its name.
 
-        `inputs` are the last inputs, or None in an import. An error of any kind is raised, never taken for absence.
+        `inputs` are the last inputs, or None in an import. Errors of any kind are raised, and never mean absence.
         PartialError says that the resource exists, and that the next `pulumi up` has to finish it.
         """
 
     def update(self, context: Context, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> State:
         """Change the resource in place from old to new inputs, and read it.
 
-        Equal inputs mean that an earlier creation or update is to be finished. This default, for resources of which
-        nothing changes in place, only reads.
+        Equal inputs mean that an earlier creation or update has to be finished. This default, for resources that never
+        change in place, only reads.
 
         Raises:
-            PartialError: the change was begun and not finished.
+            PartialError: the change started, but is not finished.
             ProviderError: the state stays as it was; a refresh shows what was changed before the error.
         """
         del old
@@ -551,17 +551,17 @@ class Resource(abc.ABC):
 
     @abc.abstractmethod
     def delete(self, context: Context, resource_id: str) -> None:
-        """Delete the resource and wait until it is gone. It is no error if it is gone already, or is no longer ours."""
+        """Delete the resource and wait until it is gone. Does nothing if it is gone already, or is no longer ours."""
 
     @abc.abstractmethod
     def page(self, context: Context, query: dict[str, Any], token: str, size: int) -> Page:
-        """List what exists.
+        """List existing resources.
 
         Args:
             context: the engine's call.
             query: values of the record `query`.
             token: the page to read; empty for the first.
-            size: the most results that Google should put on a page.
+            size: the maximum number of results on a page.
         """
 
 

@@ -1,7 +1,6 @@
-"""Values that were read from responses, compared with the declared types.
+"""Checks values from responses against the declared types.
 
-A wrong value in the state would look like drift, or like a resource that is gone; so nothing follows from a response
-that has one.
+A wrong value in the state would look like drift, or like a missing resource; so a response with one is an error.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ V = TypeVar("V")
 
 
 def require_types(kind: Type, value: V, path: Path = ()) -> V:
-    """Return a value that was read from a response; raise MalformedResponse if a part of it has not its declared type.
+    """Return a value from a response; raise MalformedResponse if any part of it has another type than declared.
 
     Null stands for a missing value, except as an element of a list.
     """
@@ -33,7 +32,7 @@ def require_types(kind: Type, value: V, path: Path = ()) -> V:
             require_types(kind.item, item, (*path, index))
     elif value is not None and not (isinstance(kind, Scalar) and _is_scalar(kind, value)):
         raise MalformedResponse(
-            f"Google's response has another form than its API promises: {format_path(path) or 'it'} must be "
+            f"Google's response has a different form than its API promises: {format_path(path) or 'it'} must be "
             f"{describe(kind)}, not {describe_value(value)}"
         )
     return value

@@ -1,6 +1,6 @@
-"""Secrets: found by declaration, by place and by content, and marked in everything that leaves the plugin.
+"""Finds secrets by declaration, by place and by content, and marks them in everything that leaves the plugin.
 
-Which parts of messages are masked is decided in `gcpx.model.redaction`.
+`gcpx.model.redaction` masks secrets in messages.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from gcpx.model.values import Path, Secret, conceal, has_secret, leaves
 def mark_secrets(
     kind: ObjectType, values: dict[str, Any], *inputs: dict[str, Any], former: tuple[dict[str, Any], ...] = ()
 ) -> dict[str, Any]:
-    """Mark what is secret by declaration, or anywhere in inputs that the values come from, or was secret earlier.
+    """Mark values that are secret by declaration, in the inputs that they come from, or in earlier values.
 
-    `former` are earlier inputs and outputs. Google may still show what was secret in them: after an update that failed,
-    or one that could not change it. What the present inputs show plainly is no longer secret.
+    `former` are earlier inputs and outputs. Google may still show their secrets, after an update that failed or could
+    not change them. Values that the present inputs show plainly are no longer secret.
     Returns the values themselves, and not a copy, if nothing in them has to be marked.
     """
     texts, earlier = secret_texts(kind, *inputs), secret_texts(kind, *former)
@@ -32,7 +32,7 @@ def mark_secrets(
 def _marked_items(
     kind: Type | None, values: dict[str, Any], sources: Sequence[Any], texts: frozenset[str]
 ) -> dict[str, Any]:
-    """Mark what is secret in the items of an object or a map; `sources` are the inputs at the same place."""
+    """Mark the secret items of an object or a map; `sources` are the inputs at the same place."""
     properties = kind.properties if isinstance(kind, ObjectType) else {}
     other = kind.item if isinstance(kind, MapOf) else None
     marked, beside = {}, sources
@@ -52,7 +52,7 @@ def _marked_items(
 
 
 def _marked(kind: Type | None, value: Any, sources: Sequence[Any], texts: frozenset[str]) -> Any:
-    """Mark a value that is secret in a source or shows a secret text, also as the key of a map; or mark its parts."""
+    """Mark a value that is secret in a source or shows a secret text, even in a map's key; or else mark its parts."""
     if value is None or isinstance(value, Secret):
         return value
     if sources and any(isinstance(source, Secret) for source in sources):
@@ -66,7 +66,7 @@ def _marked(kind: Type | None, value: Any, sources: Sequence[Any], texts: frozen
     if isinstance(value, list):
         lists = [source for source in sources if isinstance(source, list)]
         if any(len(source) != len(value) and has_secret(source) for source in lists):
-            return Secret(value)  # which of the elements is the secret one is not known
+            return Secret(value)  # the place of the secret element is not known
         item_kind = kind.item if isinstance(kind, ListOf) else None
         beside = [source for source in lists if len(source) == len(value)]
         marked = [_marked(item_kind, item, [source[at] for source in beside], texts) for at, item in enumerate(value)]
@@ -85,16 +85,16 @@ def _shows(value: Any, texts: frozenset[str]) -> bool:
 
 
 def secret_texts(kind: Type | None, *values: Any) -> frozenset[str]:
-    """Return what no message may contain: the strings, numbers and keys in the secrets of values.
+    """Return the texts that no message may contain: the strings, numbers and keys in the secrets of values.
 
-    Names of properties are not secret, so `kind` tells them from the keys of maps; without it, every key is secret.
+    Names of properties are not secret, so `kind` distinguishes them from keys of maps; without it, all keys are secret.
     """
     secrets = (found for value in values for found in _secrets(kind, value, is_marked=has_secret(value)))
     return frozenset(text for of, secret in secrets for text in _texts(of, secret))
 
 
 def _secrets(kind: Type | None, value: Any, *, is_marked: bool) -> Iterator[tuple[Type | None, Any]]:
-    """Yield the secrets in a value, with their types; `is_marked` says that it holds some besides the declared ones."""
+    """Yield the secrets in a value, with their types; `is_marked` says that it has some besides the declared ones."""
     if isinstance(value, Secret):
         yield kind, value.value
     elif isinstance(value, dict):
@@ -131,7 +131,7 @@ def open_path(path: Path, *marked: Any) -> Path:
 
 
 def _below(value: Any, part: str | int) -> Any:
-    """Return what is at one part of a path; None if nothing is."""
+    """Return the value at one part of a path; None if there is none."""
     if isinstance(value, dict):
         return value.get(part)
     if isinstance(value, list) and isinstance(part, int) and part < len(value):

@@ -1,4 +1,4 @@
-"""What goes into the state: outputs, and inputs after a refresh or an import, from Google's values by declaration."""
+"""The values in the state: outputs, and inputs after a refresh or an import, derived from Google's values."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from gcpx.model.values import UNKNOWN, Path, reveal
 
 
 def absent_output(prop: Property) -> Any:
-    """Return what the state has for an output that a resource lacks; None if it has nothing, or is never lacking.
+    """Return the value in state of an output that a resource lacks; None if there is none, or if it is never lacking.
 
-    SDKs take an output that is missing, or null, for unknown in every preview. So it is empty, or false. Numbers and
-    objects have no such value: every number means something, and an object may have required properties.
+    SDKs treat a missing or null output as unknown in every preview, so it is empty or false instead. Numbers and
+    objects have no such value: every number has a meaning, and an object may have required properties.
     """
     if prop.traits.always or prop.traits.required or prop.traits.hidden:
         return None
@@ -23,14 +23,14 @@ def absent_output(prop: Property) -> Any:
 
 
 def with_absent(kind: ObjectType, outputs: dict[str, Any]) -> dict[str, Any]:
-    """Return outputs as the state has them: with empty values for those that the resource, or a result, lacks."""
+    """Return outputs for the state: with empty values for those that the resource, or a result, lacks."""
     lacking = {name: prop for name, prop in kind.properties.items() if outputs.get(name) is None}
     absent = {name: absent_output(prop) for name, prop in lacking.items()}
     return outputs | {name: value for name, value in absent.items() if value is not None}
 
 
 def without_absent(kind: ObjectType, outputs: dict[str, Any]) -> dict[str, Any]:
-    """Return outputs of the state, which may hold secrets, without those that the resource lacks."""
+    """Return outputs of the state, which may hold secrets, without the values of `with_absent`."""
     return {
         name: value
         for name, value in outputs.items()
@@ -59,7 +59,7 @@ def merged_outputs(
 ) -> dict[str, Any]:
     """Return the outputs: Google's values, in the user's spelling where that means the same.
 
-    `inputs` are without secrets and unknowns; `live` are properties as `from_body` gives them.
+    `inputs` are without secrets and unknowns; `live` are properties from `from_body`.
     """
     result = dict(live)
     for name, prop in kind.inputs.items():
@@ -89,10 +89,10 @@ def _merge(prop: Property, kind: Type, user: Any, live: Any, how: Comparison) ->
 
 
 def _is_unseen(prop: Property, user: Any) -> bool:
-    """Return whether Google may leave a value out.
+    """Return whether Google may omit a value.
 
-    That is so if Google never gets or returns the property, or no longer does after what it names was deleted. It is
-    also so for an object that has only such properties.
+    It may if it never gets or returns the property, or no longer returns it after the deletion of what it names; also
+    for an object of only such properties.
     """
     if prop.traits.unsent or prop.traits.write_only or prop.traits.forgotten:
         return True
@@ -106,8 +106,8 @@ def _is_unseen(prop: Property, user: Any) -> bool:
 def predicted_outputs(kind: ObjectType, inputs: dict[str, Any]) -> dict[str, Any]:
     """Predict the outputs that inputs determine; an object to which the server adds values is unknown as a whole.
 
-    SDKs treat an object that contains an unknown as unknown, so a more exact prediction would only be slower.
-    An input that is left out stays absent, unless the server may choose its value.
+    SDKs treat an object with an unknown as unknown, so a more exact prediction would only be slower.
+    An omitted input stays absent, unless the server may choose its value.
     """
     chosen, predicted = kind.implied(inputs).keys(), {}
     for name, prop in kind.inputs.items():
@@ -128,28 +128,28 @@ def refreshed_inputs(
     how: Comparison = ANYWHERE,
     in_place: Collection[Path] = (),
 ) -> dict[str, Any]:
-    """Return what a refresh writes into the inputs: the user's properties with Google's values, and what drifted.
+    """Return the inputs after a refresh: the user's properties with Google's values, and drifted ones.
 
     `prior` are the last outputs, or UNKNOWN if they were not read back after the creation. `in_place` are the paths of
     properties that can change at Google.
 
-    A property whose value others imply stays as it is in the program. A property that the user left out joins only if
-    its value is not the one in the last outputs, so that the server's defaults never look like drift. If these are
-    unknown there is nothing to compare with, so none joins. If they lack it, it joins only if it can change at Google;
-    otherwise Google, or this version of gcpx, shows something that was there before. Keys of a map, except
-    `merge_keys`, and elements of a list that the user did not write always join.
+    A property with a value that others imply stays as it is in the program. A property that the user left out is added
+    only if its value differs from the last outputs, so that the server's defaults never look like drift; without known
+    outputs, none is added. If the outputs lack it, it is added only if it can change at Google; otherwise Google, or
+    this version of gcpx, now shows something that existed before. Keys of a map, except `merge_keys`, and elements of a
+    list that the user did not write are always added.
     """
     result = {key: value for key, value in inputs.items() if key.startswith("__")}
     implied = kind.implied(live)
     for name, prop in kind.inputs.items():
         value, found = inputs.get(name), live.get(name)
-        if name not in inputs and found is None:  # as are most properties
+        if name not in inputs and found is None:  # the case of most properties
             continue
         if is_absent(prop, found) or not how.same(prop, found, implied.get(name)):
             below = _below(in_place, name)
             last = _part(prior, name)
             value = _refreshed_property(prop, value, found, UNKNOWN if last is None and not below else last, how, below)
-        # A null of the user removes what a template has, so Google does not show it.
+        # The user's null removes a template's value, so Google does not show it.
         is_removed = name in inputs and inputs[name] is None and is_absent(prop, found)
         if value is not None or is_removed:
             result[name] = value
@@ -157,7 +157,7 @@ def refreshed_inputs(
 
 
 def _below(paths: Collection[Path], name: str) -> Collection[Path]:
-    """Return the paths below a property, seen from there; one that ends there stands for all of it."""
+    """Return the paths below a property, relative to it; the empty path stands for the whole property."""
     return [path[1:] for path in paths if path[:1] in {(), (name,)}]
 
 
@@ -168,7 +168,7 @@ def _refreshed_property(
         return user
     if user is None:
         known = live if in_place else _known(prop, prop.type, live, prior, how)
-        # If the last outputs mean the same, Google has not changed the value; at most, it has forgotten it.
+        # If the last outputs mean the same, Google has not changed the value, but may have forgotten it.
         if (
             prior is UNKNOWN
             or is_absent(prop, known)
@@ -195,7 +195,7 @@ def _refreshed_value(
             if right is not None
         ]
     if isinstance(kind, MapOf) and isinstance(user, dict) and isinstance(live, dict):
-        # Nulls of the user stay: Google may leave them out.
+        # The user's nulls stay: Google may omit them.
         return {key: None for key, item in user.items() if item is None} | {
             key: _refreshed_value(prop, kind.item, user[key], item, _part(prior, key), how) if key in user else item
             for key, item in live.items()
@@ -222,7 +222,7 @@ def _known(prop: Property, kind: Type, live: Any, prior: Any, how: Comparison) -
 
 
 def _part(prior: Any, key: str | int) -> Any:
-    """Return a property or an element of the last outputs; if these are unknown, so is the part."""
+    """Return a property or an element of the last outputs; unknown if they are."""
     if prior is UNKNOWN:
         return UNKNOWN
     if isinstance(key, int):

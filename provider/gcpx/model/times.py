@@ -10,7 +10,7 @@ _FRACTION: Final = re.compile(r"\.(\d+)")
 
 
 def exact_moment(text: Any) -> Any:
-    """Read a time with all digits of its fraction, of which a datetime holds six; anything else is returned as it is.
+    """Read a time with all digits of its fraction (a datetime has six); return anything else unchanged.
 
     >>> exact_moment("2027-01-31T00:00:00.50Z") == exact_moment("2027-01-31t01:00:00.5+01:00")
     True
@@ -21,7 +21,7 @@ def exact_moment(text: Any) -> Any:
 
 
 def moment(text: Any) -> datetime | None:
-    """Read a time, which is in UTC if it has no offset; None for anything else.
+    """Read a time, in UTC if it has no offset; None for anything else.
 
     >>> moment("2027-01-31T01:00:00+01:00") == moment("2027-01-31T00:00:00Z"), moment("soon"), moment(None)
     (True, None, None)

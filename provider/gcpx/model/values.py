@@ -13,14 +13,14 @@ _WORD: Final = re.compile(r"[\w-]+")
 
 
 class Unknown:
-    """A value that is not known before the resource that it comes from has been created."""
+    """A value that becomes known only when its resource has been created."""
 
     def __repr__(self) -> str:
         return "<unknown>"
 
 
 UNKNOWN: Final[Any] = Unknown()
-"""It stands in the place of a value of any type."""
+"""The only instance; it takes the place of a value of any type."""
 
 
 @attrs.frozen(repr=False)
@@ -35,10 +35,10 @@ class Secret:
 
 @attrs.frozen
 class Special:
-    """A value of Pulumi's that no property takes, such as an asset; Check refuses it.
+    """A Pulumi value that no property accepts, such as an asset; Check refuses it.
 
     Attributes:
-        name: what it is, in words, perhaps with what to write instead.
+        name: its kind in words, possibly with what to write instead.
     """
 
     name: str
@@ -50,7 +50,7 @@ def is_below(path: Path, paths: Collection[Path]) -> bool:
 
 
 def reveal(value: Any) -> Any:
-    """Return a tree with every secret replaced by its value; a tree or a part without secrets is no copy."""
+    """Return a tree with every secret replaced by its value; parts without secrets are not copied."""
     if not has_secret(value):
         return value
     if isinstance(value, Secret):
@@ -88,7 +88,7 @@ def same_json(one: Any, other: Any) -> bool:
     if one != other:
         return False
     pending = [(one, other)]
-    for left, right in pending:  # it grows; equal values differ at most in the types of numbers, booleans and unknowns
+    for left, right in pending:  # grows; equal values differ at most in types of numbers, booleans, unknowns
         kind = type(left)
         if kind is dict:
             pending += [(item, right[key]) for key, item in left.items() if type(item) is not str]
@@ -111,7 +111,7 @@ def has_secret(value: Any) -> bool:
 
 def _holds(value: Any, wanted: type) -> bool:
     pending = [value]
-    for item in pending:  # it grows: every value of every resource is asked about, and calls would take longer
+    for item in pending:  # the list grows: this runs for every value of every resource, and recursion would be slower
         kind = type(item)
         if kind is wanted:
             return True

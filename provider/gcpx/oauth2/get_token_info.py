@@ -47,7 +47,7 @@ class TokenInfo(Record):
 
 
 class GetTokenInfo(Function):
-    """What the token inspection endpoint answers."""
+    """The answer of the token inspection endpoint."""
 
     token = "gcpx:oauth2:getTokenInfo"
     description = "Asks Google for the claims of an ID token. A token that is not valid is an error."

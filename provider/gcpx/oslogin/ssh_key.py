@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def parse_public_key(key: str) -> bytes:
-    """Return the decoded data of a public key; raise ValueError with what is required if it is not one."""
+    """Return the decoded data of a public key; raise ValueError with the requirement if it is malformed."""
     if "PRIVATE KEY" in key or key.startswith("PuTTY-User-Key-File"):
         raise ValueError("must be the public key, the content of the .pub file; this is the private one")
     parts = key.split()
@@ -59,7 +59,7 @@ def fingerprint(key: str) -> str:
 def without_comment(key: Any) -> Any:
     """Reduce a public key to its data, which is equal for keys that differ in comment and spacing only.
 
-    Any other value is returned as it is.
+    Any other value is returned unchanged.
     """
     try:
         return parse_public_key(str(key))
@@ -69,7 +69,7 @@ def without_comment(key: Any) -> Any:
 
 _USER = Form(rf"(?:users/)?{SEGMENT}", "an e-mail address or account ID, also as users/USER")
 _EARLIEST_EXPIRATION: Final = 10**15
-"""September 2001 in microseconds, long before OS Login; a smaller number counts seconds or milliseconds."""
+"""September 2001 in microseconds, long before OS Login; smaller numbers are seconds or milliseconds."""
 _LATEST_EXPIRATION: Final = (1 << 63) - 1
 _REST: Final = "https://cloud.google.com/compute/docs/oslogin/rest/v1"
 _SSH_PUBLIC_KEY: Final = f"[SshPublicKey: {{}}]({_REST}/users.sshPublicKeys)"
@@ -182,7 +182,7 @@ class SshKeyQuery(Record):
 
 
 _LAG: Final = 12.6
-"""Seconds in which Google may not return a new key yet."""
+"""The time for which Google may not return a new key yet, in seconds."""
 _POSIX_ACCOUNT_INPUTS: Final = ("projectId", "regions")
 """The inputs that set up a POSIX account; Google does not return them with the key."""
 
@@ -210,7 +210,7 @@ class SshPublicKeys:
     def read(self, fingerprint: str) -> dict[str, Any] | None:
         """Read a key; None if it does not exist.
 
-        Raises MalformedResponse for a response without a key, which does not say that it is gone.
+        Raises MalformedResponse for a response without a key, which does not prove that it is gone.
         """
         found = self.google.reads.read(self.context, self._shared, fingerprint)
         if found is None:
@@ -222,7 +222,7 @@ class SshPublicKeys:
         return found
 
     def state(self, fingerprint: str, inputs: SshKeyValues) -> State | None:
-        """Read a key as a resource; None if it does not exist. `inputs` have what Google does not return."""
+        """Read a key as a resource; None if it does not exist. `inputs` supply the properties that Google does not return."""
         found = self.read(fingerprint)
         if found is None:
             return None
@@ -241,7 +241,7 @@ class SshPublicKeys:
         raise PartialError(self.unread(fingerprint, inputs), words)
 
     def unread(self, fingerprint: str, inputs: SshKeyValues) -> State:
-        """Describe a key that was created, and not read yet."""
+        """Describe a key that was created, but not read yet."""
         key_id = self.id_of(fingerprint)
         return State.unread(key_id, {**inputs, "fingerprint": fingerprint, "name": key_id})
 
@@ -272,7 +272,7 @@ class SshPublicKeys:
 
     @property
     def _shared(self) -> Scope:
-        """The reads of the user's keys that may be answered together, by the login profile."""
+        """The scope of shared reads of the user's keys, by the login profile."""
 
         def alone(fingerprint: str) -> dict[str, Any] | None:
             try:
@@ -288,7 +288,7 @@ class SshPublicKeys:
         keys = self._send("GET", f"{self._owner}/loginProfile").get("sshPublicKeys", {})
         if not isinstance(keys, dict):
             raise MalformedResponse(
-                f"Google's login profile of {self.user} has keys in another form than its API promises"
+                f"Google's login profile of {self.user} has keys in a different form than its API promises"
             )
         return keys
 
@@ -326,7 +326,7 @@ class SshKey(Resource):
         self._lookups = lookups
 
     def unique_key(self, inputs: dict[str, Any]) -> Any:
-        """Tell keys apart by user and key, because a profile holds a key once."""
+        """Return user and key, because a profile has each key once."""
         values = _values(inputs)
         return (without_users_prefix(values.get("user")), without_comment(values.get("key")))
 
@@ -344,7 +344,7 @@ class SshKey(Resource):
         return checks.run(inputs, every)
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
-        """Return fingerprint and name, which follow from key and user."""
+        """Predict fingerprint and name, which follow from key and user."""
         values = _values(inputs)
         if not isinstance(values.get("key"), str) or not isinstance(values.get("user"), str):
             return {}
@@ -358,7 +358,7 @@ class SshKey(Resource):
         return _KeyCreation(context=context, keys=keys, inputs=values).run()
 
     def read(self, context: Context, resource_id: str, inputs: dict[str, Any] | None) -> State | None:
-        """Read the key of an ID."""
+        """Read the key with an ID."""
         user, key_id = self._parse(resource_id)
         return self._keys(context, user).state(key_id, _values(inputs or {}))
 
@@ -377,12 +377,12 @@ class SshKey(Resource):
         return keys.state_once_readable(key_id, wanted)
 
     def delete(self, context: Context, resource_id: str) -> None:
-        """Delete the key of an ID."""
+        """Delete the key with an ID."""
         user, key_id = self._parse(resource_id)
         self._keys(context, user).delete(key_id)
 
     def page(self, context: Context, query: dict[str, Any], token: str, size: int) -> Page:
-        """List a user's keys, which Google gives all at once."""
+        """List a user's keys, on a single page."""
         del token, size
         keys = self._keys(context, cast("SshKeyQueryValues", query)["user"])
         return Page([ListedResource(keys.id_of(key_id), key_id) for key_id in keys.fingerprints()])
@@ -400,13 +400,13 @@ class SshKey(Resource):
 
 
 def _values(values: Mapping[str, Any]) -> SshKeyValues:
-    """Return inputs, which are checked before they come here, with their declared type."""
+    """Return inputs, which were checked before, with their declared type."""
     return cast("SshKeyValues", values)
 
 
 @attrs.frozen(kw_only=True)
 class _KeyCreation(CreationByName):
-    """The creation of a key, whose name follows from its content.
+    """The creation of a key; its name follows from its content.
 
     Attributes:
         inputs: the inputs of the resource.
@@ -436,7 +436,7 @@ class _KeyCreation(CreationByName):
         return self.keys.read(self.fingerprint) is not None
 
     def is_as_written(self) -> bool:
-        """Return whether the key expires when the inputs say; true also if it cannot be read yet."""
+        """Return whether the key's expiry equals the inputs'; true also if it cannot be read yet."""
         found = self.keys.read(self.fingerprint)
         expiration = (found or {}).get("expirationTimeUsec") or "0"
         return found is None or int(expiration) == int(self.inputs.get("expirationTimeUsec") or "0")

@@ -1,4 +1,4 @@
-"""The engine that started the plugin: messages to its user, its version, and whether it is still there."""
+"""The engine that started the plugin: its log, its version, and its end."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from gcpx.errors import UserError
 from gcpx.protocol import proto
 
 OLDEST_CLI: Final = "3.217.0"
-"""The first version that tells a plugin whether it is new enough. gcpx is tested with the version in tools/pulumi."""
+"""The first version that has RequirePulumiVersion. gcpx is tested with the version in tools/pulumi."""
 _VERSION_DEADLINE: Final = 2.0
-"""Seconds that the answer may take; without one, the plugin goes on."""
+"""The longest wait for the answer in seconds; without one, the plugin continues."""
 _ANSWERS: Final = {grpc.StatusCode.UNIMPLEMENTED: "this one is older", grpc.StatusCode.UNKNOWN: ""}
-"""What an engine that is too old answers with; an empty text stands for the engine's own, which names its version."""
+"""The answers of engines that are too old; an empty text stands for the engine's own, which has its version."""
 _MESSAGE: Final = (
     f"gcpx needs the Pulumi CLI {OLDEST_CLI} or later: {{}}. `pulumi version` prints the version; "
     "https://www.pulumi.com/docs/install says how to upgrade"
@@ -27,7 +27,7 @@ _MESSAGE: Final = (
 
 
 def require(engine: Any) -> None:
-    """Raise UserError if an engine, given by its stub, belongs to a CLI that is too old; without an answer, go on."""
+    """Raise UserError if an engine, given by its stub, belongs to a CLI that is too old; without an answer, return."""
     request = proto.engine.RequirePulumiVersionRequest(pulumi_version_range=f">={OLDEST_CLI}")
     try:
         engine.RequirePulumiVersion(request, timeout=_VERSION_DEADLINE)
@@ -37,14 +37,14 @@ def require(engine: Any) -> None:
 
 
 _DEADLINE: Final = 30.0
-"""Seconds after which a message that could not be sent is dropped, and the work goes on; busy machines need some."""
+"""Seconds after which an unsent message is dropped, so that the work continues; busy machines need some."""
 CHANNEL_OPTIONS: Final = [
     ("grpc.max_receive_message_length", 400 << 20),
     ("grpc.max_send_message_length", 400 << 20),
     # The engine is on this machine; otherwise, gRPC would call it through a proxy that the environment names.
     ("grpc.enable_http_proxy", 0),
 ]
-"""How the plugin and the engine reach each other: messages have at most 400 MiB, and no proxy lies between them."""
+"""The options of connections between plugin and engine: messages of at most 400 MiB, and no proxy."""
 _logger = logging.getLogger(__name__)
 
 
@@ -58,14 +58,14 @@ class EngineLog:
         self._sending: set[Any] = set()
 
     def connect(self, address: str) -> None:
-        """Send messages to this address from now on; an empty address changes nothing."""
+        """Send further messages to this address; an empty address changes nothing."""
         if not address:
             return
         channel = grpc.insecure_channel(address, options=CHANNEL_OPTIONS)
         self._stub, self._is_new_enough = proto.engine_grpc.EngineStub(channel), False
 
     def require_cli(self) -> None:
-        """Raise UserError if the engine belongs to a CLI that is too old; the engine is asked once."""
+        """Raise UserError if the engine belongs to a CLI that is too old; ask the engine once."""
         if self._stub is not None and not self._is_new_enough:
             require(self._stub)
             self._is_new_enough = True
@@ -93,7 +93,7 @@ class EngineLog:
         try:
             if ephemeral:
                 future = self._stub.Log.future(request, timeout=self._deadline)
-                self._sending.add(future)  # gRPC cancels a call that nothing refers to
+                self._sending.add(future)  # gRPC cancels a call without references
                 future.add_done_callback(self._sending.discard)
             else:
                 self._stub.Log(request, timeout=self._deadline)
@@ -102,21 +102,21 @@ class EngineLog:
 
 
 def when_ended(engine_address: str, tell: Callable[[], None]) -> None:
-    """Call `tell` in a thread of its own when nothing listens any more at an engine's address.
+    """Call `tell` in a thread of its own once nothing listens any more at an engine's address.
 
-    A plugin that outlived its engine would go on changing what the user's next command also changes.
+    A plugin that outlives its engine would conflict with the user's next command.
 
     Args:
         engine_address: host and port. An address at which nothing has ever listened is not watched.
-        tell: called once, at most.
+        tell: called at most once.
     """
     threading.Thread(target=_watch, args=(engine_address, tell), name="engine watch", daemon=True).start()
 
 
 _WATCH_DEADLINE: Final = 10.0
-"""Seconds in which an engine on this machine accepts a connection."""
+"""The longest time in which an engine on this machine accepts a connection, in seconds."""
 _PAUSE: Final = 1.0
-"""Seconds until the next attempt, if it cannot be told whether the engine still listens."""
+"""Seconds until the next attempt, if it is not clear whether the engine still listens."""
 
 
 def _watch(engine_address: str, tell: Callable[[], None]) -> None:
@@ -143,7 +143,7 @@ def _is_refusal(error: Exception) -> bool:
 
 
 def _wait_for_end(connection: socket.socket) -> None:
-    """Wait until the other end closes a connection; an engine does so too, some minutes after it was opened."""
+    """Wait until the other end closes a connection; a running engine does so some minutes after opening it, too."""
     with connection:
         connection.settimeout(None)
         try:

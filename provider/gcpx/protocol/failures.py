@@ -1,4 +1,4 @@
-"""Failures as the engine reads them: what is wrong with inputs, and exceptions as gRPC statuses."""
+"""Failures in the engine's form: check failures of inputs, and exceptions as gRPC statuses."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LONGEST: Final = 100
 
 @attrs.frozen
 class FailureWriter:
-    """Writes what was found in inputs.
+    """Writes failures of inputs.
 
     The engine prints the value of the property that a failure names. It prints secrets in clear, and `{<nil>}` for
     nested paths. So a failure names a property only if its value is known, plain and short; otherwise the reason begins
@@ -50,12 +50,12 @@ class FailureWriter:
     def of(
         cls, kind: ObjectType, inputs: dict[str, Any], secrets: frozenset[str], *, marked: bool = True
     ) -> FailureWriter:
-        """Mark what is secret by declaration, by place or by content; `inputs` are as the engine sent them."""
+        """Mark secrets by declaration, place or content; `inputs` are the engine's."""
         protected = mark_secrets(kind, inputs, inputs)
         return cls(kind, protected, secrets | secret_texts(kind, protected), marked)
 
     def failures(self, failures: list[Failure]) -> list[Any]:
-        """Write them as check failures."""
+        """Write failures as check failures."""
         return [self._failure(failure) for failure in failures]
 
     def _failure(self, failure: Failure) -> Any:
@@ -78,7 +78,7 @@ class FailureWriter:
         return len(text) <= _LONGEST and text.isprintable() and redact(text, self.secrets) == text
 
     def refusal(self, what: str, failures: list[Failure]) -> UserError:
-        """Write them as an error, for RPCs whose response has no failures that every user sees."""
+        """Write failures as an error, for RPCs without failures in the response that every user sees."""
         return UserError(f"{what}: " + "\n  ".join(map(self.sentence, failures)))
 
 
@@ -128,7 +128,7 @@ def guarded(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def guarded_stream(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Do what `guarded` does, for an RPC that responds with a stream."""
+    """Do the same as `guarded`, for an RPC that responds with a stream."""
 
     @functools.wraps(method)
     def rpc(servicer: Any, request: Any, rpc_context: grpc.ServicerContext) -> Any:
@@ -153,7 +153,7 @@ def wrapping_unexpected_errors() -> Iterator[None]:
 
 _DETAILS = "grpc-status-details-bin"
 _LONGEST_STATUS = 9000
-"""Characters of an error; only the names in a broken response, or very many mistakes, need more."""
+"""The maximum number of characters of an error; only a broken response, or very many mistakes, need more."""
 
 
 def _abort(error: Exception, texts: frozenset[str], rpc_context: grpc.ServicerContext) -> NoReturn:
@@ -167,7 +167,7 @@ def _abort(error: Exception, texts: frozenset[str], rpc_context: grpc.ServicerCo
     _logger.error("unexpected %s", type(error).__name__)
     rpc_context.abort(
         grpc.StatusCode.INTERNAL,
-        # The message of an error that is not ours may quote anything, including secrets.
+        # The message of an unexpected error may quote anything, including secrets.
         f"unexpected error in gcpx: {type(error).__name__} {_origin(error)}; please report it",
     )
     raise AssertionError("abort always raises")

@@ -1,4 +1,4 @@
-"""The calls that every start of the plugin begins with; the rest of the plugin is loaded with the first other call."""
+"""The first calls of every start of the plugin; the first other call loads the rest of the plugin."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class LazyServicer:
     """Answers the first calls itself, and passes every other one on to a `Servicer`.
 
-    The engine starts the plugin several times for one command, and calls some of these processes no further.
+    The engine starts the plugin several times for one command, and makes no other calls to some of these processes.
     """
 
     def __init__(self, plugin: Plugin, log: EngineLog) -> None:
@@ -30,7 +30,7 @@ class LazyServicer:
         self._lock = threading.Lock()
 
     def Handshake(self, request: Any, _: grpc.ServicerContext) -> Any:
-        """Agree on how values travel: secrets marked, references as IDs, autonaming wanted."""
+        """Agree on the form of values: secrets marked, resource references as IDs, autonaming supported."""
         self._log.connect(request.engine_address)
         return proto.provider.ProviderHandshakeResponse(accept_secrets=True, supports_autonaming_configuration=True)
 

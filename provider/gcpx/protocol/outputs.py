@@ -19,7 +19,7 @@ from gcpx.protocol.wire import encode
 
 @attrs.frozen
 class Outputs:
-    """Writes the outputs that follow from inputs.
+    """Writes outputs for given inputs.
 
     Attributes:
         inputs: the new inputs, with secrets marked.
@@ -37,10 +37,10 @@ class Outputs:
         return self._marked(lifecycle.predict(self.resource, reveal(self.inputs), self.prior, unchanged))
 
     def written(self, state: State, partial: PartialError | None) -> Any:
-        """Write the outputs of what exists.
+        """Write the outputs of an existing resource.
 
-        Raises InitFailed, with which the engine keeps it, if `partial` says that work on it is left. The inputs are
-        then the new ones, or the old ones if they were restored.
+        Raises InitFailed if `partial` says that work is left; the engine then keeps the resource. Its inputs are the
+        new ones, or the old ones if they were restored.
         """
         unfinished = str(partial) if partial is not None else ""
         restored = partial.inputs if partial is not None else None

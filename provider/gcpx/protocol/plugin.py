@@ -1,4 +1,4 @@
-"""What the servicer needs from a provider, and the secrets that a request contains."""
+"""The interface of a provider for the servicer, and the secrets in a request."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Plugin(Protocol):
     cancelled: threading.Event
     """Set when the engine cancels; every wait watches it."""
     clock: Callable[[], float]
-    """Gives the time in seconds, from any starting point; the limits of calls are in this time."""
+    """Returns the time in seconds, from any starting point; the limits of calls use this clock."""
 
     @property
     def parallel(self) -> int:
-        """How many requests a call may have under way at the same time."""
+        """The maximum number of concurrent requests of a call."""
 
     @property
     def secrets(self) -> frozenset[str]:
@@ -53,7 +53,7 @@ class Plugin(Protocol):
         """Compare two configurations."""
 
     def configure(self, args: dict[str, Any]) -> None:
-        """Take a configuration; offline."""
+        """Set the configuration; offline."""
 
     def resource(self, token: str) -> Resource:
         """Find the resource of a type token."""
@@ -69,7 +69,7 @@ class Plugin(Protocol):
 
 
 def secrets_in(request: Any, plugin: Plugin) -> frozenset[str]:
-    """Return the texts that are secret in the values of a request, marked or by declaration, and in the settings."""
+    """Return the secret texts in the values of a request, marked or by declaration, and in the settings."""
     kind = _declaration(request, plugin)
     texts = plugin.secrets
     for _, value in request.ListFields():
@@ -87,7 +87,7 @@ _OF_RESOURCES: Final = ("CheckRequest", "DiffRequest", "CreateRequest", "ReadReq
 
 
 def _declaration(request: Any, plugin: Plugin) -> ObjectType | None:
-    """Return what declares the values of a request; None if nothing does."""
+    """Return the declaration of a request's values; None if there is none."""
     name = type(request).__name__
     with contextlib.suppress(ProviderError, IndexError):
         if name == "InvokeRequest":

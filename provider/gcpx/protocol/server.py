@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gcpx.protocol.plugin import Plugin
 
 _GRACE: Final = 2.0
-"""Seconds in which calls may end after a signal; a cancelled call takes less."""
+"""The longest time for running calls after a signal, in seconds; a cancelled call takes less."""
 
 
 def start(plugin: Plugin, engine_address: str | None, log: EngineLog | None = None) -> tuple[grpc.Server, int]:
@@ -47,7 +47,7 @@ def serve(plugin: Plugin, engine_address: str | None) -> None:
     server, port = start(plugin, engine_address)
     sys.stdout.write(f"{port}\n")
     sys.stdout.flush()
-    gc.freeze()  # what is loaded stays, so no search for garbage has to look at it
+    gc.freeze()  # loaded modules stay, so garbage collection can skip them
     gc.enable()
     if engine_address:
         when_ended(engine_address, lambda: stop.sendall(b"\0"))
@@ -59,15 +59,15 @@ def serve(plugin: Plugin, engine_address: str | None) -> None:
 
 @functools.cache
 def _executor() -> CallThreads:
-    """Return the threads of calls. They begin once in a process, however many servers it starts, as in tests."""
+    """Return the threads of calls. A process shares them among its servers, as in tests."""
     _serve_beside_calls(LazyServicer.Cancel)
     return CallThreads()
 
 
 def _serve_beside_calls(method: Callable[..., Any]) -> None:
-    """Let a method of a servicer run in a thread of its own, so that it does not wait behind queued calls.
+    """Let a method of a servicer run in a thread of its own, so that it does not queue with other calls.
 
-    gRPC takes the thread from this attribute. Without it, the method would run like all others. The thread begins now,
+    gRPC takes the thread from this attribute. Without it, the method would run like all others. The thread starts now,
     because the operating system may allow no more threads when the method is called.
     """
     pool = method.__dict__["experimental_thread_pool"] = ThreadPoolExecutor(1)
@@ -77,7 +77,7 @@ def _serve_beside_calls(method: Callable[..., Any]) -> None:
 def _receive_signals() -> tuple[socket.socket, socket.socket]:
     """Return a socket on which a byte arrives for SIGINT or SIGTERM, and its other end.
 
-    Python runs the handler of a signal only between two instructions, and so could miss one just before a wait begins.
+    Python runs signal handlers only between two instructions, and so could miss a signal just before a wait.
     """
     receiver, sender = socket.socketpair()
     sender.setblocking(False)

@@ -29,11 +29,11 @@ from gcpx.protocol.stack_memory import Entry, StackMemory
 from gcpx.protocol.wire import decode, encode
 
 _PAGE: Final = 500
-"""Results per page, if the engine does not say."""
+"""The default number of results per page."""
 
 
 class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[misc]
-    """One method per RPC, besides those of `LazyServicer`."""
+    """One method per RPC, except those of `LazyServicer`."""
 
     def __init__(self, plugin: Plugin, log: EngineLog) -> None:
         self.plugin = plugin
@@ -42,14 +42,14 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
 
     @guarded
     def Attach(self, request: Any, _: grpc.ServicerContext) -> Any:
-        """Take the address of an engine that found us running."""
+        """Connect to an engine that attaches to the running plugin."""
         self._log.connect(request.address)
         return empty_pb2.Empty()
 
     @guarded
     def GetSchema(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Return the schema."""
-        self._log.require_cli()  # not in the Handshake: if that fails, the CLI calls it a bug of the plugin
+        self._log.require_cli()  # not in the Handshake: the CLI reports its failure as a bug of the plugin
         if request.version:
             raise UserError(f"the schema version must be 0, not {request.version}")
         return proto.provider.GetSchemaResponse(schema=self.plugin.schema())
@@ -66,7 +66,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
 
     @guarded
     def CheckConfig(self, request: Any, _: grpc.ServicerContext) -> Any:
-        """Check the provider's configuration; the inputs are returned as the user wrote them, what is secret marked."""
+        """Check the provider's configuration; return the inputs as the user wrote them, with secrets marked."""
         self._log.require_cli()
         news = decode(request.news)
         result, kind = self.plugin.check_config(news), self.plugin.config_type
@@ -81,7 +81,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
 
     @guarded
     def Configure(self, request: Any, _: grpc.ServicerContext) -> Any:
-        """Take the configuration."""
+        """Set the configuration."""
         self._log.require_cli()
         args = decode(request.args) or wire.legacy_variables(request.variables)
         self.plugin.configure(reveal(args))
@@ -105,7 +105,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
 
     @guarded_stream
     def List(self, request: Any, rpc_context: grpc.ServicerContext) -> Iterator[Any]:
-        """List what exists, page by page: one page, or as many results as `limit` says."""
+        """List existing resources: one page, or up to `limit` results."""
         resource = self.plugin.resource(request.token)
         query = codec.without_empty(resource.query_type, decode(request.query))
         message = proto.provider.ListResponse
@@ -130,7 +130,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
 
     @guarded
     def Check(self, request: Any, _: grpc.ServicerContext) -> Any:
-        """Name the resource and find everything that is wrong with its inputs."""
+        """Name the resource, and find all failures of its inputs."""
         resource, olds = self.plugin.resource(resource_token(request)), decode(request.olds)
         kind = resource.type
         given = codec.without_empty(kind, decode(request.news))
@@ -218,7 +218,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
 
     @guarded
     def Update(self, request: Any, _: grpc.ServicerContext) -> Any:
-        """Change the resource in place, or finish what an earlier run left undone."""
+        """Change the resource in place, or finish an earlier run's work."""
         resource = self.plugin.resource(resource_token(request))
         old, new, prior = decode(request.old_inputs), decode(request.news), _outputs_in(request.olds, resource)
         outputs = Outputs(resource, new, old, prior)
@@ -251,7 +251,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         return empty_pb2.Empty()
 
     def _call(self, request: Any, prior: dict[str, Any] | None = None) -> Context:
-        """Describe the call for the resource; nothing secret in the request gets into its messages."""
+        """Describe the call for the resource; its messages show no secret of the request."""
         urn, plain = getattr(request, "urn", ""), reveal(prior or {})
         redacted = partial(_send_redacted, urn, cache(partial(secrets_in, request, self.plugin)))
         return Context(
@@ -312,7 +312,7 @@ def _send_redacted(
 def _create_or_update(
     outputs: Outputs, context: Context, verb: Callable[[dict[str, Any]], State]
 ) -> tuple[State, PartialError | None]:
-    """Create or update; return what exists, and what says that the work on it is not finished."""
+    """Create or update; return the resource, and the error if the work on it is not finished."""
     plain = reveal(outputs.inputs)
     try:
         with wrapping_unexpected_errors():

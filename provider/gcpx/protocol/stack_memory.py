@@ -1,4 +1,4 @@
-"""What the engine has shown of a stack since Configure, so that Create and Delete recognize resources in the state."""
+"""Remembers the resources that the engine has shown since Configure, so that Create and Delete recognize them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KEPT: Final = (
     "from the repetition of an interrupted creation. To replace it, set the resource option deleteBeforeReplace or, if "
     "its name was generated, run `pulumi up --refresh --target-replace {urn}`"
 )
-"""The warning about a deletion that would delete what the creation of the replacement has adopted."""
+"""The warning about a deletion that would delete the resource that the replacement adopted."""
 _HELD: Final = (
     "{id} was not deleted, because the resource {holder} of this stack manages it, too; only this resource's entry in "
     "the state was removed"
@@ -32,12 +32,12 @@ _SHARED: Final = (
 
 @attrs.frozen
 class Entry:
-    """An entry of the state.
+    """An entry of the state: the record of one resource.
 
     Attributes:
-        identity: what all IDs of the thing that it describes have in common.
-        key: what no other entry of the same thing has: the mark of its creation or, after an import, the URN.
-        adopted: whether its creation found what exists, or may have.
+        identity: a key that all IDs of the Google resource share.
+        key: unique among the entries of one Google resource: the mark of its creation or, after an import, the URN.
+        adopted: whether its creation found, or may have found, an existing resource.
     """
 
     urn: str
@@ -55,7 +55,7 @@ class Entry:
         outputs: dict[str, Any],
         created: CreationMark | None = None,
     ) -> Self:
-        """Describe an entry by its outputs without secrets; `created` is its mark if they do not have it yet."""
+        """Create an entry from outputs without secrets; `created` is its mark if they do not have it yet."""
         mark = created or CreationMark.of(outputs)
         identity, adopted = resource.identity(resource_id, outputs), mark is not None and mark.adopted
         return cls(urn, resource_id, identity, mark.id if mark else urn, adopted)
@@ -63,10 +63,10 @@ class Entry:
 
 @attrs.define
 class StackMemory:
-    """The resources that the engine has shown to this process; many threads may use it at once.
+    """The resources that the engine has shown to this process. Thread-safe.
 
-    Several entries of the state may describe one thing: under one URN after a forced replacement, and under several
-    after an import under a second name.
+    Several entries of the state may describe one Google resource: under one URN after a forced replacement, and under
+    several after an import under a second name.
 
     Attributes:
         provider_id: the ID of the provider's resource, which is unique to the stack; empty if the engine sent none.
@@ -76,35 +76,35 @@ class StackMemory:
     provider_id: str = ""
     provider_urn: str = ""
     _urns: dict[str, str] = attrs.Factory(dict)
-    """By ID, the URN of the resource that was last shown or created with it."""
+    """The URN of the resource that was last shown or created with an ID, by ID."""
     _replaced: dict[str, Replaced] = attrs.Factory(dict)
-    """By URN, what was shown of a resource, in case that it is replaced."""
+    """The shown facts about a resource in case it is replaced, by URN."""
     _entries: dict[str, dict[str, Entry]] = attrs.Factory(dict)
-    """By identity and key, the entries that this run leaves in the state, as far as the engine has shown."""
+    """The entries that this run leaves in the state, as far as the engine has shown, by identity and key."""
     _identities: dict[str, set[str]] = attrs.Factory(dict)
     """The identities of the entries, by URN."""
     _lock: threading.RLock = attrs.field(factory=threading.RLock, eq=False)
 
     def urn_of(self, resource_id: str) -> str | None:
-        """Return the URN of the resource that has an ID; None if none was shown or created."""
+        """Return the URN of the resource with an ID; None if none was shown or created."""
         with self._lock:
             return self._urns.get(resource_id)
 
     def claim(self, urn: str, resource_id: str) -> None:
-        """Remember that a resource has an ID, as soon as that is known."""
+        """Remember a resource's ID, as soon as it is known."""
         with self._lock:
             self._urns[resource_id] = urn
 
     def replaced(self, urn: str) -> Replaced | None:
-        """Return what was shown of a resource that is about to be created; None if it is not a replacement."""
+        """Return the shown facts about a resource that is about to be created; None if it is not a replacement."""
         with self._lock:
             return self._replaced.get(urn)
 
     def show(self, urn: str, resource_id: str, outputs: dict[str, Any]) -> None:
         """Remember a resource of the state; without outputs, it is about to be imported.
 
-        Diff follows Check, and tells the engine whether the resource has to be deleted before it is replaced. So the
-        inputs that Check has shown are not needed any more.
+        Diff follows Check, and decides whether the resource is deleted before it is replaced. So the inputs from Check
+        are not needed any more.
         """
         known = (resource_id, outputs.get("numericId"), outputs.get("operationGroupId"))
         with self._lock:
@@ -116,7 +116,7 @@ class StackMemory:
     def checked(self, urn: str, rule: Autoname | None, olds: dict[str, Any]) -> None:
         """Remember the inputs of a resource of the state; without any, it is about to be created.
 
-        Before every replacement, also one that Diff did not ask for, the engine checks once more, without old inputs.
+        Before every replacement, even if Diff did not ask for it, the engine checks once more, without old inputs.
         """
         with self._lock:
             if not olds:
@@ -138,7 +138,7 @@ class StackMemory:
         return _SHARED.format(id=entry.id, holder=name_in_urn(others[0])) if others else ""
 
     def created(self, entry: Entry) -> None:
-        """Remember what was created, or may have been; the former entries of the resource are about to be deleted."""
+        """Remember a resource that was created, or may have been; its former entries are about to be deleted."""
         with self._lock:
             self._urns[entry.id] = entry.urn
             self._leave(entry.urn)
@@ -146,7 +146,7 @@ class StackMemory:
             self.keep(entry)
 
     def forget(self, entry: Entry) -> None:
-        """Forget an entry that leaves the state, because what it describes is gone."""
+        """Forget an entry that leaves the state, because its Google resource is gone."""
         with self._lock:
             self._entries.get(entry.identity, {}).pop(entry.key, None)
             self._forget_identity(entry)
@@ -154,10 +154,10 @@ class StackMemory:
                 del self._urns[entry.id]
 
     def release(self, entry: Entry) -> str | None:
-        """Forget an entry that the engine deletes; return None if what exists has to be deleted with it.
+        """Forget an entry that the engine deletes; return None if the Google resource has to be deleted with it.
 
-        If another entry describes the same thing, what exists belongs to that one. Then this returns the warning that
-        it was kept. The warning is empty if the entry was replaced because what it described was gone.
+        If another entry describes the same Google resource, it belongs to that entry. Then this returns the warning
+        that it was kept, which is empty if the entry was replaced because its resource was gone.
         """
         with self._lock:
             same = self._entries.get(entry.identity, {})
@@ -177,13 +177,13 @@ class StackMemory:
         return self._replaced[urn]
 
     def _forget_identity(self, entry: Entry) -> None:
-        """Forget what would tell the thing that an entry described, which is gone, from one that is created now."""
+        """Forget the URN of a resource that is gone, so that a new one with its ID does not count as another's."""
         if entry.urn in self._replaced:
             known = self._replaced[entry.urn].known - {entry.id}
             self._replaced[entry.urn] = Replaced(known)
 
     def _leave(self, urn: str) -> None:
-        """Forget the entries of a resource, because another one is about to be made."""
+        """Forget the entries of a resource, because a new one follows."""
         for identity in self._identities.pop(urn, ()):
             left = {key: entry for key, entry in self._entries[identity].items() if entry.urn != urn}
             self._entries[identity] = left

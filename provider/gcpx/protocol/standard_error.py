@@ -1,7 +1,7 @@
-"""What the process writes to stderr: log messages and uncaught exceptions, without the values in them.
+"""Writes log messages and uncaught exceptions to stderr without their values.
 
-Any of these values may be secret, and no request says which. So an exception is reported by its type and by where it
-was raised, and a message of a library by its text without arguments.
+Any value may be secret, and no request says which. So the report of an exception has its type and place, and a
+library's message has no arguments.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class _WithoutValues(logging.Formatter):
     """Formats messages of libraries without their arguments, and exceptions without their texts."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Format a record; messages of gcpx itself hold no values, so they are complete."""
+        """Format a record; gcpx's own messages have no values, so they are complete."""
         from gcpx.model.redaction import redact  # noqa: PLC0415 - loaded with the first message, which few runs have
 
         message = record.getMessage() if record.name.startswith(_OURS) else str(record.msg)
@@ -31,7 +31,7 @@ class _WithoutValues(logging.Formatter):
 
 
 def describe(error: BaseException) -> str:
-    """Describe an exception by its type and the places that it passed through, without its text."""
+    """Describe an exception by its type and traceback, without its text."""
     places = (
         f'  File "{frame.filename}", line {frame.lineno}, in {frame.name}'
         for frame in traceback.extract_tb(error.__traceback__)

@@ -1,4 +1,4 @@
-"""The engine's messages: property values, names, configuration and differences as the model's values, and back.
+"""Converts the engine's messages (property values, names, configuration, differences) to the model's values, and back.
 
 Secrets travel as objects with a signature, unknowns as special strings.
 """
@@ -23,7 +23,7 @@ _SPECIAL: Final = {
     "c44067f5952c0a294b673a41bacd8c17": "an asset: let the program read the file, and write its text here",
     "0def7320c3a5731c473e5ecbe6d01bc7": "an archive",
 }
-"""What no property takes, by signature."""
+"""Values that no property accepts, by signature."""
 UNKNOWN_STRING: Final = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 UNKNOWNS: Final = frozenset(
     {
@@ -41,7 +41,7 @@ UNKNOWNS: Final = frozenset(
 def decode(struct: struct_pb2.Struct) -> dict[str, Any]:
     """Read a Struct: unknowns become `UNKNOWN`, secrets `Secret`, whole numbers of at most 64 bits `int`.
 
-    Its fields are sorted by name, because the order in which protobuf gives them differs from process to process.
+    Its fields are sorted by name, because protobuf's order differs between processes.
     """
     return _decode_fields(struct.fields)
 
@@ -51,7 +51,7 @@ def _decode_fields(fields: Any) -> dict[str, Any]:
 
 
 def _decode(value: struct_pb2.Value) -> Any:
-    if text := value.string_value:  # most values: to ask them for their kind first would take a seventh more time
+    if text := value.string_value:  # most values: asking for their kind first would take a seventh more time
         return UNKNOWN if text in UNKNOWNS else text
     kind = value.WhichOneof("kind")
     if kind == "struct_value":
@@ -106,12 +106,12 @@ def _encode(value: Any, into: struct_pb2.Value) -> None:
     elif isinstance(value, bool):
         into.bool_value = value
     elif isinstance(value, int) and not is_exact(value):
-        into.string_value = str(value)  # numbers are doubles here, which would change its value
+        into.string_value = str(value)  # numbers are doubles here, which would change the value
     elif isinstance(value, int | float):
         into.number_value = value
     elif isinstance(value, Secret):
         _encode_fields({SIGNATURE: SECRET, "value": value.value}, into.struct_value.fields)
-    elif value is None or isinstance(value, Special):  # which only inputs have that Check has refused
+    elif value is None or isinstance(value, Special):  # only inputs that Check refused have it
         into.null_value = struct_pb2.NULL_VALUE
     elif value is UNKNOWN:
         into.string_value = UNKNOWN_STRING
@@ -120,7 +120,7 @@ def _encode(value: Any, into: struct_pb2.Value) -> None:
 
 
 def name_request(request: Any) -> naming.NameRequest:
-    """Read what a CheckRequest says about the resource's name."""
+    """Read the request for a name in a CheckRequest."""
     proposal = None
     if request.HasField("autonaming"):
         mode = proto.provider.CheckRequest.AutonamingOptions.Mode.Name(request.autonaming.mode).lower()
@@ -144,7 +144,7 @@ def diff_response(changes: list[Change], delete_before_replace: bool) -> Any:
     details = {
         format_path(change.path): message.PropertyDiff(
             kind=message.PropertyDiff.Kind.Value(f"{change.kind.upper()}{'_REPLACE' if change.replaces else ''}"),
-            inputDiff=change.is_input,  # otherwise the old value is only in the outputs
+            inputDiff=change.is_input,  # otherwise, only the outputs have the old value
         )
         for change in changes
     }

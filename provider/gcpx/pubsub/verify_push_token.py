@@ -130,9 +130,9 @@ class VerifyPushToken(Function):
         return {"valid": True, "claims": codec.from_body(object_type(PushTokenClaims), claims)}
 
     def _verified(self, context: Context, verifier: PushVerifier, token: str) -> dict[str, Any]:
-        """Return the claims of a valid token; a cancellation, or the end of the time, leaves the verification behind.
+        """Return the claims of a valid token; a cancellation, or the end of the time, abandons the verification.
 
-        It may wait for the issuer's certificates, which are public, so it is an attempt to read them.
+        It is an `Attempt`, because it may wait for the issuer's certificates.
         """
         limit = min(self._google.settings.timeout_seconds, max(0.001, context.seconds_left(reading=True)))
         request = Request(api=OAUTH2, method="GET", path="oauth2/v1/certs")
@@ -140,7 +140,7 @@ class VerifyPushToken(Function):
         return cast("dict[str, Any]", attempt.response(_Verification(verifier, token)).body)
 
     def _certificates(self, given: dict[str, str] | None, *, proxied: bool) -> Certificates:
-        """Read the given certificates; without them, take the issuer's, which fetch themselves and are kept."""
+        """Read the given certificates, or else use the issuer's, which are fetched and cached."""
         if given:
             return _given_certificates(given)
         if proxied not in self._fetched:

@@ -154,36 +154,36 @@ _FORM: Final = re.compile(r"new(?:-besides-(?P<known>[^/]+))?")
 
 
 def provisional_number(known: Iterable[str]) -> str:
-    """Return the number; `known` are Google's numbers of the equal configurations that existed before."""
+    """Return a provisional number, which has Google's numbers of the equal configurations that existed before."""
     numbers = ",".join(quote(number, safe="") for number in sorted(known))
     return f"new-besides-{numbers}" if numbers else "new"
 
 
 def known_before(number: str) -> frozenset[str] | None:
-    """Return the numbers that a provisional one names; None for one of Google's numbers."""
+    """Return the numbers in a provisional one; None for one of Google's numbers."""
     found = _FORM.fullmatch(number)
     return None if found is None else frozenset(map(unquote, (found["known"] or "").split(",")))
 
 
 class FoundConfig(TypedDict, total=False):
-    """A configuration as the API returns it (REST JSON), as far as its fields are read one by one."""
+    """A configuration as the API returns it (REST JSON), with the fields that are read one by one."""
 
     id: str
     topic: str
 
 
 def _values(values: Mapping[str, Any]) -> NotificationConfigValues:
-    """Return inputs or outputs, which are checked before they come here, with their declared type."""
+    """Return inputs or outputs, which were checked before, with their declared type."""
     return cast("NotificationConfigValues", values)
 
 
 def _query_values(values: Mapping[str, Any]) -> NotificationConfigQueryValues:
-    """Return a query, which is checked before it comes here, with its declared type."""
+    """Return a query, which was checked before, with its declared type."""
     return cast("NotificationConfigQueryValues", values)
 
 
 def _is_complete(found: Mapping[str, Any]) -> bool:
-    """Return whether a response says what identifies a configuration: its ID, and its topic."""
+    """Return whether a response has the identity of a configuration: its ID and its topic."""
     return all(isinstance(found.get(name), str) and found[name] for name in ("id", "topic"))
 
 
@@ -206,7 +206,7 @@ class NotificationConfigs:
         return f"v1/b/{segment(self.bucket)}/notificationConfigs"
 
     def id_of(self, number: str) -> str:
-        """Return the resource ID of the configuration to which Google gave an ID."""
+        """Return the resource ID of the configuration with an ID of Google."""
         return f"{self.bucket}/notificationConfigs/{number}"
 
     def read_all(self) -> list[FoundConfig]:
@@ -219,7 +219,7 @@ class NotificationConfigs:
     def read(self, number: str) -> FoundConfig | None:
         """Read a configuration; None if it does not exist.
 
-        Raises MalformedResponse for a response without its ID, which does not say that it is gone, or without a topic.
+        Raises MalformedResponse for a response without its ID or topic, which does not prove that it is gone.
         """
         found = self.google.reads.read(self.context, self._shared, number)
         if found is None:
@@ -234,7 +234,7 @@ class NotificationConfigs:
 
     @property
     def _shared(self) -> Scope:
-        """The reads of the bucket's configurations that may be answered together, by one list."""
+        """The scope of shared reads of the bucket's configurations, by one list."""
 
         def alone(number: str) -> dict[str, Any] | None:
             try:
@@ -249,7 +249,7 @@ class NotificationConfigs:
         return Scope(place=place, kind="notificationConfigs", alone=alone, page=page)
 
     def insert(self, body: dict[str, Any]) -> FoundConfig:
-        """Create a configuration. The client sends the request once, because every insertion creates one more.
+        """Create a configuration. The client sends the request only once, because every insertion creates one more.
 
         After a lost response, `_Creation.once` sends it again only if the list shows that nothing was created.
         """
@@ -264,7 +264,7 @@ class NotificationConfigs:
                 raise
 
     def inform(self, path: str, **query: str) -> dict[str, Any]:
-        """Read something of Cloud Storage that only an error message needs; empty if it cannot be read."""
+        """Read a resource of Cloud Storage for an error message only; empty if it cannot be read."""
         query |= {"userProject": self.user_project} if self.user_project else {}
         try:
             return self.google.send(
@@ -284,23 +284,23 @@ class NotificationConfigs:
 
 _ID: Final = r"(?:projects/[^/]+/buckets/|b/)?([^/]+)/notificationConfigs/(.+)"
 _MOST_BUCKETS: Final = 50
-"""Buckets per page of a list, because each bucket takes its own call."""
+"""The number of buckets per page of a list; each bucket takes a call of its own."""
 _BUCKET_DELETION: Final = 1.5
-"""Seconds in which a deletion is tried while Google may be deleting the bucket, too."""
+"""The time for which a deletion is retried in seconds, while Google may be deleting the bucket, too."""
 _PUBSUB_HOST: Final = "//pubsub.googleapis.com/"
 _DELETED_TOPIC: Final = "_deleted-topic_"
-"""What Pub/Sub shows in place of the name of a topic that was deleted."""
+"""Pub/Sub's name for a deleted topic."""
 _OF_ANOTHER: Final = (
     "{id} was not deleted, because it may not be the configuration in the state: its content is different. Either its "
     "bucket was deleted and created again, or its topic was deleted. If nobody needs it, delete it with `gcloud storage "
     "buckets notifications delete {quoted}`"
 )
-"""The warning about a configuration that has our number and another content."""
+"""The warning about a configuration with our number and other content."""
 _FULL_TOPIC: Final = "__topic"
 """A hidden output: the topic with its project, because the provider may have another project later."""
 _PUBLISHER: Final = "roles/pubsub.publisher"
 _SERVICE_AGENT: Final = re.compile(r"[-a-z0-9]+@gs-project-accounts\.(?:[-a-z0-9]+\.)*gserviceaccount\.com")
-"""The account that publishes the events of a project's buckets. It is written into commands, so no other form is accepted."""
+"""The account that publishes a project's events. It becomes part of commands, so no other form is accepted."""
 
 
 class NotificationConfig(Resource):
@@ -322,7 +322,7 @@ class NotificationConfig(Resource):
         self._locks: dict[tuple[str, str], threading.Lock] = {}
 
     def failures(self, inputs: dict[str, Any]) -> list[Failure]:
-        """Require the provider's project for a topic that is only a name."""
+        """Require the provider's project for a bare topic name."""
         topic = _values(inputs).get("topic")
         if not isinstance(topic, str) or "/" in topic or self._google.settings.project:
             return []
@@ -330,7 +330,7 @@ class NotificationConfig(Resource):
         return [Failure("topic", f"{words}; or {how_to_set('project')}")]
 
     def query_failures(self, query: dict[str, Any]) -> list[Failure]:
-        """Require a bucket, or a project whose buckets are listed."""
+        """Require a bucket, or a project to list the buckets of."""
         return [] if _query_values(query).get("bucket") else require_project(self._google.settings, query)
 
     def check_online(self, context: Context, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
@@ -354,7 +354,7 @@ class NotificationConfig(Resource):
         return checks.run({}, every)
 
     def explain_error(self, context: Context, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
-        """Say what to do if the bucket does not exist."""
+        """Explain what to do if the bucket does not exist."""
         del context
         if not isinstance(error, NotFound) or "bucket does not exist" not in str(error):
             return error
@@ -362,12 +362,12 @@ class NotificationConfig(Resource):
         return error.with_message(f"bucket: {words} ({error})")
 
     def location(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Location:
-        """Complete the topic's bare name by the provider's project; one that the state has stands for the same topic."""
+        """Complete the topic's bare name with the provider's project; a name in the state stays the same topic."""
         is_of_state = outputs.get("topic") == inputs.get("topic")
         return self._location_of(outputs) if is_of_state else Location(project=self._google.settings.project)
 
     def comparison(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Comparison:
-        """Let a bare name stand for the topic that Google shows, as the provider may have had another project."""
+        """Let a bare name match the topic that Google shows, because the provider may have had another project."""
         del inputs
         here = self._location_of(outputs)
         return Comparison((here, here))
@@ -377,21 +377,21 @@ class NotificationConfig(Resource):
         return Location(project=known[1] if known else self._google.settings.project)
 
     def moved(self, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]) -> dict[str, tuple[str, str]]:
-        """Return the topic if its bare name stands for one of another project than that of the state."""
+        """Return the topic if its bare name now stands for a topic in another project than the state's."""
         del old
         here, topic = str(outputs.get(_FULL_TOPIC, "")), _values(new).get("topic")
         there = self.full_topic(topic) if isinstance(topic, str) else here
         return {"topic": (path_of(here), path_of(there))} if here not in {"", there} else {}
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
-        """Return the outputs that are the same for every configuration, and the payload format."""
+        """Predict the outputs that are the same for every configuration, and the payload format."""
         return {"kind": "storage#notification", "payloadFormat": _values(inputs).get("payloadFormat", "JSON_API_V1")}
 
     def create(self, context: Context, inputs: dict[str, Any]) -> State:
         """Insert the configuration, and warn about others that publish the same events."""
         values = _values(inputs)
         configs, topic = self._configs(context, values["bucket"], values), self.full_topic(values["topic"])
-        # After a lost response, the new twin in the bucket is ours, so equal configurations are inserted one by one.
+        # After a lost response, the new twin in the bucket counts as ours, so equal configurations are inserted one by one.
         lock = self._locks.setdefault((configs.bucket, topic), threading.Lock())
         with context.holding(lock, f"POST {configs.path}"):
             twins = self.twins(configs, values)
@@ -400,12 +400,12 @@ class NotificationConfig(Resource):
                 context=context, resource=self, configs=configs, inputs=values, before=frozenset(twins)
             )
             state = creation.run()
-            # The next equal creation lists it, perhaps before this call has ended, and must not refuse it as somebody's.
+            # The next equal creation may list it before this call has ended, and must not refuse it as somebody else's.
             context.claim(state.id)
             return state
 
     def read(self, context: Context, resource_id: str, inputs: dict[str, Any] | None) -> State | None:
-        """Read the configuration of an ID; if that is provisional, find the configuration by its content.
+        """Read the configuration with an ID; for a provisional ID, find it by its content.
 
         If Google shows the topic as deleted, the state keeps its topic, because it may be the deleted one.
         """
@@ -421,7 +421,7 @@ class NotificationConfig(Resource):
         return self.state(configs, str(found["id"]), found)
 
     def identity(self, resource_id: str, outputs: dict[str, Any]) -> str:
-        """Return the ID with Google's number, also for an ID that is provisional, as soon as the number is known."""
+        """Return the ID with Google's number, as soon as it is known, even for a provisional ID."""
         found, number = re.fullmatch(_ID, resource_id), text(_values(outputs), "notificationId")
         return resource_id if found is None or not number else f"{found[1]}/notificationConfigs/{number}"
 
@@ -430,7 +430,7 @@ class NotificationConfig(Resource):
         return known_before(self._parse(resource_id)[1]) is not None
 
     def delete(self, context: Context, resource_id: str) -> None:
-        """Delete the configuration of an ID, unless it is another one than that of the state.
+        """Delete the configuration with an ID, unless it is another one than the state's.
 
         While its bucket is also being deleted, Google may answer 412.
         """
@@ -455,7 +455,7 @@ class NotificationConfig(Resource):
         raise refusal
 
     def page(self, context: Context, query: dict[str, Any], token: str, size: int) -> Page:
-        """List the configurations of a bucket, or those of one page of a project's buckets."""
+        """List the configurations of a bucket, or of one page of a project's buckets."""
         values = _query_values(query)
         if values.get("bucket"):
             return Page(self._found(self._configs(context, values["bucket"], values)))
@@ -466,7 +466,7 @@ class NotificationConfig(Resource):
         names = [bucket["name"] for bucket in page.get("items", ())]
         found: list[ListedResource] = []
         for name in names:
-            with suppress(NotFound):  # a bucket that was deleted since has none
+            with suppress(NotFound):  # a deleted bucket has none
                 found += self._found(self._configs(context, name, values))
         return Page(found, page.get("nextPageToken", ""))
 
@@ -480,14 +480,14 @@ class NotificationConfig(Resource):
     def _find(self, configs: NotificationConfigs, number: str, known: NotificationConfigValues) -> FoundConfig | None:
         """Read a configuration by its number; None if it does not exist.
 
-        `known` are its inputs or outputs, which tell a configuration with a provisional number from others.
+        `known` are its inputs or outputs, which identify a configuration with a provisional number.
         """
         before, assigned = known_before(number), _values(configs.context.prior).get("notificationId")
         if before is None or assigned:
             return configs.read(assigned or number)
         if not known:
             raise InvalidId(self.token, configs.id_of(number), self.id_forms)
-        # Leave out configurations that the state has under their own number, such as a replacement.
+        # Skip configurations that the state has under their own number, such as a replacement.
         in_state, meaning = configs.context.urn_of, self.comparison({**known}, {})
         others = (
             item for item in configs.read_all() if item["id"] not in before and not in_state(configs.id_of(item["id"]))
@@ -498,11 +498,11 @@ class NotificationConfig(Resource):
         return found
 
     def _is_ours(self, context: Context, item: FoundConfig) -> bool:
-        """Return whether a configuration in Google's JSON, found by its number, has the content that the state has.
+        """Return whether a configuration in Google's JSON, found by its number, has the state's content.
 
-        Nobody can change a configuration, and Google numbers those of each bucket from 1. So different
-        content means another configuration, in a bucket that was created again. In an import, the state has no content.
-        After an unfinished creation, an equal configuration that did not exist before it counts as ours.
+        Configurations never change, and Google numbers those of each bucket from 1. So different content means another
+        configuration, in a bucket that was created again. In an import, the state has no content. After an unfinished
+        creation, an equal configuration that did not exist before counts as ours.
         """
         prior = _values(context.prior)
         if not (prior.get("notificationId") or context.prior.get(UNREAD)):
@@ -512,15 +512,15 @@ class NotificationConfig(Resource):
         return self._is_twin(item, content, ANYWHERE)
 
     def twins(self, configs: NotificationConfigs, inputs: NotificationConfigValues) -> dict[str, FoundConfig]:
-        """Find the bucket's configurations that mean the same as inputs, by Google's ID."""
+        """Find the bucket's configurations that are equivalent to inputs, by Google's ID."""
         meaning = self.comparison({**inputs}, {})
         return {item["id"]: item for item in configs.read_all() if self._is_twin(item, inputs, meaning)}
 
     def _judge_twins(self, context: Context, twins: list[str]) -> None:
-        """Warn of other resources' configurations that publish the same events; refuse if there is one of nobody.
+        """Warn of other resources' configurations that publish the same events; refuse the creation if one has no known owner.
 
         Nothing shows who created a configuration. An interrupted run of this resource may have, and a second one would
-        publish every event twice. The one that is about to be replaced is neither, if the engine has shown its ID.
+        publish every event twice. The replaced configuration does not count, if the engine has shown its ID.
         """
         unknown = next((twin for twin in twins if context.urn_of(twin) is None), None)
         if unknown is not None:
@@ -537,7 +537,7 @@ class NotificationConfig(Resource):
                 context.warn(f"{words}. {how_to_manage(context, twin, other)}")
 
     def _is_twin(self, item: FoundConfig, known: NotificationConfigValues, meaning: Comparison) -> bool:
-        """Return whether a configuration in Google's JSON means the same as inputs or outputs."""
+        """Return whether a configuration in Google's JSON is equivalent to inputs or outputs."""
         live = codec.from_body(self.type, item)
         return all(
             meaning.same(prop, live.get(name), known.get(name))
@@ -546,10 +546,10 @@ class NotificationConfig(Resource):
         )
 
     def explain_publishing(self, configs: NotificationConfigs, error: ApiError, topic: str) -> ApiError:
-        """Add to an error how to let Cloud Storage publish to a topic, `projects/PROJECT/topics/TOPIC`.
+        """Add to an error how to allow Cloud Storage to publish to a topic, `projects/PROJECT/topics/TOPIC`.
 
-        The account to grant is the one that the error names or, if it names none, that of the bucket's project. The
-        topic is written as a whole, because a part of a secret would not be masked.
+        The account is the one in the error or, without one, that of the bucket's project. The topic is written as a
+        whole, because a part of a secret would not be masked.
         """
         named = _SERVICE_AGENT.search(error.message)
         agent, how_to_read = (named[0], "") if named else self._service_agent(configs)
@@ -563,9 +563,9 @@ class NotificationConfig(Resource):
         return error.with_next_step(how_to_grant) if named else error.with_hint(how_to_grant)
 
     def _service_agent(self, configs: NotificationConfigs) -> tuple[str, str]:
-        """Read the service account that publishes for the project of a bucket; if that fails, say how to find it.
+        """Read the service account that publishes for the bucket's project; if that fails, say how to find it.
 
-        A bucket need not be in the provider's project; it names its own only by the number.
+        A bucket need not be in the provider's project; it has only the number of its own.
         """
         bucket = configs.inform(f"v1/b/{segment(configs.bucket)}", fields="projectNumber")
         number = str(bucket.get("projectNumber", ""))
@@ -612,7 +612,7 @@ class NotificationConfig(Resource):
 
 _ATTEMPTS: Final = 3
 _UNDER_WAY: Final = 60.0
-"""Seconds in which a request without a response may still be under way."""
+"""The time for which a request without a response may still be under way, in seconds."""
 _LONGEST_PAUSE: Final = 15.0
 
 
@@ -622,7 +622,7 @@ class _Creation(Creation):
 
     Attributes:
         inputs: the inputs of the resource.
-        before: the IDs of the equal configurations that existed before, so that a new one is the one that we inserted.
+        before: the IDs of the equal configurations that existed before, so that a new one is ours.
     """
 
     context: Context
@@ -651,7 +651,7 @@ class _Creation(Creation):
         raise lost
 
     def unread(self, response: Mapping[str, Any]) -> State:
-        """Describe the configuration by its inputs, under a provisional ID as long as Google's is not known."""
+        """Describe the configuration by its inputs, with a provisional ID as long as Google's is not known."""
         number = response.get("id") or provisional_number(self.before)
         return State.unread(self.configs.id_of(number), {**self.inputs})
 
@@ -662,7 +662,7 @@ class _Creation(Creation):
     def _find_created(self, lost: Unfinished) -> FoundConfig | None:
         """Find the configuration that an insertion without a response created; None if it created none.
 
-        A time-out does not say that Google has refused the request, so this looks until it cannot be under way any more.
+        A time-out does not mean that Google refused the request, so this looks until it cannot be under way any more.
         """
         context = self.context
         for _ in context.tries(_UNDER_WAY, pause=1.0, longest=_LONGEST_PAUSE):
@@ -677,7 +677,7 @@ class _Creation(Creation):
         """Find an equal configuration that did not exist before."""
         try:
             twins = self.resource.twins(self.configs, self.inputs)
-        except Exception as error:  # whatever went wrong, Google may have created the configuration
+        except Exception as error:  # after any error, Google may have created the configuration
             raise Unfinished(
                 f"{without_stop(str(lost))}. The bucket's list, which shows whether it was created, could not be read: "
                 f"{without_stop(safe_message(error))}. Run `pulumi up` again to go on"

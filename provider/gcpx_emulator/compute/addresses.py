@@ -1,4 +1,4 @@
-"""Addresses: those that are reserved, and those that network interfaces of instances have."""
+"""Addresses, reserved or in use by the network interfaces of instances."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from gcpx_emulator.core.json_data import Json
 
 _INTERNAL, _EXTERNAL = "INTERNAL", "EXTERNAL"
 _RESERVED_BY_GOOGLE: Final = 4
-"""The addresses of a range that nobody gets: the first two and the last two."""
+"""The unusable addresses of a range: the first two and the last two."""
 _OUTSIDE: Final = "Requested internal IP is outside the subnetwork CIDR range."
 _DEFAULTS: Final = {"description": "", "networkTier": "PREMIUM"}
 _PRIVATE: Final = ipaddress.IPv4Network("10.0.0.0/8")
-"""Where free ranges are looked for."""
+"""The range in which free ranges are searched."""
 
 
 @attrs.define
 class AddressPool:
-    """Gives network interfaces the addresses that they do not have yet, during one call.
+    """Gives network interfaces their missing addresses, during one call.
 
     Attributes:
-        count: for how many instances, so that the counters of addresses are not asked for each.
+        count: the number of instances; their numbers are taken from the counters at once.
     """
 
     call: Call
@@ -41,7 +41,7 @@ class AddressPool:
     _numbers: dict[str, Iterator[int]] = attrs.field(factory=dict, init=False)
 
     def assign(self, interface: Json) -> Json:
-        """Complete an interface by addresses, and replace the link to a reserved address by that address."""
+        """Give an interface its missing addresses, and replace links to reserved addresses by the addresses."""
         link = interface.get("networkIP", "")
         reserved = self.call.store.get(self.call.resolve(link)) if "/" in link else None
         internal = reserved["address"] if reserved else link
@@ -60,7 +60,7 @@ class AddressPool:
         }
 
     def space(self, interfaces: list[Json]) -> AddressSpace:
-        """Return how many more instances with these interfaces have addresses, and the subnetwork that decides it."""
+        """Return the number of further instances for which addresses are left, and the subnetwork with the fewest."""
         region = region_in(self.call)
         links = [one["subnetwork"] for one in interfaces if "subnetwork" in one and not one.get("networkIP")]
         paths = filter(self._has_range, (path_of(link, "") for link in links))
@@ -70,7 +70,7 @@ class AddressPool:
         return AddressSpace(scarcest, max(0, min(most, left.get(scarcest, most))))
 
     def _free(self, subnetwork: str) -> str:
-        """Return the next address of a subnetwork that is not in use; empty if there is none."""
+        """Return the next free address of a subnetwork; empty if there is none."""
         used, first, size = self._used_in(subnetwork), self._range(subnetwork)[2], self._size(subnetwork)
         for _ in range(size):
             address = str(first + (self._number(f"address/{subnetwork}") - 1) % size)
@@ -118,7 +118,7 @@ def _is_link_to(link: str | None, path: str) -> bool:
 
 
 def new_external(call: Call) -> str:
-    """Return an external address that nothing has yet."""
+    """Return an unused external address."""
     return _external_address(call.store.next("address"))
 
 
@@ -127,12 +127,12 @@ def _external_address(number: int) -> str:
 
 
 def conflict_of(call: Call, field: str, interfaces: list[Json], count: int = 1) -> Json | None:
-    """Return the result of an operation that fails because an address of new instances is in use.
+    """Return the failure of an operation because an address of new instances is in use; None if all are free.
 
     Args:
         call: creates the instances.
-        field: where the request has the interfaces.
-        interfaces: those of each instance; addresses that they cannot have are refused.
+        field: the place of the interfaces in the request.
+        interfaces: the interfaces of each instance; addresses that they cannot have are refused.
         count: the number of instances.
     """
     found = (conflict_of_one(call, f"{field}[{index}]", interface, count) for index, interface in enumerate(interfaces))
@@ -140,7 +140,7 @@ def conflict_of(call: Call, field: str, interfaces: list[Json], count: int = 1) 
 
 
 def conflict_of_one(call: Call, field: str, interface: Json, count: int = 1) -> Json | None:
-    """Do the same for one interface, which the request has at `field`."""
+    """Do the same for one interface; `field` is its place in the request."""
     for address, subnetwork in _checked_addresses(call, field, interface):
         if count > 1 or _holders(call, region_in(call), address, subnetwork):
             return _conflict(address)
@@ -150,7 +150,7 @@ def conflict_of_one(call: Call, field: str, interface: Json, count: int = 1) -> 
 def _checked_addresses(call: Call, field: str, interface: Json) -> list[tuple[str, str]]:
     """Return the addresses that an interface asks for, each with the path of its subnetwork if it is internal.
 
-    Addresses that the interface cannot have are refused; `field` is where the request has the interface.
+    Addresses that the interface cannot have are refused; `field` is its place in the request.
     """
     found, link = [], interface.get("networkIP", "")
     if link and interface.get("subnetwork"):
@@ -255,7 +255,7 @@ def _reserved_ranges(call: Call, network: str) -> Iterator[ipaddress.IPv4Network
 
 
 def _free_range(length: int, taken: list[ipaddress.IPv4Network]) -> str:
-    """Return the first address of a range of this prefix length that overlaps none of those that are taken."""
+    """Return the first address of a range of this prefix length that overlaps no taken range."""
     if length < _PRIVATE.prefixlen:
         raise invalid("resource.prefixLength", length, f"Must be at least {_PRIVATE.prefixlen}.")
     ranges = _PRIVATE.subnets(new_prefix=length)
@@ -293,7 +293,7 @@ def _subnetwork_of(address: Json) -> str:
 
 
 def _with_users(call: Call, addresses: list[Json]) -> list[Json]:
-    """Show which addresses of a region are in use, and by which instances."""
+    """Add the status and the users to the addresses of a region."""
     users: dict[tuple[str, str], list[str]] = {}
     for path, interface in _interfaces(call, last_part(addresses[0]["region"])):
         for address in _addresses_of(interface):

@@ -66,7 +66,7 @@ def bulk_insert(call: Call) -> Json:
 def _existing(call: Call, kinds: dict[Hardware, Choice]) -> dict[Hardware, Choice]:
     """Leave out the choices whose machine type does not exist; refuse the creation if none is left.
 
-    So says the page "About instance flexibility for VMs created in bulk".
+    Source: the page "About instance flexibility for VMs created in bulk".
     """
     existing = {kind: choice for kind, choice in kinds.items() if find_machine_type(call.store, kind.machine_type)}
     if not existing:
@@ -90,7 +90,7 @@ def _merged_properties(call: Call) -> Json:
 
 
 def _check_disks(properties: Json, count: int) -> None:
-    """Refuse customer-supplied keys, and one disk that several instances write to."""
+    """Refuse customer-supplied keys, and a disk that several instances would write to."""
     for index, disk in enumerate(properties.get("disks") or ()):
         if is_customer_supplied(disk.get("diskEncryptionKey")):
             raise invalid("resource.instanceProperties.disks", "", "Customer-supplied keys cannot be used in bulk.")
@@ -100,7 +100,7 @@ def _check_disks(properties: Json, count: int) -> None:
 
 
 def _count(body: Json) -> int:
-    """Return the number of instances; refuse one that does not fit the names."""
+    """Return the number of instances; refuse a number that does not fit the names."""
     names, pattern = body.get("perInstanceProperties") or {}, body.get("namePattern")
     if not names and not pattern:
         raise required("resource.namePattern")
@@ -119,7 +119,7 @@ class Choice:
     """One machine type that instances may have.
 
     Attributes:
-        properties: the properties of instances with it.
+        properties: the properties of instances with this machine type.
     """
 
     rank: int
@@ -128,7 +128,7 @@ class Choice:
 
 
 def choices(call: Call, properties: Json) -> dict[Hardware, Choice]:
-    """List the choices for instances with these properties, in the order in which they are tried.
+    """List the choices for instances with these properties, in the order of use.
 
     Lower ranks come first, and within a rank the machine type for which the region has the most room.
     """
@@ -168,14 +168,14 @@ def _room_in_region(call: Call, choice: Choice) -> int:
 
 @attrs.frozen
 class Placement:
-    """Which instances are created in each zone, and which are not.
+    """The instances that are created in each zone, and the errors of the others.
 
     Attributes:
         zones: every zone that may be used.
-        wanted: how the target shape distributes the instances, whether there is room for all or not.
-        placed: the hardware of those that are created.
+        wanted: the target shape's distribution of all instances, regardless of room.
+        placed: the hardware of the instances that are created.
         errors: one error for each instance that is not created.
-        failure: the result of the whole creation, if it fails; then the instances that were created are deleted again.
+        failure: the failure of the whole creation, if it fails; then the created instances are deleted again.
     """
 
     zones: list[str]
@@ -246,12 +246,12 @@ def _usable_zones(zones: list[str], locations: Json, links: list[str]) -> list[s
 
 
 def spread(count: int, rooms: dict[str, Room], shape: str) -> dict[str, int]:
-    """Distribute instances over zones as a target shape says, whether there is room for all or not."""
+    """Distribute instances over zones as a target shape says, regardless of room."""
     if shape == "BALANCED":
         share, rest = divmod(count, len(rooms))
         return {zone: share + (index < rest) for index, zone in enumerate(rooms)}
     if shape == "ANY_SINGLE_ZONE":
-        # Zones are compared by how many instances fit, and then by how many get the hardware of each preference.
+        # Zones are compared by the number of instances that fit, and then by the number on each preferred hardware.
         filled = {zone: room.fill(count) for zone, room in rooms.items()}
         fitting = {zone: [len(chosen), *map(chosen.count, rooms[zone].by_hardware)] for zone, chosen in filled.items()}
         return {max(fitting, key=fitting.__getitem__): count}
@@ -259,7 +259,7 @@ def spread(count: int, rooms: dict[str, Room], shape: str) -> dict[str, int]:
 
 
 def _anywhere(count: int, rooms: dict[str, Room]) -> dict[str, int]:
-    """Use up the preferred hardware of all zones before the next; the last zone takes those that do not fit."""
+    """Use up the preferred hardware in all zones before the next; the last zone takes the instances that do not fit."""
     wanted, left = dict.fromkeys(rooms, 0), count
     kinds = next(iter(rooms.values())).by_hardware
     for hardware in kinds:
@@ -299,7 +299,7 @@ def _alternatives(call: Call, zone: str, hardware: Hardware, placed: dict[str, l
 
 
 def _minimum_not_reached(errors: dict[str, list[Json]], minimum: int) -> Json:
-    """Return the result of a creation that fails because of these errors."""
+    """Return the failure of a creation with these errors."""
     causes: list[Json] = []
     for error in (error for in_zone in errors.values() for error in in_zone):
         if error not in causes:
@@ -314,8 +314,8 @@ class Members:
     """The instances of a bulk creation.
 
     Attributes:
-        created: the path, the resource and the effects on disks of each instance that is created.
-        missing: the path of each that is not created, with the error.
+        created: the path, the resource and the effects on disks of each created instance.
+        missing: the path and the error of each instance that is not created.
     """
 
     created: list[tuple[str, Json, list[Effect]]]
@@ -323,7 +323,7 @@ class Members:
 
 
 def _members(call: Call, kinds: dict[Hardware, Choice], placement: Placement, count: int, pool: AddressPool) -> Members:
-    """Give every instance its name, and write those that are created."""
+    """Name all instances, and write the created ones."""
     names, own_properties = instance_names(call, placement.zones, count), call.body.get("perInstanceProperties") or {}
     common = {hardware: common_fields(call, choice.properties) for hardware, choice in kinds.items()}
     created = []
@@ -342,7 +342,7 @@ def _members(call: Call, kinds: dict[Hardware, Choice], placement: Placement, co
 
 
 def instance_names(call: Call, zones: list[str], count: int) -> Iterator[str]:
-    """Return the names that the call lists, or the next ones of its name pattern; none may be in use in these zones."""
+    """Return the names in the call, or the next ones of its name pattern; none may be in use in these zones."""
     listed = call.body.get("perInstanceProperties")
     return _listed_names(call, zones, listed) if listed else _numbered_names(call, zones, count)
 
@@ -375,11 +375,11 @@ def _numbers(call: Call, zone: str, pattern: str) -> Iterator[int]:
 
 
 _CANCELED: Final = {"code": "OPERATION_CANCELED_BY_USER", "message": "Operation was canceled by user ''."}
-"""The error of an instance that would have been created, if the whole creation fails."""
+"""The error of an instance that had room, if the whole creation fails."""
 
 
 def _start(call: Call, placement: Placement, members: Members, warnings: Json) -> Json:
-    """Start the operations of the instances and the one of the whole creation, which is returned."""
+    """Start the operations of the instances and of the whole creation; return the latter."""
     group, failure = {"operationGroupId": str(uuid.uuid4())}, placement.failure
     canceled = failure_with(_CANCELED) if failure else None
     works = [

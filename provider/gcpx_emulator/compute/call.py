@@ -23,7 +23,7 @@ from gcpx_emulator.core.operations import Effect, Operation, Progress, change, d
 from gcpx_emulator.core.projects import project_number
 
 _PARTIAL_SUCCESS: Final[Json] = {"returnPartialSuccess": {"location": "query", "type": "boolean"}}
-"""A parameter that every list method has in the documentation, and only some have in the description of v1."""
+"""A parameter of every list method in the documentation, but only of some in the description of v1."""
 _LARGEST_PAGE: Final = "500"
 _PATCHES: Final = (
     "compute.firewalls.patch",
@@ -32,7 +32,7 @@ _PATCHES: Final = (
     "compute.instances.updateDisplayDevice",
     "compute.instances.updateShieldedInstanceConfig",
 )
-"""Methods that merge their body into what exists, and remove values that are null in the body."""
+"""Methods that merge their body into the resource, and remove fields that are null in the body."""
 
 
 def _amend(document: Json) -> None:
@@ -85,7 +85,7 @@ def last_part(link: str) -> str:
 
 
 _QUICK: Final = frozenset({"compute.subnetworks.patch", "setDiskAutoDelete", "setLabels"})
-"""The types of operations that are done in the first response.
+"""The types of operations that are done from the first response.
 
 Source: operations of Google that were recorded from 2016 to 2026; one of the setLabels was running (2019). A patch of a
 subnetwork was recorded in 2018.
@@ -97,17 +97,17 @@ Source: the first responses of Google that were recorded, for `start` in 2019, f
 for the others before.
 """
 _PENDING_SHARE: Final = 0.2
-"""The part of an operation's time in which it is pending."""
+"""The fraction of an operation's time during which it is pending."""
 _FULL_TYPES: Final = frozenset({"compute.instanceTemplates.insert", "compute.regionInstanceTemplates.insert"})
 """The insertions whose operations have the method's ID as their type.
 
 Source: operations of Google that were recorded in 2016, 2019 and 2026 for global templates; those of node templates
-and node groups (2024) are named likewise. No operation of a regional template was recorded. All other operations are
+and node groups (2024) have the same form. No operation of a regional template was recorded. All other operations are
 named like their method: insertions of machine images (2020), instances (2018 to 2026), disks and images (2013), and
 deletions, also of templates (2026).
 """
 _FAILURE: Final = "_failure"
-"""The field of the kept body with the result that the operation will have, if it fails."""
+"""The field of a stored operation with its failure, which it shows at its end."""
 
 
 def insertion_type(method: str) -> str:
@@ -123,8 +123,8 @@ class Work:
         kind: the operation's type, such as `insert`.
         target: the path of the resource that it works on.
         target_id: that resource's numeric ID.
-        effects: on the store when it ends, unless it fails.
-        failure: the result if it fails: {"errors": [...]} and, optionally, httpErrorStatusCode and httpErrorMessage.
+        effects: changes of the store when the operation ends, unless it fails.
+        failure: {"errors": [...]} and, optionally, httpErrorStatusCode and httpErrorMessage; None if it succeeds.
         details: more fields of the operation, such as warnings.
     """
 
@@ -216,11 +216,11 @@ _COLLECTIONS: Final = {
 
 
 _SHARED_COLLECTIONS: Final = {"globalAddresses": "addresses", "regionDisks": "disks"}
-"""The collections of the methods whose IDs name another one."""
+"""The collections in paths, where the methods' IDs have another name."""
 
 
 def collection_of(method: str) -> str:
-    """Name the collection of a method's resources in their paths, such as `disks` for `compute.regionDisks.get`."""
+    """Return the collection in the paths of a method's resources, such as `disks` for `compute.regionDisks.get`."""
     name = method.split(".")[1]
     return _SHARED_COLLECTIONS.get(name, name)
 
@@ -228,7 +228,7 @@ def collection_of(method: str) -> str:
 def existing(kind: str, field: str, link: str, resource: Json | None) -> Json:
     """Return the resource that a field refers to; refuse the request if there is none.
 
-    `kind` is what the error calls it, such as `network`; `link` is what the request has in the field.
+    `kind` is the word for it in the error, such as `network`; `link` is the field's value in the request.
     """
     if resource is None:
         raise invalid(field, link, f"The referenced {kind} resource cannot be found.")
@@ -236,7 +236,7 @@ def existing(kind: str, field: str, link: str, resource: Json | None) -> Json:
 
 
 _ANONYMOUS: Final = "operator@example.com"
-"""The user of operations that are started without a token of the emulator."""
+"""The user of operations whose request had no token of the emulator."""
 
 
 @attrs.frozen(kw_only=True)
@@ -245,8 +245,8 @@ class Call(call.Call):
 
     Attributes:
         project: the path of the project.
-        now: when it arrived, in seconds since 1970. Its operation and the instances that it creates have this time.
-        found: what was looked up for this call and stays the same until it ends.
+        now: the arrival in seconds since 1970, which is also the time of its operation and of new instances.
+        found: a cache of look-ups that stay valid until the call ends.
     """
 
     project: str
@@ -267,7 +267,7 @@ class Call(call.Call):
 
     @property
     def scope(self) -> str:
-        """Where in the project the resource is: `global`, `regions/REGION` or `zones/ZONE`."""
+        """The resource's scope in the project: `global`, `regions/REGION` or `zones/ZONE`."""
         for name in ("zone", "region"):
             if name in self.path:
                 return f"{name}s/{self.path[name]}"
@@ -280,7 +280,7 @@ class Call(call.Call):
 
     @property
     def end(self) -> float:
-        """When an operation of this call will end, in seconds since 1970."""
+        """The time at which an operation of this call will end, in seconds since 1970."""
         return self.now + self.cloud.operations.latency
 
     def url(self, path: str) -> str:
@@ -294,7 +294,7 @@ class Call(call.Call):
     def resolve(self, link: str) -> str:
         """Return the path of the resource that a full or partial URL names.
 
-        The resource and its project are named by their names or their numbers.
+        The URL may have names or numbers of the resource and its project.
         """
         return self.store.with_name(self._with_name_of_project(path_of(link, self.path["project"])))
 
@@ -319,14 +319,14 @@ class Call(call.Call):
         return existing(kind, field, link, self.store.get(self.resolve(link)))
 
     def group_ids(self, number: int) -> list[str]:
-        """Return numeric IDs for members of groups, which have their own range; all at once, because that is cheap."""
+        """Return numeric IDs for members of groups, from a range of their own; asking for all at once is cheap."""
         first = 2 * 10**18 + self.store.next("group", number)
         return [str(first + index) for index in range(number)]
 
     def insert(
         self, path: str, resource: Json, *effects: Effect, details: Json | None = None, failure: Json | None = None
     ) -> Json:
-        """Start the operation that creates a resource and has other effects, or fails as `failure` says."""
+        """Start the operation that creates a resource and applies other effects, or ends with `failure`."""
         all_effects = [put(path, resource), *effects]
         return self.start(
             Work(
@@ -340,9 +340,9 @@ class Call(call.Call):
         )
 
     def update(self, kind: str, path: str, resource: Json, *effects: Effect, failure: Json | None = None) -> Json:
-        """Start an operation that changes a resource and has other effects, or fails as `failure` says.
+        """Start an operation that changes a resource and applies other effects, or ends with `failure`.
 
-        `kind` is its type. Fields that are the same in `resource` as now are kept as they are when it ends.
+        `kind` is its type. It leaves fields alone that are the same in `resource` as at its start.
         """
         current = self.read(path)
         fields = {name: resource.get(name) for name in current | resource if current.get(name) != resource.get(name)}
@@ -350,14 +350,14 @@ class Call(call.Call):
         return self.start(Work(kind=kind, target=path, target_id=resource["id"], effects=all_effects, failure=failure))
 
     def delete(self, path: str, *effects: Effect) -> Json:
-        """Start the operation that deletes a resource, which must exist, and has other effects."""
+        """Start the operation that deletes a resource, which must exist, and applies other effects."""
         target_id, all_effects = str(self.read(path)["id"]), [delete(path), *effects]
         return self.start(Work(kind="delete", target=path, target_id=target_id, effects=all_effects))
 
     def start(self, work: Work, group: Sequence[Work] = ()) -> Json:
         """Start an operation; a failure that a fault injects ends it without its effects.
 
-        The works of a group become operations in the scopes of their targets, which end when this one ends.
+        Each work of a group becomes an operation in the scope of its target, and ends together with this one.
         """
         request_id = self.query.get("requestId")
         name = f"operation-{int(self.now * 1000)}-{uuid.uuid4().hex[:8]}"
@@ -372,7 +372,7 @@ class Call(call.Call):
         return self.cloud.operations.start(attrs.evolve(first, request_id=request_id), members)
 
     def _new_operation(self, name: str, scope: str, work: Work, own: Json) -> Operation:
-        """Write an operation; `own` are its numeric ID and other fields that only this one has."""
+        """Write an operation; `own` has its numeric ID and other fields of this operation alone."""
         kind, parent = scope.partition("/")[0].removesuffix("s"), f"{self.project}/{scope}"
         body = {
             "kind": "compute#operation",
@@ -424,9 +424,7 @@ def _answer(handler: Handler, checked: call.Call) -> Any:
         operations = checked.cloud.operations
         started = operations.of_request(checked.path.get("project", ""), request_id)
         if not operations.is_same_request(request_id, checked.body):
-            raise ApiError(
-                400, f"Invalid value for field 'requestId': '{request_id}'. It was used for another request."
-            )
+            raise invalid("requestId", request_id, "It was used for another request.")
         if started is not None:
             return started
     return handler(Call.of(checked))
@@ -438,7 +436,7 @@ def _check_request_id(request_id: str) -> None:
     except ValueError:
         number = 0
     if number == 0:
-        raise ApiError(400, f"Invalid value for field 'requestId': '{request_id}'. Must be a valid UUID.")
+        raise invalid("requestId", request_id, "Must be a valid UUID.")
 
 
 NAME: Final = re.compile(r"[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?")

@@ -1,4 +1,4 @@
-"""How many more instances there is room for, as set at `/_emulator/limits`, and how errors say that there is none."""
+"""Limits on capacity, quotas and addresses, as set at `/_emulator/limits`, and the errors when one is reached."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Hardware:
 
     @classmethod
     def of(cls, properties: Json) -> Hardware:
-        """Read what an instance needs from its properties, or from the instance itself."""
+        """Read the hardware from an instance's properties, or from the instance itself."""
         scheduling = properties.get("scheduling") or {}
         model = scheduling.get("provisioningModel") or ("SPOT" if scheduling.get("preemptible") else "STANDARD")
         accelerators = properties.get("guestAccelerators") or ()
@@ -199,7 +199,7 @@ def used_of_reservation(call: Call, zone: str, name: str) -> int:
 
 
 def left_in_region(call: Call, region: str, limited: Literal["instances", "addresses"]) -> int:
-    """Return the number of instances that the quota of a region still allows, or that it has addresses for.
+    """Return the number of instances that a region's quota of instances or addresses still allows.
 
     Stopped instances count too.
     """
@@ -212,14 +212,14 @@ def left_in_region(call: Call, region: str, limited: Literal["instances", "addre
 
 
 def _left(call: Call, used: Callable[[], Counter[tuple[str, ...]]], *keys: str) -> int:
-    """Return what a limit still allows, by its keys; a large number if there is none, and then nothing is counted."""
+    """Return what the limit with these keys still allows; without a limit, return a large number and count nothing."""
     most = limit(call.store, *keys)
     return UNLIMITED if most is None else max(0, most - used()[keys])
 
 
 _DOCUMENTATION: Final = "https://cloud.google.com/compute/docs/resource-error"
 _STATUSES: Final = {"QUOTA_EXCEEDED": (403, "FORBIDDEN"), "ZONE_RESOURCE_POOL_EXHAUSTED": (503, "SERVICE UNAVAILABLE")}
-"""The HTTP status of operations that fail with an error, by its code without `_WITH_DETAILS`; of others it is 400."""
+"""The HTTP status of failed operations by error code without `_WITH_DETAILS`; other codes have 400."""
 
 
 def failure_with(*errors: Json) -> Json:
@@ -230,9 +230,9 @@ def failure_with(*errors: Json) -> Json:
 
 
 def shortage_in(call: Call, zone: str, hardware: Hardware) -> Json | None:
-    """Return the result of an operation that needs room for one more instance in a zone, if there is none.
+    """Return the failure of an operation that needs room for one more instance; None if the zone has room.
 
-    It is meant for starting an instance, and for anything else that needs capacity but no additional quota or address.
+    It is for starting an instance, and for other operations that need capacity but no additional quota or address.
     """
     if room_in(call, zone, [hardware]).free:
         return None
@@ -240,7 +240,7 @@ def shortage_in(call: Call, zone: str, hardware: Hardware) -> Json | None:
 
 
 def shortage_of_one(call: Call, zone: str, hardware: Hardware, space: AddressSpace) -> Json | None:
-    """Return the result of an operation that creates one instance in a zone, if zone or subnetwork have no room for it.
+    """Return the failure of an operation that creates one instance; None if quota, zone and subnetwork have room.
 
     Raises:
         ApiError: 403, if quotas are checked at the request and this one is used up.
@@ -283,7 +283,7 @@ def stock_out(call: Call, zone: str, hardware: Hardware, alternatives: list[str]
 
 
 def _advice(zone: str, hardware: Hardware, alternatives: list[str]) -> str:
-    """Describe in plain words what is not available, and where it is."""
+    """Describe in plain words the unavailable hardware, and the zones that have it."""
     name, _, count = hardware.attachment.partition(":")
     extra = f" with {count} {name} accelerator(s)" if name else ""
     elsewhere = ", ".join(alternatives)

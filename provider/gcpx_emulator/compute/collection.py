@@ -17,7 +17,7 @@ from gcpx_emulator.core.listing import page_with_keys
 
 REGIONAL: Final = tuple(f"regions/{region}" for region in REGIONS)
 _NOT_KEPT: Final = frozenset({"gatewayIPv4", "params", "subnetworks", "users"})
-"""Input-only fields, and those that only Google sets, although the description of the API does not mark them."""
+"""Input-only fields, and fields that only Google sets although the API's description does not say so."""
 
 
 def _none(_call: Call) -> list[Json]:
@@ -38,13 +38,13 @@ class Collection:
 
     Attributes:
         name: the name of the collection in paths, such as `firewalls`.
-        singular: what one of them is called in the path and in `kind`, such as `firewall`.
-        create: starts the operation that creates one. Gets the call, the path, and the fields that all resources have.
-        methods: the name of the collection in the IDs of methods, if that is another one.
-        scopes: those of the list of all scopes, if there is one.
-        predefined: lists those that exist from the start in the scope of a call; they cannot be deleted.
-        complete: adds the fields that follow from other resources to resources of the scope of a call.
-        users: lists the paths of what uses the one at a path, which therefore cannot be deleted.
+        singular: the resource's word in parameters and in `kind`, such as `firewall`.
+        create: starts the operation of an insertion. Gets the call, the path, and the fields that all resources have.
+        methods: the name of the collection in the IDs of methods, if it differs from `name`.
+        scopes: the scopes of the aggregated list, if there is one.
+        predefined: lists the resources that exist from the start in the scope of a call; they cannot be deleted.
+        complete: adds to resources in a call's scope the fields that follow from other resources.
+        users: lists the paths of the resources that use the one at a path; it cannot be deleted while there are any.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Collection:
             handles(f"compute.{self.methods or self.name}.{verb}")(handlers[verb])
 
     def insert(self, call: Call) -> Json:
-        """Create one."""
+        """Create a resource."""
         check_location(call)
         name = check_name(call.body)
         path = f"{self._path(call)}/{name}"
@@ -80,7 +80,7 @@ class Collection:
         return self.create(call, path, self.head(call, path) | region)
 
     def head(self, call: Call, path: str) -> Json:
-        """Write the fields that every new one has, wherever it is."""
+        """Write the fields that every new resource has."""
         return {
             "kind": f"compute#{self.singular}",
             "id": call.store.new_id(),
@@ -100,23 +100,23 @@ class Collection:
         return path, call.read(path)
 
     def get(self, call: Call) -> Json:
-        """Read one."""
+        """Read a resource."""
         _, item = self.find(call)
         return show(call, self.complete(call, [item])[0])
 
     def list_scope(self, call: Call) -> Json:
-        """List those of a scope."""
+        """List the resources of a scope."""
         check_location(call)
         items = [show(call, item) for item in self._items(call).values()]
         return list_items(call, f"compute#{self.singular}List", self._path(call), items)
 
     def aggregate(self, call: Call) -> Json:
-        """List those of several scopes."""
+        """List the resources of several scopes."""
         kind = f"compute#{self.singular}AggregatedList"
         return aggregate(call, self.name, kind, self.scopes, lambda paths: self._page(call, paths))
 
     def _page(self, call: Call, collections: list[str]) -> Page:
-        """Read a page of those in some of the scopes; `collections` are the paths of their collections."""
+        """Read a page of resources in several scopes; `collections` are the paths of their collections."""
         items: dict[str, Json] = {}
         for scope in self.scopes:
             kind, _, place = scope.partition("/")
@@ -126,22 +126,22 @@ class Collection:
         return page_with_keys(lambda last: (row for row in sorted(items.items()) if row[0] > last), call.query)
 
     def change(self, call: Call, kind: str, fields: Json) -> Json:
-        """Start the operation that sets fields of one; None removes a field. `kind` is the operation's type."""
+        """Start the operation that sets fields of a resource; None removes a field. `kind` is the operation's type."""
         path, current = self.find(call)
         check_ready(call, path)
         if call.store.get(path) is None:
-            call.store.put(path, current)  # one that exists from the start
+            call.store.put(path, current)  # a predefined resource
         return call.update(kind, path, current | fields)
 
     def delete(self, call: Call) -> Json:
-        """Delete one that nothing uses."""
+        """Delete a resource that nothing uses."""
         path = self.deletable(call)
         if users := self.users(call, path):
             raise ApiError(400, in_use(self.singular, path, users[0]), "resourceInUseByAnotherResource")
         return call.delete(path)
 
     def deletable(self, call: Call) -> str:
-        """Return the path of the one that a call deletes."""
+        """Return the path of the resource that a call deletes."""
         name = call.path[self.singular]
         path = f"{self._path(call)}/{name}"
         if any(name in {item["name"], item["id"]} for item in self.predefined(call)):
@@ -152,7 +152,7 @@ class Collection:
         return path
 
     def _items(self, call: Call) -> dict[str, Json]:
-        """Read those of a scope, by path."""
+        """Read the resources of a scope, by path."""
         collection = self._path(call)
         found = {f"{collection}/{item['name']}": item for item in self.predefined(call)}
         found |= dict(call.store.scan([collection]))
@@ -163,7 +163,7 @@ class Collection:
 
 
 def given(call: Call) -> Json:
-    """Return what a request for a new resource says and the resource keeps."""
+    """Return the fields of a request for a new resource that the resource keeps."""
     return {name: value for name, value in call.body.items() if name not in _NOT_KEPT}
 
 

@@ -27,16 +27,17 @@ from gcpx_emulator.core.validation import (
 )
 
 TEMPLATES: Final = ("compute.instanceTemplates.", "compute.regionInstanceTemplates.")
-"""Methods whose properties are kept for instances of any zone."""
+"""Methods that keep properties for instances in any zone."""
 BULK_INSERT: Final = ("compute.instances.bulkInsert", "compute.regionInstances.bulkInsert")
 NEW_DISKS: Final = ("compute.disks.", "compute.instances.", "compute.regionDisks.", "compute.regionInstances.")
-"""Methods that create disks, and so read the images of disks; templates only name them."""
+"""Methods that create disks and therefore read the images; templates only name images."""
 
 
 _REQUEST: Final = "BulkInsertInstanceResource"
 _NAME_PATTERN: Final = NAME.pattern.replace("0-9", "0-9#")
-"""The form of names, with digits that may be left open."""
+"""The form of name patterns, in which `#` stands for a digit."""
 _MOST_INSTANCES: Final = 5000
+_NAME_IN_TEMPLATE: Final = "Must be a name, not a URL, in a template."
 _SOLE_TENANT: Final = "compute.googleapis.com/node"
 _ZONE: Final = r"(?:https://[^/]+/compute/\w+/)?(?:projects/[^/]+/)?zones/[^/\s]+"
 
@@ -155,7 +156,7 @@ def _new_disk(schema: str, size: str, disk_type: str) -> tuple[Constraint, ...]:
 
 
 _LOCATIONS: Final = frozenset({"asia", "eu", "us", *REGIONS})
-"""Where images and snapshots are stored: multi-regions and regions."""
+"""The storage locations of images and snapshots: multi-regions and regions."""
 _OF_IMAGES: Final = (
     *(
         Constraint(
@@ -197,13 +198,7 @@ _OF_DISKS: Final = (
         of_object=True,
         if_absent=True,
     ),
-    Constraint(
-        _PARAMETERS,
-        "resourcePolicies[]",
-        "Must be a name, not a URL, in a template.",
-        matches(r"[^/]+"),
-        methods=TEMPLATES,
-    ),
+    Constraint(_PARAMETERS, "resourcePolicies[]", _NAME_IN_TEMPLATE, matches(r"[^/]+"), methods=TEMPLATES),
     Constraint(
         "AttachedDisk", "diskSizeGb", f"Must be at least {_SMALLEST} GB.", _attached_disk_has_size, of_object=True
     ),
@@ -386,13 +381,7 @@ _OF_INSTANCES: Final = (
     Constraint("Instance", "hostname", _HOSTNAME_MESSAGE, matches(_HOSTNAME)),
     Constraint("BulkInsertInstanceResourcePerInstanceProperties", "hostname", _HOSTNAME_MESSAGE, matches(_HOSTNAME)),
     Constraint("AcceleratorConfig", "acceleratorCount", "Must not be negative.", at_least(0)),
-    Constraint(
-        "AcceleratorConfig",
-        "acceleratorType",
-        "Must be a name, not a URL, in a template.",
-        _NAME_NOT_URL,
-        methods=TEMPLATES,
-    ),
+    Constraint("AcceleratorConfig", "acceleratorType", _NAME_IN_TEMPLATE, _NAME_NOT_URL, methods=TEMPLATES),
     Constraint(
         "ReservationAffinity",
         "consumeReservationType",
@@ -439,7 +428,7 @@ _LONGEST: Final = 63
 _LABEL_KEY: Final = re2.compile(r"[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]*")
 _VALUE: Final = re2.compile(r"[\p{Ll}\p{Lo}\p{N}_-]*")
 _CHARACTERS: Final = "lower-case letters, digits, underscores and hyphens"
-"""Letters of scripts without upper case are allowed too."""
+"""Letters of scripts without upper case are allowed, too."""
 
 
 def _labels(schema: str) -> tuple[Constraint, ...]:

@@ -1,4 +1,4 @@
-"""What disks and images are made from: the links to it, the size, and the properties that follow from it."""
+"""The sources of disks and images: the links to them, their sizes, and the properties that follow from them."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from gcpx_emulator.core.json_data import Json
 
 _INHERITED: Final = ("architecture", "guestOsFeatures", "licenseCodes", "licenses", "userLicenses")
 _NOT_EMULATED: Final = "sourceInstantSnapshot"
-"""A source that requests may name and that the emulator does not have, so that nothing follows from it."""
+"""A source that requests may name, but the emulator does not have; no property follows from it."""
 
 
 _NO_ARCHITECTURE: Final = "ARCHITECTURE_UNSPECIFIED"
 
 
 def with_given_architecture(body: Json) -> Json:
-    """Leave out an architecture that a request names only to leave it open."""
+    """Leave out the architecture `ARCHITECTURE_UNSPECIFIED`."""
     return {name: value for name, value in body.items() if (name, value) != ("architecture", _NO_ARCHITECTURE)}
 
 
 @attrs.frozen(kw_only=True)
 class Source:
-    """What a new disk or image gets from its source.
+    """The properties that a new disk or image gets from its source.
 
     Attributes:
-        what: the source in messages, such as `image`; empty without a source.
+        what: the kind of source in messages, such as `image`; empty without a source.
         links: the fields that name the source.
         size: the smallest size of the new disk, in GB; 0 if it is not known.
         inherited: the properties that the new disk or image has if the request does not set them.
@@ -41,7 +41,7 @@ class Source:
     inherited: Json = attrs.Factory(dict)
 
     def sized(self, field: str, wanted: str | None, default: str) -> str:
-        """Return the size of the new disk: the wanted one, which `field` names, or that of the source."""
+        """Return the size of the new disk in GB: the requested size, which `field` names, or that of the source."""
         if wanted and int(wanted) < self.size:
             why = f"Requested disk size cannot be smaller than the {self.what} size ({self.size} GB)"
             raise invalid(field, wanted, why)
@@ -49,9 +49,9 @@ class Source:
 
 
 def source_of(call: Call, body: Json, field: str = "resource") -> Source:
-    """Find what a disk, a snapshot or an image is made from, which must exist.
+    """Find the source of a disk, a snapshot or an image; it must exist.
 
-    `body` is a `Disk`, a `Snapshot`, an `Image` or `initializeParams`, and `field` is where the request has it.
+    `body` is a `Disk`, a `Snapshot`, an `Image` or `initializeParams`, and `field` is its place in the request.
     """
     if body.get("sourceImage"):
         image = linked_image(call, f"{field}.sourceImage", body["sourceImage"])

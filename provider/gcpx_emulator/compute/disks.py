@@ -34,7 +34,7 @@ def is_customer_supplied(key: Json | None) -> bool:
 def shown_key(field: str, key: Json | None) -> Json:
     """Show a key as Google does: a Cloud KMS key by its name and version, a customer's key by its SHA-256 hash only.
 
-    Errors about a malformed key name `field`. Without a key, the result is empty.
+    Errors about a malformed key mention `field`. Without a key, the result is empty.
     """
     given = [name for name in (*_CUSTOMER_SUPPLIED, "kmsKeyName") if (key or {}).get(name)]
     if not key or not given:
@@ -60,7 +60,7 @@ def _decoded(field: str, name: str, key: str) -> bytes:
 
 
 def check_key(field: str, key: Json | None, resource: Json) -> None:
-    """Refuse to use a disk or machine image without the customer-supplied key that it was encrypted with, if it was."""
+    """Refuse to use an encrypted disk or machine image without its customer-supplied key."""
     kind = "machine image" if "machineImageEncryptionKey" in resource else "disk"
     needed = (resource.get("machineImageEncryptionKey") or resource.get("diskEncryptionKey") or {}).get("sha256")
     if needed is not None and shown_key(field, key).get("sha256") != needed:
@@ -113,7 +113,7 @@ _DEFAULTS: Final[Json] = {
     "physicalBlockSizeBytes": "4096",
     "satisfiesPzi": False,
 }
-"""What disks were recorded with in 2025."""
+"""The fields of new disks, as recorded in 2025."""
 _KEYS: Final = ("diskEncryptionKey", "sourceImageEncryptionKey", "sourceMachineImageEncryptionKey",
                 "sourceSnapshotEncryptionKey")  # fmt: skip
 _NOT_KEPT: Final = frozenset({"labelFingerprint", "params"})
@@ -123,8 +123,8 @@ _EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
 def new_disk(call: Call, path: str, body: Json, field: str = "resource") -> Json:
     """Write a new disk from the fields of a `Disk` or of an attached disk's `initializeParams`.
 
-    A disk with users is attached to them from the end of the call's operation. `field` is where the request has the
-    fields.
+    A disk with users is attached to them from the end of the call's operation. `field` is the place of the
+    fields in the request.
     """
     parent, _, name = path.rpartition("/disks/")
     location = "region" if "/regions/" in parent else "zone"
@@ -199,9 +199,9 @@ def release_disk(call: Call, path: str, instance: str) -> Effect:
 
 
 def check_attachable(call: Call, field: str, path: str, instance: str, mode: str) -> None:
-    """Refuse to attach a disk to an instance in another zone, or while others use it in a way that excludes this one.
+    """Refuse to attach a disk to an instance in another zone, or while its use by others excludes this instance.
 
-    `path` and `instance` are paths, `field` is where the request names the disk.
+    `path` and `instance` are paths; `field` is the request's field that names the disk.
     """
     check_zone(call, field, path, instance)
     check_unused(call, path, mode)
@@ -279,7 +279,7 @@ def aggregate_disks(call: Call) -> Json:
 
 @handles("compute.disks.resize", "compute.regionDisks.resize")
 def resize_disk(call: Call) -> Json:
-    """Grow a disk; instances that it is attached to then show its new size."""
+    """Enlarge a disk; instances that use it then show its new size."""
     path = f"{call.parent}/disks/{call.path['disk']}"
     disk, size = call.read(path), call.body.get("sizeGb")
     check_ready(call, path)
@@ -291,13 +291,13 @@ def resize_disk(call: Call) -> Json:
 
 
 def _effects_of_size(call: Call, path: str, disk: Json, size: str) -> list[Effect]:
-    """Return the effects by which the instances that use a disk show its new size, if it is new."""
+    """Return the effects that show a disk's new size in the instances that use it; none if the size is the same."""
     users = [call.resolve(user) for user in disk.get("users", ())] if size != disk["sizeGb"] else []
     return [_show_size(call, user, path, size) for user in users if call.store.get(user) is not None]
 
 
 def _show_size(call: Call, instance: str, path: str, size: str) -> Effect:
-    """Return the effect by which an instance shows another size of a disk; both are paths."""
+    """Return the effect that shows another size of a disk in an instance; both are paths."""
     check_ready(call, instance)
     disks = call.read(instance)["disks"]
     is_shown = [path_of(disk.get("source", ""), call.path["project"]) == path for disk in disks]
@@ -308,19 +308,19 @@ def _show_size(call: Call, instance: str, path: str, size: str) -> Effect:
 _UPDATED: Final = frozenset(
     {"accessMode", "architecture", "licenses", "provisionedIops", "provisionedThroughput", "sizeGb"}
 )
-"""What an update can change.
+"""The fields that an update can change.
 
 Source: Terraform's provider, and the options of `gcloud compute disks update`.
 """
 
 
 _SHAPE: Final = ("provisionedIops", "provisionedThroughput", "sizeGb", "type")
-"""The fields of a disk whose values must go together."""
+"""The fields of a disk whose values depend on each other."""
 
 
 @handles("compute.disks.update", "compute.regionDisks.update")
 def update_disk(call: Call) -> Json:
-    """Set the fields that the mask names; those that the request leaves out are removed."""
+    """Set the fields that the mask names; omitted ones are removed."""
     path = f"{call.parent}/disks/{call.path['disk']}"
     disk = call.read(path)
     check_ready(call, path)

@@ -1,4 +1,4 @@
-"""What the scripts in an instance's metadata report as guest attributes.
+"""The guest attributes that the scripts in an instance's metadata report.
 
 The emulator runs no scripts. Of the commands in `startup-script` and `shutdown-script`, it carries out those that write
 or delete a guest attribute in the form of Google's guide: `curl -X PUT --data VALUE -H "Metadata-Flavor: Google" URL`.
@@ -35,7 +35,7 @@ _OPTIONS: Final = {
     "--header": "header",
 }
 _EXPANDED: Final = re.compile(r"[$`]")
-"""What a shell replaces in a value, which is then not known here."""
+"""The parts of a value that a shell replaces; the value is then unknown."""
 _ENDS_A_COMMAND: Final = re.compile(r"[&|;()<>]+")
 
 
@@ -45,7 +45,7 @@ def attributes_after(instance: Json, script: str, attributes: Mapping[str, str])
     Args:
         instance: the instance, with its metadata.
         script: the key of the script, `startup-script` or `shutdown-script`.
-        attributes: those before it, by `NAMESPACE/KEY`.
+        attributes: the guest attributes before the script runs, by `NAMESPACE/KEY`.
     """
     items = {item["key"]: item.get("value") or "" for item in (instance.get("metadata") or {}).get("items") or ()}
     found = dict(attributes)
@@ -81,7 +81,7 @@ def _commands(script: str) -> Iterator[list[str]]:
         words.whitespace_split = True
         try:
             divided = list(words)
-        except ValueError:  # a quotation that goes on in the next line
+        except ValueError:  # the quotation continues in the next line
             continue
         for ends, command in itertools.groupby(divided, lambda word: bool(_ENDS_A_COMMAND.fullmatch(word))):
             called = list(command)

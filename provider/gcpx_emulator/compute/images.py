@@ -1,4 +1,4 @@
-"""Images: public ones, those of a project, their deprecation, and the links by which disks name them."""
+"""Images: public ones, those of a project, their deprecation, and the links from disks to them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _OF_PUBLIC_IMAGES: Final[Json] = {
     "status": "READY",
     "storageLocations": ["asia", "us", "eu"],
 }
-"""What all public images have in common, as recorded for one of Debian in 2025."""
+"""The fields that all public images share, as recorded for one of Debian in 2025."""
 DEFAULTS: Final = {"sourceType": "RAW", "diskSizeGb": "10", "archiveSizeBytes": "1073741824"}
 """The fields that every image has."""
 
@@ -50,7 +50,7 @@ def image_path(call: Call, field: str, link: str) -> str:
 
 
 def linked_image(call: Call, field: str, link: str) -> Json:
-    """Read the image that a link names, or the newest one of a family; the error names `field` if there is none.
+    """Read the image that a link names, or the newest one of a family; without one, the error names `field`.
 
     Many new disks of one call may name the same image, so it is read once.
     """
@@ -79,7 +79,7 @@ _ACTIVE: Final = "ACTIVE"
 
 
 def _newest(call: Call, project: str, family: str) -> Json | None:
-    """Find the newest image of a family that may be used."""
+    """Find the newest usable image of a family."""
     newest = newest_public_image(project, family)
     public = [_shown(call, newest)] if newest else []
     own = [image for image in call.store.list(f"projects/{project}/global/images") if image.get("family") == family]

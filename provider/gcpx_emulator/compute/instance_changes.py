@@ -28,7 +28,7 @@ from gcpx_emulator.core.json_data import Json, merge
 from gcpx_emulator.core.operations import Effect, change
 
 _IMMUTABLE: Final = ("accessConfigs", "name", "networkAttachment", "nicType", "parentNicName", "queueCount", "vlan")
-"""Fields that an update cannot change; it is for the network, the addresses and the alias ranges."""
+"""Fields that an update of an interface cannot change; it changes the network, the addresses and the alias ranges."""
 
 
 @handles("compute.instances.updateNetworkInterface")
@@ -47,7 +47,7 @@ def update_interface(call: Call) -> Json:
 
 
 def _connected(call: Call, interface: Json, change: Json, others: list[Json]) -> tuple[Json, Json | None]:
-    """Apply a change to an interface, and return the operation's result if the address that it asks for is in use.
+    """Apply a change to an interface; also return the operation's failure if the requested address is in use.
 
     In another subnetwork, the interface gets another address. `others` are the other interfaces of the instance.
     """
@@ -98,7 +98,7 @@ def delete_access_config(call: Call) -> Json:
 
 
 def _change_interface(call: Call, kind: str, path: str, instance: Json, index: int, fields: Json) -> Json:
-    """Set fields of the interface at an index; an empty list removes one. `kind` is the operation's type."""
+    """Set fields of the interface at an index; an empty list removes a field. `kind` is the operation's type."""
     interfaces = list(instance["networkInterfaces"])
     changed = {name: value for name, value in (interfaces[index] | fields).items() if value != []}
     interfaces[index] = with_fingerprint(AddressPool(call).assign(kept_interface(call, changed, index)))
@@ -178,7 +178,7 @@ def _free_index(instance: Json, disk: Json) -> int:
 
 
 def _release_from_others(call: Call, path: str, source: str, disk: Json) -> list[Effect]:
-    """Return the effects that detach a disk by force from the instance that uses it; refuse a disk that is not free.
+    """Return the effects that detach a disk by force from its instance; refuse a disk in use without force.
 
     `path` is the path of the instance to which the disk will be attached, `source` is the path of the disk.
     """
@@ -319,7 +319,7 @@ def set_machine_resources(call: Call) -> Json:
 
 @handles("compute.instances.setScheduling")
 def set_scheduling(call: Call) -> Json:
-    """Change the scheduling; what the request leaves out stays, and a null removes a value (RFC 7396)."""
+    """Change the scheduling; omitted fields stay, and null removes a field (RFC 7396)."""
     path, instance = ready_instance(call)
     current = instance["scheduling"]
     scheduling = merge(current, _with_preemptible(call.body))
@@ -397,7 +397,7 @@ def remove_resource_policies(call: Call) -> Json:
 
 
 def _change_stopped(call: Call, what: str, fields: Json) -> Json:
-    """Set fields of a stopped instance; None removes a field. `what` names them in a refusal."""
+    """Set fields of a stopped instance; None removes a field. `what` names the fields in a refusal."""
     path, instance = ready_instance(call)
     _check_stopped(instance, what)
     return call.update(call.method.id.rpartition(".")[2], path, instance | fields)

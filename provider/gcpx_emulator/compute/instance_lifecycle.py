@@ -1,4 +1,4 @@
-"""The life of instances: started, stopped, suspended, interrupted, and ended at their run limit."""
+"""The life cycle of instances: start, stop, suspend, interrupt, and end at the run limit."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ _BODY: Final = ControlBody(
     },
 )
 _BOOTS: Final = setting(_NAME_OF_CONTROL, ControlBody(_NAME_OF_CONTROL, _ON_BOOT).check)
-"""What instances report when they boot: `onBoot`, and `only` with a pattern of their names."""
+"""The guest attributes that instances report at boot: `onBoot`, and `only` with a pattern of instance names."""
 
 
 @acts(_BODY)
 def set_guest_attributes(cloud: Cloud, fields: Json) -> Json:
-    """Set attributes of an instance, or those that instances get when they boot from now on."""
+    """Set attributes of an instance, or the attributes that instances get at future boots."""
     if set(fields) == {"instance", "attributes"}:
         return _set(cloud.store, path_of(fields["instance"], ""), fields["attributes"])
     if "onBoot" in fields and set(fields) <= set(_ON_BOOT):
@@ -74,7 +74,7 @@ def _set(store: Store, path: str, change: Json) -> Json:
 def attributes_of_boot(store: Store, instance: Json) -> Json:
     """Return the field of an instance with the guest attributes that it has after a boot, if it has any.
 
-    What a control request sets for boots comes after what the startup script reports.
+    Attributes of a control request for boots override those of the startup script.
     """
     boots, found = _BOOTS.read(store), attributes_after(instance, STARTUP, instance.get(_FIELD, {}))
     if fnmatch.fnmatchcase(instance["name"], boots.get("only", "*")):
@@ -98,12 +98,12 @@ def get_guest_attributes(call: Call) -> Json:
 
 
 def _is_at(name: str, query_path: str) -> bool:
-    """Return whether an attribute is the one at a path, or in the namespace at that path."""
+    """Return whether a path names an attribute or its namespace."""
     return not query_path or name == query_path or name.partition("/")[0] == query_path.removesuffix("/")
 
 
 def _variable(attributes: Json, query_path: str, key: str) -> Json:
-    """Read one attribute by its key, which may be given alone, at the end of the path, or within its namespace."""
+    """Read one attribute by its key, given alone, at the end of the path, or within its namespace."""
     namespace = query_path.removesuffix(f"/{key}").removesuffix("/")
     name = f"{namespace}/{key}" if namespace else key
     if name not in attributes:
@@ -121,7 +121,7 @@ def _no_attribute(name: str) -> ApiError:
 
 
 NO_LIMIT: Final[Json] = {DUE: None, "resourceStatus": None}
-"""The fields of an instance that is not running, for which no end is planned."""
+"""The fields of an instance that is not running: no end is planned."""
 
 
 def run_limit(scheduling: Json, moment: float) -> Json:
@@ -147,19 +147,19 @@ _NO_CPU_PLATFORM: Final = "Unknown CPU Platform"
 
 
 def started(store: Store, instance: Json, moment: float) -> Json:
-    """Return the fields that an instance has once it has booted, at a moment in seconds since 1970."""
+    """Return the fields of an instance after a boot at a moment, in seconds since 1970."""
     return running(instance, moment) | attributes_of_boot(store, instance)
 
 
 def running(instance: Json, moment: float) -> Json:
-    """Return the fields that an instance has from the moment when it runs, whether it has booted or was resumed."""
+    """Return the fields of an instance that runs from a moment, after a boot or a resumption."""
     platform = instance.get("minCpuPlatform") or _CPU_PLATFORM
     fields = {"status": RUNNING, "lastStartTimestamp": pacific_timestamp(moment), "cpuPlatform": platform}
     return fields | run_limit(instance.get("scheduling") or {}, moment)
 
 
 def stopped(moment: float) -> Json:
-    """Return the fields that an instance has from the moment when it is stopped; None removes a field."""
+    """Return the fields of an instance that is stopped at a moment; None removes a field."""
     return {
         "status": TERMINATED,
         "lastStopTimestamp": pacific_timestamp(moment),
@@ -168,19 +168,19 @@ def stopped(moment: float) -> Json:
 
 
 def stopped_after_its_script(instance: Json, moment: float) -> Json:
-    """Return the fields of an instance from the moment when it is stopped; if it was running, its script was run."""
+    """Return the fields of an instance that is stopped at a moment, after its shutdown script if it was running."""
     attributes = instance.get(_FIELD, {})
     left = attributes_after(instance, SHUTDOWN, attributes) if instance["status"] == RUNNING else attributes
     return stopped(moment) | ({_FIELD: left} if attributes else {})
 
 
 def suspended(moment: float) -> Json:
-    """Return the fields that an instance has from the moment when it is suspended; None removes a field."""
+    """Return the fields of an instance that is suspended at a moment; None removes a field."""
     return {"status": SUSPENDED, "lastSuspendedTimestamp": pacific_timestamp(moment)} | NO_LIMIT
 
 
 def effects_on_disks(store: Store, path: str, instance: Json) -> list[Effect]:
-    """Return the effects on disks of an instance's deletion: each is deleted with it, or released."""
+    """Return the effects of an instance's deletion on its disks: each is deleted with it, or released."""
     project = path.split("/")[1]
     disks = [(path_of(disk.get("source", ""), project), disk) for disk in instance["disks"]]
     return [
@@ -211,7 +211,7 @@ class SystemEvent:
     Attributes:
         kind: the type of its operation, such as `compute.instances.preempted`.
         message: the `statusMessage` of its operation, if it has one.
-        user: who caused it.
+        user: the user of its operation.
     """
 
     kind: str
@@ -223,13 +223,13 @@ _DELETION: Final = SystemEvent("delete", user=_SOMEBODY)
 
 
 def record_deletion(cloud: Cloud, resource: Json) -> None:
-    """Add the operation by which somebody has deleted a resource now; other APIs than Compute have no operations."""
+    """Add the operation of a deletion that somebody made now; only Compute has operations."""
     if str(resource.get("kind")).startswith("compute#"):
         record_event(cloud, _DELETION, resource, cloud.operations.clock.now())
 
 
 def record_event(cloud: Cloud, event: SystemEvent, resource: Json, moment: float) -> Json:
-    """Add the operation of an event that happened to an instance or another resource; return it, done at that moment.
+    """Add the finished operation of an event that happened to a resource; return it.
 
     `moment` is in seconds since 1970.
     """
@@ -247,7 +247,7 @@ def record_event(cloud: Cloud, event: SystemEvent, resource: Json, moment: float
 
 
 def _body(event: SystemEvent, resource: Json, parent: str, name: str) -> Json:
-    """Write what the operation of this name shows of an event; `parent` is the path of its scope."""
+    """Write the operation of an event; `parent` is the path of its scope."""
     kind = parent.split("/")[2].removesuffix("s")
     return {
         "kind": "compute#operation",
@@ -271,11 +271,11 @@ class _Transition:
     """A change of an instance's status.
 
     Attributes:
-        sources: the statuses that it starts from.
+        sources: the statuses from which it can start.
         passing: the status until the operation ends.
         target: the status afterwards.
         fields: returns the fields that the instance has afterwards.
-        repeats: whether an instance that already has the target status is left as it is, and not refused.
+        repeats: whether the call succeeds, without a change, for an instance that already has the target status.
     """
 
     sources: tuple[str, ...]
@@ -310,7 +310,7 @@ _WRONG_STATE: Final = "invalidResourceUsage"
 
 @handles("compute.instances.stop")
 def stop(call: Call) -> Json:
-    """Stop an instance that is running or suspended; one that is stopped stays as it is."""
+    """Stop an instance that is running or suspended; do nothing if it is stopped."""
     path, instance = ready_instance(call)
     _check_local_ssds(call, instance)
     return _move(call, path, instance, _STOP)
@@ -318,7 +318,7 @@ def stop(call: Call) -> Json:
 
 @handles("compute.instances.start")
 def start(call: Call) -> Json:
-    """Start a stopped instance; one that is running stays as it is."""
+    """Start a stopped instance; do nothing if it is running."""
     path, instance = ready_instance(call)
     _check_keys(call, instance, {})
     return _move(call, path, instance, _START)
@@ -367,7 +367,7 @@ def ready_instance(call: Call) -> tuple[str, Json]:
 
 
 def check_status(path: str, instance: Json, *wanted: str) -> None:
-    """Refuse to act on an instance that has none of these statuses."""
+    """Refuse to act on an instance in any other status."""
     if instance["status"] not in wanted:
         raise ApiError(
             400, f"The instance '{path}' is {instance['status']}. It must be {' or '.join(wanted)}.", _WRONG_STATE
@@ -409,7 +409,7 @@ _EVENTS: Final = {
     "DELETE": SystemEvent("compute.instances.deferredDelete"),
     "STOP": SystemEvent("compute.instances.deferredStop"),
 }
-"""What the operation shows, by `instanceTerminationAction`."""
+"""The system event by `instanceTerminationAction`."""
 
 
 def end_expired_runs(cloud: Cloud) -> None:
@@ -436,7 +436,7 @@ _FIELDS: Final = {
     "project": TEXT,
 }
 _Interrupt = Callable[[Cloud, str, Json], list[Json]]
-"""Interrupts an instance, named by its path, now; returns the operations of what happened."""
+"""Interrupts an instance, given by its path; returns the operations."""
 
 
 @acts(ControlBody("preempt", _FIELDS))

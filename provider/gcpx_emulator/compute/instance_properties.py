@@ -1,4 +1,4 @@
-"""The properties of instances and templates: how they are checked, and how they are kept, with defaults."""
+"""The properties of instances and templates: checks, and the stored form with defaults."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _check_subnetworks(links: list[str | None]) -> None:
 def check_disk(field: str, disk: Json, index: int, *, by_name: bool, needs_source: bool = True) -> None:
     """Refuse an attached disk that cannot be at this index; `by_name` refuses a URL as its type, as templates do.
 
-    `needs_source` requires a new boot disk to say what it is made from.
+    `needs_source` requires a source for a new boot disk.
     """
     parameters, source = disk.get("initializeParams"), disk.get("source")
     if parameters is not None and source is not None:
@@ -72,7 +72,7 @@ def check_disk(field: str, disk: Json, index: int, *, by_name: bool, needs_sourc
 
 
 def kept_properties(call: Call, properties: Json) -> Json:
-    """Write properties as they are kept: with defaults, and without secrets."""
+    """Write the stored form of properties: with defaults, and without secrets."""
     kept = {name: value for name, value in properties.items() if name not in _NOT_KEPT}
     disks, interfaces = properties.get("disks") or [], properties.get("networkInterfaces") or []
     scheduling = properties.get("scheduling") or {}
@@ -94,7 +94,7 @@ def kept_properties(call: Call, properties: Json) -> Json:
 
 
 def kept_disk(call: Call, disk: Json, index: int) -> Json:
-    """Write an attached disk as it is kept."""
+    """Write the stored form of an attached disk."""
     kept = {name: value for name, value in disk.items() if name != "forceAttach"}
     given = kept.get("initializeParams")
     if given:
@@ -126,13 +126,13 @@ def fields_of_disk(call: Call, path: str, disk: Json) -> Json:
 
 
 def _network_of(call: Call, subnetwork: str) -> str:
-    """Return the link to the network of the subnetwork at a path; that of `default` if there is no such subnetwork."""
+    """Return the link to the network of the subnetwork at a path; to `default` if the subnetwork does not exist."""
     found = find_subnetwork(call, subnetwork)
     return str(found["network"]) if found else f"{subnetwork.partition('/regions/')[0]}/global/networks/default"
 
 
 def kept_interface(call: Call, interface: Json, index: int) -> Json:
-    """Write a network interface as it is kept."""
+    """Write the stored form of a network interface."""
     kept = dict(interface)
     network, subnetwork = kept.get("network"), kept.get("subnetwork")
     if subnetwork:

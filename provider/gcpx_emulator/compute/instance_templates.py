@@ -20,7 +20,7 @@ from gcpx_emulator.core.json_data import Json
 
 _FIELD: Final = "resource.sourceInstanceParams.diskConfigs"
 _CONVERTED: Final = frozenset({"disks", "machineType", "networkInterfaces", "resourceManagerTags"})
-"""Properties that are not copied as they are."""
+"""Properties that are not copied unchanged."""
 _OF_THE_INSTANCE: Final = frozenset(
     {"externalIpv6", "externalIpv6PrefixLength", "fingerprint", "internalIpv6PrefixLength", "ipv6AccessType",
      "ipv6Address", "kind", "natIP", "networkIP", "securityPolicy"}
@@ -36,7 +36,7 @@ _INSTANTIATE_FROM: Final = {
     "SOURCE_IMAGE": {_BOOT, _READ_WRITE},
     "SOURCE_IMAGE_FAMILY": {_BOOT, _READ_WRITE},
 }
-"""The kinds of disks that each value of `instantiateFrom` can be used with.
+"""The kinds of disks that each value of `instantiateFrom` applies to.
 
 Source: REST reference of instanceTemplates, `sourceInstanceParams.diskConfigs[].instantiateFrom`.
 """
@@ -44,10 +44,10 @@ Source: REST reference of instanceTemplates, `sourceInstanceParams.diskConfigs[]
 
 @attrs.frozen
 class _DiskConfig:
-    """What a template does with one disk of the instance.
+    """The `DiskInstantiationConfig` of one disk.
 
     Attributes:
-        field: where the request has it.
+        field: its place in the request.
     """
 
     field: str = _FIELD
@@ -86,7 +86,7 @@ def _copied_accelerator(accelerator: Json) -> Json:
 
 
 def copied_interface(interface: Json) -> Json:
-    """Copy a network interface, without what belongs to one instance only."""
+    """Copy a network interface, without the parts that belong to one instance only."""
     copied = _without_own_fields(interface)
     copied.pop("name", None)
     for name in ("accessConfigs", "ipv6AccessConfigs"):
@@ -154,7 +154,7 @@ def _new_disk(call: Call, source: Json, attached: Json, config: _DiskConfig) -> 
 
 
 def _content(call: Call, source: Json, config: _DiskConfig) -> dict[str, Any]:
-    """Return what the new disk is created from."""
+    """Return the source of the new disk."""
     if config.instantiate_from == "DEFAULT":
         return {name: source[name] for name in ("sourceImage", "sourceSnapshot") if name in source}
     if config.instantiate_from == "BLANK":
@@ -213,7 +213,7 @@ def _kept(call: Call, properties: Json) -> Json:
 
 
 def _properties(call: Call) -> Json:
-    """Return the properties in the call, or those of the instance that it names."""
+    """Return the properties in the call, or copy those of the instance that it names."""
     link, properties = call.body.get("sourceInstance"), call.body.get("properties")
     if not link:
         check_properties(call.store, properties or {})

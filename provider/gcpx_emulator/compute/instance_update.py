@@ -1,4 +1,4 @@
-"""The update of an instance: the whole instance as it was read, with other values of a few fields."""
+"""The update of an instance: the request has the whole instance as it was read, with a few fields changed."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ _UPDATED: Final[Json] = {
     "description": None,
     "partnerMetadata": None,
 }
-"""The fields that an update can change, each with its value where the request leaves it out.
+"""The fields that an update can change, each with its default if the request leaves it out.
 
 Partner metadata that is left out stays, because a read shows it only in the full view.
 
-Source: what Terraform's provider changes in this way, which also changes `params`, which Google does not show.
+Source: Terraform's provider, which also changes `params`; Google does not show that field.
 """
 _OF_STOPPED: Final = frozenset({"advancedMachineFeatures"})
-"""What changes only while the instance is stopped, as Terraform's provider does it."""
+"""The fields that change only while the instance is stopped, as in Terraform's provider."""
 _NOT_COMPARED: Final = frozenset({"fingerprint", "params"})
 
 
 @handles("compute.instances.update")
 def update_instance(call: Call) -> Json:
-    """Change what differs from the instance, if an update can change it."""
+    """Change the fields that differ from the instance, if an update can change them."""
     path, instance = ready_instance(call)
     if call.query.get("minimalAction") in {"RESTART", "RESTART_IN_PLACE"}:
         raise ApiError(501, "updates that restart an instance are not emulated")
@@ -53,7 +53,7 @@ def update_instance(call: Call) -> Json:
 
 
 def _is_same(given: Any, current: Any) -> bool:
-    """Return whether a value says nothing else than the current one; a request does not repeat output-only fields."""
+    """Return whether a value equals the current one, apart from output-only fields, which requests leave out."""
     if isinstance(given, dict) and isinstance(current, dict):
         return all(_is_same(value, current.get(name)) for name, value in given.items())
     if isinstance(given, list) and isinstance(current, list):

@@ -1,4 +1,4 @@
-"""What Compute adds to an instance that it shows: what its metadata sets, and deprecated copies of fields."""
+"""Fields that Compute adds when it shows an instance: settings from its metadata, and deprecated copies of fields."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _COPIES: Final = {
     "shieldedInstanceConfig": "shieldedVmConfig",
     "shieldedInstanceIntegrityPolicy": "shieldedVmIntegrityPolicy",
 }
-"""Deprecated fields of the beta version by those that they repeat."""
+"""Deprecated fields of the beta version by the fields that they repeat."""
 
 
 def is_on(value: str) -> bool:

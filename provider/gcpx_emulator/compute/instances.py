@@ -61,7 +61,7 @@ def insert_instance(call: Call) -> Json:
 
 
 def _merged_properties(call: Call) -> Json:
-    """Return the properties in the call, laid over those of the template or machine image that it names."""
+    """Return the properties of the template or machine image that the call names, overridden by those in the call."""
     template, body = call.query.get("sourceInstanceTemplate"), call.body
     image = call.query.get("sourceMachineImage") or body.get("sourceMachineImage")
     if image:
@@ -71,16 +71,16 @@ def _merged_properties(call: Call) -> Json:
 
 
 def _check_sources(body: Json) -> None:
-    """Refuse disks that are named without a URL, which only templates and bulk creations allow."""
+    """Refuse disks that are named without a URL: only templates and bulk creations allow that."""
     for index, disk in enumerate(body.get("disks") or ()):
         if disk.get("source") and "/" not in disk["source"]:
             raise invalid(f"resource.disks[{index}].source", disk["source"], "The URL is malformed.")
 
 
 def check_disks(properties: Json, *, is_restored: bool = False) -> None:
-    """Refuse disks with which no instance can be created.
+    """Refuse disks that new instances cannot have.
 
-    `is_restored` is set if the disks get their content from a machine image.
+    `is_restored` says that the disks get their content from a machine image.
     """
     if not properties.get("disks"):
         raise required("resource.disks")
@@ -89,7 +89,7 @@ def check_disks(properties: Json, *, is_restored: bool = False) -> None:
 
 
 def common_fields(call: Call, properties: Json) -> Json:
-    """Write what all new instances with these properties have; their interfaces are connected already."""
+    """Write the fields that all new instances with these properties share; their interfaces are connected already."""
     kept = kept_properties(call, properties)
     kept.pop("params", None)
     if minimum_platform(kept) is None:
@@ -159,7 +159,7 @@ def _included_disks(call: Call, machine_type: str, disks: list[Json]) -> list[Js
 
 
 def _shielded(properties: Json, disks: list[Json]) -> Json:
-    """Return the settings of Shielded VM, which an instance has if its system can boot with UEFI."""
+    """Return the Shielded VM settings, which an instance has if its system can boot with UEFI."""
     given = properties.get("shieldedInstanceConfig") or properties.get("shieldedVmConfig")
     features = [feature["type"] for disk in disks for feature in disk.get("guestOsFeatures", ())]
     if given is None and "UEFI_COMPATIBLE" not in features:
@@ -213,7 +213,7 @@ def aggregate_instances(call: Call) -> Json:
 
 @handles("compute.instances.delete")
 def delete_instance(call: Call) -> Json:
-    """Delete an instance, and those of its disks that are deleted with it."""
+    """Delete an instance, and its disks with `autoDelete`."""
     path = f"{call.parent}/instances/{call.path['instance']}"
     instance = call.read(path)
     if instance.get("deletionProtection"):

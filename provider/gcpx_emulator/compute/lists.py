@@ -28,7 +28,7 @@ _OUTAGES: Final = setting("outages", _BODY.check)
 
 
 def unreachable(call: Call, scopes: Sequence[str]) -> Json:
-    """Return a warning for each of these scopes that cannot be reached, by scope.
+    """Return the warnings for those of the scopes that cannot be reached, by scope.
 
     Raises:
         ApiError: 503, if a scope cannot be reached, and neither the call nor the setting allows partial success.
@@ -96,7 +96,7 @@ _LINKS: Final = frozenset(
     | {"sourceInstance", "sourceInstanceTemplate", "sourceInstantSnapshot", "sourceMachineImage", "sourceSnapshot"}
     | {"sourceSnapshotSchedulePolicy", "storagePool", "subnetwork", "subnetworks", "type", "users", "zone", "zones"}
 )
-"""The fields that may have links to resources of Compute, also in lists. A text in any other field is the user's."""
+"""The fields with links to Compute's resources, also in lists. Texts in other fields are the user's own."""
 
 
 @attrs.frozen
@@ -105,7 +105,7 @@ class _Viewer:
 
     Attributes:
         schemas: of that version.
-        other: the part of links that names the other version, which `wanted` replaces.
+        other: the part of links that names the other version; `wanted` replaces it.
     """
 
     schemas: Json

@@ -7,7 +7,7 @@ from typing import Final
 from gcpx_emulator.compute.call import Call
 from gcpx_emulator.core.errors import not_found
 
-# The order is that of names, as in Google's lists.
+# sorted by name, as in Google's lists
 _ZONE_LETTERS: Final = {
     "asia-east1": ("a", "b", "c"),
     "asia-northeast1": ("a", "b", "c"),
@@ -49,7 +49,7 @@ def region_of(zone: str) -> str:
 
 
 def region_in(call: Call) -> str:
-    """Name the region that a call is for, by its region or its zone."""
+    """Return the region of a call, which has a region or a zone."""
     return call.path.get("region") or region_of(call.path["zone"])
 
 

@@ -2,12 +2,12 @@
 
 The pages are https://docs.cloud.google.com/compute/docs/general-purpose-machines, compute-optimized-machines,
 memory-optimized-machines, storage-optimized-machines, accelerator-optimized-machines and regions-zones. Names, vCPUs,
-memory and zones are those that `gcloud compute machine-types list` showed: the types on 2026-07-01, and where they are
-on 2026-05-20 (zones) and 2026-08-17 (regions). Both lists are published, in the repositories
+memory and zones are from the output of `gcloud compute machine-types list`: the types of 2026-07-01, their zones of
+2026-05-20 and their regions of 2026-08-17. Both lists are published in the repositories
 Cyclenerd/google-cloud-pricing-cost-calculator and anycloud-sh/catalog at GitHub. The numbers of local SSDs follow from
 their capacity in the first, and from https://docs.cloud.google.com/compute/docs/disks/local-ssd.
 
-Missing are types of which not enough is known: TPUs, A4X, C4N, M4N, X4, parts of a G4, and obsolete types.
+Types without enough known data are missing: TPUs, A4X, C4N, M4N, X4, parts of a G4, and obsolete types.
 """
 
 from __future__ import annotations
@@ -127,11 +127,11 @@ DEPRECATED: Final = frozenset({"n1-megamem-*", "n1-ultramem-*", "z3-highmem-*"})
 INTERCHANGEABLE: Final = frozenset(
     "c2 c2d custom e2 f1 g1 m1 m2 n1 n2 n2d t2d".split()  # noqa: SIM905 - like the tables
 )
-"""The series between which the machine type of an instance can change; `custom` stands for custom types of N1."""
+"""The series between which an instance's machine type can change; `custom` stands for custom types of N1."""
 WITH_PERSISTENT_DISKS: Final = frozenset(
     "a2 c2 c2d c3 c3d e2 f1 g1 g2 m1 m2 m3 n1 n2 n2d t2a t2d".split()  # noqa: SIM905 - like the tables
 )
-"""The series whose types show the usual limits of persistent disks. What others show is not known."""
+"""The series with the usual limits of persistent disks. The limits of other series are not known."""
 
 ZONES: Final = """
 a2-highgpu-*g
@@ -290,7 +290,7 @@ z3-highmem-*-highlssd-metal
     asia-east1 asia-northeast1 asia-south1 asia-southeast1 europe-west1 europe-west2 europe-west3 europe-west4
     southamerica-east1 us-central1 us-east1 us-east4 us-west2
 """
-"""Where machine types exist: lines with names of TYPES, or of single types, and below them zones.
+"""The zones of machine types: lines with names of TYPES or of single types, and below them the zones.
 
 `us-central1-ac` are two zones, `us-central1` is all zones of the region, `*` is all zones, and `-` excludes. Of C4A,
 G4, H3, H4D, M2, M4, N4A, N4D and Z3 only the regions are known; they stand for all of their zones.
@@ -310,7 +310,7 @@ n4d | 2-96/2                  |          | ext
 
 `36-128/4` is 36 to 128 vCPUs in steps of 4. The numbers of E2, N1, N2 and N2D are those of Google's code samples, at
 https://docs.cloud.google.com/compute/docs/samples/compute-custom-machine-type-helper-class. The vCPUs of the others are
-within those of their other types; their limits of memory are not known, and so not checked.
+within those of their other types; their memory limits are not known and therefore not checked.
 """
 CUSTOM_SHARED_CORE: Final = {"medium": (4096, 8192), "micro": (1024, 2048), "small": (2048, 4096)}
 """The least and most MB of `e2-custom-SIZE-MEMORY`, from the same samples."""

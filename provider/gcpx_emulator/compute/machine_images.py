@@ -21,10 +21,10 @@ _NOT_KEPT: Final = (
 )
 _COPIED: Final = ("guestAccelerators", "labels", "metadata", "scheduling", "serviceAccounts", "tags")
 _RESTORED: Final = "_restoredDisks"
-"""The field of a stored image with the disks of the instances that are made from it; the API does not show it."""
+"""A stored image's field with the disks of instances that it creates; the API does not show it."""
 _OF_A_DISK: Final = ("autoDelete", "boot", "deviceName", "interface", "mode", "type")
 _BYTES_PER_GB: Final = 2**28
-"""The bytes that an image takes for each GB of a disk, of which a quarter is in use."""
+"""The bytes that an image takes for each GB of a disk; a quarter of the disk is in use."""
 
 
 @handles("compute.machineImages.insert")
@@ -43,7 +43,7 @@ def insert_image(call: Call) -> Json:
 
 
 def _included_disks(call: Call, instance: Json) -> list[Json]:
-    """Return the disks of the instance that the call includes; those of images have no architecture."""
+    """Return the instance's disks that the call includes, without their architecture."""
     params, devices = call.body.get("params") or {}, [disk["deviceName"] for disk in instance["disks"]]
     for index, name in enumerate(params.get("includedDisks") or ()):
         if name not in devices:
@@ -55,7 +55,7 @@ def _included_disks(call: Call, instance: Json) -> list[Json]:
 
 
 def _copied(instance: Json) -> Json:
-    """Copy what both forms of the properties have of the instance."""
+    """Copy the instance's fields that both forms of the properties have."""
     return {
         **{field: instance[field] for field in _COPIED if instance.get(field)},
         "canIpForward": instance.get("canIpForward", False),
@@ -119,7 +119,7 @@ def _saved_bytes(disk: Json) -> Json:
 
 
 def _restored_disk(call: Call, disk: Json) -> Json:
-    """Write the disk that an instance of the image gets for a disk of the source instance."""
+    """Write the new instance's disk that corresponds to a disk of the source instance."""
     source = call.store.get(call.resolve(disk.get("source", ""))) or {}
     disk_type = last_part(source["type"]) if source else "local-ssd"
     size = {"diskSizeGb": source["sizeGb"]} if source else {}
@@ -127,9 +127,9 @@ def _restored_disk(call: Call, disk: Json) -> Json:
 
 
 def linked_image_properties(call: Call, link: str) -> Json:
-    """Read the properties of an instance of the machine image that a link names, with the disks of the call.
+    """Read the properties for an instance from the linked machine image, with the disks of the call.
 
-    A disk of the call changes the image's disk with its device name. A regional disk needs replica zones.
+    A disk of the call changes the image's disk that has the same device name. A regional disk needs replica zones.
     """
     image = call.read(call.resolve(link))
     check_key("resource.sourceMachineImageEncryptionKey", call.body.get("sourceMachineImageEncryptionKey"), image)
@@ -156,7 +156,7 @@ def _overridden(disk: Json, change: Json) -> Json:
 
 
 def _check_keys(call: Call, disks: list[Json]) -> None:
-    """Refuse disks with customer-supplied keys if the call does not have these keys."""
+    """Refuse disks with customer-supplied keys that the call does not have."""
     given = {
         call.resolve(item.get("sourceDisk", "")): item.get("diskEncryptionKey")
         for item in call.body.get("sourceDiskEncryptionKeys") or ()

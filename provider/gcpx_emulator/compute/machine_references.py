@@ -1,4 +1,4 @@
-"""What the machine of an instance refers to, and whether that fits together."""
+"""Checks that the parts to which an instance's machine refers exist and fit together."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _PLATFORMS: Final = frozenset(
     }
 )
 _AUTOMATIC: Final = "Automatic"
-"""The platform that stands for no minimum."""
+"""The minimum CPU platform that means no minimum."""
 _ZONE: Final = re.compile(r"(?:^|/)zones/([^/]+)/")
 _FEWEST_INTERFACES, _MOST_INTERFACES = 2, 10
-"""A machine may have a network interface for each CPU within these bounds."""
+"""The bounds of a machine's number of network interfaces, which is one for each CPU."""
 
 
 def check_machine(call: Call, properties: Json) -> None:

@@ -1,4 +1,4 @@
-"""Machine types: Google's, custom ones, and what `/_emulator/machine-types` adds and removes."""
+"""Machine types: Google's, custom ones, and the changes made at `/_emulator/machine-types`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class MachineType:
 
     Attributes:
         zones: where it exists.
-        item: what the API shows of it in every zone.
+        item: the fields that the API shows in every zone.
     """
 
     name: str
@@ -84,8 +84,8 @@ class _Catalogue:
     """All machine types.
 
     Attributes:
-        by_name: those with a name of their own; custom ones are made when they are asked for.
-        removed: the zones that do not have a type any more, by name; custom types may be removed, too.
+        by_name: predefined and added types; custom types are made on demand.
+        removed: the zones that a type was removed from, by its name; custom types may be removed, too.
     """
 
     by_name: Mapping[str, MachineType]
@@ -125,7 +125,7 @@ def _changed(changes: str) -> _Catalogue:
 
 
 def _added(name: str, fields: Json, known: MachineType | None) -> MachineType:
-    """Make a type that was added, or one that is known but is now in more zones, or has other fields."""
+    """Make a type that is new, or a known type with more zones or other fields."""
     zones = frozenset(fields.get("zones") or _EVERYWHERE)
     if known is None:
         cpus, memory = fields.get("guestCpus", 1), fields.get("memoryMb", _MB)
@@ -147,7 +147,7 @@ def is_offered(store: Store, name: str, zone: str) -> bool:
 
 
 def included_local_ssds(store: Store, name: str) -> tuple[int, str]:
-    """Return how many local SSDs the instances of a machine type get without asking, and the size of each in GB."""
+    """Return the number of local SSDs that a machine type includes, and the size of each in GB."""
     found = find_machine_type(store, name)
     count = found.item.get("bundledLocalSsds", {}).get("partitionCount", 0) if found else 0
     return count, "3000" if _series(name) == "z3" else "375"
@@ -163,7 +163,7 @@ def can_change(present: str, wanted: str) -> bool:
 
 
 def count_cpus(store: Store, names: Iterable[str]) -> int:
-    """Add up the CPUs of instances, by the names of their machine types; a type that is removed counts as one."""
+    """Add up the CPUs of instances, given by their machine types' names; a removed type counts as one CPU."""
     catalogue = _catalogue(store)
     return sum(found.cpus if (found := catalogue.find(name)) else 1 for name in names)
 
@@ -298,7 +298,7 @@ _KNOWN_NUMBERS: Final = {"f1-micro": 1000, "g1-small": 2000}
 
 
 def _number(name: str) -> int:
-    """Return the numeric ID of a type, the same in every zone. Few are known; the others follow from the name."""
+    """Return the numeric ID of a type, the same in every zone. Few are known; others are derived from the name."""
     return _KNOWN_NUMBERS.get(name) or 10**15 + int.from_bytes(hashlib.sha256(name.encode()).digest()[:6])
 
 
@@ -310,7 +310,7 @@ _MEMORY_STEP: Final = 256
 
 @functools.lru_cache(maxsize=1024)
 def _custom(name: str) -> MachineType | None:
-    """Return the custom machine type of this name, if its series has custom types and this is one of them."""
+    """Return the custom machine type with this name; None if its series has no such custom type."""
     parts = _CUSTOM_NAME.fullmatch(name)
     if parts is None or int(parts["memory"]) % _MEMORY_STEP:
         return None
@@ -337,7 +337,7 @@ def _custom(name: str) -> MachineType | None:
 
 
 def _plain_type(series: str) -> str:
-    """Name a type that is wherever the custom types of the series are."""
+    """Name a predefined type with the same zones as the custom types of the series."""
     return f"{series}-standard-4"
 
 
@@ -362,7 +362,7 @@ def _numbers(text: str) -> set[int]:
 
 
 def _rows_of_zone(call: Call, catalogue: _Catalogue, zone: str, last: str) -> Iterator[tuple[str, Json]]:
-    """Yield the names of a zone's types after a name, each with what the API shows of it."""
+    """Yield a zone's types whose names come after a name: the name, and the fields that the API shows."""
     links = call.url(f"{call.project}/zones/{zone}/machineTypes")
     for machine in catalogue.listed(zone):
         if machine.name > last:
@@ -403,7 +403,7 @@ def list_machine_types(call: Call) -> Json:
 def aggregate_machine_types(call: Call) -> Json:
     """List the machine types of every zone.
 
-    The zones of us-central1 come first, as in a response that was recorded in 2017 and had its zones in no order.
+    The zones of us-central1 come first, as in a response of 2017, which had its zones in no order.
     """
     scopes = [f"zones/{zone}" for zone in ZONES]
     lost = unreachable(call, scopes)

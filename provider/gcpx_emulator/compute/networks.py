@@ -43,7 +43,7 @@ _AUTO_RANGES: Final = {
 Source: the table "IPv4 subnet ranges of auto mode VPC networks" of Google's documentation.
 """
 _OF_AUTO_MODE: Final = ipaddress.IPv4Network("10.128.0.0/9")
-"""The range with those ranges, and with those of regions to come."""
+"""The range that contains these ranges, and those of future regions."""
 _ROUTING: Final = {"routingMode": "REGIONAL", "bgpBestPathSelectionMode": "LEGACY"}
 _OF_NETWORKS: Final = {"networkFirewallPolicyEnforcementOrder": "AFTER_CLASSIC_FIREWALL"}
 _OF_SUBNETWORKS: Final = {
@@ -58,13 +58,13 @@ _OF_SUBNETWORKS: Final = {
 _OF_FIREWALLS: Final = {"direction": "INGRESS", "priority": 1000, "disabled": False, "logConfig": {"enable": False}}
 _IPV6_ONLY: Final = "IPV6_ONLY"
 _MAY_SHARE: Final = {("network", "MRDMA")}
-"""What network interfaces of a type may have in common with others of the instance.
+"""What network interfaces of a type may share with the instance's other interfaces.
 
 Source: the page "Create VMs with multiple network interfaces", which makes an exception for RDMA network profiles.
 """
 _SOURCES: Final = ("sourceRanges", "sourceServiceAccounts", "sourceTags")
 _PATCHED_IN_NETWORKS: Final = frozenset({"mtu", "networkFirewallPolicyEnforcementOrder", "routingConfig"})
-"""What a patch of a network can change.
+"""The fields that a patch of a network can change.
 
 Source: Terraform's provider; the description of the method has `routingConfig` only.
 """
@@ -72,21 +72,21 @@ _PATCHED_IN_SUBNETWORKS: Final = frozenset(
     {"allowSubnetCidrRoutesOverlap", "enableFlowLogs", "ipv6AccessType", "logConfig", "privateIpv6GoogleAccess",
      "purpose", "role", "secondaryIpRanges", "stackType"}
 )  # fmt: skip
-"""What a patch of a subnetwork can change.
+"""The fields that a patch of a subnetwork can change.
 
 Source: the descriptions of the fields, and Terraform's provider.
 """
 
 
 def network_path(call: Call, link: str) -> str:
-    """Return the path of the network that a link, also one with its numeric ID, or a name refers to."""
+    """Return the path of the network that a name or link refers to; the link may have its numeric ID."""
     path = call.resolve(link if "/" in link else f"global/networks/{link}")
     default = f"{path.rpartition('/')[0]}/{_DEFAULT}"
     return default if last_part(path) == fixed_id(default) else path
 
 
 def subnetwork_path(call: Call, link: str) -> str:
-    """Return the path of the subnetwork that a link refers to, or a name in the region of the call.
+    """Return the path of the subnetwork that a link, or a name in the call's region, refers to.
 
     Templates that are global have no region; the emulator then takes the first.
     """
@@ -227,7 +227,7 @@ def delete_network(call: Call) -> Json:
 
 @handles("compute.networks.patch")
 def patch_network(call: Call) -> Json:
-    """Change a network; what the request leaves out stays."""
+    """Change a network; omitted fields stay."""
     _, found = NETWORKS.find(call)
     (network,) = _with_subnetworks(call, [found])
     _check_patched("network", call.body, network, _PATCHED_IN_NETWORKS)
@@ -250,7 +250,7 @@ def switch_to_custom_mode(call: Call) -> Json:
 
 
 def _create_subnetwork(call: Call, path: str, head: Json) -> Json:
-    """Create a subnetwork; the operation fails if one of its ranges overlaps another one of the network.
+    """Create a subnetwork; the operation fails if one of its ranges overlaps another range of the network.
 
     One for IPv6 only needs no range of IPv4 addresses.
     """
@@ -280,14 +280,14 @@ def _range(field: str, text: str) -> ipaddress.IPv4Network:
 
 
 def _secondary_ranges(body: Json) -> Iterable[tuple[str, ipaddress.IPv4Network]]:
-    """List the secondary ranges of a subnetwork, each with the field that has it."""
+    """List the secondary ranges of a subnetwork, each with its field in the request."""
     for index, item in enumerate(body.get("secondaryIpRanges") or ()):
         field = f"resource.secondaryIpRanges[{index}].ipCidrRange"
         yield field, _range(field, item.get("ipCidrRange", ""))
 
 
 def _conflict(call: Call, network: str, own: str, wanted: ipaddress.IPv4Network) -> str | None:
-    """Say with which subnetwork of a network a range conflicts; `own` is the path of the one that gets it."""
+    """Name the subnetwork that a range conflicts with; `own` is the path of the subnetwork that gets the range."""
     for path, item in _subnetworks_of(call, network):
         if path != own and any(map(wanted.overlaps, _ranges_of(item))):
             where = f"'{item['name']}' in region '{last_part(item['region'])}'"
@@ -320,7 +320,7 @@ def _check_range(call: Call, field: str, network: str, own: str, wanted: ipaddre
 
 @handles("compute.subnetworks.patch")
 def patch_subnetwork(call: Call) -> Json:
-    """Change a subnetwork, whose fingerprint the request must have; what it leaves out stays."""
+    """Change a subnetwork; the request must have its fingerprint, and omitted fields stay."""
     path, subnetwork = SUBNETWORKS.find(call)
     body = {name: value for name, value in call.body.items() if name != "fingerprint"}
     if call.body.get("fingerprint") != subnetwork["fingerprint"]:
@@ -340,7 +340,7 @@ def _change_subnetwork(call: Call, kind: str, subnetwork: Json, fields: Json) ->
 
 @handles("compute.subnetworks.expandIpCidrRange")
 def expand_range(call: Call) -> Json:
-    """Give a subnetwork a larger range, which contains the one that it has."""
+    """Give a subnetwork a larger range, which must contain its current one."""
     path, subnetwork = SUBNETWORKS.find(call)
     cidr_range = call.body.get("ipCidrRange")
     if not cidr_range:
@@ -402,7 +402,7 @@ def _create_firewall(call: Call, path: str, head: Json) -> Json:
 
 
 def _firewall(call: Call, body: Json) -> Json:
-    """Write a firewall rule as it is kept."""
+    """Write the stored form of a firewall rule."""
     network, _ = linked_network(call, "resource.network", body.get("network") or f"global/networks/{_DEFAULT}")
     if bool(body.get("allowed")) == bool(body.get("denied")):
         raise required("resource.allowed")
@@ -417,21 +417,21 @@ FIREWALLS.register("delete", "get", "insert", "list")
 
 @handles("compute.firewalls.patch")
 def patch_firewall(call: Call) -> Json:
-    """Change a firewall rule; what the request leaves out stays, and a null removes a value (RFC 7396)."""
+    """Change a firewall rule; omitted fields stay, and null removes a field (RFC 7396)."""
     _, current = FIREWALLS.find(call)
     return _change_firewall(call, "patch", current, merge(current, given(call)))
 
 
 @handles("compute.firewalls.update")
 def update_firewall(call: Call) -> Json:
-    """Replace a firewall rule; what the request leaves out gets its default."""
+    """Replace a firewall rule; omitted fields get their defaults."""
     _, current = FIREWALLS.find(call)
     kept = {name: current[name] for name in ("kind", "id", "creationTimestamp")}
     return _change_firewall(call, "update", current, given(call) | kept)
 
 
 def _change_firewall(call: Call, kind: str, current: Json, body: Json) -> Json:
-    """Replace what a firewall rule has, but its name and its network."""
+    """Replace all of a firewall rule but its name and its network."""
     own = {name: current[name] for name in ("name", "network", "selfLink")}
     changed = _firewall(call, body | own)
     return FIREWALLS.change(call, kind, {name: changed.get(name) for name in current | changed})
@@ -440,7 +440,7 @@ def _change_firewall(call: Call, kind: str, current: Json, body: Json) -> Json:
 def all_connected(call: Call, field: str, interfaces: list[Json]) -> list[Json]:
     """Give the network interfaces of new instances their networks and subnetworks, which must exist.
 
-    `field` is where the request has the list.
+    `field` is the place of the list in the request.
     """
     found = [connected(call, f"{field}[{index}]", interface) for index, interface in enumerate(interfaces)]
     for index, interface in enumerate(found):
@@ -449,7 +449,7 @@ def all_connected(call: Call, field: str, interfaces: list[Json]) -> list[Json]:
 
 
 def check_distinct(field: str, interface: Json, others: list[Json], sent: Json) -> None:
-    """Refuse an interface in the same subnetwork or network as others of the instance; `sent` is what was sent."""
+    """Refuse an interface in the same subnetwork or network as others of the instance; `sent` is the client's value."""
     for name in ("subnetwork", "network"):
         link = path_of(interface.get(name, ""), "")
         is_shared = any(name in other and path_of(other[name], "") == link for other in others)
@@ -459,7 +459,7 @@ def check_distinct(field: str, interface: Json, others: list[Json], sent: Json) 
 
 
 def connected(call: Call, field: str, interface: Json) -> Json:
-    """Give a network interface its network and subnetwork, which must exist; `field` is where the request has it."""
+    """Give a network interface its network and subnetwork, which must exist; `field` is its place in the request."""
     if interface.get("networkAttachment"):
         return interface
     link, network = interface.get("subnetwork"), interface.get("network")

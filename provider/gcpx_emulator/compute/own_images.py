@@ -18,7 +18,7 @@ _KEYS: Final = ("imageEncryptionKey", "sourceDiskEncryptionKey", "sourceImageEnc
                 "sourceSnapshotEncryptionKey")  # fmt: skip
 _NOT_KEPT: Final = (*_KEYS, "params")
 _PATCHED: Final = frozenset({"description", "family"})
-"""What a patch can change, besides the deprecation, which is output only in the description of the API."""
+"""The fields that a patch can change; the API's description marks the deprecation as output-only."""
 
 
 @handles("compute.images.insert")
@@ -52,7 +52,7 @@ def insert_image(call: Call) -> Json:
 
 @handles("compute.images.patch")
 def patch_image(call: Call) -> Json:
-    """Change the family or the description of an image; what the request leaves out stays."""
+    """Change the family or the description of an image; omitted fields stay."""
     path, image = _image(call)
     for name in call.body:
         if name not in _PATCHED and call.body[name] != image.get(name):

@@ -19,7 +19,7 @@ from gcpx_emulator.core.permissions import Need, Resources, declare_needs, need
 from gcpx_emulator.core.rates import RateQuota, declare_rate_quotas
 
 _VERBS: Final = {"aggregatedList": "list", "insert": "create", "patch": "update", "wait": "get"}
-"""The verbs of permissions, where methods have another name."""
+"""The verbs of permissions that differ from the methods' names."""
 PUBLIC: Final = re.compile(r"projects/[a-z-]+-cloud/")
 """The beginning of the paths of Google's public images, which everyone may use."""
 _ON_PROJECT: Final = frozenset({"capacity", "create", "list"})
@@ -68,11 +68,11 @@ _KINDS: Final = {
 }
 """What the documentation calls a resource; other permissions are named there as those on the project."""
 _REGIONAL: Final = {"regionDisks": "disks", "regionInstanceTemplates": "instanceTemplates"}
-"""The collections whose permissions are those of another one."""
+"""The collections that use the permissions of another collection."""
 
 
 def resource_of(call: Call) -> str:
-    """Name the resource that a method of one resource is called on, as in `projects/p/zones/z/instances/i`."""
+    """Return the path of the resource that a method is called on, such as `projects/p/zones/z/instances/i`."""
     collection = call.method.id.split(".")[1]
     path = dict(call.path)
     project = f"projects/{path.pop('project')}"
@@ -138,7 +138,7 @@ def _reserved_addresses(call: Call) -> Iterator[str]:
 
 
 def _made_from(field: str) -> Resources:
-    """List what disks are made from."""
+    """List the sources of disks."""
     return _linked(lambda call: ((made or {}).get(field) for made in _each("disks", "initializeParams")(call)))
 
 
@@ -228,7 +228,7 @@ _FURTHER: Final = {
     "compute.snapshots.insert": (need(_named("sourceDisk"), "compute.disks.createSnapshot on the disk"),),
     "compute.subnetworks.insert": (need(_named("network"), _UPDATE_POLICY),),
 }
-"""What some of the methods in `_METHODS` need besides."""
+"""Additional permissions of some of the methods in `_METHODS`."""
 
 
 def _regular_needs(collection: str, method: str) -> tuple[Need, ...]:

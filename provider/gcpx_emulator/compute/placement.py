@@ -1,4 +1,4 @@
-"""Resource policies, and reservations: where instances may be placed, and what is kept for them."""
+"""Resource policies and reservations."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ def _path(call: Call) -> str:
 
 
 def check_policies(call: Call, field: str, properties: Json, count: int = 1) -> None:
-    """Refuse new instances whose policies do not exist in their region, or have no room for them.
+    """Refuse new instances if their policies do not exist in the region, or have no room for them.
 
-    `field` is where the request has the properties, in error messages.
+    `field` is the place of the properties in the request, for error messages.
     """
     for index, link in enumerate(properties.get("resourcePolicies") or ()):
         where, path = f"{field}.resourcePolicies[{index}]", policy_path(call, link)
@@ -147,7 +147,7 @@ def delete_reservation(call: Call) -> Json:
 def check_reservation(call: Call, field: str, properties: Json) -> None:
     """Refuse new instances that name a reservation which does not exist in any of the zones that they may be in.
 
-    `field` is the request's field with the properties, for error messages.
+    `field` is the place of the properties in the request, for error messages.
     """
     name = Hardware.of(properties).reservation
     zones = [call.path["zone"]] if "zone" in call.path else zones_of(call.path["region"])

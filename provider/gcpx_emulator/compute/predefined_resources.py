@@ -1,4 +1,4 @@
-"""What exists in every project and never changes: regions, zones, accelerator types and disk types."""
+"""Resources that every project has and that never change: regions, zones, accelerator types and disk types."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class _Collection:
         name: such as `regions`.
         parameter: the parameter of the path that names an item, such as `region`.
         names: the names of its items.
-        describe: writes the item of this name.
+        describe: writes the item with a name.
     """
 
     name: str
@@ -144,7 +144,7 @@ class _Collection:
 
     @property
     def _is_of_project(self) -> bool:
-        """Whether it belongs to the project itself, and not to one of its scopes."""
+        """Whether the collection belongs to the project itself, and not to one of its scopes."""
         return self.name in {"regions", "zones"}
 
     def _path(self, call: Call) -> str:

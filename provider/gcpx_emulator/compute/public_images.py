@@ -3,11 +3,11 @@
 Families, licenses, architectures, features and sizes of Debian, CentOS, RHEL, Windows and SQL Server are those of
 `daisy_workflows` in the repository GoogleCloudPlatform/compute-image-tools at GitHub, which publishes these images, in
 August 2026; those of AlmaLinux and Rocky Linux are from its history. The other families are those that `gcloud compute
-images list` showed in April 2026 (Ubuntu) and November 2024, as people have published it. Features and licenses of
-which no source is known are missing. The dates and numbers of builds are made up.
+images list` showed in published outputs of April 2026 (Ubuntu) and November 2024. Features and licenses without a
+known source are missing. The dates and numbers of builds are made up.
 https://docs.cloud.google.com/compute/docs/images/os-details describes the families.
 
-Missing are variants: BYOS, LVM, EUS, FIPS, hardened, Windows without Datacenter, and images for accelerators.
+These variants are missing: BYOS, LVM, EUS, FIPS, hardened, Windows without Datacenter, and images for accelerators.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ windows-sql-cloud
 """
 """Below each project: family | image | versions | GB | features | licenses.
 
-Each version stands for `%` once; `*` is the date of a build. A license without a project is of the project itself, and
+Each version replaces `%` in turn; `*` is the date of a build. A license without a project is of the project itself, and
 SQL is the licenses of an edition of SQL Server and of its Windows Server.
 """
 _FEATURES: Final = {
@@ -146,7 +146,7 @@ _OLD: Final = {
 }
 """The states of images that belong to no family, by project."""
 _REPLACEMENT: Final = f"debian-12-bookworm-v{_BUILT}"
-"""The image that those name as their replacement."""
+"""The image that deprecated images name as their replacement."""
 
 
 @attrs.frozen
@@ -154,8 +154,8 @@ class PublicImage:
     """A public image.
 
     Attributes:
-        family: empty if it belongs to none.
-        size: of its disk, in GB.
+        family: empty if the image belongs to none.
+        size: the size of its disk, in GB.
         licenses: each with its project, such as `rhel-cloud/rhel-9-server`.
         built: the date in its name; empty if there is none.
         state: such as `DEPRECATED`; empty if it may be used.
@@ -174,7 +174,7 @@ class PublicImage:
 
     @property
     def architecture(self) -> str:
-        """The architecture, which its name shows."""
+        """The architecture, read from the name."""
         return "ARM64" if "arm64" in self.name or "aarch64" in self.name else "X86_64"
 
 

@@ -16,7 +16,7 @@ from gcpx_emulator.core.operations import put
 _KEYS: Final = ("snapshotEncryptionKey", "sourceDiskEncryptionKey", "sourceInstantSnapshotEncryptionKey")
 _NOT_KEPT: Final = (*_KEYS, "guestFlush", "params")
 _BYTES_PER_GB: Final = 2**28
-"""The bytes that a snapshot takes for each GB of its disk, of which a quarter is in use."""
+"""The bytes that a snapshot takes for each GB of its disk; a quarter of the disk is in use."""
 
 
 def _create(call: Call, path: str, head: Json) -> Json:
@@ -56,7 +56,7 @@ _SNAPSHOTS.register("delete", "get", "insert", "list")
 
 @handles("compute.disks.createSnapshot", "compute.regionDisks.createSnapshot")
 def create_snapshot(call: Call) -> Json:
-    """Create a snapshot of a disk; the operation is one of the disk."""
+    """Create a snapshot of a disk; the operation's target is the disk."""
     disk = f"{call.parent}/disks/{call.path['disk']}"
     name = check_name(call.body)
     path = f"{call.project}/global/snapshots/{name}"

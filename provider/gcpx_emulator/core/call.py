@@ -19,7 +19,7 @@ class Publisher(Protocol):
     """Publishes to topics, which are named `projects/PROJECT/topics/TOPIC`."""
 
     def may_publish(self, topic: str, account: str) -> bool:
-        """Return whether a topic exists, and a service account, given by its e-mail address, may publish to it."""
+        """Return whether a topic exists and the service account with this e-mail address may publish to it."""
         ...
 
     def publish(self, topic: str, messages: Iterable[Json]) -> list[str]:
@@ -27,11 +27,11 @@ class Publisher(Protocol):
         ...
 
     def forward_dead_letters(self) -> None:
-        """Publish messages that were delivered as often as their subscription allows to its dead letter topic."""
+        """Publish messages with the maximum number of deliveries to their subscription's dead letter topic."""
         ...
 
     def push_due(self) -> None:
-        """Start to push what is due; called after messages or subscriptions have changed."""
+        """Start to push due messages; called after messages or subscriptions have changed."""
         ...
 
 
@@ -63,7 +63,7 @@ class Call:
         headers: the headers of the request, by their names in lower case.
         origin: the emulator's address as the client wrote it, such as `http://127.0.0.1:8095`.
         caller: the e-mail address in the access token, if the emulator signed the token.
-        failure: the result that an injected fault gives the operation, if any.
+        failure: the operation's failure by an injected fault, if any.
     """
 
     cloud: Cloud
@@ -80,7 +80,7 @@ class Call:
 
 
 Handler = Callable[[Call], Any]
-"""Gives the JSON of the response, None for an empty one, a Response, or a coroutine that gives one of these."""
+"""Returns the JSON of the response, None for an empty one, a Response, or a coroutine that returns one of these."""
 HANDLERS: Final[dict[str, Handler]] = {}
 """Every handler, by method ID."""
 _H = TypeVar("_H", bound=Handler)

@@ -1,4 +1,4 @@
-"""The time: reading it, waiting for it and formatting it. Tests use their own clocks."""
+"""Reads, awaits and formats times. Tests use their own clocks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Clock:
         return time.time() + self._ahead
 
     def advance(self, seconds: float) -> None:
-        """Let the clock show a later time, and wake what waits for it."""
+        """Move the clock forward, and wake the tasks that wait for a time."""
         self._ahead += seconds
         self._advanced.set()
         self._advanced = asyncio.Event()
@@ -32,7 +32,7 @@ class Clock:
         self._ahead = 0.0
 
     async def until(self, moment: float) -> None:
-        """Wait for a time in seconds since 1970; it may return earlier, so callers check the time again."""
+        """Wait for a time in seconds since 1970; it may return earlier, so callers must check the time again."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._advanced.wait(), max(0.0, moment - self.now()))
 
@@ -51,7 +51,7 @@ _PACIFIC_IN_SUMMER: Final = timezone(timedelta(hours=-7))
 def pacific_timestamp(moment: float | None = None) -> str:
     """Write a time, by default the machine's, as Compute does: with the offset of the west coast of the USA."""
     when = datetime.fromtimestamp(moment if moment is not None else time.time(), UTC)
-    # The rules are written out because not every machine has the database of time zones.
+    # The rules are written out because not every machine has a time zone database.
     begins = _sunday(when.year, 3, 2) + timedelta(hours=10)
     ends = _sunday(when.year, 11, 1) + timedelta(hours=9)
     zone = _PACIFIC_IN_SUMMER if begins <= when < ends else _PACIFIC

@@ -1,4 +1,4 @@
-"""What tests set and trigger at `/_emulator/NAME`: settings of the simulated cloud, and events."""
+"""Settings and events of the simulated cloud that tests control at `/_emulator/NAME`."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _FEW: Final = 12
 
 @attrs.frozen
 class Field:
-    """What one key of a body takes.
+    """The values that one key of a body takes.
 
     Attributes:
-        expected: what the value must be, in words.
-        accepts: tells whether a value is that.
+        expected: the form of the value, in words.
+        accepts: returns whether a value has that form.
     """
 
     expected: str
@@ -33,10 +33,10 @@ class Field:
 
 @attrs.frozen
 class ControlBody:
-    """What a body may hold.
+    """The form of a request's body.
 
     Attributes:
-        name: where the request goes, after `/_emulator/`.
+        name: the path of the request, after `/_emulator/`.
     """
 
     name: str
@@ -60,9 +60,9 @@ class ControlBody:
 
 
 def did_you_mean(given: str, names: Collection[str], form: str = "") -> str:
-    """End a message about an unknown name with those that are spelled most like it, or else with what is allowed.
+    """End a message about an unknown name with similar names, or else with the allowed ones.
 
-    `form` says how names are formed; without it, they are all listed.
+    `form` describes the allowed names; without it, all are listed.
     """
     near = difflib.get_close_matches(given, names, n=3, cutoff=0.5)
     return f"; did you mean {' or '.join(near)}?" if near else f"; {form or ', '.join(sorted(names)) + ' are'}."
@@ -109,12 +109,12 @@ SWITCH: Final = Field("true or false", lambda value: isinstance(value, bool))
 
 
 def some(names: Collection[str]) -> str:
-    """Write names for a message: all of a few, or the first two of many."""
+    """List names for a message: all if there are few, or else the first two."""
     return ", ".join(names) if len(names) <= _FEW else f"such as {' and '.join([*names][:2])}"
 
 
 def numbers_by(what: str, names: Collection[str]) -> Field:
-    """Accept an object of whole numbers by name; `what` says what is named, such as `region`."""
+    """Accept an object of whole numbers by name; `what` is the kind of names, such as `region`."""
     return Field(
         f"whole numbers by {what} ({some(names)})",
         lambda value: is_object(value) and set(value) <= set(names) and all(map(is_whole, value.values())),
@@ -122,7 +122,7 @@ def numbers_by(what: str, names: Collection[str]) -> Field:
 
 
 def list_of(what: str, names: Collection[str]) -> Field:
-    """Accept a list of names; `what` says what is named, such as `regions`."""
+    """Accept a list of names; `what` is their kind, such as `regions`."""
     return Field(
         f"a list of {what} ({some(names)})",
         lambda value: isinstance(value, list) and all(is_text(name) and name in names for name in value),
@@ -139,8 +139,8 @@ class Setting:
 
     Attributes:
         name: as in its path, `/_emulator/NAME`.
-        path: where the store has its value.
-        check: refuses a wrong value with an ApiError; gives the value to keep.
+        path: the path of its value in the store.
+        check: returns the value to keep; refuses a wrong value with an ApiError.
         default: its value until it is set.
     """
 
@@ -150,11 +150,11 @@ class Setting:
     default: Json = attrs.Factory(dict)
 
     def read(self, store: Store) -> Json:
-        """Return the value that is in effect."""
+        """Return the current value."""
         return store.get(self.path) or self.default
 
     def write(self, store: Store, value: Any) -> Json:
-        """Check a value and put it in effect; return the value that is kept."""
+        """Check and store a value; return the stored value."""
         kept = self.check(value)
         store.put(self.path, kept)
         return kept
@@ -168,14 +168,14 @@ def setting(name: str, check: Callable[[Any], Json], default: Json | None = None
 
 
 Run = Callable[[Cloud, Json], Json]
-"""Triggers the event; takes the checked body of the request, and returns the response."""
+"""Triggers the event; gets the checked body of the request, and returns the response."""
 ACTIONS: Final[list[Action]] = []
 """Every action, in the order of registration."""
 
 
 @attrs.frozen
 class Action:
-    """What a POST to `/_emulator/NAME` does; the body's name is NAME."""
+    """The action of a POST to `/_emulator/NAME`; NAME is the body's name."""
 
     body: ControlBody
     run: Run

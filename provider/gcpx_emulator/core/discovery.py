@@ -1,4 +1,4 @@
-"""Google's published API descriptions (discovery documents): the methods, and which of them a request means."""
+"""Google's published API descriptions (discovery documents), and the routing of requests to their methods."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from gcpx_emulator.core.errors import ApiError, ErrorForm
 from gcpx_emulator.core.json_data import Json
 
 MERGE_PATCH: Final = "mergePatch"
-"""Marks a property, or the request of a method, that is a JSON Merge Patch, in which a null removes a value."""
+"""Marks a property or a method's request that is a JSON Merge Patch, in which null removes a field."""
 SKIPS_NULLS: Final = "skipsNulls"
 """Marks a list whose nulls are left out; in any other list, a null is refused."""
 _CLIENT_PARAMETERS: Final = {"$alt": "alt", "$fields": "fields", "$prettyPrint": "prettyPrint"}
-"""Query parameters that Google's clients send and no document has, by the one of the same meaning that it has."""
+"""Undocumented query parameters that Google's clients send, with the documented parameter of the same meaning."""
 _UPLOAD_ID: Final[Json] = {"upload_id": {"location": "query", "type": "string"}}
 
 
 @attrs.frozen
 class Api:
-    """One version of an API that is emulated.
+    """One version of an emulated API.
 
     Attributes:
         document: the name of its document, such as `compute.v1`.
         prefixes: the beginnings of its paths, such as `compute/v1`.
-        amend: adds to the document what it lacks, before it is used.
+        amend: adds what the document lacks, before its first use.
         errors: the form of its errors.
     """
 
@@ -67,7 +67,7 @@ class Method:
         request: the name of the schema of the request's body, if it has one.
         response: the name of the schema of the response's body, if it has one.
         is_patch: whether the body is a JSON Merge Patch.
-        has_media: whether `alt=media` reads the content of what the method names.
+        has_media: whether `alt=media` reads the resource's content.
     """
 
     id: str
@@ -91,7 +91,7 @@ class Node:
     methods: dict[str, Method] = attrs.Factory(dict)
 
     def child(self, segment: str) -> Node:
-        """Return the child for a path segment such as `zones` or `{zone}`, which is added if necessary."""
+        """Return the child for a path segment such as `zones` or `{zone}`; add it if necessary."""
         if "{" not in segment:
             return self.literals.setdefault(segment, Node())
         value = r"(?P<\1>[^/:]+)" if ":" in segment else r"(?P<\1>[^/]+)"
@@ -196,7 +196,7 @@ _PAGES: Final = Node()
 
 
 def serve_page(path: str, method_id: str, parameters: Json) -> None:
-    """Register a page that no discovery document describes, such as `{bucket}/{object}`; it can only be read."""
+    """Register a read-only page that no discovery document describes, such as `{bucket}/{object}`."""
     node = _PAGES
     for segment in path.split("/"):
         node = node.child(segment)
@@ -204,7 +204,7 @@ def serve_page(path: str, method_id: str, parameters: Json) -> None:
 
 
 def route(http_method: str, path: str) -> tuple[Method, dict[str, str]]:
-    """Find the method of a request, and the parameters in its path; the path is given with its escapes.
+    """Find the method of a request, and the parameters in its path, which is still percent-encoded.
 
     Raises:
         ApiError: 404 when no API has the path, 405 when none of its methods is `http_method`.
@@ -231,7 +231,7 @@ def _documented(path: str) -> tuple[Methods, dict[str, str]]:
             if path.startswith(f"{prefix}/"):
                 node, parameters = _find(document(api.document).root, path.removeprefix(f"{prefix}/").split("/"), {})
                 if node is not None:
-                    # The clients of a resumable upload send its content by PUT.
+                    # Clients send the content of a resumable upload by PUT.
                     session = {"PUT": node.methods["POST"]} if "upload" in prefix and "POST" in node.methods else {}
                     return node.methods | session, parameters
     return {}, {}

@@ -43,13 +43,13 @@ _USAGE_LIMITS: Final = frozenset({"accessNotConfigured", "quotaExceeded", "rateL
 
 
 class ErrorForm(enum.Enum):
-    """What the errors of an API have besides the code and the message."""
+    """The parts of an API's errors besides the code and the message."""
 
     BOTH = "both"
     REASONS = "reasons"
-    """`errors` with a reason; the name of the status only if Google's front end refuses the request."""
+    """`errors` with a reason; `status` only if Google's front end refuses the request."""
     STATUS = "status"
-    """The name of the status, and no `errors`."""
+    """`status`, and no `errors`."""
 
 
 class ApiError(Exception):
@@ -118,10 +118,10 @@ _INTERNAL_ERROR: Final = "The emulator failed with an internal error; see its lo
 
 
 def error_response(error: Exception, request: str, form: ErrorForm = ErrorForm.BOTH) -> Response:
-    """Turn an exception into a response; any but an ApiError is a bug, and is logged with where it was raised.
+    """Turn an exception into a response; any but an ApiError is a bug, and is logged with its place.
 
-    Its text is not logged, because it may quote a key or a token of the request. `request` says in the log what was
-    asked for: the method's ID, or the HTTP method and path.
+    Its text is not logged, because it may quote a key or a token of the request. `request` names the request in the
+    log: the method's ID, or the HTTP method and path.
     """
     if not isinstance(error, ApiError):
         places = "".join(traceback.format_tb(error.__traceback__))
@@ -129,7 +129,7 @@ def error_response(error: Exception, request: str, form: ErrorForm = ErrorForm.B
         error = ApiError(500, _INTERNAL_ERROR)
     if error.status == HTTPStatus.NOT_MODIFIED:
         return Response(status_code=error.status)
-    # What is left of a request that takes too long is not waited for.
+    # Do not wait for the rest of a request that takes too long.
     headers = {"Connection": "close"} if error.status == HTTPStatus.REQUEST_TIMEOUT else None
     return JSONResponse(error.body(form), error.status, headers)
 

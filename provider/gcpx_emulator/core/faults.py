@@ -82,12 +82,12 @@ BODY: Final = ControlBody(
 
 @attrs.frozen(kw_only=True)
 class Fault:
-    """What goes wrong with the next calls of a method.
+    """A failure of the next calls of a method.
 
     Attributes:
         method: its ID, or `*` for any.
-        name: by which it can be removed.
-        times: with how many calls.
+        name: a name by which it can be removed.
+        times: the number of calls.
         status: answer with this HTTP status, and do not do the work.
         reason: Google's reason in that response, such as `quotaExceeded`; the code of an operation's error, such as
             `QUOTA_EXCEEDED`, becomes the reason of the same name.
@@ -139,12 +139,12 @@ def check_method(name: str, method: str) -> None:
 
 @attrs.define
 class Faults:
-    """The faults that have not been used up; earlier ones apply first."""
+    """The remaining faults; earlier ones apply first."""
 
     queue: list[Fault] = attrs.Factory(list)
 
     def remove(self, name: str | None) -> None:
-        """Remove the faults of one name; without a name, all."""
+        """Remove the faults with a name; without a name, all."""
         self.queue[:] = [fault for fault in self.queue if name is not None and fault.name != name]
 
     def take(self, method: str) -> Fault | None:
@@ -169,7 +169,7 @@ class DroppedConnection(Response):
 
 
 async def response_before_work(fault: Fault, form: ErrorForm) -> Response | None:
-    """Wait for a fault's delay; return the response that it sends without doing the work, if it does.
+    """Wait for a fault's delay; return its response, or None if the call's work is to be done.
 
     `form` is the form of the API's errors.
     """

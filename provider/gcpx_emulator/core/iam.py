@@ -1,4 +1,4 @@
-"""IAM policies of resources: kept with their conditions, and changed under their etags."""
+"""IAM policies of resources, with conditions and etags."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ROLE: Final = re.compile(r"roles/\S+|(?:projects|organizations)/[^/\s]+/roles/\
 def new_policy(given: Json) -> Json:
     """Check the policy of a request; return its bindings and its version, without an etag.
 
-    Source: the field `version` in the description of the API; the version of an answer was recorded in 2024.
+    Source: the field `version` in the description of the API; the version in a response was recorded in 2024.
     """
     version = _checked_version(given.get("version"))
     bindings = [binding for binding in given.get("bindings") or () if binding.get("members")]
@@ -53,7 +53,7 @@ def _has_conditions(bindings: list[Json]) -> bool:
 
 
 def shown_policy(policy: Json, requested_version: str | None) -> Json:
-    """Show a policy; refuse a version that cannot have the conditions that it has.
+    """Show a policy; refuse a requested version that does not support the policy's conditions.
 
     Source: the parameters `optionsRequestedPolicyVersion` and `options.requestedPolicyVersion` of the APIs.
     """
@@ -64,9 +64,9 @@ def shown_policy(policy: Json, requested_version: str | None) -> Json:
 
 
 def has_role(policy: Json, roles: Collection[str], account: str) -> bool:
-    """Return whether a policy gives a service account one of these roles, or a custom role, which may be like them.
+    """Return whether a policy gives a service account one of these roles, or any custom role, which may be equivalent.
 
-    Conditions are taken to be met.
+    Conditions count as met.
     """
     members = {f"serviceAccount:{account}", "allAuthenticatedUsers", "allUsers"}
     return any(

@@ -9,7 +9,7 @@ from typing import Any, Final
 from gcpx_emulator.core.errors import ApiError
 
 _MOST_VALUES: Final = 2_000_000
-"""The most values that are read, counted with the separators in texts: each takes far more memory than its bytes."""
+"""The maximum number of values, estimated by separators: a value takes far more memory than its bytes."""
 
 
 def merge(target: Any, patch: Any) -> Any:
@@ -26,9 +26,9 @@ def merge(target: Any, patch: Any) -> Any:
 
 
 def field_names(mask: str) -> list[str]:
-    """Name the fields in an update mask, such as `labels,ack_deadline_seconds`, as JSON has them.
+    """Return the JSON names of the fields in an update mask, such as `labels,ack_deadline_seconds`.
 
-    A path such as `pushConfig.attributes` names its first part.
+    A path such as `pushConfig.attributes` counts as its first part.
     """
     fields = [field.strip().partition(".")[0] for field in mask.split(",") if field.strip()]
     return [re.sub(r"_(\w)", lambda match: match[1].upper(), field) for field in fields]

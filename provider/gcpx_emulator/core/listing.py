@@ -1,4 +1,4 @@
-"""Lists as Google's APIs give them: filters, orders, pages, and partial responses."""
+"""Filters, orders, pages and field masks of Google's list methods."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any, Final
 import attrs
 import re2
 
-from gcpx_emulator.core.errors import ApiError
+from gcpx_emulator.core.errors import ApiError, invalid
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.store import Store
 from gcpx_filter import All, Comparison, Expression, FilterError, Match, Not, check_order, parse
@@ -33,7 +33,7 @@ Comparable = Decimal | datetime | str
 
 
 def pair(value: Any, wanted: str) -> tuple[Comparable, Comparable]:
-    """Convert a stored value and a filter's value into what is compared."""
+    """Convert a stored value and a filter's value into comparable values."""
     for left, right in ((_stored_number(value), _number(wanted)), (_time(value), _time(wanted) or _date(wanted))):
         if left is not None and right is not None:
             return left, right
@@ -65,7 +65,7 @@ def _time(value: Any) -> datetime | None:
 
 
 def _date(value: str) -> datetime | None:
-    """Read a date, which stands for its first moment in UTC."""
+    """Read a date as its first moment in UTC."""
     return _parsed(f"{value}T00:00:00Z") if _DATE.fullmatch(value) else None
 
 
@@ -92,9 +92,7 @@ def predicate(filter_: str) -> Predicate | None:
         expression = parse(filter_)
         return None if expression is None else _compiled(expression)
     except FilterError as error:
-        raise ApiError(
-            400, f"Invalid value for field 'filter': '{filter_}'. Invalid list filter expression, {error}."
-        ) from None
+        raise invalid("filter", filter_, f"Invalid list filter expression, {error}.") from None
 
 
 def ordering(order: str) -> str:
@@ -102,7 +100,7 @@ def ordering(order: str) -> str:
     try:
         check_order(order)
     except FilterError as error:
-        raise ApiError(400, f"Invalid value for field 'orderBy': '{order}'. {error}.") from None
+        raise invalid("orderBy", order, f"{error}.") from None
     return order.strip()
 
 
@@ -192,7 +190,7 @@ def _below(mask: Mask, key: str) -> Mask:
 
 
 def _union(left: Mask, right: Mask) -> Mask:
-    """Return the mask that keeps what either of two masks keeps."""
+    """Return the union of two masks."""
     if not left or not right:
         return {}
     both = {key: _union(left[key], right[key]) for key in left.keys() & right.keys()}
@@ -211,7 +209,7 @@ def parse_mask(fields: str) -> Mask:
 
 
 def check_mask(mask: Mask, spec: Json, schemas: Json) -> None:
-    """Refuse a mask with the name of a field that a response cannot have; `spec` describes the response."""
+    """Refuse a mask with a field that the response cannot have; `spec` describes the response."""
     spec = schemas[spec["$ref"]] if "$ref" in spec else spec
     if spec.get("type") == "array":
         check_mask(mask, spec["items"], schemas)
@@ -276,7 +274,7 @@ class _Reader:
         return {name: inner}
 
     def _take(self, token: str) -> bool:
-        """Skip the next token if it is this one; return whether it is."""
+        """Skip the next token if it equals this one; return whether it did."""
         is_next = bool(self.left) and self.left[-1] == token
         if is_next:
             self.left.pop()
@@ -287,11 +285,11 @@ _DEFAULT_SIZE: Final = 500
 _NEWEST_FIRST: Final = "creationTimestamp desc"
 Query = Mapping[str, str]
 _Rows = Iterable[tuple[str, Json]]
-"""Items with their keys, in order of the keys."""
+"""Items with their keys, sorted by key."""
 RowsAfter = Callable[[str], _Rows]
-"""Returns the rows whose keys come after a given one; they are read as they are needed."""
+"""Returns the rows after a given key; they are read on demand."""
 _Position = tuple[str, ...]
-"""Where a row stands in the order: its key, or its time and its key. A page token names the last position shown."""
+"""The sort key of a row: its key, or its time and its key. A page token has the last position shown."""
 
 
 def page_of(items: list[Json], query: Query) -> tuple[list[Json], str | None]:
@@ -343,13 +341,13 @@ def _newest_first(rows_after: RowsAfter, query: Query) -> Iterator[tuple[_Positi
 
 
 def _creation_time(item: Json) -> str:
-    """Return when an item was created, in a form that sorts by time whatever offset the time was written with."""
+    """Return an item's creation time in a form that sorts by time, whatever its UTC offset."""
     created = _time(item.get("creationTimestamp", item.get("insertTime")))
     return created.isoformat(timespec="microseconds") if created else ""
 
 
 def _with_keys(rows: list[tuple[_Position, Json]]) -> list[tuple[str, Json]]:
-    """Replace positions by keys, which are their last parts."""
+    """Replace positions by keys, their last parts."""
     return [(position[-1], item) for position, item in rows]
 
 
@@ -358,9 +356,9 @@ def _token(position: _Position, query: Query) -> str:
 
 
 def _last_position(query: Query, parts: int) -> _Position:
-    """Read the page token: where the page before ended, or nothing on the first page.
+    """Read the page token: the last position of the previous page; empty for the first page.
 
-    A token is only valid with the filter and the order that it was made for.
+    A token is valid only with the filter and the order of its list.
     """
     token = query.get("pageToken", "")
     if not token:
@@ -370,7 +368,7 @@ def _last_position(query: Query, parts: int) -> _Position:
     except (binascii.Error, ValueError, TypeError, RecursionError):
         raise ApiError(400, f"Invalid value for field 'pageToken': '{token}'.") from None
     if list_id != _list_id(query) or [type(part) for part in position] != [str] * parts:
-        raise ApiError(400, f"Invalid value for field 'pageToken': '{token}'. It was made for another request.")
+        raise invalid("pageToken", token, "It was made for another request.")
     return tuple(position)
 
 

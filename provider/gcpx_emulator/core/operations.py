@@ -15,7 +15,7 @@ from gcpx_emulator.core.store import Store
 
 Effect = Json
 _KINDS: Final = frozenset({"put", "change", "delete", "relink"})
-"""The keys of effects that have the path of the resource that is changed."""
+"""The keys of effects that hold the path of the changed resource."""
 
 
 def put(path: str, body: Json) -> Effect:
@@ -76,7 +76,7 @@ _CHUNK: Final = 500
 
 @attrs.frozen
 class Progress:
-    """When an operation begins and ends, and what time it is: in seconds since 1970."""
+    """The start and end of an operation, and the current time, in seconds since 1970."""
 
     begins: float
     ends: float
@@ -89,7 +89,7 @@ class Progress:
 
 
 Show = Callable[[Json, Progress], Json]
-"""Writes an operation as its API shows it; gets the operation's body, which it does not change."""
+"""Returns an operation as its API shows it, from the operation's body, which it does not change."""
 
 
 @attrs.frozen(kw_only=True)
@@ -97,12 +97,12 @@ class Operation:
     """An operation that is about to start.
 
     Attributes:
-        scope: where in the project it is, such as `zones/us-east1-b`.
+        scope: its scope in the project, such as `zones/us-east1-b`.
         request_id: the ID that the client gave its request, if any.
-        body: what the API keeps of it.
-        begins: in seconds since 1970.
-        effects: what it does when it ends.
-        ends: in seconds since 1970; None to end after the latency that all operations have.
+        body: its stored fields.
+        begins: its start, in seconds since 1970.
+        effects: its changes of the store, made when it ends.
+        ends: its end, in seconds since 1970; None for an end after `Operations.latency`.
     """
 
     name: str
@@ -125,7 +125,7 @@ class Operations:
         compares_bodies: whether a request ID must not be used again with another body. Google does not document whether
             it accepts that.
         done_at_once: whether operations that take no time are done in the first response, as many of Google's are.
-        has_quick: whether those that Google mostly ends at once, whatever others take, are done in the first response.
+        has_quick: whether operations that Google mostly ends at once are done in the first response, despite `latency`.
     """
 
     store: Store
@@ -140,9 +140,9 @@ class Operations:
     """The bodies of requests, by request ID."""
 
     def start(self, operation: Operation, group: Sequence[Operation] = ()) -> Json:
-        """Start an operation, and others that run as long as it does; return it as it is shown at the start.
+        """Start an operation and its group, which runs equally long; return it as shown at the start.
 
-        Those of the group have no request ID and no effects of their own.
+        Operations of the group have no request ID and no effects of their own.
         """
         rows = [
             (
@@ -160,16 +160,16 @@ class Operations:
         begins, shortest = operation.begins, 0.0 if self.done_at_once else 1e-3
         ends = begins + max(self.latency, shortest) if operation.ends is None else operation.ends
         if ends <= begins:
-            self.settle()  # what is shown as done has taken effect
+            self.settle()  # an operation that is shown as done has taken effect
         return self.show(operation.body, Progress(begins, ends, begins))
 
     def of_request(self, project: str, request_id: str) -> Json | None:
-        """Find the operation that a request with this ID has started."""
+        """Find the operation that the request with this ID started."""
         rows = self.store.run("select * from operations where project = ? and request = ?", (project, request_id))
         return self._shown(rows[0]) if rows else None
 
     def forget_requests(self) -> None:
-        """Forget all request IDs, as Google does after some time: a repeated request is then carried out again."""
+        """Forget all request IDs, as Google does after some time: repeated requests are then carried out again."""
         self.store.run("update operations set request = null")
 
     def is_same_request(self, request_id: str, body: Any) -> bool:
@@ -206,7 +206,7 @@ class Operations:
         return self._shown(self._row(project, scope, name))
 
     def list(self, project: str, scope: str, after: str = "") -> Iterator[Json]:
-        """Yield the operations of a scope in the order of their names, after a given one, as they are needed."""
+        """Yield the operations of a scope after a name, sorted by name; they are read on demand."""
         rows = self._rows_after(project, scope, after)
         while rows:
             yield from map(self._shown, rows)

@@ -18,7 +18,7 @@ from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.store import Store
 
 PERMISSIONS: Final[set[str]] = set()
-"""Every permission that calls may need, and that policies can name."""
+"""Every permission that calls may need and policies may name."""
 Resources = Callable[[Call], Iterable[str]]
 """A function that lists the resources on which a call needs a permission."""
 
@@ -56,7 +56,7 @@ def _permission(words: str) -> Permission:
 
 
 def declare_needs(needs: Mapping[str, tuple[Need, ...]]) -> None:
-    """Register what the methods of a service need, and the permissions that policies can name."""
+    """Register the needs of a service's methods, and the permissions that policies may name."""
     NEEDS.update(needs)
     PERMISSIONS.update(item.name for found in needs.values() for one in found for item in one.permissions)
 
@@ -102,12 +102,12 @@ def check_permissions(call: Call) -> None:
 
 
 def held_permissions(call: Call, resource: str, wanted: Iterable[str]) -> list[str]:
-    """Name those of some permissions on a resource that the caller has."""
+    """Return those of the given permissions that the caller has on a resource."""
     return [name for name in wanted if is_granted(call.store, name, resource, call.caller) is not False]
 
 
 def is_granted(store: Store, permission: str, resource: str, account: str) -> bool | None:
-    """Return whether an account has a permission on a resource; None if no binding names it: all have it."""
+    """Return whether an account has a permission on a resource; None if no binding names the account."""
     bindings = [item for item in POLICY.read(store)["bindings"] if item["permission"] == permission]
     return any(_grants(item, resource, account) for item in bindings) if bindings else None
 

@@ -1,6 +1,6 @@
-"""Rate quotas: how many requests of each group are accepted, as set at `/_emulator/rates`.
+"""Rate quotas of groups of methods, as set at `/_emulator/rates`.
 
-Each group has a bucket of tokens that refills with time; a request takes one, and is refused if there is none.
+Each group has a token bucket that refills with time; a request takes a token, and is refused if there is none.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _QUOTAS: Final[dict[str, tuple[tuple[RateQuota, ...], QuotaOf]]] = {}
 
 
 def declare_rate_quotas(api: str, quotas: tuple[RateQuota, ...], quota_of: QuotaOf) -> None:
-    """Register the rate quotas of an API, such as `compute`, and the function that finds the one of a method."""
+    """Register the rate quotas of an API, such as `compute`, and the function that chooses a method's quota."""
     _QUOTAS[api] = quotas, quota_of
 
 
@@ -75,7 +75,7 @@ class _Bucket:
     refused: int = 0
 
     def take(self, now: float, rate: float | None, burst: float) -> bool:
-        """Take a token, if there is one; without a rate there always is one."""
+        """Take a token, if there is one; without a rate, there always is."""
         if rate is not None:
             self.tokens = min(burst, self.tokens + max(0.0, now - self.at) * rate)
             self.at = now
@@ -87,10 +87,10 @@ class _Bucket:
 
 @attrs.define
 class Rates:
-    """The rate quotas of an emulator, and the requests that they accepted and refused since they were set.
+    """The rate quotas of an emulator, with the numbers of accepted and refused requests since they were set.
 
     Attributes:
-        operations: share their clock with the rates.
+        operations: the operations; rates use their clock.
     """
 
     operations: Operations

@@ -1,4 +1,4 @@
-"""The latest requests, and how many there were of each method, for tests, the page and measurements."""
+"""The latest requests, and the number of requests of each method, for tests, the status page and measurements."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST: Final = 10_000
 _MASK: Final = "[secret]"
 _SECRET_PARAMETERS: Final = frozenset({"access_token", "id_token", "key", "oauth_token"})
 _SECRET_FIELDS: Final = frozenset({"rawKey", "rsaEncryptedKey", "private_key"})
-"""Fields of bodies, at any depth, whose values are keys."""
+"""Fields with secret keys, at any depth of a body."""
 _PRIVATE: Final = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY")
 _KEPT_HEADERS: Final = ("user-agent", "x-goog-request-reason", "x-goog-user-project")
 
@@ -35,15 +35,15 @@ class RequestLog:
     """The requests since the log was last cleared.
 
     Attributes:
-        kept: the latest ones, oldest first, without tokens and keys.
-        traffic: what all of them add up to, by method ID; requests without a method count under "".
+        kept: the latest requests, oldest first, without tokens and keys.
+        traffic: the totals by method ID; requests without a method count under "".
     """
 
     kept: deque[Json] = attrs.Factory(lambda: deque(maxlen=_MOST))
     traffic: defaultdict[str, Traffic] = attrs.Factory(lambda: defaultdict(Traffic))
 
     def add(self, http_method: str, path: str, query: Mapping[str, str], headers: Mapping[str, str]) -> Json:
-        """Add a request; return its entry, where the caller fills in `method`, `sent` and what `shown_body` gives."""
+        """Add a request; return its entry, to which the caller adds `method`, `sent` and the result of `shown_body`."""
         shown = {name: _MASK if name in _SECRET_PARAMETERS else value for name, value in query.items()}
         entry: Json = {"time": time.time(), "httpMethod": http_method, "path": path, "query": shown}
         entry |= {"method": "", "body": None, "status": None, "authorized": "authorization" in headers, "sent": 0}
@@ -52,7 +52,7 @@ class RequestLog:
         return entry
 
     def answered(self, entry: Json, status: int, received: int) -> None:
-        """Complete the entry of a request with its response, whose body has so many bytes."""
+        """Complete a request's entry with its response; `received` is the size of its body in bytes."""
         entry |= {"status": status, "received": received}
         total = self.traffic[entry["method"]]
         total.calls += 1
@@ -66,7 +66,7 @@ class RequestLog:
 
 
 def shown_body(body: Any) -> Any:
-    """Return the JSON of a body without keys: those of customers, and private ones."""
+    """Return the JSON of a body without customer-supplied and private keys."""
     if isinstance(body, dict):
         return {name: _MASK if name in _SECRET_FIELDS else shown_body(value) for name, value in body.items()}
     if isinstance(body, list):

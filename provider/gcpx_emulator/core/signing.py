@@ -29,13 +29,13 @@ _PROXY_ISSUER: Final = "https://cloud.google.com/iap"
 _PROXY_LIFETIME: Final = 600
 """Seconds until an assertion of Identity-Aware Proxy expires."""
 _REUSE: Final = 300
-"""Seconds in which `id_token` gives the same token again."""
+"""Seconds during which `id_token` returns the same token."""
 _UNTIMED: Final[Options] = {"verify_aud": False, "verify_exp": False, "verify_iat": False, "verify_nbf": False}
 
 
 @attrs.frozen(slots=False)
 class _Key:
-    """A private key, and what is published about it."""
+    """A private key, and its published certificate and ID."""
 
     private: Any
 
@@ -57,7 +57,7 @@ class _Key:
 class Signer:
     """The signing keys of Google accounts (RSA) and of Identity-Aware Proxy (elliptic curve).
 
-    Making a key takes time, so each is made when it is first needed.
+    Creating a key takes time, so each is created when it is first needed.
 
     Attributes:
         clock: gives the time in seconds since 1970.
@@ -91,7 +91,7 @@ class Signer:
         return jwt.PyJWS().encode(payload, key.private, algorithm=algorithm, headers={"kid": key.id})
 
     def id_token(self, email: str, audience: str) -> str:
-        """Return an ID token of an account; within five minutes it is the same one."""
+        """Return an ID token of an account; the same one for five minutes."""
         now = self.clock()
         issued, token = self._id_tokens.get((email, audience), (-math.inf, ""))
         if not 0 <= now - issued <= _REUSE:
@@ -134,7 +134,7 @@ class Signer:
         return content
 
     def caller(self, authorization: str) -> str:
-        """Return the e-mail address of the account whose token an Authorization header has; empty without one."""
+        """Return the e-mail address in the token of an Authorization header; empty without a token."""
         if "account" not in self._keys:
             return ""
         try:
@@ -145,7 +145,7 @@ class Signer:
 
 
 def id_token_claims(email: str, audience: str, now: float) -> Json:
-    """Write the claims of an account's ID token that is issued now, in seconds since 1970."""
+    """Write the claims of an account's ID token; `now` is the time of issue in seconds since 1970."""
     number = _account_number(email)
     issued = int(now)
     account = {"azp": number, "sub": number, "email": email, "email_verified": True}
@@ -153,7 +153,7 @@ def id_token_claims(email: str, audience: str, now: float) -> Json:
 
 
 def proxy_claims(email: str, audience: str, now: float) -> Json:
-    """Write the claims of an assertion about an account that Identity-Aware Proxy issues now, for a service behind it.
+    """Write the claims of Identity-Aware Proxy's assertion about an account, for a service behind the proxy.
 
     Source: "Securing your app with signed headers" in the documentation of Identity-Aware Proxy.
     """

@@ -1,4 +1,4 @@
-"""The resources that exist, by path, in the order of their creation; kept in SQLite."""
+"""Stores the existing resources in SQLite, by path, in the order of their creation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, Final
 from gcpx_emulator.core.json_data import Json
 
 DUE: Final = "_due"
-"""The field of a resource with the moment at which something happens to it, in seconds since 1970."""
+"""The field of a resource with the time at which something is due for it, in seconds since 1970."""
 _CHUNK: Final = 100
 """The number of rows that a scan reads at once."""
 _TABLES: Final = """
@@ -42,9 +42,9 @@ create table if not exists counters (name text primary key, value integer not nu
 
 
 def _make_private(file: str) -> None:
-    """Let only this user read a new file: it will hold keys and metadata. Its journals get the same permissions."""
+    """Let only this user read a new file, which will hold keys and metadata. Its journals get the same permissions."""
     if file != ":memory:":
-        with contextlib.suppress(OSError, ValueError):  # it exists, or sqlite3 says why it cannot be made
+        with contextlib.suppress(OSError, ValueError):  # it exists, or sqlite3 says why it cannot be created
             os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
@@ -52,7 +52,7 @@ class Store:
     """The data of one emulator, in memory or in a file.
 
     Attributes:
-        lock: lets one thread at a time use the connection; hold it around statements that belong together.
+        lock: allows one thread at a time to use the connection; hold it around statements that belong together.
     """
 
     def __init__(self, file: str = ":memory:") -> None:
@@ -63,7 +63,7 @@ class Store:
         self._database.executescript(_TABLES)
 
     def run(self, statement: str, values: Sequence[Any] = ()) -> Sequence[sqlite3.Row]:
-        """Run one statement and give its rows, all read before another thread can run a statement."""
+        """Run one statement and return all its rows, before another thread can run a statement."""
         with self.lock:
             return self._database.execute(statement, values).fetchall()
 
@@ -74,7 +74,7 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Make the statements of the block take effect together, or not at all if it raises; it may be nested."""
+        """Apply the statements of the block together, or none of them if it raises; blocks may be nested."""
         with self.lock:
             if self._database.in_transaction:
                 yield
@@ -93,7 +93,7 @@ class Store:
             self.run(f"delete from {table}")  # noqa: S608 - names from this line
 
     def next(self, counter: str = "id", number: int = 1) -> int:
-        """Take `number` numbers from a counter, and return the first of them; a new counter begins with 1."""
+        """Take `number` numbers from a counter, and return the first of them; counters begin with 1."""
         rows = self.run(
             "insert into counters values (?, ?) on conflict (name) do update set value = value + excluded.value "
             "returning value",
@@ -125,7 +125,7 @@ class Store:
         return str(rows[0]["path"]) if rows else path
 
     def put(self, path: str, body: Json) -> None:
-        """Write a resource; one that is replaced keeps its place in the order of creation."""
+        """Write a resource; a replaced one keeps its place in the order of creation."""
         self.run(
             "insert into resources values (?, ?, ?, ?) on conflict (path) do update set body = excluded.body",
             (path, path.rpartition("/")[0], json.dumps(body), self.next("order")),
@@ -141,7 +141,7 @@ class Store:
         return [json.loads(row["body"]) for row in rows]
 
     def due(self, moment: float) -> Sequence[tuple[str, Json]]:
-        """Read the paths and resources for which something is due by a moment, earliest first."""
+        """Read the paths and resources with something due by a moment, earliest first."""
         rows = self.run(
             "select path, body from resources where json_extract(body, '$._due') <= ? "
             "order by json_extract(body, '$._due')",
@@ -150,7 +150,7 @@ class Store:
         return [(row["path"], json.loads(row["body"])) for row in rows]
 
     def scan(self, collections: Sequence[str], after: str = "") -> Iterator[tuple[str, Json]]:
-        """Yield the paths and resources of collections in the order of paths, after a given one, as they are needed."""
+        """Yield the paths and resources of collections after a path, sorted by path; they are read on demand."""
         for collection in sorted(collections):
             rows, last = self._rows_after(collection, after), after
             while rows:
@@ -166,7 +166,7 @@ class Store:
         )
 
     def collections(self, prefix: str, suffix: str) -> Iterator[str]:
-        """Name the collections that are not empty, by the beginning and end of their paths."""
+        """Return the paths of non-empty collections with this beginning and end."""
         rows = self.run(
             "select distinct collection from resources where substr(collection, 1, ?) = ? order by collection",
             (len(prefix), prefix),
@@ -183,7 +183,7 @@ class Store:
         return {tuple(row)[1 : 1 + len(fields)]: row[0] for row in rows}
 
     def elements(self, collection: str, field: str, fields: Sequence[str]) -> Sequence[sqlite3.Row]:
-        """Read fields of each object in a list that the resources of a collection have."""
+        """Read fields of each object in a list field of a collection's resources."""
         columns = ", ".join(f"json_extract(element.value, '$.{name}')" for name in fields)
         return self.run(
             f"select {columns} from resources, json_each(body, '$.{field}') as element where collection = ?",  # noqa: S608 - fields are named in the code

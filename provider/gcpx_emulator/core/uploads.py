@@ -1,4 +1,4 @@
-"""Media uploads: a resource's metadata and its content, in one request or in a session of several."""
+"""Media uploads: a resource's metadata and content, in one request or in a resumable session."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gcpx_emulator.core.json_data import Json, parse_json
 _RANGE: Final = re.compile(r"bytes (?:(\d+)-(\d+)|\*)/(\d+|\*)")
 _MOST_SESSIONS: Final = 1000
 MOST_BYTES: Final = 128 << 20
-"""The largest body of a request, and the largest upload."""
+"""The largest body and the largest upload, in bytes."""
 
 
 @attrs.frozen
@@ -48,12 +48,12 @@ class _Session:
 
 @attrs.define
 class Uploads:
-    """The resumable uploads that are not complete yet."""
+    """The incomplete resumable uploads."""
 
     _sessions: dict[str, _Session] = attrs.Factory(dict)
 
     def receive(self, query: Mapping[str, str], headers: Mapping[str, str], raw: bytes, url: str) -> Upload | Response:
-        """Read a request; a session that is not complete gives the response to its client instead."""
+        """Read a request: return the upload or, for an incomplete session, the response."""
         kind = query.get("uploadType", "")
         if kind == "media":
             return Upload({}, Media(raw, headers.get("content-type", "")))

@@ -22,17 +22,17 @@ Accepts = Callable[[Any], bool]
 
 @attrs.frozen
 class Constraint:
-    """What the objects of one schema must satisfy, wherever requests have them.
+    """A condition on the objects of one schema, wherever requests have them.
 
     Attributes:
         schema: the API's name of the object.
         field: the field that is constrained, which an error names: dotted, with `[]` for each element of a list, `{}`
             for each key of a map and `*` for each value of a map.
-        message: what is required.
-        accepts: tells whether the field's value satisfies the constraint. It is not asked if there is no value.
+        message: the requirement.
+        accepts: returns whether the field's value satisfies the constraint. It is not called without a value.
         of_object: `accepts` gets the whole object, for constraints of several fields.
         if_absent: objects without the field are checked too, with `of_object`.
-        methods: the beginnings of the IDs of the methods that it applies to; empty for all.
+        methods: the methods that it applies to, by beginnings of their IDs; empty for all.
         secret: an error does not repeat the value.
     """
 
@@ -135,7 +135,7 @@ def at_most_one(*names: str) -> Accepts:
 
 
 BodyCheck = Callable[[Method, Json], None]
-"""Gets a body without output-only fields, and refuses it with an ApiError."""
+"""Gets a body without output-only fields, and may refuse it with an ApiError."""
 _BODY_CHECKS: Final[dict[str, BodyCheck]] = {}
 _WHOLE: Final = re.compile(r"-?[0-9]{1,20}")
 _INTEGER_BITS: Final = {"int32": 31, "uint32": 32, "int64": 63, "uint64": 64}
@@ -152,14 +152,14 @@ def checks_bodies(api: str) -> Callable[[BodyCheck], BodyCheck]:
 
 
 def clean_query(method: Method, path: Mapping[str, str], query: Mapping[str, str]) -> dict[str, str]:
-    """Refuse malformed parameters of path and query, and unknown and missing ones of the query.
+    """Refuse malformed parameters, and unknown or missing query parameters.
 
     Return the query, with booleans in lower case.
     """
     for name, value in path.items():
         pattern = method.parameters.get(name, {}).get("pattern")
         if pattern and not re.fullmatch(pattern, value):
-            raise ApiError(400, f"Invalid value for field '{name}': '{value}'. Must be a match of regex '{pattern}'")
+            raise invalid(name, value, f"Must be a match of regex '{pattern}'")
     cleaned = dict(query)
     for name, value in query.items():
         spec = method.parameters.get(name, {})
@@ -191,7 +191,7 @@ def _check_parameter(name: str, spec: Json, value: str) -> None:
 
 
 def _check_alt(method: Method, name: str, spec: Json, value: str) -> None:
-    """Refuse a form of responses that the method does not have; a client may add how it wants enums written."""
+    """Refuse an `alt` that the method does not support; it may include the encoding of enums."""
     form = value.partition(";")[0]
     _check_parameter(name, spec, form)
     if form == "proto":
@@ -204,7 +204,7 @@ def _check_range(name: str, spec: Json, value: str) -> None:
     low, high = spec.get("minimum", "0"), spec.get("maximum", "4294967295")
     if not _WHOLE.fullmatch(value) or not int(low) <= int(value) <= int(high):
         words = f"Values must be within the range: [{low}, {high}]"
-        raise ApiError(400, f"Invalid value for field '{name}': '{value}'. {words}")
+        raise invalid(name, value, words)
 
 
 def clean_body(method: Method, body: Any) -> Json:
@@ -214,7 +214,7 @@ def clean_body(method: Method, body: Any) -> Json:
             raise _refusal("Request body must be empty.")
         return {}
     if body is None:
-        body = {}  # Google takes an omitted body for an empty object
+        body = {}  # Google treats an omitted body as an empty object
     if not isinstance(body, dict):
         raise _refusal("Root element must be a message.")
     cleaned: Json = _Cleaner(method.document).value({"$ref": method.request}, body, "", patch=method.is_patch)
@@ -226,7 +226,7 @@ def clean_body(method: Method, body: Any) -> Json:
 
 @attrs.frozen
 class _Cleaner:
-    """Checks values against schemas; gives them without output-only fields, and without nulls outside of patches."""
+    """Checks values against schemas; returns them without output-only fields, and without nulls outside of patches."""
 
     document: Document
 
@@ -249,7 +249,7 @@ class _Cleaner:
     def _list(self, spec: Json, value: Any, path: str, *, patch: bool) -> Any:
         if not isinstance(value, list):
             raise _refusal(f"Invalid value at '{path}': a list is expected, not {value!r}")
-        if spec.get(SKIPS_NULLS):  # at least one of the items is not null, or there is none
+        if spec.get(SKIPS_NULLS):  # the list is empty, or one of its items is not null
             value = [item for item in value if item is not None]
         if None in value:
             raise _refusal(f"Invalid value at '{path}[{value.index(None)}]': null is not allowed in a list")
@@ -275,7 +275,7 @@ class _Cleaner:
                 # A list within a patch replaces the whole list, so its objects are not patches.
                 if patch and "[" not in path:
                     cleaned[key] = None
-            # The client leaves an enum unset by sending an empty string.
+            # Clients send an empty string to leave an enum unset.
             elif not known.get("readOnly") and not ("enum" in known and item == ""):
                 inner = patch or known.get(MERGE_PATCH, False)
                 cleaned[key] = self.value(known, item, f"{path}.{key}" if path else key, patch=inner)
@@ -302,7 +302,7 @@ def _clean_scalar(spec: Json, value: Any, path: str) -> Any:
 def _clean_integer(spec: Json, value: Any, path: str) -> Any:
     """Read an integer of the schema's format, which may be written as a string or as a float.
 
-    Return a string where the schema says so.
+    Return a string if the schema says so.
     """
     form = spec["format"]
     low, high = 0 if form.startswith("u") else -(2 ** _INTEGER_BITS[form]), 2 ** _INTEGER_BITS[form]

@@ -1,4 +1,4 @@
-"""ID tokens: signed for service accounts and inspected, with the keys that verify them and the permissions."""
+"""ID tokens: issues and inspects them, publishes the keys that verify them, and declares the permissions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ declare_needs(
 
 
 _MAX_AGE: Final = 20_000
-"""Seconds for which clients may keep the keys."""
+"""The time for which clients may cache the keys, in seconds."""
 
 
 def _cacheable(keys: Json) -> JSONResponse:

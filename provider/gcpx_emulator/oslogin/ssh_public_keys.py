@@ -22,7 +22,7 @@ def keys_path(call: Call) -> str:
 
 
 def new_key(call: Call) -> Json:
-    """Write the key in the call's body, whether it exists already or not."""
+    """Write the key in the call's body, whether or not it exists already."""
     key = call.body.get("key")
     if not key:
         raise ApiError(400, "The SSH public key must not be empty.")
@@ -84,7 +84,7 @@ def patch_key(call: Call) -> Json:
 
 
 def _update_mask(call: Call) -> list[str]:
-    """Name the fields to change: those in the update mask or, without one, in the body."""
+    """Return the fields to change: those in the update mask or, without one, in the body."""
     default = ",".join(name for name in _FIELDS if name in call.body)
     mask = (call.query.get("updateMask") or default).replace("expiration_time_usec", "expirationTimeUsec")
     fields = [name for name in mask.split(",") if name]

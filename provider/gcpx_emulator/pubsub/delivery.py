@@ -23,7 +23,7 @@ from gcpx_emulator.pubsub.messages import TopicPublisher, most_deliveries, order
 from gcpx_emulator.pubsub.topics_and_subscriptions import all_subscriptions, local_endpoint, seconds_of
 
 FINAL_INFORMATIONAL: Final = frozenset({102})
-"""Informational statuses that Pub/Sub accepts as the response; after any other, the response is still to come."""
+"""Informational statuses that Pub/Sub accepts as the response; after any other one, the response follows."""
 _CHUNK: Final = 1 << 16
 
 
@@ -80,19 +80,19 @@ async def _status(connection: h11.Connection, reader: asyncio.StreamReader) -> i
 _ACKNOWLEDGED: Final = FINAL_INFORMATIONAL | frozenset(range(200, 300))
 _KEPT_ATTEMPTS: Final = 1000
 _MOST_AT_ONCE: Final = 16
-"""Attempts of one subscription that are under way at the same time."""
+"""The largest number of concurrent attempts of one subscription."""
 _FIRST_PAUSE: Final = 0.1
 _LONGEST_PAUSE: Final = 60.0
-"""Bounds of the pauses between attempts, in seconds, where the subscription has no retry policy."""
+"""The bounds of pauses between attempts, in seconds, if the subscription has no retry policy."""
 
 
 @attrs.frozen
 class _Push:
-    """A message that is pushed to a subscription's endpoint.
+    """A message to push to a subscription's endpoint.
 
     Attributes:
-        path: of the queued message in the store.
-        entry: the queued message, as it is kept there.
+        path: the path of the queued message in the store.
+        entry: the queued message in the store.
     """
 
     subscription: Json
@@ -129,7 +129,7 @@ class _Push:
 
 @attrs.define
 class Pusher:
-    """Pushes the messages that subscriptions with a push endpoint have not delivered.
+    """Pushes the undelivered messages of subscriptions with a push endpoint.
 
     Attributes:
         clock: gives the time in seconds since 1970.
@@ -147,7 +147,7 @@ class Pusher:
     _resets: int = 0
 
     def wake(self) -> None:
-        """Start to push what is due, after messages or subscriptions have changed."""
+        """Start to push due messages, after messages or subscriptions have changed."""
         self._changed.set()
         if (self._task is None or self._task.done()) and self._queued():
             self._task = asyncio.get_running_loop().create_task(self._run())
@@ -158,13 +158,13 @@ class Pusher:
         self.deliveries.clear()
 
     async def attempts(self, at_least: int) -> list[Json]:
-        """Wait until there have been this many attempts; return the latest ones."""
+        """Wait for this number of attempts; return the latest ones."""
         async with self._attempted:
             await self._attempted.wait_for(lambda: len(self.deliveries) >= at_least)
         return list(self.deliveries)
 
     async def _run(self) -> None:
-        """Push what is due, then wait for a change or until more is due, for as long as the emulator runs.
+        """Push due messages, then wait for a change or for the next due time, as long as the emulator runs.
 
         The event is cleared before the search, so that a change during the search leads to another round.
         """
@@ -175,7 +175,7 @@ class Pusher:
                     await asyncio.wait_for(self._changed.wait(), self._start(group))
 
     def _start(self, group: asyncio.TaskGroup) -> float | None:
-        """Start to push what is due; return the seconds until more is due, or None if only a change can bring more.
+        """Start to push due messages; return the seconds until the next is due, None if only a change makes one due.
 
         Of the messages of one ordering key, only the earliest is pushed.
         """
@@ -206,7 +206,7 @@ class Pusher:
         ]
 
     async def _deliver(self, key: tuple[int, str], push: _Push) -> None:
-        """Push a message once; the key has the number of resets so far and the message's path."""
+        """Push a message once; the key is the number of resets so far and the message's path."""
         try:
             status, error = await self._post(push)
             if key[0] == self._resets:
@@ -226,7 +226,7 @@ class Pusher:
             return None, type(error).__name__
 
     def _settle(self, push: _Push, *, is_acknowledged: bool) -> None:
-        """Delete an acknowledged message; keep another for the next attempt, if it still exists."""
+        """Delete an acknowledged message; schedule the next attempt of any other, if it still exists."""
         if is_acknowledged:
             self.store.delete(push.path)
         elif self.store.get(push.path) is not None:

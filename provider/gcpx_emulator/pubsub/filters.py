@@ -19,7 +19,7 @@ _LONGEST: Final = 256
 _TOKEN: Final = re.compile(r'\s*(?:("(?:[^"\\]|\\.)*")|(!=|[:=().,-])|([A-Za-z0-9_]+(?:-[A-Za-z0-9_]+)*))')
 _DEEPEST: Final = 50
 Accepts = Callable[[Mapping[str, str]], bool]
-"""Tells whether a subscription gets a message with these attributes."""
+"""Returns whether a subscription gets a message with these attributes."""
 
 
 @functools.lru_cache(maxsize=256)

@@ -37,7 +37,7 @@ class TopicPublisher:
 
     Attributes:
         now: gives the time, in seconds since 1970.
-        push_due: starts to push what is due.
+        push_due: starts to push the messages that are due.
     """
 
     store: Store
@@ -45,9 +45,9 @@ class TopicPublisher:
     push_due: Callable[[], None]
 
     def may_publish(self, topic: str, account: str) -> bool:
-        """Return whether a topic exists, and a service account, given by its e-mail address, may publish to it.
+        """Return whether a topic exists and the service account with this e-mail address may publish to it.
 
-        Every account may, unless the permissions of the emulator or the topic's IAM policy say who may.
+        Every account may, unless the emulator's permissions or the topic's IAM policy restrict it.
         """
         if self.store.get(topic) is None:
             return False
@@ -76,9 +76,9 @@ class TopicPublisher:
         return message_id
 
     def forward_dead_letters(self) -> None:
-        """Publish messages that were delivered as often as their subscription allows to its dead letter topic instead.
+        """Publish messages with the maximum number of deliveries to their subscription's dead letter topic.
 
-        A message that is being handled stays until its lease ends, and all stay if that topic was deleted.
+        A leased message stays until its lease ends, and all stay if that topic was deleted.
         """
         for subscription in all_subscriptions(self.store):
             most = most_deliveries(self.store, subscription)
@@ -90,13 +90,13 @@ class TopicPublisher:
 
 
 def most_deliveries(store: Store, subscription: Json) -> int:
-    """Return after how many deliveries a message goes to the dead letter topic; 0 if there is no such topic."""
+    """Return the number of deliveries after which a message goes to the dead letter topic; 0 without such a topic."""
     policy = subscription.get("deadLetterPolicy") or {}
     return int(policy["maxDeliveryAttempts"]) if policy and store.get(policy["deadLetterTopic"]) is not None else 0
 
 
 def _dead_letter(subscription: Json, entry: Json) -> Json:
-    """Write the message for a dead letter topic, which says where it comes from.
+    """Write the message for a dead letter topic, with attributes that name its origin.
 
     Source: https://cloud.google.com/pubsub/docs/handling-failures
     """
@@ -111,7 +111,7 @@ def _dead_letter(subscription: Json, entry: Json) -> Json:
 
 
 def ordering_key(subscription: Json, entry: Json) -> str:
-    """Return the key by which a subscription keeps a message in order; empty if it does not."""
+    """Return the ordering key of a message in a subscription; empty if the subscription has no message ordering."""
     return str(entry["message"].get("orderingKey", "")) if subscription.get("enableMessageOrdering") else ""
 
 
@@ -122,7 +122,7 @@ def decoded_data(message: Json) -> bytes:
 
 
 def undelivered(store: Store, subscription: str) -> list[tuple[str, Json]]:
-    """Return the messages that a subscription has not delivered, with their paths, oldest first."""
+    """Return a subscription's undelivered messages with their paths, oldest first."""
     return list(store.scan([f"{subscription}/messages"]))
 
 
@@ -171,7 +171,7 @@ def pull(call: Call) -> Json:
 
 
 def _due(store: Store, subscription: Json, now: float) -> Iterator[tuple[str, Json]]:
-    """Yield the messages that can be leased, with their paths; one waits for earlier ones of its ordering key."""
+    """Yield the messages that can be leased, with their paths; a message waits for earlier ones of its ordering key."""
     waiting = set()
     for path, entry in undelivered(store, subscription["name"]):
         key = ordering_key(subscription, entry)
@@ -198,7 +198,7 @@ def acknowledge(call: Call) -> Json:
 
 
 def _end_later_leases(call: Call, refused: dict[str, Json]) -> None:
-    """Let messages be delivered again after earlier ones of their ordering key, which are refused."""
+    """End the leases of messages with an earlier, refused message of their ordering key, to deliver them after it."""
     subscription, keys = read_subscription(call), set()
     for path, entry in undelivered(call.store, subscription["name"]):
         key = ordering_key(subscription, entry)

@@ -13,7 +13,7 @@ from gcpx_emulator.core.permissions import declare_needs, need
 
 
 def _pusher(call: Call) -> Iterator[str]:
-    """List the service account that signs pushes, if the request sets push settings that name one."""
+    """List the service account that signs pushes, if the push settings in the request have one."""
     fields = str(call.body.get("updateMask") or call.query.get("updateMask") or "pushConfig").split(",")
     if any(field.strip().partition(".")[0] in {"pushConfig", "push_config"} for field in fields):
         config = (call.body.get("subscription") or call.body).get("pushConfig") or {}

@@ -13,7 +13,7 @@ from gcpx_emulator.core.permissions import held_permissions
 from gcpx_emulator.pubsub.topics_and_subscriptions import policy_path, read_subscription, read_topic
 
 _UNSET: Final[Json] = {"etag": "ACAB"}
-"""The policy of a resource whose policy was never set: it has an etag, and no version."""
+"""The policy of a resource before one is set: it has an etag, but no version."""
 _METHODS: Final = ("pubsub.projects.subscriptions.", "pubsub.projects.topics.")
 
 
@@ -54,6 +54,6 @@ def set_policy(call: Call) -> Json:
 
 @handles(*(f"{prefix}testIamPermissions" for prefix in _METHODS))
 def test_permissions(call: Call) -> Json:
-    """Name those of some permissions that the caller has."""
+    """Return the permissions of the request that the caller has."""
     held = held_permissions(call, _name(call), call.body.get("permissions") or [])
     return {"permissions": held} if held else {}

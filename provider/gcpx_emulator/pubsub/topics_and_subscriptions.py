@@ -1,4 +1,4 @@
-"""Topics and subscriptions, whose messages are pulled or pushed; both are kept under their full names."""
+"""Topics, and subscriptions for pull or push; the store has both under their full names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LEASES: Final = range(601)
 
 
 def seconds_of(duration: object) -> float | None:
-    """Read a duration such as `1.5s`; None if it is not one."""
+    """Read a duration such as `1.5s`, in seconds; None if it is malformed."""
     match = _DURATION.fullmatch(str(duration))
     return float(match[1]) if match else None
 
@@ -45,8 +45,13 @@ def _check(name: str, duration: str | None, bounds: tuple[int, int]) -> None:
 
 def check_lease(seconds: int) -> None:
     """Refuse a deadline that single messages cannot have."""
-    if seconds not in _LEASES:
-        raise ApiError(400, f"Invalid ack deadline given (ack_deadline_seconds={seconds}); it is 0 to 600 seconds.")
+    _check_deadline(seconds, _LEASES)
+
+
+def _check_deadline(seconds: int, allowed: range) -> None:
+    if seconds not in allowed:
+        bounds = f"{allowed.start} to {allowed.stop - 1} seconds"
+        raise ApiError(400, f"Invalid ack deadline given (ack_deadline_seconds={seconds}); it is {bounds}.")
 
 
 _EMAIL: Final = re.compile(r"[^@\s/]+@[^@\s/]+\.[^@\s/]+")
@@ -76,7 +81,7 @@ def _is_endpoint(endpoint: str) -> bool:
 
 
 def local_endpoint(subscription: Json) -> str:
-    """Return the URL to which the emulator pushes a subscription's messages; empty unless it is on this machine."""
+    """Return the URL of a subscription's push endpoint; empty unless it is on this machine."""
     endpoint = str(subscription.get("pushConfig", {}).get("pushEndpoint", ""))
     return endpoint if urlsplit(endpoint).hostname in _LOOPBACK else ""
 
@@ -84,7 +89,7 @@ def local_endpoint(subscription: Json) -> str:
 _NAME: Final = re.compile(r"(?!goog)[a-zA-Z][-a-zA-Z0-9_.~+%]{2,254}")
 _IMMUTABLE: Final = frozenset({"name", "topic", "enableMessageOrdering", "filter"})
 _NOT_SHOWN: Final = frozenset({"satisfiesPzs", "tags"})
-"""Fields of requests that no response has; the first one only Google sets."""
+"""Fields of requests that no response has; only Google sets the first one."""
 
 
 def read(store: Store, name: str) -> Json:
@@ -139,7 +144,7 @@ def patch(call: Call, kind: str, resource: Json, change: Json) -> Json:
 
 
 def _replace(resource: Json, path: list[str], change: Json) -> None:
-    """Replace the field at a path by that of a change, or remove it if the change has none."""
+    """Replace the field at a path by the one of a change, or remove it if the change lacks it."""
     name, *below = path
     if below:
         inner = dict(resource.get(name) or {})
@@ -232,7 +237,7 @@ _DEFAULTS: Final[Json] = {
 }
 _ACK_DEADLINES: Final = range(10, 601)
 _DELIVERIES: Final = range(5, 101)
-"""How many deliveries a dead letter policy may allow; the first is the default."""
+"""The bounds of a dead letter policy's number of deliveries; the first is the default."""
 
 
 def subscription_name(call: Call) -> str:
@@ -258,7 +263,7 @@ def create_subscription(call: Call) -> Json:
 
 
 def _changed(subscription: Json) -> Json:
-    """Show a subscription as the response to a change does: with the version of pushes, as recorded in 2025."""
+    """Write the response to a change of a subscription: with the version of pushes, as recorded in 2025."""
     config = subscription["pushConfig"]
     given = config.get("attributes", {})
     attributes = given | {"x-goog-version": given.get("x-goog-version", "v1")}
@@ -270,8 +275,7 @@ def _checked(call: Call, body: Json) -> Json:
         if body.get(name):
             raise ApiError(501, f"subscriptions with {name} are not emulated")
     deadline = int(body.get("ackDeadlineSeconds") or _ACK_DEADLINES.start)
-    if deadline not in _ACK_DEADLINES:
-        raise ApiError(400, f"Invalid ack deadline given (ack_deadline_seconds={deadline}); it is 10 to 600 seconds.")
+    _check_deadline(deadline, _ACK_DEADLINES)
     check_durations(body)
     config = body.get("pushConfig") or {}
     check_push_config(config)
@@ -312,7 +316,7 @@ def list_subscriptions(call: Call) -> Json:
 
 @handles("pubsub.projects.subscriptions.patch")
 def patch_subscription(call: Call) -> Json:
-    """Change the fields in the update mask; those that the request leaves out get their defaults."""
+    """Change the fields in the update mask; omitted ones get their defaults."""
     change = call.body.get("subscription") or {}
     patched = patch(call, "Subscription", read_subscription(call), {**_DEFAULTS, **_checked(call, change)})
     call.cloud.publisher.push_due()

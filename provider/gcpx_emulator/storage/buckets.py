@@ -1,4 +1,4 @@
-"""Buckets: created, changed under preconditions, listed and deleted; their access controls and IAM policies."""
+"""Buckets, with preconditions, access controls and IAM policies."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _SOFT_DELETION: Final = "604800"
 _MULTI_REGIONS: Final = frozenset({"ASIA", "EU", "US"})
 _DUAL_REGIONS: Final = frozenset({"ASIA1", "EUR4", "EUR5", "EUR7", "EUR8", "NAM4"})
 _POLICY: Final = "_policy"
-"""Where the store keeps the bindings and the version of a bucket's IAM policy."""
+"""The stored fields with the bindings and the version of a bucket's IAM policy."""
 _GIVEN_BY_THE_SERVICE: Final = frozenset(
     {"etag", "generation", "hardDeleteTime", "id", "kind", "locationType", "metageneration", "owner", "projectNumber",
      "satisfiesPZI", "satisfiesPZS", "selfLink", "softDeleteTime", "timeCreated", "updated"}
 )  # fmt: skip
 """Fields of buckets that requests may have and that only the service sets."""
 _FIXED: Final = ("customPlacementConfig", "hierarchicalNamespace", "location", "name", "objectRetention")
-"""What a bucket keeps until it is deleted."""
+"""Fields that never change."""
 
 
 NEW: Final[Json] = {
@@ -38,11 +38,11 @@ NEW: Final[Json] = {
     "location": "US",
     "iamConfiguration": {"uniformBucketLevelAccess": {"enabled": False}},
 }
-"""What every bucket has, besides the number of its project."""
+"""The fields of every bucket, besides the number of its project."""
 
 
 def _whole(bucket: Json) -> Json:
-    """Complete a bucket; one that was put into the store without its API may lack what every bucket has."""
+    """Complete a bucket; one that was stored without the API may lack fields that every bucket has."""
     return NEW | {"projectNumber": project_number(bucket["_project"])} | bucket
 
 
@@ -60,7 +60,7 @@ def read_bucket(call: Call) -> Json:
 
 
 def write_changed(call: Call, bucket: Json) -> Json:
-    """Store a bucket that has changed, with its next metageneration, and the etag that follows from it."""
+    """Store a changed bucket, with its next metageneration and etag."""
     metageneration = str(int(bucket["metageneration"]) + 1)
     changed = bucket | {"metageneration": metageneration, "etag": etag(metageneration), "updated": timestamp()}
     call.store.put(f"b/{bucket['name']}", changed)
@@ -120,7 +120,7 @@ def insert_bucket(call: Call) -> Json:
 
 
 def _settings(body: Json, now: str) -> Json:
-    """Return the settings of a new or updated bucket, with defaults where the request has none."""
+    """Return the settings of a new or updated bucket, with defaults for those that the request omits."""
     given = {name: value for name, value in body.items() if name not in _GIVEN_BY_THE_SERVICE and value not in _EMPTY}
     location = str(body.get("location") or "US").upper()
     kind = "multi-region" if location in _MULTI_REGIONS else "dual-region" if location in _DUAL_REGIONS else "region"
@@ -140,7 +140,7 @@ _EMPTY: Final[tuple[Any, ...]] = (None, "", [], {}, {"rule": []})
 
 
 def _derived(settings: Json, now: str) -> Json:
-    """Return the settings that have parts which the service adds."""
+    """Return the settings to which the service adds parts."""
     access = settings.get("iamConfiguration") or {}
     uniform = access.get("uniformBucketLevelAccess") or access.get("bucketPolicyOnly") or {}
     enabled = {"enabled": bool(uniform.get("enabled"))}
@@ -179,7 +179,7 @@ _ACLS: Final = {"acl": "storage#bucketAccessControl", "defaultObjectAcl": "stora
 
 
 def _acls_of_project(number: str) -> list[Json]:
-    """Return the access controls of a bucket that was created without any, as they were recorded."""
+    """Return the default access controls of a bucket, as recorded."""
     return [{"entity": f"project-{team}-{number}", "role": role} for team, role in _TEAMS.items()]
 
 
@@ -215,28 +215,28 @@ def list_buckets(call: Call) -> Json:
 
 
 def refuse_soft_deleted(call: Call) -> None:
-    """Refuse to look for what was deleted, which the emulator does not keep."""
+    """Refuse to list soft-deleted items, which the emulator does not keep."""
     if call.query.get("softDeleted") == "true":
         raise ApiError(501, "soft-deleted buckets and objects are not emulated")
 
 
 @handles("storage.buckets.patch")
 def patch_bucket(call: Call) -> Json:
-    """Change a bucket as a JSON Merge Patch: what the request leaves out stays, and a null removes a value."""
+    """Change a bucket by a JSON Merge Patch: omitted fields stay, and null removes a field."""
     bucket = read_bucket(call)
     return _changed(call, bucket, merge({name: bucket.get(name) for name in bucket}, call.body))
 
 
 @handles("storage.buckets.update")
 def update_bucket(call: Call) -> Json:
-    """Replace the settings of a bucket; what the request leaves out gets its default."""
+    """Replace the settings of a bucket; omitted ones get their defaults."""
     bucket = read_bucket(call)
     fixed = {name: bucket[name] for name in _FIXED if name in bucket}
     return _changed(call, bucket, fixed | call.body)
 
 
 def _changed(call: Call, bucket: Json, wanted: Json) -> Json:
-    """Give a bucket other settings, if the conditions of the call hold; the response has the access controls."""
+    """Change the settings of a bucket, if the conditions of the call hold; the response has the access controls."""
     check_conditions(call, bucket)
     for name in _FIXED:
         given = wanted.get(name)
@@ -297,7 +297,7 @@ def _shown_policy(bucket: Json, version: str | None) -> Json:
 
 
 def _first_policy(project: str) -> Json:
-    """Return the policy of a bucket that was never changed: the project's owners, editors and viewers, as recorded."""
+    """Return the initial policy of a bucket: the project's owners, editors and viewers, as recorded."""
     owners = [f"projectEditor:{project}", f"projectOwner:{project}"]
     return {
         "version": 1,
@@ -319,7 +319,7 @@ def set_policy(call: Call) -> Json:
 
 @handles("storage.buckets.testIamPermissions")
 def test_permissions(call: Call) -> Json:
-    """Name those of some permissions on a bucket that the caller has."""
+    """Return the permissions of the request that the caller has on a bucket."""
     read_bucket(call)
     held = held_permissions(call, bucket_path(call), call.query["permissions"].split(","))
     return {"kind": "storage#testIamPermissionsResponse"} | ({"permissions": held} if held else {})

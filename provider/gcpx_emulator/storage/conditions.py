@@ -13,16 +13,16 @@ from gcpx_emulator.core.errors import ApiError, invalid
 from gcpx_emulator.core.json_data import Json
 
 _NUMBERS: Final = {"Generation": "generation", "Metageneration": "metageneration"}
-"""The numbers that a condition compares: the name in the parameter, and the field of the object."""
+"""The numbers that a condition compares: the name in the parameter, and the object's field."""
 _HEADERS: Final = {
     f"x-goog-if-{field}-{words}": f"if{name}{condition}"
     for name, field in _NUMBERS.items()
     for condition, words in (("Match", "match"), ("NotMatch", "not-match"))
 }
-"""The parameters of the JSON API by the headers that the XML API has instead."""
+"""The JSON API's parameters by the corresponding headers of the XML API."""
 _NUMBER: Final = re.compile(r"\d{1,19}", re.ASCII)
 _MISSING: Final = "0"
-"""The generation that an object has before it exists."""
+"""The generation of an object that does not exist."""
 
 
 def check_conditions(call: Call, stored: Json | None, prefix: str = "if") -> None:
@@ -40,7 +40,7 @@ def check_conditions(call: Call, stored: Json | None, prefix: str = "if") -> Non
 
 
 def with_header_conditions(call: Call) -> Call:
-    """Return a call of the XML API with the conditions of its headers as those of the JSON API."""
+    """Return a call of the XML API with its headers' conditions as parameters of the JSON API."""
     given = {name: call.headers[header] for header, name in _HEADERS.items() if header in call.headers}
     for name, value in given.items():
         if not _NUMBER.fullmatch(value):
@@ -54,7 +54,7 @@ def failed_condition() -> ApiError:
 
 
 def etag(*numbers: str) -> str:
-    """Write the etag that follows from the numbers of a version, as a protocol buffer in base64.
+    """Return the etag with the numbers of a version, as a protocol buffer in base64.
 
     Google's etag of a bucket has its metageneration: `CAE=` is that of 1, and `CAM=` that of 3, as recorded. Its etag
     of an object has the generation, and then the metageneration.

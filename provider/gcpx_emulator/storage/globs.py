@@ -1,4 +1,4 @@
-"""Patterns of object names, as the parameter `matchGlob` of lists has them."""
+"""Patterns of object names, for the parameter `matchGlob` of lists."""
 
 from __future__ import annotations
 

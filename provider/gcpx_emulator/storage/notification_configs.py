@@ -64,7 +64,7 @@ def _service_agent(project: str) -> str:
 
 
 def _checked_topic(call: Call, name: str, agent: str) -> str:
-    """Return a topic with its host; Google answers for a missing topic as for one without permission."""
+    """Return a topic with its host; Google gives the same answer for a missing topic and for a lack of permission."""
     match = _TOPIC.fullmatch(name)
     if match is None:
         raise ApiError(400, f"Invalid Google Cloud Pub/Sub topic name: {name}")
@@ -112,7 +112,7 @@ def get_service_agent(call: Call) -> Json:
 
 
 def publish_event(call: Call, event: str, metadata: Json, attributes: Json) -> None:
-    """Publish an event about an object, with these attributes besides those that every event has."""
+    """Publish an event about an object, with additional attributes."""
     for config in _configs_for(call, event, metadata):
         payload = json.dumps(metadata).encode() if config["payload_format"] == "JSON_API_V1" else b""
         message = {

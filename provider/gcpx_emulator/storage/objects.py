@@ -1,4 +1,4 @@
-"""Objects: stored, read in parts, copied, and changed under preconditions."""
+"""Objects, with range requests, copies, versions and preconditions."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from gcpx_emulator.storage.globs import matches_glob
 from gcpx_emulator.storage.notification_configs import publish_event
 
 _ENDED: Final = "timeDeleted"
-"""The field with the time at which a version ceased to be the live one."""
+"""The field with the time at which a version ceased to be live."""
 CONTENT: Final = "_media"
-"""Where the store keeps an object's content, in base64."""
+"""The stored field with an object's content, in base64."""
 DEFAULT_TYPE: Final = "application/octet-stream"
 _RANGE: Final = re.compile(r"bytes=(?:(\d+)-(\d*)|-(\d+))")
 _PARTIAL: Final = 206
@@ -34,7 +34,7 @@ _PARTIAL: Final = 206
 def content_response(call: Call, stored: Json) -> Response:
     """Return an object's content, or the part that the header `Range` asks for.
 
-    Source: RFC 9110, section 14; a header with several ranges is ignored, as it allows.
+    Source: RFC 9110, section 14, which allows servers to ignore a header with several ranges.
     """
     content = base64.b64decode(stored[CONTENT])
     part = _part(call.headers.get("range", ""), len(content))
@@ -51,7 +51,7 @@ def content_response(call: Call, stored: Json) -> Response:
 
 
 def _part(header: str, size: int) -> range | None:
-    """Return the numbers of the bytes that a header asks for; None if it asks for no range."""
+    """Return the range of bytes that a header asks for; None if it asks for no range."""
     found = _RANGE.fullmatch(header)
     if found is None:
         return None
@@ -67,7 +67,7 @@ _SETTABLE: Final = ("cacheControl", "contentDisposition", "contentEncoding", "co
                    "customTime", "metadata", "storageClass")  # fmt: skip
 """The metadata that a client may set."""
 READ_CONTENT: Final = "storage.xml.getObject"
-"""Names the call of the XML API that reads an object's content, which no discovery document describes."""
+"""The name of the XML API's call that reads an object's content; no discovery document describes it."""
 _CREATION_TIMES: Final = ("timeCreated", "updated", "timeFinalized", "timeStorageClassUpdated")
 
 
@@ -81,7 +81,7 @@ def _path(call: Call, name: str) -> str:
 
 
 def metadata_of(call: Call, stored: Json) -> Json:
-    """Return an object's metadata as the client of a call sees it: without the content, with a link to it."""
+    """Return an object's metadata in a response: without the content, but with a link to it."""
     path = f"b/{stored['bucket']}/o/{quote(stored['name'], safe='')}"
     link = f"{call.origin}/download/storage/v1/{path}?generation={stored['generation']}&alt=media"
     return {name: value for name, value in stored.items() if name != CONTENT} | {"mediaLink": link}
@@ -89,7 +89,7 @@ def metadata_of(call: Call, stored: Json) -> Json:
 
 @handles("storage.objects.insert")
 def insert_object(call: Call) -> Json:
-    """Create an object, or replace the one of its name."""
+    """Create an object, or replace the one with its name."""
     read_bucket(call)
     name = call.query.get("name") or call.body.get("name")
     if not name:
@@ -106,7 +106,7 @@ def insert_object(call: Call) -> Json:
 
 
 def write_object(call: Call, stored: Json, replaced: Json | None) -> None:
-    """Store an object in its bucket, in place of another one if there is one, and publish the events."""
+    """Store an object in its bucket, replace any existing one, and publish the events."""
     call.store.put(object_path(stored["bucket"], stored["name"]), stored)
     if replaced:
         _end_of_live_version(call, replaced, {"overwrittenByGeneration": stored["generation"]})
@@ -115,7 +115,7 @@ def write_object(call: Call, stored: Json, replaced: Json | None) -> None:
 
 
 def _end_of_live_version(call: Call, stored: Json, attributes: Json) -> None:
-    """Keep a version that is no longer the live one, if its bucket keeps versions; publish the event.
+    """Keep a version that is no longer live, if its bucket has versioning; publish the event.
 
     Source: https://cloud.google.com/storage/docs/object-versioning and /pubsub-notifications#events
     """
@@ -129,7 +129,7 @@ def _end_of_live_version(call: Call, stored: Json, attributes: Json) -> None:
 
 
 def _stored_path(stored: Json) -> str:
-    """Return the path of a version: of the live one, or of one that is no longer live."""
+    """Return the path of a version, live or not."""
     live = object_path(stored["bucket"], stored["name"])
     if _ENDED not in stored:
         return live
@@ -185,7 +185,7 @@ def _checked_type(content_type: str) -> str:
 
 
 def read_stored(call: Call, bucket: str, name: str, generation: str | None) -> Json:
-    """Read an object as the store keeps it, with its content: the live version, or that of a generation."""
+    """Read a stored object with its content: the live version, or the one of a generation."""
     stored = call.store.get(object_path(bucket, name))
     if generation is not None and (stored is None or int(generation) != int(stored["generation"])):
         wanted = {"bucket": bucket, "name": name, "generation": str(int(generation)), _ENDED: ""}
@@ -220,12 +220,12 @@ def get_content(call: Call) -> Response:
 
 
 _NOT_EMULATED: Final = ("filter",)
-"""Parameters of lists that change what is listed, in ways that the emulator does not have."""
+"""Parameters that select items in ways that the emulator does not support."""
 
 
 @handles("storage.objects.list")
 def list_objects(call: Call) -> Json:
-    """List objects; of names with the delimiter after the prefix, only the common beginnings are listed."""
+    """List objects; names with the delimiter after the prefix are listed as common prefixes only."""
     read_bucket(call)
     refuse_soft_deleted(call)
     for name in _NOT_EMULATED:
@@ -244,11 +244,11 @@ def list_objects(call: Call) -> Json:
 
 
 _PREFIX: Final = "_prefix"
-"""The field of a row that stands for a common beginning of names."""
+"""The field of a row that is a common prefix."""
 
 
 def _rows(call: Call) -> dict[str, Json]:
-    """Return what a list has, objects and common beginnings, by the keys that put it in order."""
+    """Return the objects and common prefixes of a list, by their sort keys."""
     prefix, delimiter = call.query.get("prefix", ""), call.query.get("delimiter", "")
     rows: dict[str, Json] = {}
     for stored in _listed(call):
@@ -262,7 +262,7 @@ def _rows(call: Call) -> dict[str, Json]:
 
 
 def _listed(call: Call) -> Iterator[Json]:
-    """Yield the versions of objects whose names a list asks for."""
+    """Yield the versions of the objects that a list asks for."""
     query, path = call.query, bucket_path(call)
     collections = [f"{path}/o", *([f"{path}/versions"] if query.get("versions") == "true" else [])]
     for stored in (item for collection in collections for item in call.store.list(collection)):
@@ -280,7 +280,7 @@ def _common_prefix(name: str, prefix: str, delimiter: str) -> str:
 
 @handles("storage.objects.patch", "storage.objects.update")
 def patch_object(call: Call) -> Json:
-    """Change an object's metadata as a JSON Merge Patch; an update also removes the fields that it leaves out."""
+    """Change an object's metadata by a JSON Merge Patch; an update also removes omitted fields."""
     stored = _read_object(call)
     if call.method.id.endswith("update"):
         stored = {name: value for name, value in stored.items() if name not in {"metadata", "cacheControl"}}
@@ -295,7 +295,7 @@ def patch_object(call: Call) -> Json:
 
 @handles("storage.objects.delete")
 def delete_object(call: Call) -> None:
-    """Delete an object; with a generation, that version is gone, even if its bucket keeps versions."""
+    """Delete an object; with a generation, delete that version for good, even if its bucket has versioning."""
     stored = _read_object(call)
     call.store.delete(_stored_path(stored))
     if call.query.get("generation"):
@@ -306,7 +306,7 @@ def delete_object(call: Call) -> None:
 
 @handles("storage.objects.rewrite")
 def rewrite_object(call: Call) -> Json:
-    """Copy an object, at once and as a whole."""
+    """Copy an object in a single step."""
     copied = copy_object(call)
     size = {"objectSize": copied["size"], "totalBytesRewritten": copied["size"]}
     return {"kind": "storage#rewriteResponse", "done": True, **size, "resource": copied}

@@ -8,7 +8,7 @@ from gcpx_emulator.storage import buckets, notification_configs, objects, permis
 
 
 def _amend(content: Json) -> None:
-    """Say that patches are JSON Merge Patches, in which a null removes a value."""
+    """Declare patches to be JSON Merge Patches, in which null removes a field."""
     for method in methods_of(content):
         if method["id"] in {"storage.buckets.patch", "storage.objects.patch"}:
             method["request"][MERGE_PATCH] = True

@@ -1,4 +1,4 @@
-"""A running emulator for tests of programs: start it, prepare it, break it, and look at what a program made.
+"""A running emulator for tests of programs: start it, seed it, inject faults, and read what a program created.
 
 The pytest plugin gives tests a `RunningEmulator`; other test runners can use `running`.
 """

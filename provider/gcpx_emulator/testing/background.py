@@ -22,7 +22,7 @@ from gcpx_emulator.testing.running_emulator import RunningEmulator
 def running(port: int = 0, project: str = "demo-project") -> Iterator[RunningEmulator]:
     """Run an emulator during the block, on a port of this machine; 0 picks a free one.
 
-    `project` is where `RunningEmulator.seed` creates resources, and the default of programs.
+    `project` is the project in which `RunningEmulator.seed` creates resources, and the default of programs.
 
     Raises:
         EmulatorError: if the port cannot be opened.

@@ -8,7 +8,7 @@ import attrs
 import httpx
 
 _LONGEST_WAIT: Final = 60.0
-"""Seconds that a request may take; requests that wait for deliveries are the longest."""
+"""The longest time of a request in seconds; those that wait for deliveries take longest."""
 
 
 class EmulatorError(Exception):
@@ -34,13 +34,13 @@ class Control:
         """Send a request; return the response, which may be an error.
 
         Raises:
-            EmulatorError: if the request cannot be written, or the emulator cannot be reached.
+            EmulatorError: if the request cannot be encoded, or the emulator cannot be reached.
         """
         __tracebackhide__ = True
         url, params = f"http://{self.host}{path}", {key: value for key, value in query.items() if value is not None}
         headers = {"Content-Type": "application/json"} if http_method == "POST" else {}  # also without a body
         try:
-            # Without certificates, which HTTP does not need, a client is made much faster.
+            # HTTP needs no certificates, and without them a client is created much faster.
             with httpx.Client(trust_env=False, verify=False, timeout=_LONGEST_WAIT) as client:  # noqa: S501 - see above
                 return client.request(http_method, url, json=body, params=params, headers=headers)
         except httpx.TimeoutException:

@@ -13,14 +13,14 @@ _OPERATIONS = {
     "region_operations": "RegionOperationsClient",
     "zone_operations": "ZoneOperationsClient",
 }
-"""The clients of Compute Engine that follow operations, by the name that other clients give them."""
+"""The clients of Compute Engine that follow operations, by the attribute of other clients that holds them."""
 
 
 def connect(kind: type[_Client], host: str, project: str, credentials: Any = None) -> _Client:
     """Return a client of this class for the emulator at `host`, by default without credentials.
 
     Raises:
-        EmulatorError: if the class is no client of Google's that can use REST.
+        EmulatorError: if the class is not a Google client that can use REST.
     """
     from google.auth.credentials import AnonymousCredentials  # noqa: PLC0415 - only who has Google's clients needs it
 
@@ -35,8 +35,8 @@ def connect(kind: type[_Client], host: str, project: str, credentials: Any = Non
     try:
         transport = made.get_transport_class("rest")(**options)
     except (AttributeError, KeyError):
-        raise EmulatorError(f"{kind.__module__}.{kind.__qualname__} is no client of Google's with REST") from None
-    # A client creates the clients that follow its operations itself, for Google's host.
+        raise EmulatorError(f"{kind.__module__}.{kind.__qualname__} is not a Google client with REST") from None
+    # A client itself creates the clients that follow its operations, for Google's host.
     if hasattr(transport, "_extended_operations_services"):
         compute = importlib.import_module("google.cloud.compute_v1")
         for name, class_name in _OPERATIONS.items():

@@ -1,4 +1,4 @@
-"""What a test does with a running emulator."""
+"""A running emulator, as tests use it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gcpx_emulator.testing.seed import Seed
 _Client = TypeVar("_Client")
 _NOT_FOUND = 404
 _NO_PROXY = ("NO_PROXY", "no_proxy")
-"""The variables with the hosts that clients call without a proxy; each client reads one of them first."""
+"""The variables with the hosts that clients call without a proxy; clients differ in the one that they read first."""
 
 
 @attrs.frozen
@@ -28,7 +28,7 @@ class RunningEmulator:
 
     Attributes:
         host: its address, such as `127.0.0.1:8095`; gcpx takes it as `GCPX_EMULATOR_HOST`.
-        project: the project of programs and of what `seed` creates.
+        project: the project of programs and of the resources that `seed` creates.
     """
 
     host: str
@@ -36,7 +36,7 @@ class RunningEmulator:
 
     @property
     def url(self) -> str:
-        """The address with its scheme. In a browser it shows what exists, and the latest requests."""
+        """The address with its scheme. In a browser, it shows the resources and the latest requests."""
         return f"http://{self.host}"
 
     @property
@@ -56,15 +56,15 @@ class RunningEmulator:
 
     @property
     def _without_proxy(self) -> str:
-        """The hosts that clients call without a proxy: those of this process, and the emulator's."""
+        """The hosts that clients call without a proxy: this process's value and the emulator's host."""
         named = ",".join(os.environ.get(name, "") for name in _NO_PROXY).split(",")
         hosts = dict.fromkeys(host.strip() for host in [*named, urlsplit(self.url).hostname or ""])
-        # Clients know `*`, which is all hosts, only if it is the whole value.
+        # Clients accept `*`, for all hosts, only as the whole value.
         return "*" if "*" in hosts else ",".join(filter(None, hosts))
 
     @property
     def seed(self) -> Seed:
-        """Creates what a program needs but does not create itself."""
+        """Creates the resources that a program needs but does not create itself."""
         return Seed(self._control, self.project)
 
     @property
@@ -100,19 +100,19 @@ class RunningEmulator:
         `topics`, `subscriptions`, `b` for buckets, `notificationConfigs`.
 
         Raises:
-            EmulatorError: if no resource can be of this kind; the error names those that are spelled most like it.
+            EmulatorError: if there is no such kind; the error suggests similar names.
         """
         __tracebackhide__ = True
         found: dict[str, Json] = self.control("GET", "resources", kind=kind)
         return found
 
     def requests(self, method: str | None = None) -> list[Json]:
-        """Return the requests of this test, oldest first; given a method such as `compute.instances.insert`, its own.
+        """Return the requests of this test, oldest first: all, or those of a method such as `compute.instances.insert`.
 
         Each has `method`, `httpMethod`, `path`, `query`, `body` and `status`. Those of `seed` are included.
 
         Raises:
-            EmulatorError: if the emulator has no such method; the error names those that are spelled most like it.
+            EmulatorError: if the emulator has no such method; the error suggests similar names.
         """
         __tracebackhide__ = True
         query = {} if method is None else {"method": method}
@@ -121,7 +121,7 @@ class RunningEmulator:
 
     @contextmanager
     def fault(self, method: str, *, times: int = 1, **fault: Any) -> Iterator[None]:
-        """Let calls of a method fail during the block, the next `times` of them.
+        """Let the next `times` calls of a method fail during the block.
 
         Args:
             method: its ID, such as `compute.instances.insert`; `*` is any.
@@ -130,7 +130,7 @@ class RunningEmulator:
                 `drop`, `delay`, `body`, `operation`.
 
         Raises:
-            EmulatorError: if the emulator refuses the fault, or if the block ends well without calling the method.
+            EmulatorError: if the emulator refuses the fault, or if the block ends normally without calling the method.
         """
         __tracebackhide__ = True
         if "name" in fault:

@@ -1,4 +1,4 @@
-"""What a program refers to and does not create itself, created through the emulated APIs."""
+"""Creates, through the emulated APIs, the resources that a program refers to but does not create."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _NETWORK = {"network": "global/networks/default"}
 
 @attrs.frozen
 class Seed:
-    """Creates resources in one project of an emulator. All methods return the path of what they create.
+    """Creates resources in one project of an emulator. All methods return the path of the new resource.
 
     `more` holds properties of the API's request body, with the API's names.
 
     Raises:
-        EmulatorError: what the emulator refuses, with the reason.
+        EmulatorError: if the emulator refuses the request, with the reason.
     """
 
     control: Control
@@ -43,7 +43,7 @@ class Seed:
         return self._put("subscriptions", name, {**body, **more})
 
     def disk(self, name: str, zone: str = _ZONE, **more: Any) -> str:
-        """Create a disk of 10 GB, if `more` gives no size."""
+        """Create a disk, of 10 GB if `more` gives no size."""
         return self._insert(f"zones/{zone}/disks", {"name": name, "sizeGb": "10", **more})
 
     def instance(self, name: str, zone: str = _ZONE, **more: Any) -> str:
@@ -64,13 +64,13 @@ class Seed:
         return str(added["name"])
 
     def _put(self, collection: str, name: str, body: Json) -> str:
-        """Create a resource of Pub/Sub, whose names may contain `%`."""
+        """Create a resource of Pub/Sub; its name may contain `%`."""
         parent = f"projects/{self.project}/{collection}"
         self.control.send("PUT", f"/v1/{parent}/{quote(name, safe='')}", body)
         return f"{parent}/{name}"
 
     def _insert(self, collection: str, body: Json) -> str:
-        """Create a resource of Compute Engine, which the emulator does at once."""
+        """Create a resource of Compute Engine; the emulator does it at once."""
         self.control.send("POST", f"/compute/v1/projects/{self.project}/{collection}", body)
         return f"projects/{self.project}/{collection}/{body['name']}"
 

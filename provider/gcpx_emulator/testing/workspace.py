@@ -1,4 +1,4 @@
-"""What programs of Pulumi's automation API need to run against an emulator."""
+"""Options and environment with which programs of Pulumi's automation API run against an emulator."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PLUGIN = "pulumi-resource-gcpx"
 
 
 def options(emulator: RunningEmulator, folder: Path) -> LocalWorkspaceOptions:
-    """Return the options of workspaces whose stacks are kept in `folder`, with a passphrase and without an account.
+    """Return the options of workspaces that keep stacks in `folder`, with a passphrase and without an account.
 
     Raises:
         EmulatorError: if the Pulumi CLI, its Python package or the plugin of gcpx is missing.
@@ -49,7 +49,7 @@ def require(variables: dict[str, str]) -> None:
     """Find the CLI and the plugin.
 
     Raises:
-        EmulatorError: if one is missing, with where to get it.
+        EmulatorError: if one is missing; the message says where to get it.
     """
     if shutil.which("pulumi", path=variables["PATH"]) is None:
         raise EmulatorError("the Pulumi CLI is missing: `pulumi` is not on PATH; see pulumi.com/docs/install")

@@ -123,7 +123,7 @@ def test_google_clients_call_the_emulator(emulator):
 
 
 def test_a_class_that_is_no_client_is_refused(emulator):
-    with pytest.raises(EmulatorError, match=r"builtins\.dict is no client of Google's with REST"):
+    with pytest.raises(EmulatorError, match=r"builtins\.dict is not a Google client with REST"):
         emulator.client(dict)
 
 

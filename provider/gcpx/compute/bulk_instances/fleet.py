@@ -258,7 +258,7 @@ def _earlier_groups(context: Context, fleet: Fleet, instances: list[Instance]) -
     """
     if not context.request_mark:
         return [fleet_values(context.prior).get("operationGroupId") or ""]
-    begun = fleet.operations.begun_by_requests(context, f"regions/{fleet.region}", context.request_mark)
+    begun = fleet.operations.insertions_by_request_id(context, f"regions/{fleet.region}", context.request_mark)
     fitting = (operation for operation in begun if any(_may_have_created(operation, item) for item in instances))
     return [operation.get("operationGroupId") or "" for operation in fitting]
 

@@ -1,4 +1,4 @@
-"""The disks of instances, how new ones are created, and the keys that encrypt them: declarations and rules."""
+"""The disks of instances, the creation of new ones, and encryption keys: declarations and rules."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     )
 
 _KEY_SIZES: Final = (("rawKey", 32), ("rsaEncryptedKey", 256))
-"""The number of bytes that each customer-supplied key has, before it is written in base64."""
+"""The number of bytes of each customer-supplied key, before base64."""
 _UNSUPPORTED: Final = "Google no longer supports customer-supplied keys; use kmsKeyName"
 
 
@@ -100,7 +100,7 @@ class CustomerEncryptionKey(Record):
 
 
 def no_customer_keys(owner: str, values: Mapping[str, Any]) -> list[Failure]:
-    """Refuse customer-supplied keys of disks, for templates, which do not store them, and for bulk creation.
+    """Refuse customer-supplied keys of disks, for bulk creation and for templates, which do not store them.
 
     Args:
         owner: the property that holds the instance properties: `properties` or `instanceProperties`.
@@ -122,7 +122,7 @@ _LEAST_SIZE: Final = 10
 
 
 def _disk_type(parameters: AttachedDiskInitializeParamsValues) -> str:
-    """Return the bare disk type of initializeParams; empty where it is not given or unknown."""
+    """Return the bare disk type of initializeParams; empty if it is missing or unknown."""
     return text(parameters, "diskType").rpartition("/")[2]
 
 
@@ -189,7 +189,7 @@ _REGIONAL_ZONES: Final = 2
     about="replicaZones",
 )
 def replica_zones_differ_within_one_region(values: AttachedDiskInitializeParamsValues) -> list[Failure]:
-    """Refuse the same zone twice, and zones of two regions; their number is checked with the property."""
+    """Refuse the same zone twice, and zones of two regions; the property's declaration limits their number."""
     given = values.get("replicaZones")
     zones = [zone.rpartition("/")[2] for zone in given if isinstance(zone, str)] if isinstance(given, list) else []
     if len(zones) == _REGIONAL_ZONES and zones[0] == zones[1]:
@@ -204,7 +204,7 @@ def replica_zones_differ_within_one_region(values: AttachedDiskInitializeParamsV
     rest("instances", "disks[].source"),
 )
 def boot_disks_have_a_source(values: AttachedDiskValues) -> list[Failure]:
-    """Require the image, snapshot or disk that a boot disk boots from."""
+    """Require the source image, snapshot or disk of a boot disk."""
     parameters = values.get("initializeParams")
     if values.get("boot") is not True or values.get("source") is not None or not isinstance(parameters, dict | None):
         return []
@@ -222,7 +222,7 @@ ZONAL_DISK: Final = re.compile(r"(?:.*/)?zones/([^/]+)/disks/[^/]+")
 
 
 def force_attach_requires_regional_disk(name: str, source: str) -> Rule:
-    """Refuse to force a zonal disk, which Google refuses too; `name` is the property that names the disk."""
+    """Refuse to force a zonal disk, as Google does; `name` is the property that names the disk."""
 
     @rule("forceAttach requires a regional disk", source)
     def force_attach_requires_regional_disk(values: AttachedDiskValues) -> list[Failure]:
@@ -256,7 +256,7 @@ def scratch_disks_are_local_ssds(values: AttachedDiskValues) -> list[Failure]:
     about="type",
 )
 def local_ssds_are_blank(values: AttachedDiskValues) -> list[Failure]:
-    """Refuse what would give a local SSD contents."""
+    """Refuse a source for a local SSD."""
     if values.get("type") != "SCRATCH":
         return []
     reason = "must be left out with type SCRATCH: a local SSD is blank"

@@ -29,7 +29,7 @@ _LETTERS_AND_DIGITS: Final = ("Ll", "Lo", "Lm", "M", "N")
     about="labels",
 )
 def labels_are_valid(values: dict[str, Any]) -> list[Failure]:
-    """Refuse too many labels, and keys and values that are too long or hold a character that Google refuses."""
+    """Refuse too many labels, and keys and values that are too long or have a forbidden character."""
     labels = nested(values, "labels")
     failures: list[Failure] = []
     if len(labels) > _MOST:
@@ -106,7 +106,7 @@ _MOST_METADATA: Final = 512 * 1024
     rest("instances", "metadata.items"),
 )
 def metadata_size_is_limited(values: MetadataValues) -> list[Failure]:
-    """Refuse values, and metadata as a whole, that are too large in bytes."""
+    """Refuse values, or metadata as a whole, with too many bytes."""
     failures: list[Failure] = []
     total = 0
     for index, item in elements(values, "items"):

@@ -1,4 +1,4 @@
-"""What an instance runs on, and when: machine types, accelerators, scheduling, reservations, shielded VMs."""
+"""The machines of instances: machine types, accelerators, scheduling, reservations, shielded VMs."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def custom_machine_types_of_families_have_usual_sizes(values: InstanceProperties
 
 
 _ALIKE: Final = frozenset({"c2", "c2d", "e2", "f1", "g1", "m1", "m2", "n1", "n2", "n2d", "t2d"})
-"""The series that an instance can move between; the others have disks and network cards of their own.
+"""The series between which an instance can move; the others have disks and network cards of their own.
 
 Source: the page "Edit the machine type of a compute instance".
 """
@@ -74,7 +74,7 @@ _WITH_LOCAL_SSDS: Final = ("a2-ultragpu-", "a3-", "a4-")
 
 
 def includes_local_ssds(machine_type: str) -> bool:
-    """Return whether instances of a machine type get local SSDs without asking for them.
+    """Return whether a machine type includes local SSDs.
 
     Source: the page "About Local SSD disks".
 
@@ -191,7 +191,7 @@ def spot_instances_do_not_migrate_or_restart(values: SchedulingValues) -> list[F
     rest("instances", "scheduling.instanceTerminationAction"),
 )
 def termination_action_requires_spot_or_a_run_limit(values: SchedulingValues) -> list[Failure]:
-    """Refuse a termination action where nothing terminates the instance."""
+    """Refuse a termination action if nothing terminates the instance."""
     action, model = values.get("instanceTerminationAction"), values.get("provisioningModel", "STANDARD")
     limited = any(values.get(name) is not None for name in ("maxRunDuration", "terminationTime"))
     if action is None or model != "STANDARD" or values.get("preemptible") or limited:
@@ -268,7 +268,7 @@ class Scheduling(Record):
 
     @staticmethod
     def implied(values: SchedulingValues) -> dict[str, Any]:
-        """Return what Google sets for Spot and preemptible instances: they are neither migrated nor restarted."""
+        """Return Google's values for Spot and preemptible instances: they are neither migrated nor restarted."""
         if values.get("provisioningModel") == "SPOT":
             return {"preemptible": True, "automaticRestart": False, "onHostMaintenance": "TERMINATE"}
         return {"automaticRestart": False, "onHostMaintenance": "TERMINATE"} if values.get("preemptible") else {}
@@ -365,7 +365,7 @@ class Scheduling(Record):
     rest("instances", "reservationAffinity.consumeReservationType"),
 )
 def specific_reservations_require_key_and_values(values: ReservationAffinityValues) -> list[Failure]:
-    """Refuse `key` and `values` where they are required and missing, or given and not used."""
+    """Refuse `key` and `values` if they are missing although required, or given but not used."""
     kind = values.get("consumeReservationType", "ANY_RESERVATION")
     if kind in ("ANY_RESERVATION", "NO_RESERVATION"):
         given = (name for name in ("key", "values") if values.get(name))
@@ -430,7 +430,7 @@ class ReservationAffinity(Record):
     rest("instances", "shieldedInstanceConfig.enableIntegrityMonitoring"),
 )
 def integrity_monitoring_requires_vtpm(values: ShieldedInstanceConfigValues) -> list[Failure]:
-    """Refuse integrity monitoring where the vTPM is turned off."""
+    """Refuse integrity monitoring if the vTPM is turned off."""
     if values.get("enableVtpm") is False and values.get("enableIntegrityMonitoring") is True:
         return [Failure("enableIntegrityMonitoring", "requires enableVtpm: true")]
     return []

@@ -27,7 +27,7 @@ _ACCESS_CONFIGS: Final = (
     ("accessConfigs", "ONE_TO_ONE_NAT", ("externalIpv6", "externalIpv6PrefixLength")),
     ("ipv6AccessConfigs", "DIRECT_IPV6", ("natIP",)),
 )
-"""The lists of access configs: the type that their elements have, and the properties of the other IP version."""
+"""The lists of access configs: the type of their elements, and the properties of the other IP version."""
 
 
 @rule(
@@ -71,7 +71,7 @@ def access_configs_match_their_ip_version(values: NetworkInterfaceValues) -> lis
     about="ipv6AccessConfigs",
 )
 def ipv4_only_excludes_ipv6_access(values: NetworkInterfaceValues) -> list[Failure]:
-    """Refuse IPv6 access where only IPv4 addresses are assigned."""
+    """Refuse IPv6 access if only IPv4 addresses are assigned."""
     if values.get("stackType") == "IPV4_ONLY" and values.get("ipv6AccessConfigs"):
         return [Failure("ipv6AccessConfigs", "must be left out with stackType: IPV4_ONLY; use IPV4_IPV6 or IPV6_ONLY")]
     return []
@@ -82,7 +82,7 @@ def ipv4_only_excludes_ipv6_access(values: NetworkInterfaceValues) -> list[Failu
     rest("instances", "networkInterfaces[].serviceClassId"),
 )
 def attachment_settings_require_an_attachment(values: NetworkInterfaceValues) -> list[Failure]:
-    """Refuse what Google accepts only on an interface of a network attachment."""
+    """Refuse settings that Google accepts only on an interface of a network attachment."""
     if values.get("networkAttachment") is not None:
         return []
     given = (
@@ -318,7 +318,7 @@ class NetworkPerformanceConfig(Record):
 
 
 def own_addresses(interface: NetworkInterfaceValues) -> Iterator[Path]:
-    """Yield the paths of the addresses that a network interface asks for, and that only one instance can have."""
+    """Yield the paths of a network interface's addresses, which only one instance can have."""
     for name in ("networkIP", "ipv6Address"):
         if text(interface, name):
             yield (name,)

@@ -1,6 +1,6 @@
-"""InstanceProperties: what instance templates, fleets and machine images say about virtual machines.
+"""InstanceProperties: the properties of virtual machines in instance templates, fleets and machine images.
 
-Rules across several subjects, such as GPUs and scheduling, are here; each subject has a module of its own.
+Rules across several subjects, such as GPUs and scheduling, are here; each subject has its own module.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ _MOST_INTERFACES: Final = 8
     warns=True,
 )
 def network_interfaces_are_at_most_8(values: InstancePropertiesValues) -> list[Failure]:
-    """Warn about more interfaces than the documentation names; dynamic ones may be more."""
+    """Warn about more interfaces than documented; there may be more dynamic ones."""
     given = values.get("networkInterfaces")
     if not isinstance(given, list) or len(given) <= _MOST_INTERFACES:
         return []
@@ -184,7 +184,7 @@ def e2_does_not_support_nested_virtualization(values: InstancePropertiesValues) 
 def boot_disk_is_missing(properties: Mapping[str, Any]) -> list[Failure]:
     """Return a failure if instance properties have no boot disk, as creating an instance requires.
 
-    Paths are within `properties`. Disks that are not known yet may be the boot disk, so they are no failure.
+    Paths are relative to `properties`. Unknown disks may include the boot disk, so they are no failure.
     """
     disks = properties.get("disks")
     if disks in (None, []):
@@ -232,7 +232,7 @@ class InstanceProperties(Record):
 
     @staticmethod
     def implied(values: InstancePropertiesValues) -> dict[str, Any]:
-        """Return what Google sets: instances with GPUs cannot be migrated, and a deprecated field repeats its successor."""
+        """Return Google's values: instances with GPUs cannot be migrated, and a deprecated field repeats its successor."""
         fixed = {"scheduling": {"onHostMaintenance": "TERMINATE"}} if values.get("guestAccelerators") else {}
         return {"shieldedVmConfig": values.get("shieldedInstanceConfig"), **fixed}
 
