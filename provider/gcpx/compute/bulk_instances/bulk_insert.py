@@ -259,7 +259,7 @@ class BulkInsert(Insertion):
             created, deleted = _created_and_deleted(context, self.fleet, outcome)
             return owner(None, lambda: not created or created != deleted)
         is_in_state = context.is_anothers(earlier.resource_id) or context.is_replaced(earlier.id, earlier.resource_id)
-        return Owner.ENTRY if is_in_state else Owner.OURS
+        return Owner.OTHER_RESOURCE if is_in_state else Owner.OURS
 
 
 def describe_progress(operation: Operation) -> str:
