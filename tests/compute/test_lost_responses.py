@@ -209,7 +209,7 @@ def test_the_permission_that_is_missing_to_find_out_what_became_of_a_request_is_
     stack.end_plugin()
 
 
-def test_a_growth_whose_members_cannot_be_told_says_how_many_there_are_at_least(cloud):
+def test_a_growth_whose_members_are_not_known_says_how_many_gcpx_knows_of(cloud):
     prepare(cloud)
     stack, inputs = _stack(cloud, "fleet_with_id"), CREATIONS["fleet_with_id"].inputs
     stack.up(inputs)
@@ -217,7 +217,7 @@ def test_a_growth_whose_members_cannot_be_told_says_how_many_there_are_at_least(
     cloud.fail(BULK, drop="after")
     stack.up({**inputs, "count": inputs["count"] + 2})
 
-    assert f"at least {inputs['count']} of {inputs['count'] + 2} members exist" in stack.init_errors[0]
+    assert f"as far as gcpx knows, {inputs['count']} of {inputs['count'] + 2} members exist" in stack.init_errors[0]
     assert "compute.regionOperations.list" in stack.init_errors[0]
     assert len(cloud.requests(BULK)) == 2
     stack.end_plugin()

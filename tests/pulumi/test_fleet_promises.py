@@ -10,7 +10,7 @@ import pytest
 from emulated import Emulated
 from fleets import instance_path
 from killed_cli import killed_up
-from programs import FLEET, fleet
+from programs import FLEET
 from rollouts import ATTRIBUTES, BIGGER_DISK, BROKEN, rolling
 from yaml_program import Stack
 
@@ -170,18 +170,6 @@ def test_instances_of_others_with_the_same_labels_are_named_and_left_alone(watch
     watched.stack.workspace.run("destroy", "--yes")
     assert list(watched.ids()) == ["a-copy"]
     assert cloud.get(copied) == before
-
-
-def test_of_two_fleets_whose_labels_overlap_each_deletes_its_own_members(watched):
-    first = fleet(2, labels={"role": "worker"}, fleetId="labels/role=worker")
-    second = {"type": FLEET, "properties": fleet(3, labels={"role": "worker"}, namePattern="second-###")}
-    watched.up(first)
-    said, _ = watched.up(first, second={**second, "options": {"dependsOn": ["${workers}"]}})
-    assert "match labels/role=worker, the ID of the fleet workers of this stack" in said
-
-    watched.stack.write(second=second)
-    watched.stack.workspace.run("up", "--yes")
-    assert sorted(watched.ids()) == ["second-001", "second-002", "second-003"]
 
 
 @pytest.mark.parametrize("label", [{}, {"gcpx-generation": "00000000-00000000-00000000"}], ids=["removed", "changed"])

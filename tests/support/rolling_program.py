@@ -39,7 +39,6 @@ class Program:
         disk: the size of the boot disks in GB.
         metadata: the value of the only metadata key; empty for none.
         action: what is done to all members for a trigger, and the trigger; None for no action.
-        by_role: whether the fleet's ID is the label of its members that others have, too.
         asks: whether members are ready only when they report it.
         fallbacks: what is tried if a zone has no room.
     """
@@ -55,7 +54,6 @@ class Program:
     metadata: str = ""
     minimum: int = 1
     action: tuple[str, str] | None = None
-    by_role: bool = False
     asks: bool = False
     fallbacks: tuple[str, ...] = ()
 
@@ -65,7 +63,7 @@ class Program:
         boot = {"boot": True, "initializeParams": {"diskSizeGb": self.disk, "sourceImage": DEBIAN}}
         made = fleet(
             self.count,
-            fleetId="labels/role=crew" if self.by_role else FLEET_ID,
+            fleetId=FLEET_ID,
             updatePolicy={**without(self.policy, ["maxDeleted"]), **self._readiness()},
             onStopped=self.on_stopped,
             locationPolicy={"targetShape": self.shape},
@@ -164,7 +162,6 @@ FIRST: Final = st.builds(
     shape=st.sampled_from(["ANY_SINGLE_ZONE", "BALANCED"]),
     policy=POLICIES,
     on_stopped=ON_STOPPED,
-    by_role=st.booleans(),
     asks=st.booleans(),
 )
 """The first program of a fleet."""

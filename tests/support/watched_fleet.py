@@ -75,7 +75,6 @@ class WatchedFleet:
         violations: what was seen that must not be.
         observer: holds the run against the words of its preview; None before an update has sent a request.
         others: the IDs of the instances that others have made.
-        adopted: the IDs of those that were made by others, and that a refresh has added to the fleet.
         wasted: the generations of the members that a run took away, with the number of others of that generation that
             existed, or that somebody else deleted during the run, which the provider may not have seen.
         stopped, edited, broken: the IDs of members that others have stopped, whose labels they have edited, or that no
@@ -91,7 +90,6 @@ class WatchedFleet:
     violations: list[str] = attrs.Factory(list)
     observer: PreviewObserver | None = None
     others: set[str] = attrs.Factory(set)
-    adopted: set[str] = attrs.Factory(set)
     wasted: list[tuple[str, int]] = attrs.Factory(list)
     stopped: set[str] = attrs.Factory(set)
     edited: set[str] = attrs.Factory(set)
@@ -255,8 +253,6 @@ class WatchedFleet:
         return [item for zone in _ZONES for item in store.list(f"{zone}/instances")]
 
     def _look(self) -> Look:
-        self.adopted |= self.others & self.known.keys()
-        self.others -= self.adopted
         found = self._every()
         return Look(
             [item for item in found if item["id"] not in self.others],
@@ -301,7 +297,7 @@ class WatchedFleet:
         most = max(program.most(existing) for program in self.programs)
         shown = [f"{item['name']} {item['status']}" for item in now.members]
         self._note(now.running < min(before.running, least), f"{now.running} of at least {least} run: {shown}")
-        new = now.by_id.keys() - before.by_id.keys() - self.adopted
+        new = now.by_id.keys() - before.by_id.keys()
         self._note(
             bool(new) and len(names) > max(len(before.members), most), f"{len(names)} of at most {most} exist: {shown}"
         )

@@ -47,7 +47,7 @@ def _live(place: Place, token: str, inputs: dict[str, Any], *changes: dict[str, 
     if taken is None:
         raise AssertionError(f"an import does not find {made.id}")
     engine.delete(made)
-    if engine.refresh(made) is not None:
+    if not engine.is_gone(made):
         raise AssertionError("Google still shows it after its deletion")
 
 

@@ -114,7 +114,9 @@ def _differences(resource: Resource, old: dict[str, Any], new: dict[str, Any], o
 
 
 def _not_as_wanted(resource: Resource, new: dict[str, Any], outputs: dict[str, Any], how: Comparison) -> list[str]:
-    """Return the measured properties whose outputs differ from what the new inputs want, as far as that is known."""
+    """Return the measured properties whose outputs, if there are any, differ from what the new inputs want."""
+    if not outputs:
+        return []
     return [
         name
         for name, prop in resource.type.measured.items()

@@ -223,7 +223,7 @@ class FleetMachine(RuleBasedStateMachine):
         if not crashes and self.stack.failed is None:
             self.kept = self.program
         if not crashes and not self.stack.has_failed and "was rolled back" not in message:
-            is_free = not (self.program.named or self.program.action or self.fleet.adopted or self.fleet.edited)
+            is_free = not (self.program.named or self.program.action or self.fleet.edited)
             if is_free and "could not be rolled back" not in message:  # it takes new members away
                 self._assert_thrift()
 
@@ -286,7 +286,7 @@ class FleetMachine(RuleBasedStateMachine):
         program = self.program
         if "gcpx-fallback" not in item["labels"]:
             assert item["machineType"].endswith(f"/{program.machine}")
-        assert item["id"] in self.fleet.adopted or int(item["disks"][0]["diskSizeGb"]) == program.disk
+        assert int(item["disks"][0]["diskSizeGb"]) == program.disk
         if self.was_killed:
             return
         metadata = {one["key"]: one["value"] for one in item.get("metadata", {}).get("items", [])}

@@ -63,7 +63,9 @@ class Goal:
         unreadable: why the template cannot be read, if the update does not change the properties; then, members that are
             behind cannot be changed.
         known: the members of the state, by ID.
-        said: the members as the preview has planned them, by ID; empty if the state does not tell.
+        said: the members as the preview has planned them, by ID.
+        was_read: whether the state shows the members after the last update; otherwise, the preview does not know what they
+            need, and limits only who leaves and who waits until a pause ends.
         untouched: the IDs of members that a rollback leaves alone, because the update has not changed them.
     """
 
@@ -73,6 +75,7 @@ class Goal:
     unreadable: ApiError | None = None
     known: Mapping[str, Member] = attrs.Factory(dict)
     said: Mapping[str, PlannedMember] = attrs.Factory(dict)
+    was_read: bool = True
     untouched: frozenset[str] = frozenset()
 
     @classmethod
@@ -103,7 +106,8 @@ class Goal:
             target=Target.after(before, after, _labels(fleet, generation), _removed_keys(prior)),
             unreadable=unreadable,
             known=members_of_state(prior),
-            said={} if context.prior.get(UNREAD) else {item.id: item for item in spec.plan_of_state(prior)},
+            said={item.id: item for item in spec.plan_of_state(prior)},
+            was_read=not context.prior.get(UNREAD),
         )
 
     @classmethod
@@ -251,7 +255,7 @@ class Goal:
 
         An interrupted restart ends in any case, and only ends. Nothing was said of members that the state does not have.
         """
-        said = self.said.get(member.id)
+        said = self.said.get(member.id) if self.was_read else None
         if member.changing and (said is None or said.need is not Level.REPLACE):
             return Level.RESTART
         return Level.REPLACE if said is None else max(said.need, Level.REFRESH)

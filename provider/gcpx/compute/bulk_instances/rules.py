@@ -564,7 +564,7 @@ def addresses_are_for_one_instance(values: BulkInstancesValues) -> list[Failure]
 
 @requirement(
     "instanceProperties.networkInterfaces",
-    "must have at least one element, such as {network: global/networks/default}, or sourceInstanceTemplate must have one",
+    "must have at least one element, such as one with the network `default`, or sourceInstanceTemplate must have one",
     _PROPERTIES,
 )
 def network_interface_is_required(values: BulkInstancesValues) -> bool:
