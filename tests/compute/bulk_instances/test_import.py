@@ -190,3 +190,13 @@ def test_two_resources_of_a_program_that_manage_one_fleet_are_told(engine, cloud
     assert [f"{created.id} is managed by the resource workers of this stack, too" in text for text in warnings] == [
         True
     ]
+
+
+def test_a_machine_type_that_the_program_changes_directly_after_an_import_is_a_change(engine):
+    created = engine.create(FLEET, "workers", fleet(2))
+    imported = engine.import_(FLEET, "workers", created.id)
+    program = {name: value for name, value in imported.inputs.items() if not name.startswith("__")}
+    assert not engine.diff(imported, program).detailedDiff
+    bigger = {**program, "instanceProperties": {**program["instanceProperties"], "machineType": "e2-medium"}}
+
+    assert set(engine.diff(imported, bigger).detailedDiff) == {"instanceProperties.machineType"}

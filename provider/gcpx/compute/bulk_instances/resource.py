@@ -131,7 +131,7 @@ class BulkInstances(InProject):
     query = BulkInstancesQuery
     autoname = Autoname(property="fleetId", max_length=63)
     in_place = _OF_FLEETS | _OF_MEMBERS
-    compared = _OF_FLEETS | {("instanceProperties", name) for name in ("labels", "tags", "metadata")}
+    compared = _OF_FLEETS | {("instanceProperties", name) for name in ("labels", "machineType", "metadata", "tags")}
     id_forms = (
         "projects/PROJECT/regions/REGION/bulkInstances/FLEET",
         "projects/PROJECT/regions/REGION/namePattern/PATTERN",
