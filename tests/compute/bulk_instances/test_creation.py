@@ -128,11 +128,11 @@ def test_a_creation_that_takes_too_long_is_kept_in_the_state(engine, cloud):
 @pytest.mark.parametrize(
     ("inputs", "words"),
     [
-        (fleet(3), "3 instances are created by 1 request: named web-###"),
-        (fleet(6_000, namePattern="web-####"), "6,000 instances are created by 2 requests: named web-####"),
-        (fleet(1, fallbacks=[{"machineType": "e2-medium"}]), "1 instance is created by 1 request, and more for what is missing then: named web-###"),
-        ({**fleet(None, perInstanceProperties={"a": {}, "b": {}}), "namePattern": None}, "2 instances are created by 1 request: a, b"),
-        (fleet(30, placement={"policies": ["rack-1", "rack-2"], "membersPerPolicy": 15}), "30 instances are created by 2 requests: named web-###"),
+        (fleet(3), "3 instances are created with 1 request: web-###"),
+        (fleet(6_000, namePattern="web-####"), "6,000 instances are created with 2 requests: web-####"),
+        (fleet(1, fallbacks=[{"machineType": "e2-medium"}]), "1 instance is created with 1 request (fallbacks may need more): web-###"),
+        ({**fleet(None, perInstanceProperties={"a": {}, "b": {}}), "namePattern": None}, "2 instances are created with 1 request: a, b"),
+        (fleet(30, placement={"policies": ["rack-1", "rack-2"], "membersPerPolicy": 15}), "30 instances are created with 2 requests: web-###"),
         (fleet(0), ""),
         (fleet(UNKNOWN), ""),
     ],

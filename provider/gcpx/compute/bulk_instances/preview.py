@@ -259,11 +259,9 @@ def announce_creation(context: Context, inputs: BulkInstancesValues) -> None:
     requests = len(list(batches(inputs, [], size, [])))
     number = f"{size:,} {'instance is' if size == 1 else 'instances are'} created"
     calls = f"{requests:,} {'request' if requests == 1 else 'requests'}"
-    names = (
-        names_in_words(named) if isinstance(named, dict) else f"named {text(inputs, 'namePattern') or 'by namePattern'}"
-    )
-    more = ", and more for what is missing then" if inputs.get("fallbacks") else ""
-    context.inform(f"what this creation does: {number} by {calls}{more}: {names}")
+    names = names_in_words(named) if isinstance(named, dict) else text(inputs, "namePattern") or "named by namePattern"
+    more = " (fallbacks may need more)" if inputs.get("fallbacks") else ""
+    context.inform(f"what this creation does: {number} with {calls}{more}: {names}")
 
 
 def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValues) -> tuple[str, ...]:
