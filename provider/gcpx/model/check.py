@@ -15,6 +15,7 @@ from gcpx.model.fields import SCALARS, Failure, ListOf, MapOf, ObjectType, Prope
 from gcpx.model.numbers import BITS, as_integer, as_integer_or_percentage, as_number, fits, is_json
 from gcpx.model.patterns import Form, wrong_part
 from gcpx.model.values import UNKNOWN, Path, Secret, Special, conceal, has_secret, leaves, reveal
+from gcpx.words import counted
 
 _ENUM_FORM: Final = re.compile(r"[A-Z][A-Z0-9_]*")
 PERCENTAGE: Final = SCALARS[int | str]
@@ -335,8 +336,8 @@ class _Checker:
 
 def _elements(least: int, most: int | None) -> str:
     if most is None:
-        return f"at least {least} element{'' if least == 1 else 's'}"
-    return f"{'exactly' if least == most else 'at most'} {most} element{'' if most == 1 else 's'}"
+        return f"at least {counted(least, 'element')}"
+    return f"{'exactly' if least == most else 'at most'} {counted(most, 'element')}"
 
 
 def _first_sentence(text: str) -> str:

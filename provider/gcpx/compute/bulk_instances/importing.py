@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, cast
 from gcpx.compute.bulk_instances.changes import LABELS, ON_STOPPED, Target
 from gcpx.compute.bulk_instances.fleet import RESERVED_LABELS, Fleet, Instance, is_stopped, membership_pattern
 from gcpx.compute.bulk_instances.generation import own_properties
-from gcpx.compute.bulk_instances.preview import names_in_words
 from gcpx.compute.instance_properties.properties import InstanceProperties
 from gcpx.gcp.errors import NotFound
 from gcpx.gcp.request import COMPUTE, Request
@@ -18,6 +17,7 @@ from gcpx.model.fields import chosen, object_type
 from gcpx.model.links import name_of, path_of
 from gcpx.model.resource import Context
 from gcpx.model.state import minimal_inputs
+from gcpx.words import counted, names_in_words
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import (
@@ -61,9 +61,8 @@ def describe_own(outputs: BulkInstancesValues) -> str:
     own = [f"{item['name']} ({', '.join(item['own'])})" for item in outputs.get("members") or () if item.get("own")]
     if not own or outputs.get("generation"):
         return ""
-    verb = "member differs" if len(own) == 1 else "members differ"
     return (
-        f"{len(own):,} {verb} from instanceProperties, which describe {outputs['members'][0]['name']}: "
+        f"{counted(len(own), 'member differs', 'members differ')} from instanceProperties, which describe {outputs['members'][0]['name']}: "
         f"{names_in_words(own)}; what differs stays as it is until the program changes that property"
     )
 
@@ -81,8 +80,8 @@ def describe_images(context: Context, fleet: Fleet, members: list[Instance]) -> 
     first, *others = context.side_by_side(image, members)
     named = zip(members[1:], others, strict=True)
     other = [f"{member['name']} ({found or 'no image'})" for member, found in named if found != first]
-    verb = "member has" if len(other) == 1 else "members have"
-    words = f"{len(other):,} {verb} a boot disk from another image than {members[0]['name']} ({first or 'no image'})"
+    have = counted(len(other), "member has", "members have")
+    words = f"{have} a boot disk from another image than {members[0]['name']} ({first or 'no image'})"
     return f"{words}: {names_in_words(other)}; only a change of the image replaces members" if other else ""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from gcpx.compute.bulk_instances.capacity import FleetSize
 from gcpx.compute.bulk_instances.fleet import Fleet, Instance, pattern_expression, region_of
@@ -22,12 +22,10 @@ from gcpx.model.fields import text
 from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import name_of
 from gcpx.model.resource import Context
+from gcpx.words import counted, names_in_words
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues
-
-
-_NAMED: Final = 3
 
 
 class NamesExhaustedError(ProviderError):
@@ -37,7 +35,7 @@ class NamesExhaustedError(ProviderError):
         """Say which names are in use; `others` names instances that are no members and have such names."""
         highest = max(fitting_names(pattern, in_use), default="none")
         super().__init__(
-            f"namePattern: {pattern} has too few names for {missing:,} more {'instance' if missing == 1 else 'instances'}: it gives at most "
+            f"namePattern: {pattern} has too few names for {counted(missing, 'more instance')}: it gives at most "
             f"{number_of_names(pattern):,}, new instances are numbered after those that exist, and the highest name in "
             f"use is {highest}{f'; {others}' if others else ''}. If this is a replacement, set the resource option deleteBeforeReplace; otherwise choose "
             "a namePattern with more #, or a different one"
@@ -131,10 +129,8 @@ def _names_in_use(context: Context, fleet: Fleet, expression: str) -> set[str]:
 
 def _are_no_members(names: Collection[str]) -> str:
     """Name instances that are no members; empty if there are none."""
-    named = sorted(names)
-    more = f" and {len(named) - _NAMED:,} more" if len(named) > _NAMED else ""
-    are = "is not a member" if len(named) == 1 else "are not members"
-    return f"{', '.join(named[:_NAMED])}{more} {are} of this fleet" if named else ""
+    are = "is not a member" if len(names) == 1 else "are not members"
+    return f"{names_in_words(sorted(names))} {are} of this fleet" if names else ""
 
 
 def names_beside_others(

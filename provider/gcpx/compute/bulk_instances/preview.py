@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING, Final
 
 import attrs
@@ -17,30 +17,15 @@ from gcpx.compute.bulk_instances.spec import OF_FALLBACKS, Spec, unknown_limits,
 from gcpx.model.fields import nested, text
 from gcpx.model.resource import Context
 from gcpx.model.values import UNKNOWN, has_unknown
+from gcpx.words import counted, names_in_words
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues
 
-_NAMED: Final = 3
 _OF_SAME_MEMBERS: Final = ("memberCount", "memberNames", *CREATION_OUTPUTS)
 """The outputs that stay as they are if no member is created or deleted."""
 _SECONDS_OF_A_BATCH: Final = 60
 _SECONDS_OF_AN_HOUR: Final = 3600
-
-
-def names_in_words(names: Iterable[str], unnamed: int = 0) -> str:
-    """List some names, and count the others; `unnamed` are others whose names are not known.
-
-    >>> names_in_words(["web-1", "web-2", "web-3", "web-4", "web-5"])
-    'web-1, web-2, web-3 and 2 more'
-    >>> names_in_words(["web-1"], 1)
-    'web-1 and 1 more'
-    """
-    every = list(names)
-    rest = len(every) + unnamed - _NAMED
-    shown = every if rest <= 1 else every[:_NAMED]
-    more = len(every) + unnamed - len(shown)
-    return f"{', '.join(shown)} and {more:,} more" if more else ", ".join(shown)
 
 
 def describe_step(step: Step, unfollowed: Container[str]) -> str:
@@ -53,7 +38,7 @@ def describe_step(step: Step, unfollowed: Container[str]) -> str:
         _doing("restarting", _restarted(step)),
         _doing("changing", [*step.refresh, *_changed_at_rest(step)]),
         _doing("starting", step.start),
-        f"creating {step.create:,} {'instance' if step.create == 1 else 'instances'}"
+        f"creating {counted(step.create, 'instance')}"
         if step.create > len(replaced) or (step.create and not replaced)
         else "",
     ]
@@ -96,7 +81,7 @@ def describe_plan(
     lines = effects.lines("" if certain else "at most ")
     if (effects.restarted or effects.replaced) and not unknown:
         least = [running for step, running in planned if _restarted(step) or step.create or step.delete]
-        batches = f"{len(least):,} {'batch' if len(least) == 1 else 'batches'}{_hours(len(least), policy.stable_for)}"
+        batches = f"{counted(len(least), 'batch', 'batches')}{_hours(len(least), policy.stable_for)}"
         lines.append(f"{batches}; at least {min(least):,} of {wanted:,} members run at any time")
     pauses = any(member.waits for member in members)
     return [*lines, _pause(policy.pause_after or 0, wanted)] if pauses else lines
@@ -117,7 +102,7 @@ def _hours(batches: int, observed: int = 0) -> str:
     )
     if batches * seconds < _SECONDS_OF_AN_HOUR:
         return rest
-    time = f"about {hours:,} {'hour' if hours == 1 else 'hours'}"
+    time = f"about {counted(hours, 'hour')}"
     beside = " without that" if observed else ""
     return (
         f"{rest}, one after the other: {time} if each takes a minute{beside}, and less with a higher "
@@ -173,7 +158,7 @@ class _Effects:
     def lines(self, at_most: str) -> list[str]:
         """Describe the effects, one line each; `at_most` begins each line about what may turn out to be unnecessary."""
         changed = (*self.refreshed, *self.restarted, *self.rested, *self.replaced)
-        number = f"{self.created:,} {'instance is' if self.created == 1 else 'instances are'} created"
+        number = f"{counted(self.created, 'instance is', 'instances are')} created"
         if self.names:
             number += f": {names_in_words(self.names, self.created - len(self.names))}"
         return [
@@ -225,7 +210,7 @@ def _say(members: Sequence[object], one: str, many: str, at_most: str = "") -> l
     """Say something of members: `3 members are restarted: web-1, web-2, web-3`, perhaps after `at most`; nothing of none."""
     if not members:
         return []
-    return [f"{at_most}{len(members):,} {one if len(members) == 1 else many}: {names_in_words(map(str, members))}"]
+    return [f"{at_most}{counted(len(members), one, many)}: {names_in_words(map(str, members))}"]
 
 
 def _line(what: str, members: Sequence[object], at_most: str = "") -> list[str]:
@@ -257,8 +242,7 @@ def announce_creation(context: Context, inputs: BulkInstancesValues) -> None:
     if not size or has_unknown([inputs.get("count"), inputs.get("placement")]):
         return
     requests = len(list(batches(inputs, [], size, [])))
-    number = f"{size:,} {'instance is' if size == 1 else 'instances are'} created"
-    calls = f"{requests:,} {'request' if requests == 1 else 'requests'}"
+    number, calls = f"{counted(size, 'instance is', 'instances are')} created", counted(requests, "request")
     names = names_in_words(named) if isinstance(named, dict) else text(inputs, "namePattern") or "named by namePattern"
     more = " (fallbacks may need more)" if inputs.get("fallbacks") else ""
     context.inform(f"what this creation does: {number} with {calls}{more}: {names}")

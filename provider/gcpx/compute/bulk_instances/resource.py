@@ -49,7 +49,6 @@ from gcpx.compute.bulk_instances.preview import (
     describe_drift,
     describe_lost,
     describe_new,
-    names_in_words,
     will_set_back,
 )
 from gcpx.compute.bulk_instances.rollout import FleetUpdate, Readiness, kept_outputs, unfinished_rollout
@@ -75,6 +74,7 @@ from gcpx.model.links import Location, name_of, path_of
 from gcpx.model.naming import AUTONAMED, UNREAD, Autoname
 from gcpx.model.resource import Context, InvalidId, ListedResource, Page, PartialError, State
 from gcpx.model.values import Path, has_unknown
+from gcpx.words import counted, names_in_words
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesQueryValues, BulkInstancesValues
@@ -197,7 +197,7 @@ class BulkInstances(InProject):
     def deleted_first(self, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]) -> str:
         """Name the members that are deleted before new ones are created, and say why."""
         names = fleet_values(outputs).get("memberNames") or []
-        what = "1 member is" if len(names) == 1 else f"{len(names):,} members are"
+        what = counted(len(names), "member is", "members are")
         why = self._conflict(old, new) or "the new ones may have the same names"
         return f"{what} deleted before new ones are created, because {why}: {names_in_words(names)}" if names else ""
 
@@ -411,7 +411,7 @@ class BulkInstances(InProject):
             try:
                 started = Readiness.of(context, fleet, Policy.of(inputs)).wait(members)
             except ProviderError as error:
-                made = f"{len(members):,} {'instance was' if len(members) == 1 else 'instances were'} created"
+                made = f"{counted(len(members), 'instance was', 'instances were')} created"
                 words = f"{made}, but {without_stop(safe_message(error))}; run `pulumi up` to wait for them again"
                 raise PartialError(state, words) from error
             state = state if started == members else live_fleet(context, fleet, started, inputs, outputs)

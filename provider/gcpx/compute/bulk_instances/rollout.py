@@ -28,14 +28,7 @@ from gcpx.compute.bulk_instances.member import Member
 from gcpx.compute.bulk_instances.names import free_names, runs_out
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, last_members, live_fleet, unread_fleet
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, deleted_by, is_done, next_step, steps
-from gcpx.compute.bulk_instances.preview import (
-    describe_step,
-    names_in_words,
-    names_to_come,
-    new_of,
-    surplus_of,
-    without_followers,
-)
+from gcpx.compute.bulk_instances.preview import describe_step, names_to_come, new_of, surplus_of, without_followers
 from gcpx.compute.bulk_instances.shortfalls import is_shortage
 from gcpx.compute.bulk_instances.spec import RollingAction
 from gcpx.compute.bulk_instances.zones import Places, zones_of
@@ -45,6 +38,7 @@ from gcpx.gcp.request import COMPUTE, Request, segment
 from gcpx.model.fields import chosen, nested
 from gcpx.model.links import name_of
 from gcpx.model.resource import Context, PartialError, State
+from gcpx.words import counted, names_in_words
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues, LostMemberValues, MemberValues
@@ -166,7 +160,6 @@ def _without(members: Iterable[Instance], others: Iterable[Instance]) -> list[In
 
 _FIRST_PAUSE: Final = 0.2
 _LONGEST_PAUSE: Final = 5.0
-_NAMED: Final = 5
 
 
 class NotReadyError(Interrupted):
@@ -176,9 +169,8 @@ class NotReadyError(Interrupted):
 
     def __init__(self, members: list[Instance], limit: str) -> None:
         """Name some of the members, and the time that was too short for them."""
-        shown = ", ".join(f"{member['name']} ({member.get('status')})" for member in members[:_NAMED])
-        more = f" and {len(members) - _NAMED:,} more" if len(members) > _NAMED else ""
-        super().__init__(f"not ready within {limit}: {shown}{more}")
+        shown = names_in_words(f"{member['name']} ({member.get('status')})" for member in members)
+        super().__init__(f"not ready within {limit}: {shown}")
 
 
 @attrs.define
@@ -249,7 +241,7 @@ class Readiness:
             )
         if self.context.cancelled.is_set():
             raise CancelledError("cancelled while members were starting")
-        limit = "1 second" if self.within == 1 else f"{self.within:,} seconds"
+        limit = counted(self.within, "second")
         if self.context.seconds_left() <= 0:
             limit = f"the custom timeout of {self.context.timeout:g} s; raise customTimeouts"
         raise NotReadyError(late, limit)
@@ -474,11 +466,15 @@ class FailedMembersError(RolloutError):
         super().__init__(failure_lines(failures))
 
 
+_SHOWN: Final = 5
+"""The number of failures that an error shows."""
+
+
 def failure_lines(failures: Iterable[FailedRequest]) -> str:
     """Describe what has failed for members, one line each; the errors name the members. Empty without failures."""
     every = [safe_message(failure.error) for failure in failures]
-    rest = len(every) - _NAMED
-    return "\n".join([*every[:_NAMED], *([f"and {rest:,} more"] if rest > 0 else [])])
+    rest = len(every) - _SHOWN
+    return "\n".join([*every[:_SHOWN], *([f"and {rest:,} more"] if rest > 0 else [])])
 
 
 @attrs.define
@@ -552,8 +548,8 @@ class Rollout:
                 (taken, "deleted by somebody else during this update"),
             ):
                 if names:
-                    was = "member was" if len(names) == 1 else "members were"
-                    self.context.inform(f"{len(names):,} {was} {how}: {names_in_words(names)}")
+                    were = counted(len(names), "member was", "members were")
+                    self.context.inform(f"{were} {how}: {names_in_words(names)}")
 
     def _run(self) -> None:
         course = [step for step, _ in steps(self._planned(), self._policy)]

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from gcpx.compute.bulk_instances.fleet import TRACKING_LABEL, Fleet, Instance, is_tracked
-from gcpx.compute.bulk_instances.preview import names_in_words
 from gcpx.model.import_command import import_command
 from gcpx.model.links import name_of
 from gcpx.model.resource import Context
+from gcpx.words import counted, names_in_words
 
 
 @contextmanager
@@ -66,7 +66,7 @@ def _advice(context: Context, fleet: Fleet, stranger: Instance) -> str:
 
 
 def _number(instances: list[Instance]) -> str:
-    return f"{len(instances):,} {'instance matches' if len(instances) == 1 else 'instances match'}"
+    return counted(len(instances), "instance matches", "instances match")
 
 
 def _names(instances: list[Instance]) -> str:
