@@ -213,14 +213,14 @@ def test_the_changelog_begins_with_what_is_unreleased_or_with_this_version():
 
 def test_the_guide_of_fleets_says_what_each_property_needs():
     table = section("docs/fleets.md", "What each property needs")
-    rows = re.findall(r"^\| (\w+) \| (.*?) \| .* \|$", table, re.MULTILINE)
+    rows = re.findall(r"^\| `([A-Z]+)` \| (.*?) \| .* \|$", table, re.MULTILINE)
     said = {name: level for level, listed in rows for name in re.findall(r"`([\w.]+)`", listed)}
     scheduling = [f"scheduling.{name}" for name in object_type(Scheduling).properties]
     names = [name for name in object_type(InstanceProperties).properties if name != "scheduling"] + scheduling
     levels = {name: level_of(*name.split(".")) for name in names}
 
-    assert said == {name: level.name.lower() for name, level in levels.items() if level is not Level.REPLACE}
-    assert "| replace | every other property |" in table
+    assert said == {name: level.name for name, level in levels.items() if level is not Level.REPLACE}
+    assert "| `REPLACE` | every other property |" in table
 
 
 @pytest.mark.parametrize("declared", [BulkInstancesModel, UpdatePolicy, Readiness, Placement, RollingAction])
