@@ -15,7 +15,7 @@ from gcpx.model.fields import SCALARS, Failure, ListOf, MapOf, ObjectType, Prope
 from gcpx.model.numbers import BITS, as_integer, as_integer_or_percentage, as_number, fits, is_json
 from gcpx.model.patterns import Form, wrong_part
 from gcpx.model.values import UNKNOWN, Path, Secret, Special, conceal, has_secret, leaves, reveal
-from gcpx.words import counted
+from gcpx.model.words import counted
 
 _ENUM_FORM: Final = re.compile(r"[A-Z][A-Z0-9_]*")
 PERCENTAGE: Final = SCALARS[int | str]

@@ -17,7 +17,7 @@ from gcpx.model.fields import chosen, object_type
 from gcpx.model.links import name_of, path_of
 from gcpx.model.resource import Context
 from gcpx.model.state import minimal_inputs
-from gcpx.words import counted, names_in_words
+from gcpx.model.words import counted, names_in_words
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import (

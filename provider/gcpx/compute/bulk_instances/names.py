@@ -22,7 +22,7 @@ from gcpx.model.fields import text
 from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import name_of
 from gcpx.model.resource import Context
-from gcpx.words import counted, names_in_words
+from gcpx.model.words import counted, names_in_words
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues

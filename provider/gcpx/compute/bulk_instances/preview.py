@@ -17,7 +17,7 @@ from gcpx.compute.bulk_instances.spec import OF_FALLBACKS, Spec, unknown_limits,
 from gcpx.model.fields import nested, text
 from gcpx.model.resource import Context
 from gcpx.model.values import UNKNOWN, has_unknown
-from gcpx.words import counted, names_in_words
+from gcpx.model.words import counted, names_in_words
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues

@@ -74,7 +74,7 @@ from gcpx.model.links import Location, name_of, path_of
 from gcpx.model.naming import AUTONAMED, UNREAD, Autoname
 from gcpx.model.resource import Context, InvalidId, ListedResource, Page, PartialError, State
 from gcpx.model.values import Path, has_unknown
-from gcpx.words import counted, names_in_words
+from gcpx.model.words import counted, names_in_words
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesQueryValues, BulkInstancesValues

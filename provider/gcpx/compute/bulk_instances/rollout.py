@@ -38,7 +38,7 @@ from gcpx.gcp.request import COMPUTE, Request, segment
 from gcpx.model.fields import chosen, nested
 from gcpx.model.links import name_of
 from gcpx.model.resource import Context, PartialError, State
-from gcpx.words import counted, names_in_words
+from gcpx.model.words import counted, names_in_words
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues, LostMemberValues, MemberValues

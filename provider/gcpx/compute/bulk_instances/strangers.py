@@ -10,7 +10,7 @@ from gcpx.compute.bulk_instances.fleet import TRACKING_LABEL, Fleet, Instance, i
 from gcpx.model.import_command import import_command
 from gcpx.model.links import name_of
 from gcpx.model.resource import Context
-from gcpx.words import counted, names_in_words
+from gcpx.model.words import counted, names_in_words
 
 
 @contextmanager
