@@ -368,3 +368,28 @@ def test_the_preview_knows_a_member_of_a_fallback_that_an_earlier_update_has_mov
     assert [name for name in cloud.calls("compute.instances.") if name.endswith((".stop", ".delete"))] == [
         "compute.instances.stop"
     ]
+
+
+@pytest.mark.parametrize("limit", ["zone", "placement policy"])
+def test_a_repeated_creation_finds_what_a_fallback_has_created_after_a_full_batch(engine, cloud, monkeypatch, limit):
+    engine.provider_id = PROVIDER_ID
+    engine.configure(project=PROJECT, emulatorHost=cloud.host)
+    zones = ("us-east1-b", "us-east1-c", "us-east1-d")
+    if limit == "zone":
+        monkeypatch.setattr("gcpx.compute.bulk_instances.creation.MOST_OF_REQUEST", 2)
+        set_limits(cloud, zones={"us-east1-b": 2, "us-east1-d": 0})
+        more = {"fallbacks": [{"zones": ["us-east1-c"]}]}
+    else:
+        for name in ("rack-1", "rack-2"):
+            cloud.make_placement_policy(name)
+        set_limits(cloud, machineTypes={zone: {"e2-small": 2 if zone.endswith("b") else 0} for zone in zones})
+        more = {
+            "placement": {"policies": ["rack-1", "rack-2"], "membersPerPolicy": 2},
+            "fallbacks": [{"machineType": "n2-standard-2"}],
+        }
+    inputs = fleet(4, fleetId="crew", locationPolicy={"zones": [{"zone": "zones/us-east1-b"}]}, **more)
+    first = engine.create(FLEET, "workers", inputs)
+    set_limits(cloud)
+
+    assert member_names(engine.create(FLEET, "workers", inputs)) == member_names(first)
+    assert cloud.emulator.store.counts()["instances"] == 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import attrs
@@ -107,7 +107,7 @@ class BulkInsert(Insertion):
         created: how many instances earlier requests of the same creation or growth created.
         number: distinguishes requests of one creation or growth that have equal bodies.
         begun: whether an interrupted run may have sent the request so long ago that Google has forgotten its request ID.
-        followers: the requests of which an earlier run sent one only if this one had created nothing.
+        followers: returns the requests of which an earlier run sent one only if this one had created nothing.
     """
 
     namespace = _NAMESPACE
@@ -117,7 +117,7 @@ class BulkInsert(Insertion):
     created: int = 0
     number: int = 0
     begun: bool = False
-    followers: tuple[BulkInsert, ...] = ()
+    followers: Callable[[], Iterable[BulkInsert]] = tuple
 
     @property
     def content(self) -> list[Any]:
@@ -250,7 +250,7 @@ class BulkInsert(Insertion):
         """
         context = self.context
         if self.created_by(outcome) == 0:
-            was_followed = any(True for insert in self.followers for _ in insert.earlier_operations())
+            was_followed = any(True for insert in self.followers() for _ in insert.earlier_operations())
             return Owner.OURS if was_followed else Owner.NOBODY
         if len(self.fleet.members(context)) > len(self.existing) + self.created:
             return Owner.OURS

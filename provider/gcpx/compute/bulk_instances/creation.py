@@ -302,7 +302,13 @@ class Creation:
 
     def _make(self, attempt: Attempt) -> None:
         """Send the requests of one attempt, until one creates fewer instances than it asks for."""
-        followers = tuple(self.first_inserts(self.attempts[self.attempts.index(attempt) + 1 :]))
+        later = self.attempts[self.attempts.index(attempt) + 1 :]
+
+        def followers() -> Iterator[BulkInsert]:
+            if self.created:  # what the batches before this one have created is not asked for again
+                self.members = self.list_members()
+            return self.first_inserts(later)
+
         # Google chooses one zone for all instances, which the requests that follow the first one have to use.
         in_one_zone = text(nested(attempt.inputs, "locationPolicy"), "targetShape") in {"", "ANY_SINGLE_ZONE"}
         zone = ""
