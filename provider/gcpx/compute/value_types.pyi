@@ -130,6 +130,7 @@ class BulkInstancesValues(TypedDict, total=False):
     generation: str
     instanceFlexibilityPolicy: InstanceFlexibilityPolicyValues
     instanceProperties: InstancePropertiesValues
+    lastMachineType: str
     lastRollingAction: str
     locationPolicy: LocationPolicyValues
     lostMembers: list[LostMemberValues]

@@ -382,6 +382,11 @@ class BulkInstancesModel(Record):
         write_only=True,
         patches="sourceInstanceTemplate",
     )
+    last_machine_type: str = output_field(
+        "The name of the machine type of the properties that `generation` stands for, perhaps from a template.",
+        volatile=True,
+        hidden=True,
+    )
     last_rolling_action: str = output_field(
         "A hash of the last `rollingAction.trigger` for which all members were handled.", volatile=True, hidden=True
     )

@@ -77,12 +77,16 @@ from gcpx.model.values import Path, has_unknown
 from gcpx.model.words import counted, names_in_words
 
 if TYPE_CHECKING:
-    from gcpx.compute.value_types import BulkInstancesQueryValues, BulkInstancesValues
+    from gcpx.compute.value_types import BulkInstancesQueryValues, BulkInstancesValues, InstancePropertiesValues
 
 
-def _outputs_of_new(inputs: BulkInstancesValues, generation: str) -> BulkInstancesValues:
-    """Return what the first update needs to know of a new fleet: its generation, and the action that its members need not."""
-    return {"generation": generation, **RollingAction.of(inputs, {}).outputs({}, [])}
+def _outputs_of_new(inputs: BulkInstancesValues, properties: InstancePropertiesValues) -> BulkInstancesValues:
+    """Return what the first update needs to know of a new fleet, whose members have these properties (REST JSON)."""
+    return {
+        "generation": generation_of(properties),
+        "lastMachineType": name_of(properties.get("machineType") or ""),
+        **RollingAction.of(inputs, {}).outputs({}, []),  # new members do not need it
+    }
 
 
 _ID: Final = re.compile(
@@ -232,17 +236,17 @@ class BulkInstances(InProject):
 
     def _create(self, context: Context, fleet: Fleet, inputs: BulkInstancesValues) -> State:
         size, names = FleetSize.of(inputs), list(inputs.get("perInstanceProperties") or {})
-        generation = generation_of(merged_properties(context, fleet, inputs))
-        labels = {GENERATION_LABEL: generation, **RollingAction.of(inputs, {}).labels}
+        first = _outputs_of_new(inputs, merged_properties(context, fleet, inputs))
+        labels = {GENERATION_LABEL: first["generation"], **RollingAction.of(inputs, {}).labels}
         demand = Demand(count=size.wanted, names=names, labels=labels)
         with self._reserve(context, fleet):
             adopted = self._has_own_instances(context, fleet, inputs, demand)
             if is_parked(inputs):
-                return live_fleet(context, fleet, [], inputs, _outputs_of_new(inputs, generation))
+                return live_fleet(context, fleet, [], inputs, first)
             demand = attrs.evolve(demand, begun=adopted)
             unread = partial(unread_fleet, fleet, inputs, fleet_values(context.prior))
             with naming_strangers(context, fleet), keeping_state(context, unread):
-                return attrs.evolve(self._grow(context, fleet, inputs, demand), adopted=adopted)
+                return attrs.evolve(self._grow(context, fleet, inputs, demand, first), adopted=adopted)
 
     def settle(self, context: Context, resource_id: str) -> None:
         """Wait for what interrupted creations and updates are still creating."""
@@ -377,8 +381,10 @@ class BulkInstances(InProject):
             raise FleetIdTakenError(fleet, taken, advice)
         return True
 
-    def _grow(self, context: Context, fleet: Fleet, inputs: BulkInstancesValues, demand: Demand) -> State:
-        """Create the instances of a new fleet, and read it back."""
+    def _grow(
+        self, context: Context, fleet: Fleet, inputs: BulkInstancesValues, demand: Demand, first: BulkInstancesValues
+    ) -> State:
+        """Create the instances of a new fleet, and read it back; `first` are outputs that its first update needs."""
         unread = partial(unread_fleet, fleet, inputs, fleet_values(context.prior))
         with keeping_state(context, unread) as progress:
             creation = create_instances(context, fleet, inputs, [], demand)
@@ -399,10 +405,7 @@ class BulkInstances(InProject):
                 members = creation.list_members()
             if len(members) >= demand.count:
                 creation.complete()
-            outputs: BulkInstancesValues = {
-                **creation.outputs,
-                **_outputs_of_new(inputs, demand.labels[GENERATION_LABEL]),
-            }
+            outputs: BulkInstancesValues = {**creation.outputs, **first}
             state = live_fleet(context, fleet, members, inputs, outputs)
         if len(members) < demand.count:
             self._keep_larger(context, fleet, members, state, creation)

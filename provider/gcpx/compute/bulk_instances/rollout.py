@@ -273,7 +273,14 @@ class Readiness:
         return wanted in values if wanted or "=" in self.guest_attribute else bool(values)
 
 
-_KEPT: Final = ("generation", "lastRollingAction", "removedKeys", "instanceProperties", "sourceInstanceTemplate")
+_KEPT: Final = (
+    "generation",
+    "lastMachineType",
+    "lastRollingAction",
+    "removedKeys",
+    "instanceProperties",
+    "sourceInstanceTemplate",
+)
 """The outputs of the last update that a refresh keeps; the generation is that of the properties, so they stay together."""
 
 
@@ -287,6 +294,7 @@ def rollout_outputs(prior: BulkInstancesValues, goal: Goal, members: list[Instan
     """
     outputs: BulkInstancesValues = {
         "generation": goal.spec.generation,
+        "lastMachineType": goal.spec.machine_type,
         **goal.spec.action.outputs(prior, map(Member.of_instance, members)),
     }
     if not all(goal.is_current(member) for member in members):

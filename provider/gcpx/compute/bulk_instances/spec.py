@@ -206,7 +206,7 @@ class Spec:
             base=base,
             restarting=restarting(context.changed),
             changed=max(levels, default=Level.NONE),
-            machine_type=_offline_machine_type(old, new),
+            machine_type=_offline_machine_type(old, new, prior),
             action=RollingAction() if sure and has_unknown(new.get("rollingAction")) else RollingAction.of(new, prior),
             given=context.changed,
             hosted=with_hostnames(old, prior),
@@ -449,11 +449,12 @@ def _offline_generation(
     return generation_of(own_properties(inputs), prior, changed)
 
 
-def _offline_machine_type(old: BulkInstancesValues, new: BulkInstancesValues) -> Any:
+def _offline_machine_type(old: BulkInstancesValues, new: BulkInstancesValues, prior: BulkInstancesValues) -> Any:
     """Return `Spec.machine_type` without reading the template. A change of the template replaces members anyway."""
     before, after = (nested(one, "instanceProperties").get("machineType") for one in (old, new))
-    takes_over = bool(new.get("sourceInstanceTemplate")) and after is None and before is not None
-    return UNKNOWN if takes_over else after or ""
+    if after is not None or not new.get("sourceInstanceTemplate"):
+        return after or ""
+    return prior.get("lastMachineType") or "" if before is None else UNKNOWN
 
 
 def warn_of_idle_action(context: Context, inputs: BulkInstancesValues, prior: BulkInstancesValues) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from driver import failing
 from emulated import Emulated
-from programs import FLEET, PROJECT, one_at_a_time, properties
+from programs import FLEET, PROJECT, TEMPLATE, one_at_a_time, properties, template
 from rollouts import BIGGER_DISK, BULK, DELETE, START, fail_after, instances, left_by
 
 TEMPLATES = f"projects/{PROJECT}/global/instanceTemplates"
@@ -67,3 +67,21 @@ def test_the_way_back_from_a_pause_is_not_refused_because_of_members_that_have_t
     assert any("at most 4 members are replaced" in text for _, _, text in engine.log.messages)
     engine.update(paused, {**program(4), "maxDeleted": 1})
     assert len(cloud.calls(DELETE)) == 1
+
+
+def test_the_preview_after_a_pause_knows_the_machine_type_of_the_template(engine, cloud):
+    made = engine.create(TEMPLATE, "base", {"name": "base", **template(machineType="n2-standard-2")})
+    inputs = {**program(3), "sourceInstanceTemplate": made.outputs["selfLink"]}
+    other = {**inputs, "instanceProperties": {"machineType": "c3-standard-4"}}
+    created = engine.create(FLEET, "workers", other)
+    paused = engine.refresh(engine.update(created, {**inputs, "updatePolicy": one_at_a_time({"pauseAfter": 1})}))
+    before = {item["id"] for item in instances(cloud, paused)}
+    engine.log.messages.clear()
+    engine.preview_update(paused, inputs)
+
+    assert any("2 members are replaced" in text for _, _, text in engine.log.messages)
+    with failing() as failed:
+        engine.preview_update(paused, {**inputs, "updatePolicy": one_at_a_time({"mostDisruptiveAction": "RESTART"})})
+    assert "does not allow this change, which needs REPLACE" in failed[0].message
+    updated = engine.update(paused, inputs)
+    assert len(before & {member["id"] for member in updated.outputs["members"]}) == 1
