@@ -11,7 +11,7 @@ from programs import FLEET, fleet
 from rollouts import DELETE, fail_after, left_by, rolling
 from workspace import ROOT
 
-HIDDEN = {"lastRollingAction", "lostMembers", "operationGroupId", "removedKeys"}
+HIDDEN = {"lastMachineType", "lastRollingAction", "lostMembers", "operationGroupId", "removedKeys"}
 SHOWN = set(json.loads((ROOT / "schema.json").read_text())["resources"][FLEET]["properties"])
 
 
@@ -29,7 +29,7 @@ def test_what_is_hidden_is_below_a_key_that_the_engine_hides(engine, verb):
         resource = engine.refresh(resource)
 
     assert {name for name in resource.outputs if not name.startswith("__")} <= SHOWN
-    expected = {"operationGroupId"} | ({"lastRollingAction"} if verb != "create" else set())
+    expected = {"operationGroupId", "lastMachineType"} | ({"lastRollingAction"} if verb != "create" else set())
     assert resource.outputs["__kept"].keys() == expected
 
 

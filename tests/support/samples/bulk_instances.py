@@ -109,7 +109,7 @@ SAMPLE = Sample(
          "maxDeleted": _AMOUNT, "minCount": st.just(1), "onStopped": st.sampled_from(["START", "REPLACE", "KEEP"]), "locationPolicy": st.sampled_from([{"targetShape": "ANY_SINGLE_ZONE"}, {"targetShape": "BALANCED"}, {"locations": {"zones/us-east1-b": {"preference": "ALLOW"}}}])},
     ),
     api=ApiObject.compute("BulkInsertInstanceResource"),
-    own={"memberCount", "fallbacks", "fleetId", "generation", "lastRollingAction", "lostMembers", "maxDeleted", "memberNames", "members", "onStopped", "operationGroupId", "perLocationStatus", "placement", "project", "region", "removedKeys", "rollingAction", "runningCount", "shortfalls", "updatePolicy"},
+    own={"memberCount", "fallbacks", "fleetId", "generation", "lastMachineType", "lastRollingAction", "lostMembers", "maxDeleted", "memberNames", "members", "onStopped", "operationGroupId", "perLocationStatus", "placement", "project", "region", "removedKeys", "rollingAction", "runningCount", "shortfalls", "updatePolicy"},
     read_method="compute.instances.list",
     later_calls=("compute.regionOperations.wait", "compute.instances.list"),
     lives={
