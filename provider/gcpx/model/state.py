@@ -38,20 +38,20 @@ def without_absent(kind: ObjectType, outputs: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def with_hidden(kind: ObjectType, outputs: dict[str, Any]) -> dict[str, Any]:
-    """Return outputs as the engine gets them: it hides those that are declared as hidden, below a key of their own."""
+def pack_hidden(kind: ObjectType, outputs: dict[str, Any]) -> dict[str, Any]:
+    """Return outputs for the engine: those declared as hidden are below the key `KEPT`."""
     hidden = [name for name in outputs if name in kind.properties and kind.properties[name].traits.hidden]
     kept = {name: outputs[name] for name in hidden if outputs[name] is not None}
     shown = {name: value for name, value in outputs.items() if name not in hidden} if hidden else outputs
     return {**shown, KEPT: kept} if kept else shown
 
 
-def without_hiding(outputs: dict[str, Any]) -> dict[str, Any]:
-    """Return outputs of the state with those that `with_hidden` has hidden in their places."""
+def unpack_hidden(outputs: dict[str, Any]) -> dict[str, Any]:
+    """Return outputs of the state with the hidden ones at the top level, as before `pack_hidden`."""
     kept = outputs.get(KEPT)
-    return (
-        {**{key: value for key, value in outputs.items() if key != KEPT}, **kept} if isinstance(kept, dict) else outputs
-    )
+    if not isinstance(kept, dict):
+        return outputs
+    return {key: value for key, value in outputs.items() if key != KEPT} | kept
 
 
 def merged_outputs(

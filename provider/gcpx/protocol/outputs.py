@@ -11,7 +11,7 @@ from gcpx.model import lifecycle
 from gcpx.model.naming import UNREAD, without_hidden
 from gcpx.model.resource import PartialError, Resource, State
 from gcpx.model.secrecy import mark_secrets
-from gcpx.model.state import with_hidden
+from gcpx.model.state import pack_hidden
 from gcpx.model.values import reveal
 from gcpx.protocol.failures import InitFailed, NotUnderstood
 from gcpx.protocol.wire import encode
@@ -62,4 +62,4 @@ class Outputs:
 
     def _marked(self, values: dict[str, Any]) -> Any:
         marked = mark_secrets(self.resource.type, values, self.inputs, former=(self.old, self.prior))
-        return encode(with_hidden(self.resource.type, marked))
+        return encode(pack_hidden(self.resource.type, marked))

@@ -18,7 +18,7 @@ from gcpx.model.naming import AUTONAMED, name_inputs, without_hidden
 from gcpx.model.redaction import redact
 from gcpx.model.resource import Context, NothingToImport, PartialError, Resource, State
 from gcpx.model.secrecy import mark_secrets
-from gcpx.model.state import with_absent, with_hidden, without_absent, without_hiding
+from gcpx.model.state import pack_hidden, unpack_hidden, with_absent, without_absent
 from gcpx.model.values import has_unknown, reveal
 from gcpx.protocol import proto, wire
 from gcpx.protocol.engine import EngineLog
@@ -207,7 +207,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             else lifecycle.refresh(resource, state, plain, reveal(prior))
         )
         described = lifecycle.outputs_of(resource, state, fresh, is_finished=not unfinished)
-        outputs = encode(with_hidden(resource.type, mark_secrets(resource.type, described, inputs, prior)))
+        outputs = encode(pack_hidden(resource.type, mark_secrets(resource.type, described, inputs, prior)))
         refreshed = encode(mark_secrets(resource.type, fresh, inputs, prior))
         is_read_first = self._is_read_first(resource, state, is_finished=not unfinished)
         if unfinished:
@@ -299,7 +299,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
 
 def _outputs_in(message: Any, resource: Resource) -> dict[str, Any]:
     """Read the outputs in the state; those that the resource lacks are left out."""
-    return without_absent(resource.type, without_hiding(decode(message)))
+    return without_absent(resource.type, unpack_hidden(decode(message)))
 
 
 def _send_redacted(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
@@ -19,17 +19,15 @@ from gcpx.compute.bulk_instances.fleet import (
     Instance,
     created_in_group,
     fleet_values,
+    instances_in_region,
     membership_labels,
-    region_of,
     without_deleted,
 )
 from gcpx.compute.bulk_instances.shortfalls import reason_of_error
 from gcpx.compute.insertion import LAG, Insertion, orphan_warning, with_reason
-from gcpx.compute.listing import ImportableResources
 from gcpx.compute.operations import Operation, Outcome, Wait, created_instances, percentage
 from gcpx.errors import ProviderError
 from gcpx.gcp.errors import ApiError, Unfinished
-from gcpx.gcp.list_method import scopes_in
 from gcpx.gcp.request import COMPUTE, Request
 from gcpx.model import codec
 from gcpx.model.fields import object_type
@@ -304,17 +302,9 @@ def earlier_fleet(context: Context, fleet: Fleet, outcome: Outcome) -> Fleet | N
     created = _created_ids(context, fleet, outcome)
     if not created:
         return None
-    instances = ImportableResources(
-        google=fleet.google,
-        project=fleet.project,
-        version="beta",
-        collection="instances",
-        fields="id,zone,labels,creationTimestamp",
-        filter=f"labels.{TRACKING_LABEL}:*",
-        needs=scopes_in(fleet.region),
-    ).read_all(context)
-    listed = [item for item in instances if item["id"] in created and region_of(item) == fleet.region]
-    found = without_deleted(context, fleet.operations, cast("list[Instance]", listed))
+    instances = instances_in_region(context, fleet, "id,zone,labels,creationTimestamp", f"labels.{TRACKING_LABEL}:*")
+    listed = [item for item in instances if item["id"] in created]
+    found = without_deleted(context, fleet.operations, listed)
     return attrs.evolve(fleet, id=found[0]["labels"][TRACKING_LABEL]) if found else None
 
 

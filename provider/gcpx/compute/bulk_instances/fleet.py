@@ -15,6 +15,7 @@ import attrs
 
 from gcpx.compute.collection import may_refuse_number
 from gcpx.compute.insertion import EarlierInsertions
+from gcpx.compute.listing import ImportableResources
 from gcpx.compute.operation_batch import BatchRequest, OperationBatch
 from gcpx.compute.operations import Operation, Operations, kind_of
 from gcpx.errors import MalformedResponse, ProviderError, without_stop
@@ -510,6 +511,33 @@ def checked_instance(found: dict[str, Any], zone: str) -> Instance:
 def number_of_local_ssds(instance: Instance) -> int:
     """Return how many local SSDs an instance (REST JSON) has, including those that come with its machine type."""
     return sum(disk.get("type") == "SCRATCH" for disk in instance.get("disks") or ())
+
+
+def instances_in_region(
+    context: Context, fleet: Fleet, fields: str, expression: str, version: str = "beta"
+) -> list[Instance]:
+    """List the instances in a fleet's region that match a filter expression, members or not.
+
+    Args:
+        context: the engine's call.
+        fleet: the fleet.
+        fields: the fields to read, as a field mask; `zone` is among them.
+        expression: the filter expression.
+        version: the API version, `v1` or `beta`.
+
+    Raises:
+        ApiError: the list cannot be read.
+    """
+    found = ImportableResources(
+        google=fleet.google,
+        project=fleet.project,
+        version=version,
+        collection="instances",
+        fields=fields,
+        filter=expression,
+        needs=scopes_in(fleet.region),
+    ).read_all(context)
+    return [cast("Instance", item) for item in found if region_of(cast("Instance", item)) == fleet.region]
 
 
 def region_of(instance: Mapping[str, Any]) -> str:

@@ -171,13 +171,15 @@ class Goal:
             hosted=with_hostnames(self.inputs),
         )
         known = {str(item["id"]): self.of_instance(item) for item in before}
+        # The update has not replaced those that existed before it, so a rollback restarts them at most.
+        said = {member: spec.planned(item, Level.RESTART, {}) for member, item in known.items()}
         return Goal(
             spec=spec,
             before=self.target.properties,
             target=Target.after(self.target.properties, self.before, labels, added),
             unreadable=self.unreadable,
             known=known,
-            said={member: spec.planned(item, Level.RESTART, {}) for member, item in known.items()},
+            said=said,
             untouched=frozenset(member for member in known if member not in settled),
         )
 
@@ -190,12 +192,10 @@ class Goal:
         return self._target(self.of_instance(instance))
 
     def _target(self, member: Member) -> Target:
-        """Return what should be set on a member; a member of a fallback keeps what the fallback changed.
+        """Return what should be set on a member.
 
-        What it has had for itself since an import stays, unless the update changes that.
-
-        If its fallback is not in the list any more, it keeps everything that fallbacks change. If Google could choose
-        the machine type, it stays.
+        A member keeps what its fallback changed or, if that is not in the list any more, everything that fallbacks change.
+        It keeps a machine type that Google could choose, and its own settings since an import that the update leaves alone.
         """
         wanted, used = self.target.properties, self.spec.inputs_of(member)
         kept = without(wanted, OF_FALLBACKS) if used is None else _without_choices(wanted, self.inputs, used)
@@ -235,10 +235,10 @@ class Goal:
         behind = Level.NONE if member.id in self.untouched else self._need(instance, member, target)
         planned = self.spec.planned(member, behind, self._set_back(instance, member, target))
         refusal = None if blocked or planned.unwanted else self.spec.refusal(member, planned.need)
-        if refusal is not None and not (said and said.leaves):
-            raise refusal
-        if refusal is not None:  # the preview has said that it leaves, so it has not refused what it needs
-            planned = attrs.evolve(planned, need=Level.NONE)
+        if refusal is not None:
+            if not (said and said.leaves):
+                raise refusal
+            planned = attrs.evolve(planned, need=Level.NONE)  # it leaves, so the preview has not refused what it needs
         return attrs.evolve(
             planned,
             current=not behind or (behind is Level.REFRESH and self._has_reached(member)),

@@ -12,12 +12,10 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from gcpx.compute.bulk_instances.capacity import FleetSize
-from gcpx.compute.bulk_instances.fleet import Fleet, Instance, pattern_expression, region_of
+from gcpx.compute.bulk_instances.fleet import Fleet, Instance, instances_in_region, pattern_expression
 from gcpx.compute.bulk_instances.zones import Places, zones_of
-from gcpx.compute.listing import ImportableResources
 from gcpx.errors import ProviderError
 from gcpx.gcp.errors import ApiError, Conflict, Rejected
-from gcpx.gcp.list_method import scopes_in
 from gcpx.model.fields import text
 from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import name_of
@@ -115,16 +113,8 @@ def have_too_few_names(one: BulkInstancesValues, other: BulkInstancesValues) -> 
 
 def _names_in_use(context: Context, fleet: Fleet, expression: str) -> set[str]:
     """List the names in the fleet's region that fit a regular expression; raises `ApiError`."""
-    instances = ImportableResources(
-        google=fleet.google,
-        project=fleet.project,
-        version="v1",
-        collection="instances",
-        fields="name,zone",
-        filter=f"name eq {expression}",
-        needs=scopes_in(fleet.region),
-    )
-    return {item["name"] for item in instances.read_all(context) if region_of(item) == fleet.region}
+    found = instances_in_region(context, fleet, "name,zone", f"name eq {expression}", "v1")
+    return {item["name"] for item in found}
 
 
 def _are_no_members(names: Collection[str]) -> str:

@@ -150,10 +150,8 @@ class Policy:
     def of(cls, inputs: BulkInstancesValues) -> Policy:
         """Read the policy from a fleet's inputs; unknown and malformed values count as missing."""
         given, wanted = nested(inputs, "updatePolicy"), FleetSize.of(inputs).wanted
-        ready, keeps_names = (
-            nested(given, "ready"),
-            given.get("keepNames") is True or bool(inputs.get("perInstanceProperties")),
-        )
+        ready = nested(given, "ready")
+        keeps_names = given.get("keepNames") is True or bool(inputs.get("perInstanceProperties"))
         surge, unavailable = share(given.get("maxSurge"), wanted, math.ceil), share(given.get("maxUnavailable"), wanted)
         few, surges_first = max(1, share(_FEW, wanted) or 0), surge is None and unavailable is None
         if surges_first:  # neither is given: a surge if there is room, and restarts as without one

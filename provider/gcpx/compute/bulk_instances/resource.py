@@ -164,13 +164,15 @@ class BulkInstances(InProject):
     def creation_failures(self, inputs: dict[str, Any]) -> list[Failure]:
         """Refuse the IDs of imported fleets: what they match was there before, and a new fleet has what it creates."""
         fleet_id = text(fleet_values(inputs), "fleetId")
+        if is_tracked(fleet_id):
+            return []
         form = "labels/KEY=VALUE" if membership_labels(fleet_id) else "namePattern/PATTERN"
         words = (
             "must be a label value, such as crew, or be left out, because only imported fleets have an ID of this form; to "
             f"manage instances that exist, import them with `pulumi import {self.token} NAME "
             f"projects/PROJECT/regions/REGION/{form}`"
         )
-        return [] if is_tracked(fleet_id) else [Failure("fleetId", words)]
+        return [Failure("fleetId", words)]
 
     def provider_defaults(self) -> dict[str, Any]:
         """Return the provider's project and region, which an import leaves out."""
@@ -277,10 +279,7 @@ class BulkInstances(InProject):
             return self._imported(context, fleet, members)
         goal = Goal.reached(fleet, values, prior)
         differs = goal.drift(members)
-        removed = goal.removed_keys if differs else {}  # what the next update sets back
-        known: BulkInstancesValues = {
-            **chosen(prior, CREATION_OUTPUTS), **removed, **kept_outputs(prior, values, members)
-        }  # fmt: skip
+        known: BulkInstancesValues = {**chosen(prior, CREATION_OUTPUTS), **kept_outputs(prior, values, members)}
         state = live_fleet(context, fleet, members, values, known, differs)
         lost, drift = describe_lost(prior, members), describe_drift(values, fleet_values(state.properties))
         if lost and not members:

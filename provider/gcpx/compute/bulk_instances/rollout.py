@@ -633,7 +633,8 @@ class Rollout:
         if self._has_failed():
             return Step()
         planned = self._planned()
-        step, done = next_step(planned, self._policy), is_done(planned, self._policy)
+        step = next_step(planned, self._policy)
+        done = not step and is_done(planned, self._policy)
         if step.disturbed or not (step or done):
             self.readiness.ask(self.members)
             step = next_step(self._planned(), self._policy)

@@ -454,7 +454,9 @@ def _offline_machine_type(old: BulkInstancesValues, new: BulkInstancesValues, pr
     before, after = (nested(one, "instanceProperties").get("machineType") for one in (old, new))
     if after is not None or not new.get("sourceInstanceTemplate"):
         return after or ""
-    return prior.get("lastMachineType") or "" if before is None else UNKNOWN
+    if before is not None:  # the template's takes over
+        return UNKNOWN
+    return prior.get("lastMachineType") or ""
 
 
 def warn_of_idle_action(context: Context, inputs: BulkInstancesValues, prior: BulkInstancesValues) -> None:
