@@ -299,5 +299,5 @@ def test_a_rolling_fleet_keeps_its_promises_whatever_happens(cloud: emulated.Emu
     machine = type("Machine", (FleetMachine,), {"cloud": cloud})
     steps = 8 if search.SEARCHING else 4
     run_state_machine_as_test(
-        machine, settings=settings(search.examples(steady=40, searched=2000), stateful_step_count=steps)
+        machine, settings=settings(search.examples(steady=100, searched=2000), stateful_step_count=steps)
     )
