@@ -207,9 +207,11 @@ class Goal:
         """Describe a member as Google shows it, with what it has for itself, and its generation if the label is removed."""
         member = Member.of_instance(instance)
         known = self.known.get(member.id)
-        return (
-            attrs.evolve(member, generation=member.generation or known.generation, own=known.own) if known else member
-        )
+        if known is None:
+            return member
+        is_ignored = known.label_is_foreign and not known.generation
+        generation = "" if is_ignored else member.generation or known.generation
+        return attrs.evolve(member, generation=generation, own=known.own)
 
     def generation_of(self, instance: Instance) -> str:
         """Return the generation of a member: from its label, or from the last outputs, or the one before the update."""

@@ -22,6 +22,8 @@ from gcpx.model.values import Path
 if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues, MemberValues
 
+OWN_GENERATION: Final = "generation"
+"""The name among the settings that a member has for itself if its generation label came from another fleet."""
 _STOPPED_BY: Final = {
     "GUEST": "shut down from within",
     "HOST_ERROR": "stopped by a host error",
@@ -103,6 +105,11 @@ class Member:
         )
 
     @property
+    def label_is_foreign(self) -> bool:
+        """Whether an import has found a generation label that is not that of the other members."""
+        return OWN_GENERATION in self.own
+
+    @property
     def runs(self) -> bool:
         """Whether it is running."""
         return self.status == "RUNNING"
@@ -139,5 +146,11 @@ def without_changed(own: Iterable[str], changed: Iterable[Path]) -> tuple[str, .
 
 
 def members_of_state(prior: BulkInstancesValues) -> dict[str, Member]:
-    """Return the members that the last outputs have, by their IDs."""
-    return {item["id"]: Member.of_output(item) for item in prior.get("members") or ()}
+    """Return the members that the last outputs have, by their IDs.
+
+    Until the first update after an import, a label that came with a member from another fleet counts for nothing.
+    """
+    members = {item["id"]: Member.of_output(item) for item in prior.get("members") or ()}
+    if prior.get("generation"):
+        return members
+    return {key: attrs.evolve(item, generation="") if item.label_is_foreign else item for key, item in members.items()}

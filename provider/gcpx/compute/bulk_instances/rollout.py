@@ -844,7 +844,7 @@ class FleetUpdate:
         return state
 
     def _rollout(self, goal: Goal, members: list[Instance]) -> Rollout:
-        """Prepare a rollout; members without a generation label first get the one of their present properties."""
+        """Prepare a rollout; members without a label of their own fleet first get the one of their present properties."""
         # Both raise before anything is changed.
         planned = [goal.member(member, ready=True) for member in members]
         deleted = len(deleted_by(step for step, _ in steps(planned, goal.policy)))
@@ -856,8 +856,13 @@ class FleetUpdate:
                 f"leaves {'it as it is' if len(left) == 1 else 'them as they are'}; run `pulumi up --refresh` to change "
                 f"{'it' if len(left) == 1 else 'them'}, too"
             )
-        unlabelled = [member for member in members if not recorded_generation(member)]
-        if not unlabelled or goal.spec.base == goal.spec.generation:
+        unlabelled = [
+            member
+            for member in members
+            if recorded_generation(member) != goal.generation_of(member)
+            and (recorded_generation(member) or goal.spec.base != goal.spec.generation)
+        ]
+        if not unlabelled:
             return Rollout.of(self.context, self.fleet, goal, members)
 
         def stamp(member: Instance) -> Target:
