@@ -87,14 +87,17 @@ class Member:
 
     @classmethod
     def of_output(cls, item: MemberValues) -> Member:
-        """Describe a member as an element of the output `members` has it."""
+        """Describe a member as an element of the output `members` has it.
+
+        An older state, or one that somebody has edited, may lack what Google gives anew.
+        """
         return cls(
             id=item["id"],
             name=item["name"],
-            zone=name_of(item["zone"]),
-            status=item["status"],
-            machine_type=item["machineType"],
-            local_ssds=item["localSsds"],
+            zone=name_of(item.get("zone") or ""),
+            status=item.get("status") or "",
+            machine_type=item.get("machineType") or "",
+            local_ssds=item.get("localSsds") or 0,
             hostname=item.get("hostname"),
             generation=item.get("generation") or "",
             action=item.get("rollingAction") or "",

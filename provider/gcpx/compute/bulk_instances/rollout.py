@@ -349,7 +349,7 @@ def _places_left(prior: BulkInstancesValues, members: list[Instance]) -> dict[st
     """Return the names, with their zones, that no member has, and that one has had by the last outputs."""
     existing = {member["name"] for member in members}
     listed: list[MemberValues | LostMemberValues] = [*(prior.get("members") or ()), *(prior.get("lostMembers") or ())]
-    return {item["name"]: name_of(item["zone"]) for item in listed if item["name"] not in existing}
+    return {item["name"]: name_of(item.get("zone") or "") for item in listed if item["name"] not in existing}
 
 
 def instances_to_create(
