@@ -49,7 +49,7 @@ class Replaced:
     """What the engine has shown of a resource in the state before replacing it.
 
     Attributes:
-        known: IDs, numeric IDs, IDs of bulk creations, generated names.
+        known: IDs, numeric IDs, also those of the members of a fleet, IDs of bulk creations, generated names.
         inputs: the last inputs, with secrets revealed; empty if the engine has deleted the resource, has not shown
             them, or has called Diff after it showed them.
     """

@@ -120,9 +120,10 @@ class SmallerFleetError(ProviderError):
     code = "ABORTED"
 
     def __init__(self, created: int, there: int, explanation: str) -> None:
+        they, ones = ("it", "one was") if created == 1 else ("they", "ones were")
         super().__init__(
-            f"{created:,} instances could be created, but the fleet that they should replace has {there:,}; it stays, and "
-            f"the new ones were deleted. Run `pulumi up` to try again, or lower count to {created:,}"
+            f"{counted(created, 'instance')} could be created, but the fleet that {they} should replace has {there:,}; it "
+            f"stays, and the new {ones} deleted. Run `pulumi up` to try again, or lower count to {created:,}"
             f"{f':{chr(10)}{explanation}' if explanation else ''}"
         )
 
@@ -406,7 +407,7 @@ class BulkInstances(InProject):
                 creation.complete()
             outputs: BulkInstancesValues = {**creation.outputs, **first}
             state = live_fleet(context, fleet, members, inputs, outputs)
-        if len(members) < demand.count:
+        if 0 < len(members) < demand.count:
             self._keep_larger(context, fleet, members, state, creation)
         report_shortfall(context, inputs, state, creation)
         if nested(nested(inputs, "updatePolicy"), "ready"):
@@ -432,8 +433,8 @@ class BulkInstances(InProject):
         others = [self._parse(item) for item in sorted(known) if _ID.fullmatch(item) and item != fleet.resource_id]
         try:
             own = {member["id"] for member in members}
-            found = [[item for item in other.matching(context) if item["id"] not in own] for other in others]
-            there = max(map(len, found), default=0)
+            found = [item for other in others for item in other.matching(context) if item["id"] not in own]
+            there = sum(context.is_replaced(str(item["id"])) for item in found)
             if there > len(members):
                 fleet.delete(context, members)
         except ProviderError as error:
