@@ -15,6 +15,7 @@ from gcpx.compute.bulk_instances.changes import (
     REFRESHED,
     Setting,
     Target,
+    ignored_settings,
     wanted_of,
 )
 from gcpx.compute.bulk_instances.fleet import GENERATION_LABEL, Fleet, Instance, fleet_values, membership_labels
@@ -98,6 +99,7 @@ class Goal:
             machine_type=name_of(after.get("machineType") or ""),
             action=RollingAction.of(new, prior),
             given=context.changed,
+            ignored=ignored_settings(context.ignored),
             hosted=with_hostnames(old, prior),
         )
         return cls(
@@ -168,6 +170,7 @@ class Goal:
             base=self.spec.generation,
             machine_type=name_of(self.before.get("machineType") or ""),
             given=self.spec.given,
+            ignored=self.spec.ignored,
             hosted=with_hostnames(self.inputs),
         )
         known = {str(item["id"]): self.of_instance(item) for item in before}

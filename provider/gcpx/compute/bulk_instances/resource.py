@@ -20,6 +20,7 @@ from gcpx.compute.bulk_instances.bulk_insert import (
     warn_of_earlier_fleets,
 )
 from gcpx.compute.bulk_instances.capacity import FleetSize, is_parked
+from gcpx.compute.bulk_instances.changes import ignored_settings
 from gcpx.compute.bulk_instances.creation import Creation, Demand, create_instances, created_earlier, report_shortfall
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel, BulkInstancesQuery
 from gcpx.compute.bulk_instances.fleet import (
@@ -216,6 +217,19 @@ class BulkInstances(InProject):
             return "namePattern has too few names for both fleets"
         is_same = new.get(AUTONAMED) is not True and later.get("fleetId") == former.get("fleetId")
         return "both fleets have the same fleetId" if is_same else ""
+
+    def ignoring(self, outputs: dict[str, Any], paths: Collection[Path]) -> dict[str, Any]:
+        """Leave out what others have changed on members, and the user ignores."""
+        ignored = ignored_settings(paths)
+        if not ignored or not isinstance(outputs.get("members"), list):
+            return outputs
+        members = [
+            {**item, "differs": [name for name in item["differs"] if name not in ignored]}
+            if isinstance(item, dict) and item.get("differs")
+            else item
+            for item in outputs["members"]
+        ]
+        return {**outputs, "members": members}
 
     def left_over(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> list[Path]:
         """Enforce the settings of members that a refresh has found changed, and that an update sets back."""
