@@ -376,6 +376,12 @@ class Fleet:
             found = self._listed(context)
         return sorted(filter(self._matches, found), key=lambda member: name_order(member["name"]))
 
+    def zones_of_region(self, context: Context) -> list[str]:
+        """Read the names of the zones of the region; raises `ApiError`."""
+        path, query = f"beta/projects/{self.project}/regions/{self.region}", {"fields": "zones"}
+        request = Request(api=COMPUTE, method="GET", path=path, query=query, patience=SHORT_PATIENCE)
+        return sorted(map(name_of, self.google.send(request, context).get("zones") or ()))
+
     def read_again(self, context: Context, members: Iterable[Instance]) -> list[Instance]:
         """Read members once more, by lists of their zones; leaves out those that no longer exist."""
         members = list(members)
