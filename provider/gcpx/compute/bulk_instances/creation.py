@@ -343,7 +343,7 @@ class Creation:
         if not isinstance(error, Rejected) or error.operation is not None or not places.listed | places.denied:
             return outcome
         try:
-            zones = self.fleet.zones_of_region(self.context)
+            zones = sorted(map(name_of, self.fleet.of_region(self.context, "zones")))
         except ProviderError:
             return outcome
         unknown = sorted((places.listed | places.denied).difference(zones))

@@ -376,11 +376,12 @@ class Fleet:
             found = self._listed(context)
         return sorted(filter(self._matches, found), key=lambda member: name_order(member["name"]))
 
-    def zones_of_region(self, context: Context) -> list[str]:
-        """Read the names of the zones of the region; raises `ApiError`."""
-        path, query = f"beta/projects/{self.project}/regions/{self.region}", {"fields": "zones"}
-        request = Request(api=COMPUTE, method="GET", path=path, query=query, patience=SHORT_PATIENCE)
-        return sorted(map(name_of, self.google.send(request, context).get("zones") or ()))
+    def of_region(self, context: Context, field: str) -> list[Any]:
+        """Read a field of the fleet's region, which is a list (REST JSON); raises `ApiError`."""
+        path = f"beta/projects/{self.project}/regions/{self.region}"
+        request = Request(api=COMPUTE, method="GET", path=path, query={"fields": field}, patience=SHORT_PATIENCE)
+        found: list[Any] = self.google.send(request, context).get(field) or []
+        return found
 
     def read_again(self, context: Context, members: Iterable[Instance]) -> list[Instance]:
         """Read members once more, by lists of their zones; leaves out those that no longer exist."""
