@@ -61,7 +61,7 @@ class Demand:
         others: how many each zone gets if these have no room.
         existing: how many members each zone has, for the zones' limits.
         labels: labels in addition to those of the inputs, such as the generation.
-        begun: whether an interrupted run has begun to create them.
+        resumed: whether an interrupted run has created some of them.
     """
 
     count: int
@@ -71,7 +71,7 @@ class Demand:
     others: Mapping[str, int] = attrs.Factory(dict)
     existing: Counter[str] = attrs.Factory(Counter)
     labels: dict[str, str] = attrs.Factory(dict)
-    begun: bool = False
+    resumed: bool = False
 
 
 def create_instances(
@@ -357,9 +357,9 @@ class Creation:
         """Write the explanation; what the error says already is left out."""
         if not self.missing:
             self.complete()
-        told = {reason: count for reason, count in self.missing_for.items() if not is_message_of(reason, self.error)}
-        self.explanation = shortfall_lines(told)
-        if self.error is not None and told.keys() == self.missing_for.keys():
+        others = {reason: count for reason, count in self.missing_for.items() if not is_message_of(reason, self.error)}
+        self.explanation = shortfall_lines(others)
+        if self.error is not None and others.keys() == self.missing_for.keys():
             self.error = self.error.with_next_step("")  # the lines say it for each cause
 
     def complete(self) -> None:
@@ -417,7 +417,7 @@ class Creation:
             existing=self.existing,
             created=self.created,
             number=number,
-            begun=self.demand.begun,
+            resumed=self.demand.resumed,
         )
 
     def _minimum(self, attempt: Attempt, batch: Batch) -> int:

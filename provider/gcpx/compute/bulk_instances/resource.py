@@ -59,7 +59,7 @@ from gcpx.compute.bulk_instances.rules import (
     zones_are_in_the_region,
 )
 from gcpx.compute.bulk_instances.spec import RollingAction, after_last_update
-from gcpx.compute.bulk_instances.strangers import matching, naming_strangers, what_matches
+from gcpx.compute.bulk_instances.unmanaged import matching, naming_unmanaged, what_matches
 from gcpx.compute.insertion import EarlierInsertions, taken_over, wait_for_insertions
 from gcpx.compute.listing import ImportableResources
 from gcpx.compute.operations import Outcome, Wait, created_instances
@@ -82,7 +82,7 @@ if TYPE_CHECKING:
 
 
 def _outputs_of_new(inputs: BulkInstancesValues, properties: InstancePropertiesValues) -> BulkInstancesValues:
-    """Return what the first update needs to know of a new fleet, whose members have these properties (REST JSON)."""
+    """Return the outputs of a new fleet that its first update needs; `properties` are those of its members (REST JSON)."""
     return {
         "generation": generation_of(properties),
         "lastMachineType": name_of(properties.get("machineType") or ""),
@@ -99,7 +99,7 @@ _SET_BACK: Final[Path] = ("members",)
 _OF_MEMBERS: Final[frozenset[Path]] = frozenset(
     {("instanceProperties",), ("instanceFlexibilityPolicy",), ("sourceInstanceTemplate",), _SET_BACK}
 )
-"""The paths whose changes reach the members in batches."""
+"""Changes at these paths reach the members in batches."""
 _OF_FLEETS: Final[frozenset[Path]] = frozenset(
     {("count",), ("minCount",), ("perInstanceProperties",), ("locationPolicy",), ("onStopped",), ("updatePolicy",)}
     | {("fallbacks",), ("maxDeleted",), ("placement",), ("rollingAction",)}
@@ -260,9 +260,9 @@ class BulkInstances(InProject):
             adopted = self._has_own_instances(context, fleet, inputs, demand)
             if is_parked(inputs):
                 return live_fleet(context, fleet, [], inputs, first)
-            demand = attrs.evolve(demand, begun=adopted)
+            demand = attrs.evolve(demand, resumed=adopted)
             unread = partial(unread_fleet, fleet, inputs, fleet_values(context.prior))
-            with naming_strangers(context, fleet), keeping_state(context, unread):
+            with naming_unmanaged(context, fleet), keeping_state(context, unread):
                 return attrs.evolve(self._grow(context, fleet, inputs, demand, first), adopted=adopted)
 
     def settle(self, context: Context, resource_id: str) -> None:
@@ -284,7 +284,7 @@ class BulkInstances(InProject):
         An import takes in everything that matches the ID, and describes it as inputs, too.
         """
         fleet = self._parse(resource_id)
-        with naming_strangers(context, fleet):
+        with naming_unmanaged(context, fleet):
             members = fleet.matching(context) if inputs is None else fleet.members(context)
         values, prior = fleet_values(inputs or {}), fleet_values(context.prior)
         was_read = "memberCount" in prior and not context.prior.get(UNREAD)
@@ -334,7 +334,7 @@ class BulkInstances(InProject):
         """Delete surplus members, start or replace stopped ones, change those that are behind, create missing ones."""
         fleet, values = self._parse(resource_id), fleet_values(new)
         context, last = after_last_update(context, fleet_values(old), values)
-        with naming_strangers(context, fleet):
+        with naming_unmanaged(context, fleet):
             state = FleetUpdate(context, fleet, last, values).run()
         if new_members := describe_new(fleet_values(context.prior), fleet_values(state.properties)):
             context.inform(new_members)
@@ -343,7 +343,7 @@ class BulkInstances(InProject):
     def delete(self, context: Context, resource_id: str) -> None:
         """Delete every member."""
         fleet = self._parse(resource_id)
-        with naming_strangers(context, fleet):
+        with naming_unmanaged(context, fleet):
             fleet.delete(context, fleet.members(context))
 
     def page(self, context: Context, query: dict[str, Any], token: str, size: int) -> Page:
@@ -378,7 +378,7 @@ class BulkInstances(InProject):
             self._creating.pop(fleet.resource_id, None)
 
     def _has_own_instances(self, context: Context, fleet: Fleet, inputs: BulkInstancesValues, demand: Demand) -> bool:
-        """Return whether an earlier run whose response was lost created instances; refuse those of anyone else."""
+        """Return whether an earlier run created instances before its response was lost; refuse instances of others."""
         found = fleet.matching(context)
         own = created_earlier(context, fleet, inputs, demand, found) if found and not context.is_blocked else []
         there = without_deleted(context, fleet.operations, own)

@@ -195,13 +195,13 @@ def why_missing(
 ) -> Counter[Reason]:
     """Return why a bulk creation created fewer instances than its body asks for: how many for each reason.
 
-    An instance whose own operation does not give the reason gets that of the whole operation. If operations cannot be
+    An instance gets the reason of the whole operation if its own operation gives none. If operations cannot be
     read, all instances get that one.
 
     Args:
         context: the engine's call.
         fleet: the fleet.
-        body: the request (REST JSON), whose machine type stands in for one that Google does not name.
+        body: the request (REST JSON); its machine type counts if Google names none.
         outcome: how it ended; without an operation if Google refused it.
         missing: how many instances it did not create.
         places: where the fleet may have members.
