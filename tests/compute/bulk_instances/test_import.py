@@ -209,10 +209,11 @@ def _import_of_two_fleets(engine):
     return engine.import_(FLEET, "workers", f"{REGION}/labels/role=worker")
 
 
-def test_members_that_come_from_several_fleets_stay_when_the_program_changes_something(engine, cloud):
+@pytest.mark.parametrize("change", [{"tags": {"items": ["web"]}}, {"machineType": "e2-medium"}], ids=str)
+def test_members_that_come_from_several_fleets_stay_when_the_program_changes_something(engine, cloud, change):
     imported = _import_of_two_fleets(engine)
     assert [member.get("own") for member in imported.outputs["members"]] == [None, None, ["generation"]]
-    tagged = _program(imported, tags={"items": ["web"]})
+    tagged = {**_program(imported, **change), "updatePolicy": {"maxUnavailable": 1, "pauseAfter": 3}}
     engine.log.messages.clear()
     engine.preview_update(imported, tagged)
     assert "replaced" not in _said(engine)
@@ -220,6 +221,8 @@ def test_members_that_come_from_several_fleets_stay_when_the_program_changes_som
 
     ids = [[member["id"] for member in one.outputs["members"]] for one in (imported, updated)]
     assert ids[0] == ids[1]
+    assert "paused" not in _said(engine)
+    assert len(cloud.calls("compute.instances.stop")) == (3 if "machineType" in change else 0)
     assert {member["generation"] for member in updated.outputs["members"]} == {updated.outputs["generation"]}
     assert not any("own" in member for member in updated.outputs["members"])
     assert engine.diff(engine.refresh(updated), tagged).changes == NO_CHANGE

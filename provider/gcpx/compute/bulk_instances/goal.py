@@ -212,9 +212,10 @@ class Goal:
         known = self.known.get(member.id)
         if known is None:
             return member
-        is_ignored = known.label_is_foreign and not known.generation
-        generation = "" if is_ignored else member.generation or known.generation
-        return attrs.evolve(member, generation=generation, own=known.own)
+        label = member.generation or known.generation
+        if known.label_is_foreign and not known.generation and not self.spec.has_written(label):
+            label = ""
+        return attrs.evolve(member, generation=label, own=known.own)
 
     def generation_of(self, instance: Instance) -> str:
         """Return the generation of a member: from its label, or from the last outputs, or the one before the update."""

@@ -12,6 +12,7 @@ from gcpx.compute.bulk_instances.changes import ignored_settings
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
 from gcpx.compute.bulk_instances.fleet import ACTION_LABEL, fleet_values, name_order
 from gcpx.compute.bulk_instances.generation import (
+    changing,
     generation_of,
     hash_for_label,
     last_generation,
@@ -248,6 +249,10 @@ class Spec:
         if self.sure:  # one that was behind may have the wanted properties
             return self.changed if need_of(label, self.base) < self.changed else Level.NONE
         return max(need_of(label, self.base) if self.base else Level.NONE, self.changed)
+
+    def has_written(self, label: str) -> bool:
+        """Return whether this update, or one before it, has given a member this label."""
+        return label in {name for one in (self.base, self.generation) for name in (one, changing(one))}
 
     def knows(self, member: Member) -> bool:
         """Return whether it is known what a member needs to get the wanted properties: one that was behind may have them."""
