@@ -30,7 +30,7 @@ from gcpx.errors import ProviderError
 from gcpx.gcp.errors import ApiError, Unfinished
 from gcpx.gcp.request import COMPUTE, Request
 from gcpx.model import codec
-from gcpx.model.fields import object_type
+from gcpx.model.fields import object_type, without
 from gcpx.model.links import name_of
 from gcpx.model.ownership import Owner, owner
 from gcpx.model.resource import Context
@@ -82,13 +82,6 @@ def body_of(
     return {**body, "count": str(count), "minCount": str(minimum)}
 
 
-def _without_fleet_id(body: dict[str, Any]) -> dict[str, Any]:
-    """Return a body without the label that has the fleet's ID."""
-    properties = body.get("instanceProperties") or {}
-    labels = {key: value for key, value in (properties.get("labels") or {}).items() if key != TRACKING_LABEL}
-    return {**body, "instanceProperties": {**properties, "labels": labels}}
-
-
 _NAMESPACE: Final = uuid.UUID("0b9d4f5a-58f7-5a4d-8e67-5a1a9d0d7c11")
 _DIRECTIONS: Final = {"CREATING": "rolling forward", "ROLLING_BACK": "rolling back", "DONE": "done"}
 
@@ -122,7 +115,9 @@ class BulkInsert(Insertion):
         """Place, body and members; a generated fleet ID is left out, because every run generates another."""
         fleet, body, is_generated = self.fleet, self.body, self.context.autonamed
         if is_generated:
-            body = _without_fleet_id(body)
+            properties = body.get("instanceProperties") or {}
+            labels = without(properties.get("labels") or {}, (TRACKING_LABEL,))
+            body = {**body, "instanceProperties": {**properties, "labels": labels}}
         ids = sorted(str(member["id"]) for member in self.existing)
         existing = hashlib.sha256(",".join(ids).encode()).hexdigest()
         place = [fleet.project, fleet.region, "" if is_generated else fleet.id]

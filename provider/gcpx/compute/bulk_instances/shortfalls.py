@@ -19,6 +19,7 @@ from gcpx.gcp.request import SHORT_PATIENCE
 from gcpx.model.fields import Record, nested, output_field, record, text
 from gcpx.model.links import name_of
 from gcpx.model.resource import Context
+from gcpx.model.words import counted
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import OperationErrorValues, ShortfallValues
@@ -302,17 +303,16 @@ def shortfall_outputs(shortfalls: Mapping[Reason, int]) -> list[ShortfallValues]
 
 def shortfall_lines(shortfalls: Mapping[Reason, int]) -> str:
     """Describe shortfalls for a message, one line each: how many, where, why, and what to do next."""
-    return "\n".join(f"- {_subject(reason, count)}: {_explained(reason)}" for reason, count in shortfalls.items())
+    return "\n".join(
+        f"- {counted(count, 'instance')}{f' in {reason.zone}' if reason.zone else ''}: {_explained(reason)}"
+        for reason, count in shortfalls.items()
+    )
 
 
 def is_message_of(reason: Reason, error: ApiError | None) -> bool:
     """Return whether the message of an error says all that is known about a reason, and what to do next."""
     only_message = reason.cause in _ONLY_MESSAGE and reason.quota is None
     return error is not None and only_message and reason.message == error.message
-
-
-def _subject(reason: Reason, count: int) -> str:
-    return f"{count:,} instance{'s' if count > 1 else ''}{f' in {reason.zone}' if reason.zone else ''}"
 
 
 def _explained(reason: Reason) -> str:
