@@ -37,7 +37,7 @@ _WITHOUT: Final = {
     "* validateOnline compute.zones.list": _NO_SUGGESTION,
     "* validateOnline *": "gcpx leaves this check out, with a warning",
     "* create compute.regions.list": _NO_SUGGESTION,
-    "*:BulkInstances create compute.regions.get": "the error about a used-up quota does not show the usage",
+    "*:BulkInstances create compute.regions.get": "an error does not show the usage of a used-up quota or the zones that exist",
     "*:BulkInstances create compute.regionOperations.list": f"{_EARLIER}; {_INTERRUPTED}",
     "*:BulkInstances create compute.zoneOperations.list": f"the error about missing instances is less exact; {_INTERRUPTED}",
     "*:BulkInstances *": "",

@@ -49,7 +49,7 @@ class Replaced:
     """What the engine has shown of a resource in the state before replacing it.
 
     Attributes:
-        known: IDs, numeric IDs, IDs of bulk creations, generated names.
+        known: IDs, numeric IDs, also those of the members of a fleet, IDs of bulk creations, generated names.
         inputs: the last inputs, with secrets revealed; empty if the engine has deleted the resource, has not shown
             them, or has called Diff after it showed them.
     """
@@ -86,6 +86,7 @@ class Context:
         warn: prints a warning with the resource's name.
         prior: the outputs in state before this call, with secrets revealed.
         changed: in an update, the paths of the inputs that differ.
+        ignored: in an update, the paths whose changes the user ignores (`ignoreChanges`).
         autonamed: whether the resource's name was generated.
         provider_urn: the URN of the provider's resource; empty if the engine does not send it.
         requester: identifies the sender of the resource's creating requests; see `gcpx.model.naming.requester`.
@@ -110,6 +111,7 @@ class Context:
     warn: Callable[[str], None]
     prior: dict[str, Any] = attrs.Factory(dict)
     changed: tuple[Path, ...] = ()
+    ignored: tuple[Path, ...] = ()
     autonamed: bool = False
     provider_urn: str = ""
     requester: str = ""
@@ -406,6 +408,11 @@ class Resource(abc.ABC):
         """Return an error of `create` or `update` with a message that names the property at fault and the next step."""
         del context, inputs
         return error
+
+    def ignoring(self, outputs: dict[str, Any], paths: Collection[Path]) -> dict[str, Any]:
+        """Return the last outputs without what asks for a change at paths that the user ignores (`ignoreChanges`)."""
+        del paths
+        return outputs
 
     def left_over(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> list[Path]:
         """Return the paths of inputs that an update has to enforce although they equal the last ones; offline.

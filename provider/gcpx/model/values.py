@@ -136,3 +136,17 @@ def format_path(path: Path) -> str:
             escaped = part.replace("\\", "\\\\").replace('"', '\\"')
             text += f'["{escaped}"]'
     return text
+
+
+_PART: Final = re.compile(r'\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.\[]+)')
+
+
+def parse_path(text: str) -> Path:
+    """Read a path as the engine writes it, such as that of an ignored change.
+
+    >>> parse_path('a.b[0]["x.y"]')
+    ('a', 'b', 0, 'x.y')
+    """
+    return tuple(
+        int(found[2]) if found[2] else found[3] or re.sub(r"\\(.)", r"\1", found[1]) for found in _PART.finditer(text)
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cache, partial
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ from gcpx.model.redaction import redact
 from gcpx.model.resource import Context, NothingToImport, PartialError, Resource, State
 from gcpx.model.secrecy import mark_secrets
 from gcpx.model.state import pack_hidden, unpack_hidden, with_absent, without_absent
-from gcpx.model.values import has_unknown, reveal
+from gcpx.model.values import Path, has_unknown, parse_path, reveal
 from gcpx.protocol import proto, wire
 from gcpx.protocol.engine import EngineLog
 from gcpx.protocol.failures import FailureWriter, InitFailed, guarded, guarded_stream, wrapping_unexpected_errors
@@ -155,7 +155,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         """Compare inputs by meaning; offline and without effects."""
         resource, new = self.plugin.resource(resource_token(request)), decode(request.news)
         old = new if request.old_inputs == request.news else decode(request.old_inputs)
-        outputs = _outputs_in(request.olds, resource)
+        outputs = _outputs_in(request.olds, resource, _ignored(request))
         plain = reveal(outputs)
         plan = lifecycle.plan(resource, reveal(old), reveal(new), plain)
         self._memory.show(request.urn, request.id, plain)
@@ -220,11 +220,13 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     def Update(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Change the resource in place, or finish an earlier run's work."""
         resource = self.plugin.resource(resource_token(request))
-        old, new, prior = decode(request.old_inputs), decode(request.news), _outputs_in(request.olds, resource)
+        old, new, ignored = decode(request.old_inputs), decode(request.news), _ignored(request)
+        prior = _outputs_in(request.olds, resource, ignored)
         outputs = Outputs(resource, new, old, prior)
         changed = lifecycle.changed_paths(resource, reveal(old), reveal(new), reveal(prior))
         before = without_hidden(reveal(old))
         context = attrs.evolve(self._call(request, prior), changed=changed, autonamed=bool(new.get(AUTONAMED)))
+        context = attrs.evolve(context, ignored=ignored)
         if request.preview:
             with wrapping_unexpected_errors():
                 unchanged = resource.announce_update(context, before, without_hidden(reveal(new)))
@@ -297,9 +299,15 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             raise self._writer(kind, values).refusal(what, checked.failures)
 
 
-def _outputs_in(message: Any, resource: Resource) -> dict[str, Any]:
-    """Read the outputs in the state; those that the resource lacks are left out."""
-    return without_absent(resource.type, unpack_hidden(decode(message)))
+def _outputs_in(message: Any, resource: Resource, ignored: Collection[Path] = ()) -> dict[str, Any]:
+    """Read the outputs in the state; those that the resource lacks are left out, and what asks for ignored changes."""
+    outputs = without_absent(resource.type, unpack_hidden(decode(message)))
+    return resource.ignoring(outputs, ignored) if ignored else outputs
+
+
+def _ignored(request: Any) -> tuple[Path, ...]:
+    """Return the paths whose changes the user ignores."""
+    return tuple(map(parse_path, request.ignoreChanges))
 
 
 def _send_redacted(

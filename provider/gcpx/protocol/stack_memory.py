@@ -106,7 +106,8 @@ class StackMemory:
         Diff follows Check, and decides whether the resource is deleted before it is replaced. So the inputs from Check
         are not needed any more.
         """
-        known = (resource_id, outputs.get("numericId"), outputs.get("operationGroupId"))
+        members = [item.get("id") for item in outputs.get("members") or () if isinstance(item, dict)]
+        known = (resource_id, outputs.get("numericId"), outputs.get("operationGroupId"), *members)
         with self._lock:
             if not outputs:
                 self._leave(urn)

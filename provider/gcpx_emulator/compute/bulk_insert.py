@@ -172,7 +172,7 @@ class Placement:
 
     Attributes:
         zones: every zone that may be used.
-        wanted: the target shape's distribution of all instances, regardless of room.
+        wanted: the target shape's distribution of all instances, also of those without room.
         placed: the hardware of the instances that are created.
         errors: one error for each instance that is not created.
         failure: the failure of the whole creation, if it fails; then the created instances are deleted again.
@@ -246,10 +246,17 @@ def _usable_zones(zones: list[str], locations: Json, links: list[str]) -> list[s
 
 
 def spread(count: int, rooms: dict[str, Room], shape: str) -> dict[str, int]:
-    """Distribute instances over zones as a target shape says, regardless of room."""
+    """Distribute instances over zones as a target shape says; those for which no zone has room are wanted, too.
+
+    `BALANCED` prefers room to balance: "GCE prioritizes acquisition of resources, scheduling VMs in zones where
+    resources are available while distributing VMs as evenly as possible across allowed zones".
+    """
     if shape == "BALANCED":
-        share, rest = divmod(count, len(rooms))
-        return {zone: share + (index < rest) for index, zone in enumerate(rooms)}
+        most, wanted = {zone: len(room.fill(count)) for zone, room in rooms.items()}, dict.fromkeys(rooms, 0)
+        for _ in range(count):
+            free = [zone for zone in rooms if wanted[zone] < most[zone]]
+            wanted[min(free or rooms, key=wanted.__getitem__)] += 1
+        return wanted
     if shape == "ANY_SINGLE_ZONE":
         # Zones are compared by the number of instances that fit, and then by the number on each preferred hardware.
         filled = {zone: room.fill(count) for zone, room in rooms.items()}

@@ -9,6 +9,7 @@ from driver import failing
 from fleets import instance_path, set_limits, stop
 from programs import FLEET, fleet
 from rollouts import BROKEN, DELETE, SET_LABELS, START, STOP, left_by, rolling
+from stack import Declared, Stack
 
 LIST = "compute.instances.list"
 SET_TYPE = "compute.instances.setMachineType"
@@ -342,3 +343,33 @@ def test_what_an_update_could_not_set_is_set_by_the_next_one(engine, cloud):
     left = left_by(caught[0], created)
     engine.update(left, program)
     assert [cloud.get(instance_path(f"web-00{number}"))["labels"]["team"] for number in (1, 2, 3)] == ["db"] * 3
+
+
+@pytest.mark.parametrize(
+    "ignored", ["instanceProperties.labels", 'instanceProperties["labels"].team', "instanceProperties"]
+)
+def test_a_changed_setting_that_the_program_ignores_stays_as_it_is(cloud, ignored):
+    stack = Stack(cloud)
+    stack.up({"workers": Declared(FLEET, given(2))})
+    relabel(cloud, "web-002", team="theirs")
+    declared = {"workers": Declared(FLEET, given(2), ignore_changes=(ignored,))}
+    stack.up(declared, refresh=True)
+    assert stack.steps == {}
+    assert cloud.get(instance_path("web-002"))["labels"]["team"] == "theirs"
+
+    stack.up({"workers": Declared(FLEET, given(2))}, refresh=True)
+    assert cloud.get(instance_path("web-002"))["labels"]["team"] == "web"
+
+
+def test_another_change_leaves_ignored_settings_as_they_are(cloud):
+    stack, ignored = Stack(cloud), ("instanceProperties.labels",)
+    stack.up({"workers": Declared(FLEET, given(2))})
+    relabel(cloud, "web-002", team="theirs")
+    program = given(2)
+    program["instanceProperties"] = {**program["instanceProperties"], "machineType": "e2-medium"}
+    stack.up({"workers": Declared(FLEET, program, ignore_changes=ignored)}, refresh=True)
+
+    assert machine_types(cloud, "web-001", "web-002") == ["e2-medium", "e2-medium"]
+    assert cloud.get(instance_path("web-002"))["labels"]["team"] == "theirs"
+    stack.up({"workers": Declared(FLEET, program, ignore_changes=ignored)}, refresh=True)
+    assert stack.steps == {}

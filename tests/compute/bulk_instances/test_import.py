@@ -6,6 +6,7 @@ import driver
 import pytest
 from fleets import instance_path, stop
 from programs import FLEET, PROJECT, fleet, properties
+from rollouts import left_by
 
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
 
@@ -200,3 +201,65 @@ def test_a_machine_type_that_the_program_changes_directly_after_an_import_is_a_c
     bigger = {**program, "instanceProperties": {**program["instanceProperties"], "machineType": "e2-medium"}}
 
     assert set(engine.diff(imported, bigger).detailedDiff) == {"instanceProperties.machineType"}
+
+
+def _import_of_two_fleets(engine):
+    engine.create(FLEET, "one", fleet(2, labels={"role": "worker"}, namePattern="a-#"))
+    engine.create(FLEET, "two", fleet(1, labels={"role": "worker"}, namePattern="b-#", canIpForward=True))
+    return engine.import_(FLEET, "workers", f"{REGION}/labels/role=worker")
+
+
+@pytest.mark.parametrize("change", [{"tags": {"items": ["web"]}}, {"machineType": "e2-medium"}], ids=str)
+def test_members_that_come_from_several_fleets_stay_when_the_program_changes_something(engine, cloud, change):
+    imported = _import_of_two_fleets(engine)
+    assert [member.get("own") for member in imported.outputs["members"]] == [None, None, ["generation"]]
+    tagged = {**_program(imported, **change), "updatePolicy": {"maxUnavailable": 1, "pauseAfter": 3}}
+    engine.log.messages.clear()
+    engine.preview_update(imported, tagged)
+    assert "replaced" not in _said(engine)
+    updated = engine.update(engine.refresh(imported), tagged)
+
+    ids = [[member["id"] for member in one.outputs["members"]] for one in (imported, updated)]
+    assert ids[0] == ids[1]
+    assert "paused" not in _said(engine)
+    assert len(cloud.calls("compute.instances.stop")) == (3 if "machineType" in change else 0)
+    assert {member["generation"] for member in updated.outputs["members"]} == {updated.outputs["generation"]}
+    assert not any("own" in member for member in updated.outputs["members"])
+    assert engine.diff(engine.refresh(updated), tagged).changes == NO_CHANGE
+
+
+def test_members_that_come_from_several_fleets_stay_after_an_update_that_failed(engine, cloud):
+    imported = _import_of_two_fleets(engine)
+    tagged = _program(imported, tags={"items": ["web"]})
+    cloud.fail("compute.instances.setTags", times=30, status=403)
+    with driver.failing() as failed:
+        engine.update(imported, tagged)
+    cloud.emulator.faults.queue.clear()
+    updated = engine.update(left_by(failed[0], imported), tagged)
+
+    ids = [[member["id"] for member in one.outputs["members"]] for one in (imported, updated)]
+    assert ids[0] == ids[1]
+
+
+def test_a_reminder_of_what_differs_names_the_member_that_the_program_describes_although_it_left(engine, cloud):
+    engine.create(FLEET, "before", fleet(3, labels={"role": "worker", "team": "a"}))
+    cloud.change(instance_path("web-002"), lambda body: body["labels"].update(team="b"))
+    imported = engine.import_(FLEET, "workers", f"{REGION}/labels/role=worker")
+    cloud.emulator.store.delete(instance_path("web-001"))
+    refreshed = engine.refresh(imported)
+    engine.log.messages.clear()
+    engine.diff(refreshed, _program(imported))
+
+    assert "1 member differs from instanceProperties: web-002 (labels)" in _said(engine)
+
+
+def test_the_members_of_a_fleet_that_was_imported_during_a_paused_rollout_stay(engine):
+    paused = engine.create(FLEET, "before", fleet(3, updatePolicy={"pauseAfter": 1}))
+    paused = engine.update(paused, fleet(3, updatePolicy={"pauseAfter": 1}, canIpForward=True))
+    imported = engine.import_(FLEET, "workers", paused.id)
+    grown = engine.update(imported, {**_program(imported), "count": 4})
+
+    assert {member["id"] for member in paused.outputs["members"]} <= {
+        member["id"] for member in grown.outputs["members"]
+    }
+    assert len({member["generation"] for member in grown.outputs["members"]}) == 1

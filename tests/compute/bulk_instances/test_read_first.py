@@ -58,3 +58,21 @@ def test_what_grows_is_read_first_where_previews_ask_google(cloud, token, progra
         request = driver.rpc.CreateRequest(urn=online.urn(token, "one"), properties=struct(inputs))
 
         assert online.stub.Create(request).refresh_before_update is reads
+
+
+@pytest.mark.parametrize("gone", ["localSsds", "machineType", "status", "zone"])
+def test_a_refresh_reads_what_the_state_does_not_say_of_members(engine, gone):
+    made = engine.create(FLEET, "workers", fleet(2))
+    outputs = {
+        **made.outputs,
+        "members": [
+            {name: value for name, value in member.items() if name != gone} for member in made.outputs["members"]
+        ],
+    }
+    older = attrs.evolve(made, outputs=outputs)
+    engine.diff(older, fleet(2, machineType="e2-medium"))
+    refreshed = engine.refresh(older)
+
+    assert refreshed.outputs["members"] == made.outputs["members"]
+    assert not engine.diff(refreshed, fleet(2)).detailedDiff
+    assert engine.update(older, fleet(3)).outputs["memberCount"] == 3

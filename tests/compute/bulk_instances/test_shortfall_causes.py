@@ -75,7 +75,7 @@ def test_used_up_addresses_are_a_cause(engine, cloud):
 
 
 def test_each_cause_and_zone_has_its_line(engine, cloud):
-    set_limits(cloud, zones={"us-east1-b": 1, "us-east1-c": 2}, addresses={"us-east1": 4})
+    set_limits(cloud, zones={"us-east1-b": 1, "us-east1-c": 2, "us-east1-d": 3}, addresses={"us-east1": 4})
     shortfalls, said = _short(engine, locationPolicy={"targetShape": "BALANCED"})
 
     assert sum(shortfall["count"] for shortfall in shortfalls) == 6
@@ -94,12 +94,12 @@ def test_causes_are_read_from_all_pages_in_few_calls(engine, cloud):
 
 
 def test_instances_that_google_deletes_again_do_not_hide_why_the_others_were_not_created(engine, cloud):
-    set_limits(cloud, zones={"us-east1-b": 1, "us-east1-c": 1, "us-east1-d": 9}, plainErrors=True)
+    set_limits(cloud, zones={"us-east1-b": 1, "us-east1-c": 1, "us-east1-d": 5}, plainErrors=True)
     with failing() as failed:
         engine.create(FLEET, "workers", fleet(count=9, locationPolicy={"targetShape": "BALANCED"}))
 
-    assert "- 2 instances in us-east1-b: no capacity for e2-small" in failed[0].message
-    assert "- 2 instances in us-east1-c: no capacity for e2-small" in failed[0].message
+    assert "- 1 instance in us-east1-b: no capacity for e2-small" in failed[0].message
+    assert "- 1 instance in us-east1-c: no capacity for e2-small" in failed[0].message
     assert failed[0].message.count("\n- ") == 2
     assert "canceled by user" not in failed[0].message
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from driver import failing
 from fleets import instance_path, set_limits
-from programs import fleet
+from programs import FLEET, fleet
 from rollouts import BIGGER_DISK, BULK, rolling
 
 B, C, D = ("us-east1-b", "us-east1-c", "us-east1-d")
@@ -87,6 +88,33 @@ def test_members_of_a_balanced_fleet_go_to_the_other_zones_if_one_has_no_room(st
 
     assert stack.failed is None
     assert sorted(_zones(cloud).values()) == [4, 5]
+
+
+def test_a_new_balanced_fleet_uses_the_zones_that_have_room(stack, cloud):
+    set_limits(cloud, zones={D: 1})
+    stack.run("up", fleet(9, locationPolicy=BALANCED))
+
+    assert stack.failed is None
+    assert _zones(cloud) == {B: 4, C: 4, D: 1}
+
+
+UNKNOWN_ZONE = "us-east1-x is not a zone of us-east1, whose zones are us-east1-b, us-east1-c, us-east1-d"
+
+
+@pytest.mark.parametrize("kind", ["zones", "locations", "fallback"])
+def test_a_zone_that_does_not_exist_is_named_with_those_that_do(engine, cloud, kind):
+    policies = {
+        "zones": {"locationPolicy": {"zones": [{"zone": "zones/us-east1-x"}]}},
+        "locations": {"locationPolicy": {"locations": {"zones/us-east1-x": {"preference": "ALLOW"}}}},
+        "fallback": {"fallbacks": [{"zones": ["us-east1-x"]}]},
+    }
+    if kind == "fallback":
+        set_limits(cloud, zones={B: 0, C: 0, D: 0})
+    with failing() as failed:
+        engine.create(FLEET, "workers", fleet(2, **policies[kind]))
+
+    assert failed[0].message.count(UNKNOWN_ZONE) == 1
+    assert failed[0].message.count("Invalid value for field") == 1
 
 
 def test_a_rollout_of_a_balanced_fleet_goes_on_in_the_zones_that_have_room(stack, cloud):

@@ -85,7 +85,8 @@ def test_google_s_client_reads_why_instances_were_not_created(cloud, http):
 
 
 def test_operations_agree_with_the_status_of_each_location(cloud, http):
-    set_limits(cloud, zones={"us-east1-b": 1}, machineTypes={"us-east1-c": {"e2-small": 2}}, instances={REGION: 5})
+    types = {"us-east1-c": {"e2-small": 2}, "us-east1-d": {"e2-small": 3}}
+    set_limits(cloud, zones={"us-east1-b": 1}, machineTypes=types, instances={REGION: 5})
     policy = {"targetShape": "BALANCED"}
     name = _bulk_insert(http, count="9", minCount="1", locationPolicy=policy)["name"]
     whole = http.get(f"{BASE}/regions/{REGION}/operations/{name}").json()

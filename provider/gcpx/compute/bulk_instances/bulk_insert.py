@@ -1,4 +1,4 @@
-"""One bulk creation: what it asks for, how a run finds it again that follows an interrupted one, and whose its instances are."""
+"""One bulk creation: its request, how the run after an interrupted one finds it again, and who owns its instances."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from gcpx.errors import ProviderError
 from gcpx.gcp.errors import ApiError, Unfinished
 from gcpx.gcp.request import COMPUTE, Request
 from gcpx.model import codec
-from gcpx.model.fields import object_type
+from gcpx.model.fields import object_type, without
 from gcpx.model.links import name_of
 from gcpx.model.ownership import Owner, owner
 from gcpx.model.resource import Context
@@ -82,13 +82,6 @@ def body_of(
     return {**body, "count": str(count), "minCount": str(minimum)}
 
 
-def _without_fleet_id(body: dict[str, Any]) -> dict[str, Any]:
-    """Return a body without the label that has the fleet's ID."""
-    properties = body.get("instanceProperties") or {}
-    labels = {key: value for key, value in (properties.get("labels") or {}).items() if key != TRACKING_LABEL}
-    return {**body, "instanceProperties": {**properties, "labels": labels}}
-
-
 _NAMESPACE: Final = uuid.UUID("0b9d4f5a-58f7-5a4d-8e67-5a1a9d0d7c11")
 _DIRECTIONS: Final = {"CREATING": "rolling forward", "ROLLING_BACK": "rolling back", "DONE": "done"}
 
@@ -104,7 +97,7 @@ class BulkInsert(Insertion):
             them too, so that creating as many instances later is a different request.
         created: how many instances earlier requests of the same creation or growth created.
         number: distinguishes requests of one creation or growth that have equal bodies.
-        begun: whether an interrupted run may have sent the request so long ago that Google has forgotten its request ID.
+        resumed: whether an interrupted run may have sent the request so long ago that Google has forgotten its ID.
         followers: returns the requests of which an earlier run sent one only if this one had created nothing.
     """
 
@@ -114,7 +107,7 @@ class BulkInsert(Insertion):
     existing: list[Instance]
     created: int = 0
     number: int = 0
-    begun: bool = False
+    resumed: bool = False
     followers: Callable[[], Iterable[BulkInsert]] = tuple
 
     @property
@@ -122,7 +115,9 @@ class BulkInsert(Insertion):
         """Place, body and members; a generated fleet ID is left out, because every run generates another."""
         fleet, body, is_generated = self.fleet, self.body, self.context.autonamed
         if is_generated:
-            body = _without_fleet_id(body)
+            properties = body.get("instanceProperties") or {}
+            labels = without(properties.get("labels") or {}, (TRACKING_LABEL,))
+            body = {**body, "instanceProperties": {**properties, "labels": labels}}
         ids = sorted(str(member["id"]) for member in self.existing)
         existing = hashlib.sha256(",".join(ids).encode()).hexdigest()
         place = [fleet.project, fleet.region, "" if is_generated else fleet.id]
@@ -162,13 +157,13 @@ class BulkInsert(Insertion):
         return None
 
     def _has_as_many(self, instances: list[Instance]) -> bool:
-        """Return whether there are no more instances than those before the request, without known strangers."""
-        known = {str(member["id"]) for member in self.existing} | self.fleet.membership.strangers.keys()
+        """Return whether there are no more instances than those before the request, without known unmanaged ones."""
+        known = {str(member["id"]) for member in self.existing} | self.fleet.membership.unmanaged.keys()
         return sum(str(item["id"]) not in known for item in instances) <= self.created
 
     def sent_earlier(self, request_id: str) -> Operation | None:
         """Also look for a request that was sent so long ago that Google may no longer recognize its ID."""
-        if self.begun:
+        if self.resumed:
             return self.operations.requested(self.context, self.scope, request_id)
         return self.fleet.earlier.requested(self.context, self.operations, self.scope, request_id)
 
@@ -200,7 +195,7 @@ class BulkInsert(Insertion):
 
     def wait(self, operation: Operation) -> Outcome:
         """Wait until the operation has ended, with all instances or without; record it in the membership."""
-        is_new, created = operation.get("status") != "DONE" and not self.begun, None
+        is_new, created = operation.get("status") != "DONE" and not self.resumed, None
         wait = Wait("bulk insert", TIMEOUT, describe_progress)
         try:
             outcome = self.operations.outcome(self.context, operation, wait)
@@ -222,9 +217,9 @@ class BulkInsert(Insertion):
         return f"what was created of {self.fleet.resource_id}"
 
     def is_certainly_earlier(self, operation: Operation) -> bool:
-        """Return whether an earlier run began an operation; not for a generated ID, under which nothing may exist.
+        """Return whether an earlier run started an operation; never for a generated ID, because each run generates another.
 
-        The fleet that the operation created may have another ID, under which its creation is repeated and told.
+        That fleet may have another ID: then the creation is repeated under that ID, and the user reads about it.
         """
         return not self.context.autonamed and super().is_certainly_earlier(operation)
 
@@ -294,7 +289,7 @@ def _zones_of(fleet: Fleet, outcome: Outcome) -> list[str]:
 
 
 def earlier_fleet(context: Context, fleet: Fleet, outcome: Outcome) -> Fleet | None:
-    """Find the fleet whose instances a bulk creation has created; None if none of them exists any more.
+    """Find the fleet that a bulk creation has created; None if none of its instances exists any more.
 
     Raises:
         ApiError: it cannot be determined.
@@ -349,7 +344,7 @@ def _deletion(fleet: Fleet) -> str:
 
 
 def _created_and_deleted(context: Context, fleet: Fleet, outcome: Outcome) -> tuple[set[str], set[str]]:
-    """Return the IDs of the instances that an operation has created, and of those of them that were deleted since.
+    """Return the IDs of the instances that an operation has created, and the IDs of those deleted since.
 
     Both are empty if Google does not say.
     """

@@ -14,7 +14,7 @@ from gcpx.compute.bulk_instances.fleet import FALLBACK_LABEL, Instance
 from gcpx.compute.instance_properties.disks import AttachedDisk
 from gcpx.compute.instance_properties.machines import MACHINE_TYPE, ReservationAffinity
 from gcpx.compute.reference import NAME, PLACEMENT_POLICIES, rest
-from gcpx.model.fields import Failure, Record, elements, exclusive, field, nested, record, rule, text, without
+from gcpx.model.fields import Failure, Record, chosen, elements, exclusive, field, nested, record, rule, text, without
 from gcpx.model.links import name_of
 from gcpx.model.numbers import as_integer
 from gcpx.model.patterns import ZONE
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
         BulkInstancesValues,
         FallbackValues,
         InstanceFlexibilityPolicyValues,
-        InstancePropertiesValues,
         InstanceSelectionValues,
         LocationPolicyValues,
         LocationPolicyZoneValues,
@@ -303,7 +302,10 @@ def inputs_of_member(inputs: BulkInstancesValues, label: str) -> BulkInstancesVa
 def with_fallback(inputs: BulkInstancesValues, fallback: FallbackValues) -> BulkInstancesValues:
     """Return the inputs of a fleet with what a fallback changes in them; both may hold unknowns."""
     properties, merged = nested(inputs, "instanceProperties"), inputs.copy()
-    changed = _changed(fallback, nested(properties, "scheduling"))
+    same = ("machineType", "minCpuPlatform", "reservationAffinity")
+    changed: Any = chosen(fallback, [name for name in same if fallback.get(name) is not None])
+    if fallback.get("provisioningModel") is not None:
+        changed["scheduling"] = _provisioned(nested(properties, "scheduling"), fallback["provisioningModel"])
     if changed:
         merged["instanceProperties"] = {**properties, **changed}
     if fallback.get("machineType") is not None or fallback.get("instanceFlexibilityPolicy") is not None:
@@ -312,20 +314,6 @@ def with_fallback(inputs: BulkInstancesValues, fallback: FallbackValues) -> Bulk
     if fallback.get("zones"):
         merged["locationPolicy"] = _in_zones(nested(inputs, "locationPolicy"), fallback["zones"])
     return merged
-
-
-def _changed(fallback: FallbackValues, scheduling: SchedulingValues) -> InstancePropertiesValues:
-    """Return the instance properties that a fallback changes; `scheduling` is the fleet's own."""
-    changed: InstancePropertiesValues = {}
-    if fallback.get("machineType") is not None:
-        changed["machineType"] = fallback["machineType"]
-    if fallback.get("minCpuPlatform") is not None:
-        changed["minCpuPlatform"] = fallback["minCpuPlatform"]
-    if fallback.get("reservationAffinity") is not None:
-        changed["reservationAffinity"] = fallback["reservationAffinity"]
-    if fallback.get("provisioningModel") is not None:
-        changed["scheduling"] = _provisioned(scheduling, fallback["provisioningModel"])
-    return changed
 
 
 def _provisioned(scheduling: SchedulingValues, model: Any) -> SchedulingValues:

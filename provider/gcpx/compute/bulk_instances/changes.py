@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import attrs
@@ -10,6 +10,7 @@ import attrs
 from gcpx.compute.bulk_instances.fleet import Instance
 from gcpx.compute.bulk_instances.plan import Level, level_of
 from gcpx.model.links import name_of
+from gcpx.model.values import Path
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import InstancePropertiesValues, InstanceValues
@@ -138,6 +139,13 @@ ON_STOPPED: Final = (
     *ON_RUNNING[:2],
 )
 """What changes on a stopped instance, besides its labels. If one setting requires another, the other comes first."""
+
+
+def ignored_settings(paths: Collection[Path]) -> frozenset[str]:
+    """Return the names of the settings that are at or above paths whose changes the user ignores, or hold them."""
+    are_all = any(path in {("*",), ("instanceProperties",)} for path in paths)
+    names = {path[1] for path in paths if path[:1] == ("instanceProperties",) and path[1:]}
+    return frozenset(item.name for item in (LABELS, *ON_STOPPED) if are_all or item.name in names)
 
 
 @attrs.frozen

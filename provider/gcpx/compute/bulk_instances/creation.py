@@ -40,7 +40,7 @@ from gcpx.compute.bulk_instances.shortfalls import (
 from gcpx.compute.bulk_instances.zones import Places, beside, in_zones
 from gcpx.compute.operations import Operation, Outcome, created_instances
 from gcpx.errors import RUN_AGAIN, ProviderError, safe_message, sentences
-from gcpx.gcp.errors import ApiError, Unfinished
+from gcpx.gcp.errors import ApiError, Rejected, Unfinished
 from gcpx.model.fields import nested, text
 from gcpx.model.links import name_of
 from gcpx.model.resource import Context, PartialError, State
@@ -61,7 +61,7 @@ class Demand:
         others: how many each zone gets if these have no room.
         existing: how many members each zone has, for the zones' limits.
         labels: labels in addition to those of the inputs, such as the generation.
-        begun: whether an interrupted run has begun to create them.
+        resumed: whether an interrupted run has created some of them.
     """
 
     count: int
@@ -71,7 +71,7 @@ class Demand:
     others: Mapping[str, int] = attrs.Factory(dict)
     existing: Counter[str] = attrs.Factory(Counter)
     labels: dict[str, str] = attrs.Factory(dict)
-    begun: bool = False
+    resumed: bool = False
 
 
 def create_instances(
@@ -317,7 +317,7 @@ class Creation:
                 # Before a second request, verify that the first one created instances of this fleet.
                 raise_if_earlier(self.context, self.fleet, self.outcomes[0])
             insert = attrs.evolve(self._insert(attempt, batch, number, zone), followers=followers)
-            outcome = insert.outcome()
+            outcome = self._explained(insert.outcome(), attempt)
             created = insert.created_by(outcome)
             self.created += created
             if outcome.operation:
@@ -337,13 +337,29 @@ class Creation:
         if attempt.name:
             self.context.progress(f"{self.created:,}/{self.demand.count:,} instances created")
 
+    def _explained(self, outcome: Outcome, attempt: Attempt) -> Outcome:
+        """Name in a refusal the zones of the attempt that do not exist, because Google may not."""
+        error, places = outcome.error, Places.of(attempt.inputs)
+        if not isinstance(error, Rejected) or error.operation is not None or not places.listed | places.denied:
+            return outcome
+        try:
+            zones = sorted(map(name_of, self.fleet.of_region(self.context, "zones")))
+        except ProviderError:
+            return outcome
+        unknown = sorted((places.listed | places.denied).difference(zones))
+        if not unknown or not zones:
+            return outcome
+        names, are = ", ".join(unknown), "is not a zone" if len(unknown) == 1 else "are not zones"
+        hint = f"{names} {are} of {self.fleet.region}, whose zones are {', '.join(zones)}"
+        return attrs.evolve(outcome, error=error.with_hint(hint))
+
     def _explain(self) -> None:
         """Write the explanation; what the error says already is left out."""
         if not self.missing:
             self.complete()
-        told = {reason: count for reason, count in self.missing_for.items() if not is_message_of(reason, self.error)}
-        self.explanation = shortfall_lines(told)
-        if self.error is not None and told.keys() == self.missing_for.keys():
+        others = {reason: count for reason, count in self.missing_for.items() if not is_message_of(reason, self.error)}
+        self.explanation = shortfall_lines(others)
+        if self.error is not None and others.keys() == self.missing_for.keys():
             self.error = self.error.with_next_step("")  # the lines say it for each cause
 
     def complete(self) -> None:
@@ -401,7 +417,7 @@ class Creation:
             existing=self.existing,
             created=self.created,
             number=number,
-            begun=self.demand.begun,
+            resumed=self.demand.resumed,
         )
 
     def _minimum(self, attempt: Attempt, batch: Batch) -> int:

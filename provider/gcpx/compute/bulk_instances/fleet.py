@@ -144,11 +144,11 @@ _CLOCK_SKEW: Final = timedelta(seconds=2)
 
 @attrs.frozen
 class GroupCreation:
-    """A bulk creation that this run began, or that an earlier run began and this run found.
+    """A bulk creation that this run started, or that an earlier run started and this run found.
 
     Attributes:
         operation: its operation (REST JSON).
-        created: how many instances it created, by zone; None if that is not known, or if an earlier run began it.
+        created: how many instances it created, by zone; None if that is not known, or if an earlier run started it.
     """
 
     operation: Operation
@@ -165,10 +165,10 @@ class Membership:
     """What one call of the engine has found out about the instances that match a fleet's ID.
 
     Attributes:
-        strangers: the instances of the last list that are not members, by numeric ID.
+        unmanaged: the instances of the last list that are not members, by numeric ID.
     """
 
-    strangers: dict[str, Instance] = attrs.Factory(dict)
+    unmanaged: dict[str, Instance] = attrs.Factory(dict)
     _members: set[str] = attrs.Factory(set)
     """The numeric IDs of members."""
     creations: list[GroupCreation] = attrs.Factory(list)
@@ -186,11 +186,11 @@ class Membership:
 
         Args:
             context: the engine's call, whose last outputs have the members of the state.
-            fleet: the fleet, whose operations are read if the context and the list do not tell.
+            fleet: the fleet; its operations are read if the context and the list are not enough.
             found: the instances that match, as they were just listed.
 
         Raises:
-            ApiError: operations cannot be listed, and so it cannot be told whether an instance is a member.
+            ApiError: operations cannot be listed, so it is not known whether an instance is a member.
         """
         self.take_in(item for item in fleet_values(context.prior).get("members") or () if item.get("id"))
         creations, self.creations = self.creations, []
@@ -200,7 +200,7 @@ class Membership:
             self.take_in(outside)
         elif outside:
             self._read_operations(context, fleet, outside)
-        self.strangers = {str(item["id"]): item for item in self._outside(outside)}
+        self.unmanaged = {str(item["id"]): item for item in self._outside(outside)}
         return [item for item in found if str(item["id"]) in self._members]
 
     def _outside(self, found: list[Instance]) -> list[Instance]:
@@ -210,7 +210,7 @@ class Membership:
         """Make those instances members that bulk creations of this run, or of interrupted runs, have created."""
         self._has_read_operations = True
         self._take_in_created(context, fleet, self._groups, outside)
-        new = [item for item in self._outside(outside) if str(item["id"]) not in self.strangers]
+        new = [item for item in self._outside(outside) if str(item["id"]) not in self.unmanaged]
         if new:
             self._take_in_created(context, fleet, _earlier_groups(context, fleet, new), new)
 
@@ -234,7 +234,7 @@ def _are_created_by(creations: Sequence[GroupCreation], instances: Sequence[Inst
 
 
 def without_deleted(context: Context, operations: Operations, instances: list[Instance]) -> list[Instance]:
-    """Leave out the listed instances whose deletion was begun, because a list may lag behind."""
+    """Leave out instances that somebody has started to delete: a list may still show them."""
     times = [created for item in instances if (created := moment(item.get("creationTimestamp"))) is not None]
     if not times:
         return instances
@@ -259,18 +259,18 @@ def _earlier_groups(context: Context, fleet: Fleet, instances: list[Instance]) -
     """
     if not context.request_mark:
         return [fleet_values(context.prior).get("operationGroupId") or ""]
-    begun = fleet.operations.insertions_by_request_id(context, f"regions/{fleet.region}", context.request_mark)
-    fitting = (operation for operation in begun if any(_may_have_created(operation, item) for item in instances))
+    sent = fleet.operations.insertions_by_request_id(context, f"regions/{fleet.region}", context.request_mark)
+    fitting = (operation for operation in sent if any(_may_have_created(operation, item) for item in instances))
     return [operation.get("operationGroupId") or "" for operation in fitting]
 
 
 def _may_have_created(operation: Operation, instance: Instance) -> bool:
-    """Return whether an instance was created while an operation was under way; true if that cannot be told."""
-    created, begun = moment(instance.get("creationTimestamp")), moment(operation.get("insertTime"))
-    if created is None or begun is None:
+    """Return whether an instance was created while an operation was under way; true if the times are unknown."""
+    created, started = moment(instance.get("creationTimestamp")), moment(operation.get("insertTime"))
+    if created is None or started is None:
         return True
     ended = moment(operation.get("endTime"))
-    return begun - _CLOCK_SKEW <= created and (ended is None or created <= ended + _CLOCK_SKEW)
+    return started - _CLOCK_SKEW <= created and (ended is None or created <= ended + _CLOCK_SKEW)
 
 
 TIMEOUT: Final = 1200.0
@@ -375,6 +375,13 @@ class Fleet:
                 raise
             found = self._listed(context)
         return sorted(filter(self._matches, found), key=lambda member: name_order(member["name"]))
+
+    def of_region(self, context: Context, field: str) -> list[Any]:
+        """Read a field of the fleet's region, which is a list (REST JSON); raises `ApiError`."""
+        path = f"beta/projects/{self.project}/regions/{self.region}"
+        request = Request(api=COMPUTE, method="GET", path=path, query={"fields": field}, patience=SHORT_PATIENCE)
+        found: list[Any] = self.google.send(request, context).get(field) or []
+        return found
 
     def read_again(self, context: Context, members: Iterable[Instance]) -> list[Instance]:
         """Read members once more, by lists of their zones; leaves out those that no longer exist."""

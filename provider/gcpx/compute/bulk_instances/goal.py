@@ -15,6 +15,7 @@ from gcpx.compute.bulk_instances.changes import (
     REFRESHED,
     Setting,
     Target,
+    ignored_settings,
     wanted_of,
 )
 from gcpx.compute.bulk_instances.fleet import GENERATION_LABEL, Fleet, Instance, fleet_values, membership_labels
@@ -98,6 +99,7 @@ class Goal:
             machine_type=name_of(after.get("machineType") or ""),
             action=RollingAction.of(new, prior),
             given=context.changed,
+            ignored=ignored_settings(context.ignored),
             hosted=with_hostnames(old, prior),
         )
         return cls(
@@ -168,6 +170,7 @@ class Goal:
             base=self.spec.generation,
             machine_type=name_of(self.before.get("machineType") or ""),
             given=self.spec.given,
+            ignored=self.spec.ignored,
             hosted=with_hostnames(self.inputs),
         )
         known = {str(item["id"]): self.of_instance(item) for item in before}
@@ -207,9 +210,12 @@ class Goal:
         """Describe a member as Google shows it, with what it has for itself, and its generation if the label is removed."""
         member = Member.of_instance(instance)
         known = self.known.get(member.id)
-        return (
-            attrs.evolve(member, generation=member.generation or known.generation, own=known.own) if known else member
-        )
+        if known is None:
+            return member
+        label = member.generation or known.generation
+        if known.label_is_foreign and not known.generation and not self.spec.has_written(label):
+            label = ""
+        return attrs.evolve(member, generation=label, own=known.own)
 
     def generation_of(self, instance: Instance) -> str:
         """Return the generation of a member: from its label, or from the last outputs, or the one before the update."""

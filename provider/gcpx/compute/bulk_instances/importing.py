@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, cast
 
 from gcpx.compute.bulk_instances.changes import LABELS, ON_STOPPED, Target
 from gcpx.compute.bulk_instances.fleet import RESERVED_LABELS, Fleet, Instance, is_stopped, membership_pattern
-from gcpx.compute.bulk_instances.generation import own_properties
+from gcpx.compute.bulk_instances.generation import own_properties, recorded_generation
+from gcpx.compute.bulk_instances.member import OWN_GENERATION
 from gcpx.compute.instance_properties.properties import InstanceProperties
 from gcpx.gcp.errors import NotFound
 from gcpx.gcp.request import COMPUTE, Request
@@ -47,23 +49,34 @@ def imported_inputs(context: Context, fleet: Fleet, members: list[Instance]) -> 
 
 
 def own_settings(inputs: BulkInstancesValues, members: Iterable[Instance]) -> dict[str, list[str]]:
-    """Return, by the IDs of members, the settings in which they differ from imported inputs; others are left out."""
-    target = Target(own_properties(inputs))
+    """Return, by the IDs of members, the settings in which they differ from imported inputs; others are left out.
+
+    A label with another generation than most members have is one of them: it says nothing of these inputs.
+    """
+    target, members = Target(own_properties(inputs)), [*members]
+    generations = Counter(filter(None, map(recorded_generation, members))).most_common(1)
     names = {
-        str(member["id"]): sorted({item.name for item in (LABELS, *ON_STOPPED) if target.differs(item, member)})
+        str(member["id"]): {
+            *(item.name for item in (LABELS, *ON_STOPPED) if target.differs(item, member)),
+            *(OWN_GENERATION for label, _ in generations if recorded_generation(member) not in {"", label}),
+        }
         for member in members
     }
-    return {member: settings for member, settings in names.items() if settings}
+    return {member: sorted(settings) for member, settings in names.items() if settings}
 
 
 def describe_own(outputs: BulkInstancesValues) -> str:
     """Say in which settings members have differed since the import; empty after an update, or if none does."""
-    own = [f"{item['name']} ({', '.join(item['own'])})" for item in outputs.get("members") or () if item.get("own")]
+    own = [
+        f"{item['name']} ({', '.join(settings)})"
+        for item in outputs.get("members") or ()
+        if (settings := [name for name in item.get("own") or () if name != OWN_GENERATION])
+    ]
     if not own or outputs.get("generation"):
         return ""
     return (
-        f"{counted(len(own), 'member differs', 'members differ')} from instanceProperties, which describe {outputs['members'][0]['name']}: "
-        f"{names_in_words(own)}; what differs stays as it is until the program changes that property"
+        f"{counted(len(own), 'member differs', 'members differ')} from instanceProperties: {names_in_words(own)}; "
+        "what differs stays as it is until the program changes that property"
     )
 
 

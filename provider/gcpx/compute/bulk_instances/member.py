@@ -22,6 +22,8 @@ from gcpx.model.values import Path
 if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues, MemberValues
 
+OWN_GENERATION: Final = "generation"
+"""The name among the settings that a member has for itself if its generation label came from another fleet."""
 _STOPPED_BY: Final = {
     "GUEST": "shut down from within",
     "HOST_ERROR": "stopped by a host error",
@@ -85,14 +87,17 @@ class Member:
 
     @classmethod
     def of_output(cls, item: MemberValues) -> Member:
-        """Describe a member as an element of the output `members` has it."""
+        """Describe a member as an element of the output `members` has it.
+
+        An older state, or one that somebody has edited, may lack what Google gives anew.
+        """
         return cls(
             id=item["id"],
             name=item["name"],
-            zone=name_of(item["zone"]),
-            status=item["status"],
-            machine_type=item["machineType"],
-            local_ssds=item["localSsds"],
+            zone=name_of(item.get("zone") or ""),
+            status=item.get("status") or "",
+            machine_type=item.get("machineType") or "",
+            local_ssds=item.get("localSsds") or 0,
             hostname=item.get("hostname"),
             generation=item.get("generation") or "",
             action=item.get("rollingAction") or "",
@@ -101,6 +106,11 @@ class Member:
             own=tuple(item.get("own") or ()),
             stop_reason=item.get("stopReason") or "",
         )
+
+    @property
+    def label_is_foreign(self) -> bool:
+        """Whether an import has found a generation label that is not that of the other members."""
+        return OWN_GENERATION in self.own
 
     @property
     def runs(self) -> bool:
@@ -139,5 +149,11 @@ def without_changed(own: Iterable[str], changed: Iterable[Path]) -> tuple[str, .
 
 
 def members_of_state(prior: BulkInstancesValues) -> dict[str, Member]:
-    """Return the members that the last outputs have, by their IDs."""
-    return {item["id"]: Member.of_output(item) for item in prior.get("members") or ()}
+    """Return the members that the last outputs have, by their IDs.
+
+    Until the first update after an import, a label that came with a member from another fleet counts for nothing.
+    """
+    members = {item["id"]: Member.of_output(item) for item in prior.get("members") or ()}
+    if prior.get("generation"):
+        return members
+    return {key: attrs.evolve(item, generation="") if item.label_is_foreign else item for key, item in members.items()}

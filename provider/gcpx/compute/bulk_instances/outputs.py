@@ -10,7 +10,7 @@ import attrs
 from gcpx.compute.bulk_instances.capacity import FleetSize, index_of_fallback, is_parked
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
 from gcpx.compute.bulk_instances.fleet import Fleet, Instance, fleet_values, is_stopped, stop_reasons
-from gcpx.compute.bulk_instances.member import Member, members_of_state, without_changed
+from gcpx.compute.bulk_instances.member import OWN_GENERATION, Member, members_of_state, without_changed
 from gcpx.compute.operations import Operation
 from gcpx.model.fields import chosen, nested, object_type
 from gcpx.model.resource import Context, State
@@ -46,7 +46,10 @@ def live_fleet(
         own: by their IDs, the members with what an import has found that they have for themselves.
     """
     prior = fleet_values(context.prior)
-    reasons, known = stop_reasons(context, fleet, members), _known(context) if own is None else own
+    reasons, known = (
+        stop_reasons(context, fleet, members),
+        _known(context, labelled=bool(creation.get("generation"))) if own is None else own,
+    )
     properties = {
         **creation,
         **_size_outputs(members, inputs, prior),
@@ -75,7 +78,7 @@ def imported_fleet(
 
 def last_members(context: Context, members: list[Instance], drift: Mapping[str, list[str]]) -> list[MemberValues]:
     """Describe members as they were last listed, without finding out why some are stopped."""
-    known = _known(context)
+    known = _known(context, labelled=True)
     return [_member(instance, {}, known, drift) for instance in members]
 
 
@@ -137,10 +140,18 @@ def _own(
     return {"hostname": host} if is_given else {}
 
 
-def _known(context: Context) -> dict[str, Member]:
-    """Return the members of the last outputs by their IDs, with what they have for themselves after the update."""
-    members = members_of_state(fleet_values(context.prior))
-    return {key: attrs.evolve(item, own=without_changed(item.own, context.changed)) for key, item in members.items()}
+def _known(context: Context, *, labelled: bool) -> dict[str, Member]:
+    """Return the members of the last outputs by their IDs, with what they have for themselves after the update.
+
+    `labelled` is whether an update has given all members the label of their fleet.
+    """
+    members, mended = members_of_state(fleet_values(context.prior)), {OWN_GENERATION} if labelled else set()
+    return {
+        key: attrs.evolve(
+            item, own=tuple(name for name in without_changed(item.own, context.changed) if name not in mended)
+        )
+        for key, item in members.items()
+    }
 
 
 def _member(

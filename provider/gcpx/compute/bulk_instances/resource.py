@@ -20,6 +20,7 @@ from gcpx.compute.bulk_instances.bulk_insert import (
     warn_of_earlier_fleets,
 )
 from gcpx.compute.bulk_instances.capacity import FleetSize, is_parked
+from gcpx.compute.bulk_instances.changes import ignored_settings
 from gcpx.compute.bulk_instances.creation import Creation, Demand, create_instances, created_earlier, report_shortfall
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel, BulkInstancesQuery
 from gcpx.compute.bulk_instances.fleet import (
@@ -58,7 +59,7 @@ from gcpx.compute.bulk_instances.rules import (
     zones_are_in_the_region,
 )
 from gcpx.compute.bulk_instances.spec import RollingAction, after_last_update
-from gcpx.compute.bulk_instances.strangers import matching, naming_strangers, what_matches
+from gcpx.compute.bulk_instances.unmanaged import matching, naming_unmanaged, what_matches
 from gcpx.compute.insertion import EarlierInsertions, taken_over, wait_for_insertions
 from gcpx.compute.listing import ImportableResources
 from gcpx.compute.operations import Outcome, Wait, created_instances
@@ -81,7 +82,7 @@ if TYPE_CHECKING:
 
 
 def _outputs_of_new(inputs: BulkInstancesValues, properties: InstancePropertiesValues) -> BulkInstancesValues:
-    """Return what the first update needs to know of a new fleet, whose members have these properties (REST JSON)."""
+    """Return the outputs of a new fleet that its first update needs; `properties` are those of its members (REST JSON)."""
     return {
         "generation": generation_of(properties),
         "lastMachineType": name_of(properties.get("machineType") or ""),
@@ -98,7 +99,7 @@ _SET_BACK: Final[Path] = ("members",)
 _OF_MEMBERS: Final[frozenset[Path]] = frozenset(
     {("instanceProperties",), ("instanceFlexibilityPolicy",), ("sourceInstanceTemplate",), _SET_BACK}
 )
-"""The paths whose changes reach the members in batches."""
+"""Changes at these paths reach the members in batches."""
 _OF_FLEETS: Final[frozenset[Path]] = frozenset(
     {("count",), ("minCount",), ("perInstanceProperties",), ("locationPolicy",), ("onStopped",), ("updatePolicy",)}
     | {("fallbacks",), ("maxDeleted",), ("placement",), ("rollingAction",)}
@@ -120,9 +121,10 @@ class SmallerFleetError(ProviderError):
     code = "ABORTED"
 
     def __init__(self, created: int, there: int, explanation: str) -> None:
+        they, ones = ("it", "one was") if created == 1 else ("they", "ones were")
         super().__init__(
-            f"{created:,} instances could be created, but the fleet that they should replace has {there:,}; it stays, and "
-            f"the new ones were deleted. Run `pulumi up` to try again, or lower count to {created:,}"
+            f"{counted(created, 'instance')} could be created, but the fleet that {they} should replace has {there:,}; it "
+            f"stays, and the new {ones} deleted. Run `pulumi up` to try again, or lower count to {created:,}"
             f"{f':{chr(10)}{explanation}' if explanation else ''}"
         )
 
@@ -216,6 +218,19 @@ class BulkInstances(InProject):
         is_same = new.get(AUTONAMED) is not True and later.get("fleetId") == former.get("fleetId")
         return "both fleets have the same fleetId" if is_same else ""
 
+    def ignoring(self, outputs: dict[str, Any], paths: Collection[Path]) -> dict[str, Any]:
+        """Leave out what others have changed on members, and the user ignores."""
+        ignored = ignored_settings(paths)
+        if not ignored or not isinstance(outputs.get("members"), list):
+            return outputs
+        members = [
+            {**item, "differs": [name for name in item["differs"] if name not in ignored]}
+            if isinstance(item, dict) and item.get("differs")
+            else item
+            for item in outputs["members"]
+        ]
+        return {**outputs, "members": members}
+
     def left_over(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> list[Path]:
         """Enforce the settings of members that a refresh has found changed, and that an update sets back."""
         values = fleet_values(inputs)
@@ -245,9 +260,9 @@ class BulkInstances(InProject):
             adopted = self._has_own_instances(context, fleet, inputs, demand)
             if is_parked(inputs):
                 return live_fleet(context, fleet, [], inputs, first)
-            demand = attrs.evolve(demand, begun=adopted)
+            demand = attrs.evolve(demand, resumed=adopted)
             unread = partial(unread_fleet, fleet, inputs, fleet_values(context.prior))
-            with naming_strangers(context, fleet), keeping_state(context, unread):
+            with naming_unmanaged(context, fleet), keeping_state(context, unread):
                 return attrs.evolve(self._grow(context, fleet, inputs, demand, first), adopted=adopted)
 
     def settle(self, context: Context, resource_id: str) -> None:
@@ -269,7 +284,7 @@ class BulkInstances(InProject):
         An import takes in everything that matches the ID, and describes it as inputs, too.
         """
         fleet = self._parse(resource_id)
-        with naming_strangers(context, fleet):
+        with naming_unmanaged(context, fleet):
             members = fleet.matching(context) if inputs is None else fleet.members(context)
         values, prior = fleet_values(inputs or {}), fleet_values(context.prior)
         was_read = "memberCount" in prior and not context.prior.get(UNREAD)
@@ -319,7 +334,7 @@ class BulkInstances(InProject):
         """Delete surplus members, start or replace stopped ones, change those that are behind, create missing ones."""
         fleet, values = self._parse(resource_id), fleet_values(new)
         context, last = after_last_update(context, fleet_values(old), values)
-        with naming_strangers(context, fleet):
+        with naming_unmanaged(context, fleet):
             state = FleetUpdate(context, fleet, last, values).run()
         if new_members := describe_new(fleet_values(context.prior), fleet_values(state.properties)):
             context.inform(new_members)
@@ -328,7 +343,7 @@ class BulkInstances(InProject):
     def delete(self, context: Context, resource_id: str) -> None:
         """Delete every member."""
         fleet = self._parse(resource_id)
-        with naming_strangers(context, fleet):
+        with naming_unmanaged(context, fleet):
             fleet.delete(context, fleet.members(context))
 
     def page(self, context: Context, query: dict[str, Any], token: str, size: int) -> Page:
@@ -363,7 +378,7 @@ class BulkInstances(InProject):
             self._creating.pop(fleet.resource_id, None)
 
     def _has_own_instances(self, context: Context, fleet: Fleet, inputs: BulkInstancesValues, demand: Demand) -> bool:
-        """Return whether an earlier run whose response was lost created instances; refuse those of anyone else."""
+        """Return whether an earlier run created instances before its response was lost; refuse instances of others."""
         found = fleet.matching(context)
         own = created_earlier(context, fleet, inputs, demand, found) if found and not context.is_blocked else []
         there = without_deleted(context, fleet.operations, own)
@@ -406,7 +421,7 @@ class BulkInstances(InProject):
                 creation.complete()
             outputs: BulkInstancesValues = {**creation.outputs, **first}
             state = live_fleet(context, fleet, members, inputs, outputs)
-        if len(members) < demand.count:
+        if 0 < len(members) < demand.count:
             self._keep_larger(context, fleet, members, state, creation)
         report_shortfall(context, inputs, state, creation)
         if nested(nested(inputs, "updatePolicy"), "ready"):
@@ -432,8 +447,8 @@ class BulkInstances(InProject):
         others = [self._parse(item) for item in sorted(known) if _ID.fullmatch(item) and item != fleet.resource_id]
         try:
             own = {member["id"] for member in members}
-            found = [[item for item in other.matching(context) if item["id"] not in own] for other in others]
-            there = max(map(len, found), default=0)
+            found = [item for other in others for item in other.matching(context) if item["id"] not in own]
+            there = sum(context.is_replaced(str(item["id"])) for item in found)
             if there > len(members):
                 fleet.delete(context, members)
         except ProviderError as error:

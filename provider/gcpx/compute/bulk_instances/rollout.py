@@ -349,7 +349,7 @@ def _places_left(prior: BulkInstancesValues, members: list[Instance]) -> dict[st
     """Return the names, with their zones, that no member has, and that one has had by the last outputs."""
     existing = {member["name"] for member in members}
     listed: list[MemberValues | LostMemberValues] = [*(prior.get("members") or ()), *(prior.get("lostMembers") or ())]
-    return {item["name"]: name_of(item["zone"]) for item in listed if item["name"] not in existing}
+    return {item["name"]: name_of(item.get("zone") or "") for item in listed if item["name"] not in existing}
 
 
 def instances_to_create(
@@ -844,7 +844,7 @@ class FleetUpdate:
         return state
 
     def _rollout(self, goal: Goal, members: list[Instance]) -> Rollout:
-        """Prepare a rollout; members without a generation label first get the one of their present properties."""
+        """Prepare a rollout; members without a label of their own fleet first get the one of their present properties."""
         # Both raise before anything is changed.
         planned = [goal.member(member, ready=True) for member in members]
         deleted = len(deleted_by(step for step, _ in steps(planned, goal.policy)))
@@ -856,8 +856,13 @@ class FleetUpdate:
                 f"leaves {'it as it is' if len(left) == 1 else 'them as they are'}; run `pulumi up --refresh` to change "
                 f"{'it' if len(left) == 1 else 'them'}, too"
             )
-        unlabelled = [member for member in members if not recorded_generation(member)]
-        if not unlabelled or goal.spec.base == goal.spec.generation:
+        unlabelled = [
+            member
+            for member in members
+            if recorded_generation(member) != goal.generation_of(member)
+            and (recorded_generation(member) or goal.spec.base != goal.spec.generation)
+        ]
+        if not unlabelled:
             return Rollout.of(self.context, self.fleet, goal, members)
 
         def stamp(member: Instance) -> Target:

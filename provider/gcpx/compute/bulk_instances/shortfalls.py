@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import attrs
@@ -15,10 +15,11 @@ from gcpx.compute.operations import Operation, Outcome
 from gcpx.errors import safe_message, without_stop
 from gcpx.gcp.errors import ApiError, PermissionDenied, QuotaExceeded
 from gcpx.gcp.list_method import ListMethod
-from gcpx.gcp.request import COMPUTE, SHORT_PATIENCE, Request
+from gcpx.gcp.request import SHORT_PATIENCE
 from gcpx.model.fields import Record, nested, output_field, record, text
 from gcpx.model.links import name_of
 from gcpx.model.resource import Context
+from gcpx.model.words import counted
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import OperationErrorValues, ShortfallValues
@@ -195,13 +196,13 @@ def why_missing(
 ) -> Counter[Reason]:
     """Return why a bulk creation created fewer instances than its body asks for: how many for each reason.
 
-    An instance whose own operation does not give the reason gets that of the whole operation. If operations cannot be
+    An instance gets the reason of the whole operation if its own operation gives none. If operations cannot be
     read, all instances get that one.
 
     Args:
         context: the engine's call.
         fleet: the fleet.
-        body: the request (REST JSON), whose machine type stands in for one that Google does not name.
+        body: the request (REST JSON); its machine type counts if Google names none.
         outcome: how it ended; without an operation if Google refused it.
         missing: how many instances it did not create.
         places: where the fleet may have members.
@@ -259,12 +260,9 @@ def _failed_operations(context: Context, fleet: Fleet, group: str | None, zones:
 
 def _with_usage(context: Context, fleet: Fleet, quota: Quota) -> Quota:
     """Add limit and usage of a quota from the region, if it is one of the region's."""
-    path, query = f"beta/projects/{fleet.project}/regions/{fleet.region}", {"fields": "quotas"}
-    request = Request(api=COMPUTE, method="GET", path=path, query=query, patience=SHORT_PATIENCE)
+    metric = quota.name.partition("-per-")[0]
     try:
-        quotas = fleet.google.send(request, context).get("quotas", ())
-        metric = quota.name.partition("-per-")[0]
-        known = {item.get("metric"): item for item in quotas}.get(metric, {})
+        known = {item.get("metric"): item for item in fleet.of_region(context, "quotas")}.get(metric, {})
     except Exception:  # noqa: BLE001 - the message only says less
         return quota
     limit = known.get("limit") if quota.limit is None else quota.limit
@@ -305,7 +303,10 @@ def shortfall_outputs(shortfalls: Mapping[Reason, int]) -> list[ShortfallValues]
 
 def shortfall_lines(shortfalls: Mapping[Reason, int]) -> str:
     """Describe shortfalls for a message, one line each: how many, where, why, and what to do next."""
-    return "\n".join(f"- {_subject(reason, count)}: {_explained(reason)}" for reason, count in shortfalls.items())
+    return "\n".join(
+        f"- {counted(count, 'instance')}{f' in {reason.zone}' if reason.zone else ''}: {_explained(reason)}"
+        for reason, count in shortfalls.items()
+    )
 
 
 def is_message_of(reason: Reason, error: ApiError | None) -> bool:
@@ -314,13 +315,17 @@ def is_message_of(reason: Reason, error: ApiError | None) -> bool:
     return error is not None and only_message and reason.message == error.message
 
 
-def _subject(reason: Reason, count: int) -> str:
-    return f"{count:,} instance{'s' if count > 1 else ''}{f' in {reason.zone}' if reason.zone else ''}"
-
-
 def _explained(reason: Reason) -> str:
     """Say why instances could not be created, and what to do next."""
-    return _EXPLAINED[reason.cause](reason)
+    message = without_stop(reason.message) or "Google gave no reason"
+    if reason.cause == STOCK_OUT:
+        return _stock_out(reason)
+    if reason.cause == QUOTA:
+        used_up = _used_up(reason.quota) if reason.quota else message
+        return f"{used_up}: request a higher quota, or delete what you do not need"
+    if reason.cause == ADDRESSES:
+        return f"{message}: extend the subnetwork's range, or use another subnetwork"
+    return f"{message}: grant the missing permission" if reason.cause == PERMISSION else message
 
 
 _OF_SHAPES: Final[Mapping[str, str]] = {
@@ -343,10 +348,6 @@ def _stock_out(reason: Reason) -> str:
     return f"{found}, but Google reported room in {zones}: {advice}, or name them in fallbacks"
 
 
-def _quota_advice(reason: Reason) -> str:
-    return f"{_used_up(reason.quota) if reason.quota else _message(reason)}: request a higher quota, or delete what you do not need"
-
-
 def _used_up(quota: Quota) -> str:
     known = {"limit": quota.limit, "usage": quota.usage}
     numbers = [f"{name} {number:,.15g}" for name, number in known.items() if number is not None]
@@ -354,24 +355,5 @@ def _used_up(quota: Quota) -> str:
     return f"the quota {quota.name} is used up{f' ({facts})' if facts else ''}"
 
 
-def _addresses(reason: Reason) -> str:
-    return f"{_message(reason)}: extend the subnetwork's range, or use another subnetwork"
-
-
-def _permission(reason: Reason) -> str:
-    return f"{_message(reason)}: grant the missing permission"
-
-
-def _message(reason: Reason) -> str:
-    return without_stop(reason.message) or "Google gave no reason"
-
-
 _ONLY_MESSAGE: Final = frozenset({OTHER, PERMISSION, QUOTA})
 """The causes about which gcpx says no more than Google's message and the next step of its error."""
-_EXPLAINED: Final[Mapping[str, Callable[[Reason], str]]] = {
-    ADDRESSES: _addresses,
-    OTHER: _message,
-    PERMISSION: _permission,
-    QUOTA: _quota_advice,
-    STOCK_OUT: _stock_out,
-}

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from gcpx.compute.bulk_instances.capacity import inputs_of_member
+from gcpx.compute.bulk_instances.changes import ignored_settings
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
 from gcpx.compute.bulk_instances.fleet import ACTION_LABEL, fleet_values, name_order
 from gcpx.compute.bulk_instances.generation import (
+    changing,
     generation_of,
     hash_for_label,
     last_generation,
@@ -172,6 +174,7 @@ class Spec:
             only the template names it.
         action: the members that the program asks to restart or to replace.
         given: the paths that the update changes; what members have for themselves stays otherwise.
+        ignored: the settings whose changes the user ignores, so that existing members keep theirs.
         hosted: the names of members that got host names of their own from the program.
         sure: whether an unknown value counts as no change; otherwise, it counts as the most disruptive change.
     """
@@ -185,6 +188,7 @@ class Spec:
     machine_type: Any = ""
     action: RollingAction = attrs.Factory(RollingAction)
     given: tuple[Path, ...] = ()
+    ignored: frozenset[str] = frozenset()
     hosted: frozenset[str] = frozenset()
     sure: bool = False
     _inputs_of: dict[str, BulkInstancesValues | None] = attrs.field(factory=dict, init=False, eq=False, repr=False)
@@ -209,6 +213,7 @@ class Spec:
             machine_type=_offline_machine_type(old, new, prior),
             action=RollingAction() if sure and has_unknown(new.get("rollingAction")) else RollingAction.of(new, prior),
             given=context.changed,
+            ignored=ignored_settings(context.ignored),
             hosted=with_hostnames(old, prior),
             sure=sure,
         )
@@ -244,6 +249,10 @@ class Spec:
         if self.sure:  # one that was behind may have the wanted properties
             return self.changed if need_of(label, self.base) < self.changed else Level.NONE
         return max(need_of(label, self.base) if self.base else Level.NONE, self.changed)
+
+    def has_written(self, label: str) -> bool:
+        """Return whether this update, or one before it, has given a member this label."""
+        return label in {name for one in (self.base, self.generation) for name in (one, changing(one))}
 
     def knows(self, member: Member) -> bool:
         """Return whether it is known what a member needs to get the wanted properties: one that was behind may have them."""
@@ -290,8 +299,8 @@ class Spec:
         return self.machine_type if own == fleets else own or ""
 
     def own_of(self, member: Member) -> tuple[str, ...]:
-        """Return the settings that a member has had for itself since an import, and that the update does not change."""
-        return without_changed(member.own, self.given)
+        """Return the settings that a member keeps: ignored ones, and its own since an import that the update leaves alone."""
+        return (*without_changed(member.own, self.given), *self.ignored)
 
     def inputs_of(self, member: Member) -> BulkInstancesValues | None:
         """Return the inputs with which a member was created; None if its fallback is not in the list any more."""

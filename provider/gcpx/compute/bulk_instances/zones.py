@@ -127,7 +127,7 @@ def in_zones(inputs: BulkInstancesValues, count: int, numbers: Mapping[str, int]
 
 
 def beside(inputs: BulkInstancesValues, existing: Counter[str]) -> BulkInstancesValues:
-    """Return the inputs of a request whose limits of zones leave room for the members that exist."""
+    """Return the inputs of a request, with the limits of zones reduced by the members that exist."""
     policy = nested(inputs, "locationPolicy")
     locations, most = nested(policy, "locations"), Places.of(inputs).most
     if not any(existing[zone] for zone in most):

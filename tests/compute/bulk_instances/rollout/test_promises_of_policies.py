@@ -167,6 +167,28 @@ def test_a_replacement_that_is_smaller_than_the_fleet_is_deleted_again(cloud):
     stack.end_plugin()
 
 
+@pytest.mark.parametrize("room", [0, 1, 2])
+def test_a_replacement_is_compared_with_the_members_of_the_fleet_and_not_with_unmanaged_instances(cloud, room):
+    stack = Stack(cloud, FLEET, "workers", is_strict=False)
+    stack.up(fleet(2))
+    labels = cloud.get(instance_path("web-001"))["labels"]
+    cloud.change(cloud.make_instance("clone"), lambda body: body.update(labels=labels))
+    zones = ("us-east1-b", "us-east1-c", "us-east1-d")
+    set_limits(cloud, machineTypes={zone: {"n1-standard-1": room if zone.endswith("b") else 0} for zone in zones})
+    stack.up(fleet(3, minCount=1, namePattern="app-###", machineType="n1-standard-1"))
+
+    left = sorted(item["name"] for item in cloud.emulator.store.list(f"projects/{PROJECT}/zones/us-east1-b/instances"))
+    if room == 2:
+        assert stack.failed is None
+        assert left == ["app-001", "app-002", "clone"]
+    else:
+        one = "1 instance could be created, but the fleet that it should replace has 2; it stays, and the new one was deleted"
+        assert left == ["clone", "web-001", "web-002"]
+        assert (one if room else "count of 1 VMs could not be created") in stack.failed.message
+        assert ("lower count to 1" in stack.failed.message) == bool(room)
+    stack.end_plugin()
+
+
 def test_a_surge_needs_room_in_the_placement_groups(engine):
     placement = {"policies": ["rack-1", "rack-2"], "membersPerPolicy": 2}
     reasons = engine.failures(FLEET, rolling(4, {"maxSurge": 1}, placement=placement))

@@ -14,17 +14,17 @@ from gcpx.model.words import counted, names_in_words
 
 
 @contextmanager
-def naming_strangers(context: Context, fleet: Fleet) -> Iterator[None]:
-    """Warn of the strangers that the block has found, also if it fails.
+def naming_unmanaged(context: Context, fleet: Fleet) -> Iterator[None]:
+    """Warn of the unmanaged instances that the block has found, also if it fails.
 
     Only gcpx sets its label. Labels and names by which a fleet was imported, others may use, too.
     """
     try:
         yield
     finally:
-        strangers = list(fleet.membership.strangers.values())
-        if strangers and is_tracked(fleet.id):
-            context.warn(_warning(context, fleet, strangers))
+        instances = list(fleet.membership.unmanaged.values())
+        if instances and is_tracked(fleet.id):
+            context.warn(_warning(context, fleet, instances))
 
 
 def matching(instances: list[Instance]) -> str:
@@ -42,22 +42,22 @@ def what_matches(found: list[Instance], own: list[Instance]) -> str:
     return f"{_number(others)} it and {were} not created by this resource: {_names(others)}"
 
 
-def _warning(context: Context, fleet: Fleet, strangers: list[Instance]) -> str:
-    is_one = len(strangers) == 1
+def _warning(context: Context, fleet: Fleet, instances: list[Instance]) -> str:
+    is_one = len(instances) == 1
     return (
-        f"{_number(strangers)} the label {TRACKING_LABEL}={fleet.id} and {'is not a member' if is_one else 'are not members'} of this fleet, because "
+        f"{_number(instances)} the label {TRACKING_LABEL}={fleet.id} and {'is not a member' if is_one else 'are not members'} of this fleet, because "
         f"{'it is' if is_one else 'they are'} not in the state, and no known operation of this resource created "
-        f"{'it' if is_one else 'them'}: {_names(strangers)}. gcpx does not count, change or delete "
-        f"{'it' if is_one else 'them'}. {_advice(context, fleet, strangers[0])}"
+        f"{'it' if is_one else 'them'}: {_names(instances)}. gcpx does not count, change or delete "
+        f"{'it' if is_one else 'them'}. {_advice(context, fleet, instances[0])}"
     )
 
 
-def _advice(context: Context, fleet: Fleet, stranger: Instance) -> str:
+def _advice(context: Context, fleet: Fleet, instance: Instance) -> str:
     command = (
-        f"gcloud compute instances remove-labels {stranger['name']} --labels={TRACKING_LABEL} "
-        f"--zone={name_of(stranger['zone'])} --project={fleet.project}"
+        f"gcloud compute instances remove-labels {instance['name']} --labels={TRACKING_LABEL} "
+        f"--zone={name_of(instance['zone'])} --project={fleet.project}"
     )
-    name = stranger["name"]
+    name = instance["name"]
     return (
         f"If {name} has the label by mistake, remove the label with `{command}`. If {name} belongs to the fleet, raise "
         f"`count` to include it, and run `pulumi state delete {shlex.quote(context.urn)}` and then "
