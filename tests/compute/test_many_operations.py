@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -143,5 +144,7 @@ def test_a_cancellation_ends_all_waits_and_keeps_what_was_sent(calls):
         calls.engine.stub.Cancel(empty_pb2.Empty())
         errors = [failed(error) for error in results()]
 
-    assert all("cancelled while Google was still working on it" in error.message for error in errors)
+    # An insert that has reached Google may not be answered yet.
+    waits = re.compile("cancelled while (Google was still working on it|waiting for the response)")
+    assert all(waits.search(error.message) for error in errors)
     assert all(error.partial is not None for error in errors)
