@@ -34,7 +34,7 @@ class State:
 
 
 @attrs.define
-class WatchedStack:
+class CliStack:
     """A stack of the real CLI with one fleet, as `WatchedFleet` reads it.
 
     Attributes:
@@ -73,8 +73,8 @@ def test_an_update_does_what_its_preview_has_said(
     stack: Stack, cloud: Emulated, first: Program, changes: list[tuple[Any, Any, bool]]
 ) -> None:
     cloud.reset()
-    made = WatchedStack(stack)
-    fleet = WatchedFleet(cloud, made)  # type: ignore[arg-type]
+    made = CliStack(stack)
+    fleet = WatchedFleet(cloud, made)
     fleet.boot("ready")
     program = first if made.preview(first) else attrs.evolve(first, policy={})
     assert made.preview(program), made.messages
@@ -87,9 +87,7 @@ def test_an_update_does_what_its_preview_has_said(
             stack.workspace.run("refresh", "--yes", "--skip-preview")
         changed = attrs.evolve(program, **change)
         if rolled is not None:
-            changed = attrs.evolve(
-                changed, **{rolled: next(value for value in ROLLED[rolled] if value != getattr(program, rolled))}
-            )
+            changed = changed.rolled(rolled)
         fleet.program, fleet.programs = changed, [changed, program]
         with fleet.watched():
             if not made.preview(changed):

@@ -90,6 +90,11 @@ class Program:
     def _readiness(self) -> dict[str, Any]:
         return {"ready": {"guestAttribute": "=".join(READY), "within": 1}} if self.asks else {}
 
+    def rolled(self, name: str) -> Program:
+        """Return the program with the other value of a property of `ROLLED`."""
+        one, other = ROLLED[name]
+        return attrs.evolve(self, **{name: one if getattr(self, name) == other else other})
+
     @property
     def keeps_stopped(self) -> bool:
         """Whether stopped members stay as they are."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import attrs
 from emulated import Emulated
@@ -25,6 +25,34 @@ _GENERATION: Final = "gcpx-generation"
 LOOKALIKES: Final = ("copy", "restored", "fleet")
 """What others make that looks like members: an instance with the labels of one; one that is restored from the machine
 image of one, and whose name fits the pattern; another fleet whose labels overlap."""
+
+
+class WatchedState(Protocol):
+    """The fleet in the state."""
+
+    @property
+    def outputs(self) -> dict[str, Any]:
+        """Its outputs."""
+
+
+class WatchedStack(Protocol):
+    """A stack with the fleet."""
+
+    @property
+    def state(self) -> WatchedState | None:
+        """The fleet in the state; None before it is created."""
+
+    @property
+    def messages(self) -> list[str]:
+        """What previews and updates have said."""
+
+    @property
+    def doing(self) -> Sequence[str]:
+        """The verb that runs, such as `update`, and perhaps more."""
+
+    @property
+    def parallel(self) -> int:
+        """How many requests the plugin may send at a time."""
 
 
 @attrs.frozen
@@ -83,7 +111,7 @@ class WatchedFleet:
     """
 
     cloud: Emulated
-    stack: Stack
+    stack: WatchedStack
     program: Program | None = None
     programs: list[Program] = attrs.Factory(list)
     interruption: tuple[int, Callable[[], None]] | None = None

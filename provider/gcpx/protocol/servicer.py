@@ -225,8 +225,9 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         outputs = Outputs(resource, new, old, prior)
         changed = lifecycle.changed_paths(resource, reveal(old), reveal(new), reveal(prior))
         before = without_hidden(reveal(old))
-        context = attrs.evolve(self._call(request, prior), changed=changed, autonamed=bool(new.get(AUTONAMED)))
-        context = attrs.evolve(context, ignored=ignored)
+        context = attrs.evolve(
+            self._call(request, prior), changed=changed, ignored=ignored, autonamed=bool(new.get(AUTONAMED))
+        )
         if request.preview:
             with wrapping_unexpected_errors():
                 unchanged = resource.announce_update(context, before, without_hidden(reveal(new)))

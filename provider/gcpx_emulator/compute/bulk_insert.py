@@ -248,8 +248,8 @@ def _usable_zones(zones: list[str], locations: Json, links: list[str]) -> list[s
 def spread(count: int, rooms: dict[str, Room], shape: str) -> dict[str, int]:
     """Distribute instances over zones as a target shape says; those for which no zone has room are wanted, too.
 
-    `BALANCED` prefers room to balance: "GCE prioritizes acquisition of resources, scheduling VMs in zones where
-    resources are available while distributing VMs as evenly as possible across allowed zones".
+    `BALANCED` prefers room to balance, and is as even as the room of the zones allows, as Google's reference of
+    `TargetShape` says.
     """
     if shape == "BALANCED":
         most, wanted = {zone: len(room.fill(count)) for zone, room in rooms.items()}, dict.fromkeys(rooms, 0)

@@ -79,8 +79,7 @@ class FleetMachine(RuleBasedStateMachine):
     @rule(name=st.sampled_from(list(ROLLED)), refresh=st.booleans(), trouble=TROUBLE, position=POSITIONS)
     def roll(self, name: str, refresh: bool, trouble: Any, position: int) -> None:
         """Change one property of all members; perhaps it is interrupted, or requests fail."""
-        one, other = ROLLED[name]
-        self.program = self._changed({name: one if getattr(self.program, name) == other else other})
+        self.program = self._valid(self.program.rolled(name))
         self._run(refresh=refresh, trouble=trouble, position=position)
 
     @rule(
@@ -98,8 +97,7 @@ class FleetMachine(RuleBasedStateMachine):
     def interrupt_restart(self, what: str, number: int, goes_back: bool) -> None:
         """Change the machine type, for which members restart, and interrupt that; perhaps go back then."""
         before = self.program.machine
-        one, other = ROLLED["machine"]
-        self.program = self._changed({"machine": one if before == other else other})
+        self.program = self._valid(self.program.rolled("machine"))
         self._run(refresh=False, trouble=(what, number))
         if goes_back:
             self.program = self._changed({"machine": before})
@@ -193,7 +191,10 @@ class FleetMachine(RuleBasedStateMachine):
 
     def _changed(self, change: dict[str, Any]) -> Program:
         """Return the program with a change, or as it was if the plugin refuses that."""
-        program = attrs.evolve(self.program, **change)
+        return self._valid(attrs.evolve(self.program, **change))
+
+    def _valid(self, program: Program) -> Program:
+        """Return a changed program, or the program as it was if the plugin refuses the change."""
         return program if self.stack.is_valid(program.inputs) else self.program
 
     def _run(self, *, refresh: bool, trouble: Any = None, position: int = 0) -> None:

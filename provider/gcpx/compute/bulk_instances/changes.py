@@ -142,7 +142,7 @@ ON_STOPPED: Final = (
 
 
 def ignored_settings(paths: Collection[Path]) -> frozenset[str]:
-    """Return the names of the settings that are at or above paths whose changes the user ignores, or hold them."""
+    """Return the names of the settings that the user ignores, in whole or in part, by the paths of `ignoreChanges`."""
     are_all = any(path in {("*",), ("instanceProperties",)} for path in paths)
     names = {path[1] for path in paths if path[:1] == ("instanceProperties",) and path[1:]}
     return frozenset(item.name for item in (LABELS, *ON_STOPPED) if are_all or item.name in names)

@@ -340,14 +340,15 @@ class Creation:
     def _explained(self, outcome: Outcome, attempt: Attempt) -> Outcome:
         """Name in a refusal the zones of the attempt that do not exist, because Google may not."""
         error, places = outcome.error, Places.of(attempt.inputs)
-        if not isinstance(error, Rejected) or error.operation is not None or not places.listed | places.denied:
+        named = places.listed | places.denied
+        if not isinstance(error, Rejected) or error.operation is not None or not named:
             return outcome
         try:
             zones = sorted(map(name_of, self.fleet.of_region(self.context, "zones")))
         except ProviderError:
             return outcome
-        unknown = sorted((places.listed | places.denied).difference(zones))
-        if not unknown or not zones:
+        unknown = sorted(named.difference(zones))
+        if not (unknown and zones):
             return outcome
         names, are = ", ".join(unknown), "is not a zone" if len(unknown) == 1 else "are not zones"
         hint = f"{names} {are} of {self.fleet.region}, whose zones are {', '.join(zones)}"

@@ -46,10 +46,8 @@ def live_fleet(
         own: by their IDs, the members with what an import has found that they have for themselves.
     """
     prior = fleet_values(context.prior)
-    reasons, known = (
-        stop_reasons(context, fleet, members),
-        _known(context, labelled=bool(creation.get("generation"))) if own is None else own,
-    )
+    reasons = stop_reasons(context, fleet, members)
+    known = _known(context, labelled=bool(creation.get("generation"))) if own is None else own
     properties = {
         **creation,
         **_size_outputs(members, inputs, prior),
@@ -145,12 +143,14 @@ def _known(context: Context, *, labelled: bool) -> dict[str, Member]:
 
     `labelled` is whether an update has given all members the label of their fleet.
     """
-    members, mended = members_of_state(fleet_values(context.prior)), {OWN_GENERATION} if labelled else set()
+
+    def kept(member: Member) -> tuple[str, ...]:
+        own = without_changed(member.own, context.changed)
+        return tuple(name for name in own if name != OWN_GENERATION) if labelled else own
+
     return {
-        key: attrs.evolve(
-            item, own=tuple(name for name in without_changed(item.own, context.changed) if name not in mended)
-        )
-        for key, item in members.items()
+        key: attrs.evolve(member, own=kept(member))
+        for key, member in members_of_state(fleet_values(context.prior)).items()
     }
 
 

@@ -856,12 +856,12 @@ class FleetUpdate:
                 f"leaves {'it as it is' if len(left) == 1 else 'them as they are'}; run `pulumi up --refresh` to change "
                 f"{'it' if len(left) == 1 else 'them'}, too"
             )
-        unlabelled = [
-            member
-            for member in members
-            if recorded_generation(member) != goal.generation_of(member)
-            and (recorded_generation(member) or goal.spec.base != goal.spec.generation)
-        ]
+
+        def lacks_label(member: Instance) -> bool:
+            label = recorded_generation(member)
+            return label != goal.generation_of(member) and bool(label or goal.spec.base != goal.spec.generation)
+
+        unlabelled = list(filter(lacks_label, members))
         if not unlabelled:
             return Rollout.of(self.context, self.fleet, goal, members)
 

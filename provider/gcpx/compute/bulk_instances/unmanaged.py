@@ -17,7 +17,7 @@ from gcpx.model.words import counted, names_in_words
 def naming_unmanaged(context: Context, fleet: Fleet) -> Iterator[None]:
     """Warn of the unmanaged instances that the block has found, also if it fails.
 
-    Only gcpx sets its label. Labels and names by which a fleet was imported, others may use, too.
+    Only gcpx sets its label. Others may also use the labels and names by which a fleet was imported.
     """
     try:
         yield
