@@ -25,7 +25,6 @@ class Threads(Executor):
         self._unfinished = 0
         self._threads = 0
         self._lock = threading.Lock()
-        self._start()  # now, because the operating system may allow none later
 
     def submit(self, function: Callable[..., T], /, *arguments: Any, **named: Any) -> Future[T]:
         """Run a function in a thread of its own."""
