@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import Executor, Future
 
 import attrs
 import pytest
@@ -14,7 +15,6 @@ from gcpx.gcp.attempt import Attempt, Response
 from gcpx.gcp.errors import TimedOut, Unfinished
 from gcpx.gcp.request import COMPUTE, Request
 from gcpx.gcp.retries import RetryableError
-from gcpx.threads import Threads
 
 READ = Request(api=COMPUTE, method="GET", path="v1/projects/p")
 CHANGE = Request(api=COMPUTE, method="DELETE", path="v1/projects/p/zones/z/instances/i")
@@ -136,41 +136,18 @@ def test_an_attempt_ends_when_its_time_is_up_even_if_the_response_trickles(sendi
     assert raised.value.unsent is not reaches_google
 
 
-@pytest.fixture
-def no_thread(monkeypatch):
-    """Refuse new threads as an operating system does; return a switch that allows them."""
-    allowed, start = threading.Event(), threading.Thread.start
-
-    def refuse(thread: threading.Thread) -> None:
-        if not allowed.is_set():
-            raise RuntimeError("can't start new thread")
-        start(thread)
-
-    monkeypatch.setattr(threading.Thread, "start", refuse)
-    return allowed
-
-
 @pytest.mark.parametrize("is_cancelled", [True, False])
-def test_an_attempt_without_a_thread_ends_with_a_cancellation_or_when_its_time_is_up(sending, no_thread, is_cancelled):
-    stuck = sending(CHANGE, limit=0.0, threads=Threads())
+def test_an_attempt_without_a_thread_ends_with_a_cancellation_or_when_its_time_is_up(sending, is_cancelled):
+    class Refusing(Executor):
+        """An executor that never gets a thread."""
+
+        def submit(self, *_: object) -> Future[object]:
+            return Future()
+
+    stuck = sending(CHANGE, limit=0.0, threads=Refusing())
     stuck.ended.set()  # it never begins
     if is_cancelled:
         stuck.attempt.context.cancelled.set()
     with pytest.raises(CancelledError if is_cancelled else RetryableError):
         stuck.attempt.response(stuck)
     assert not stuck.begun.is_set()
-
-
-def test_an_attempt_begins_when_the_operating_system_allows_threads_again(sending, no_thread):
-    later = sending(READ, threads=Threads())
-    later.released.set()
-
-    class Allowing(threading.Event):
-        """An event whose notice lets threads start."""
-
-        def is_set(self):
-            no_thread.set()
-            return super().is_set()
-
-    later.attempt.context = attrs.evolve(later.attempt.context, cancelled=Allowing())
-    assert later.attempt.response(later) is ANSWER

@@ -6,13 +6,14 @@ import threading
 import weakref
 
 import grpc
+import pytest
 from clock import HANGS
 from driver import rpc, struct
 from google.protobuf import empty_pb2
 from plugin_process import plugin_process
 from programs import NOTIFICATION, PROJECT, notification
 
-from gcpx.threads import CallThreads, Threads
+from gcpx.threads import Threads
 
 
 def test_a_cancellation_reaches_calls_for_which_no_thread_can_be_started(cloud):
@@ -31,41 +32,27 @@ def test_a_cancellation_reaches_calls_for_which_no_thread_can_be_started(cloud):
     assert cloud.calls() == []
 
 
-def test_calls_go_on_after_a_thread_was_refused(monkeypatch):
-    pool, release, refused, start = CallThreads(), threading.Event(), [], threading.Thread.start
-    first = [pool.submit(release.wait, HANGS) for _ in range(16)]
-
-    def refuse_once(thread: threading.Thread) -> None:
-        if not refused:
-            refused.append(thread)
-            raise RuntimeError("can't start new thread")
-        start(thread)
-
-    monkeypatch.setattr(threading.Thread, "start", refuse_once)
-    later = [pool.submit(pow, 2, number) for number in range(5)]
-    assert [result.result(timeout=HANGS) for result in later] == [1, 2, 4, 8, 16]
-    release.set()
-    assert all(result.result(timeout=HANGS) for result in first)
-    assert len(refused) == 1
-
-
-def test_work_that_waits_for_a_thread_takes_one_that_has_become_idle(monkeypatch):
-    threads, refused, release, done = Threads(), threading.Event(), threading.Event(), threading.Event()
-    threads.run(lambda: release.wait(HANGS))
-    submitting = threading.Thread(target=lambda: refused.wait(HANGS) and threads.run(done.set), daemon=True)
-    submitting.start()
-    refusals = threading.Semaphore(0)
+def test_work_that_was_refused_a_thread_takes_one_whose_work_has_ended(monkeypatch):
+    threads, release, start = Threads(), threading.Event(), threading.Thread.start
+    first = threads.submit(release.wait, HANGS)  # in the thread that a pool begins with
 
     def refuse(_: threading.Thread) -> None:
-        refusals.release()
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(threading.Thread, "start", refuse)
-    refused.set()
-    assert refusals.acquire(timeout=HANGS)
+    second = threads.submit(pow, 2, 3)
+    monkeypatch.setattr(threading.Thread, "start", start)
+    assert threads.submit(pow, 2, 4).result(HANGS) == 16
     release.set()
-    assert done.wait(HANGS)
-    submitting.join(HANGS)
+    assert (first.result(HANGS), second.result(HANGS)) == (True, 8)
+
+
+def test_a_long_wait_delays_no_other_work():
+    threads, release = Threads(), threading.Event()
+    waiting = [threads.submit(release.wait, HANGS) for _ in range(50)]
+    assert threads.submit(pow, 2, 3).result(HANGS) == 8
+    release.set()
+    assert all(work.result(HANGS) for work in waiting)
 
 
 def test_an_idle_thread_keeps_nothing_of_its_last_work():
@@ -78,6 +65,11 @@ def test_an_idle_thread_keeps_nothing_of_its_last_work():
     threads, gone = Threads(), threading.Event()
     work = Work()
     weakref.finalize(work, gone.set)
-    threads.run(work)
+    threads.submit(work)
     del work
     assert gone.wait(HANGS)
+
+
+def test_an_error_is_raised_where_the_result_is_awaited():
+    with pytest.raises(ZeroDivisionError):
+        Threads().submit(divmod, 1, 0).result(HANGS)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import queue
 import threading
 import time
 from collections.abc import Mapping
-from functools import partial
+from concurrent.futures import Executor, wait
 from typing import Any, Final, Protocol
 
 import attrs
@@ -39,7 +37,6 @@ class Response:
 
 
 _THREADS: Final = Threads()
-_Outcomes = queue.SimpleQueue[Response | BaseException]
 
 
 class Sender(Protocol):
@@ -66,7 +63,7 @@ class Attempt:
     step: float
     read: float
     renew_token: bool = False
-    threads: Threads = _THREADS
+    threads: Executor = _THREADS
     is_sent: bool = attrs.field(default=False, init=False)
     _abandoned: bool = attrs.field(default=False, init=False)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
@@ -87,35 +84,19 @@ class Attempt:
             RetryableError: the time is over.
             Exception: whatever the sender raises.
         """
-        outcomes: _Outcomes = queue.SimpleQueue()
-        work = partial(self._send, sender, outcomes)
-        is_begun = self.threads.begin(work)
+        outcome = self.threads.submit(sender.send, self)
         cancelled, only_reads = self.context.cancelled, self.request.only_reads
         end = time.monotonic() + max(self.step, self.read) + _ALLOWANCE
-        outcome = None
         while (
-            outcome is None
+            not outcome.done()
             and not cancelled.is_set()
             and time.monotonic() < end
             and self.context.seconds_left(reading=only_reads) > -_ALLOWANCE
         ):
-            is_begun = is_begun or self.threads.begin(work)
-            with contextlib.suppress(queue.Empty):
-                outcome = outcomes.get(timeout=_LOOK)
-        if outcome is None:
-            try:
-                outcome = outcomes.get_nowait()
-            except queue.Empty:
-                raise self._abandon() from None
-        if isinstance(outcome, BaseException):
-            raise outcome
-        return outcome
-
-    def _send(self, sender: Sender, outcomes: _Outcomes) -> None:
-        try:
-            outcomes.put(sender.send(self))
-        except BaseException as error:  # noqa: BLE001 - it is raised in the thread that waits
-            outcomes.put(error)
+            wait((outcome,), _LOOK)
+        if not outcome.done():
+            raise self._abandon()
+        return outcome.result()
 
     def _abandon(self) -> Exception:
         """Abandon the work, and return the exception of the attempt."""

@@ -16,7 +16,7 @@ import grpc
 from gcpx.protocol import proto
 from gcpx.protocol.engine import CHANNEL_OPTIONS, EngineLog, when_ended
 from gcpx.protocol.lazy_servicer import LazyServicer
-from gcpx.threads import CallThreads
+from gcpx.threads import Threads
 
 if TYPE_CHECKING:
     from gcpx.protocol.plugin import Plugin
@@ -58,10 +58,10 @@ def serve(plugin: Plugin, engine_address: str | None) -> None:
 
 
 @functools.cache
-def _executor() -> CallThreads:
+def _executor() -> Threads:
     """Return the threads of calls. A process shares them among its servers, as in tests."""
     _serve_beside_calls(LazyServicer.Cancel)
-    return CallThreads()
+    return Threads()
 
 
 def _serve_beside_calls(method: Callable[..., Any]) -> None:
