@@ -53,6 +53,10 @@ def _paths(model, old, new, live=None):
     return {format_path(change.path): change.kind for change in diff(object_type(model), old, new, live or {})}
 
 
+BOOT = {"boot": True, "initializeParams": {"sourceImage": "projects/debian-cloud/global/images/family/debian-12"}}
+LOCAL_SSD = {"type": "SCRATCH", "autoDelete": True, "initializeParams": {"diskType": "local-ssd"}}
+SMALL = {"initializeParams": {"diskSizeGb": 10}}
+LARGE = {"initializeParams": {"diskSizeGb": 500}}
 EQUAL = [
     (template(networkInterfaces=[{"network": "default"}]), template(networkInterfaces=[{"network": "projects/p/global/networks/default"}])),
     (template(tags={"items": ["a", "b"]}), template(tags={"items": ["b", "a"]})),
@@ -67,6 +71,10 @@ EQUAL = [
      template(disks=[{"diskEncryptionKey": {"kmsKeyName": "projects/p/cryptoKeys/k/cryptoKeyVersions/3"}}])),
     (template(disks=[{"mode": "READ_WRITE", "type": "PERSISTENT", "deviceName": "persistent-disk-0"}]), template(disks=[{}])),
     (template(labels={"a": "b"}), template(labels={"a": "b", "goog-pulumi-provisioned": "true"})),
+    (template(disks=[BOOT, LOCAL_SSD]), template(disks=[LOCAL_SSD, BOOT])),
+    (template(disks=[BOOT, SMALL, LARGE]), template(disks=[LARGE, SMALL, BOOT])),
+    (template(disks=[BOOT, LOCAL_SSD]),
+     template(disks=[BOOT, {**LOCAL_SSD, "initializeParams": {"diskType": "local-ssd", "diskSizeGb": 375}}])),
 ]  # fmt: skip
 
 

@@ -154,19 +154,21 @@ class Comparison:
         return same_json(one, other)
 
     def match(self, prop: Property, one: list[Any], other: list[Any]) -> list[tuple[int | None, int | None]]:
-        """Pair the elements of two lists, as indexes, by the property's `identity`; None stands for no partner.
+        """Pair the elements of two lists, as indexes; None stands for no partner.
 
+        Elements are paired by the property's `identity`, then equal ones, then by their position.
         Repeated elements of a set are left out of the result.
         """
         identity = prop.traits.identity if isinstance(prop.type, ListOf) else "ordered"
         pairs: list[tuple[int, int]] = []
         left, right = list(range(len(one))), list(range(len(other)))  # the elements without a partner
-        for index in [] if identity == "ordered" else list(left):
-            partner = next((free for free in right if self._is_same_element(prop, one[index], other[free])), None)
-            if partner is not None:
-                pairs.append((index, partner))
-                left.remove(index)
-                right.remove(partner)
+        for same in () if identity == "ordered" else (self._is_same_element, self._is_equal_element):
+            for index in list(left):
+                partner = next((free for free in right if same(prop, one[index], other[free])), None)
+                if partner is not None:
+                    pairs.append((index, partner))
+                    left.remove(index)
+                    right.remove(partner)
         if identity == "set":
             # An element that equals one with a partner only repeats it.
             same = self._is_same_element
@@ -179,11 +181,11 @@ class Comparison:
         return sorted([*pairs, *((index, None) for index in left)]) + [(None, index) for index in right]
 
     def _is_same_element(self, prop: Property, one: Any, other: Any) -> bool:
-        """Return whether two elements are equal or, with identities, share one of them."""
+        """Return whether two elements share an identity; without identities, whether they are equal."""
         assert isinstance(prop.type, ListOf)  # noqa: S101 - `match` asked before
         item, identity = prop.type.item, prop.traits.identity
         if identity == "set" or not isinstance(item, ObjectType):
-            return self.equal(prop, item, one, other)
+            return self._is_equal_element(prop, one, other)
         for path in identity:
             at, kind, left, right = prop, prop.type.item, one, other
             for name in path.split("."):
@@ -192,9 +194,13 @@ class Comparison:
                     break
                 at = kind.properties[name]
                 kind, left, right = at.type, left.get(name), right.get(name)
-            if left is not None and right is not None and self.equal(at, kind, left, right):
+            if left and right and self.equal(at, kind, left, right):
                 return True
         return False
+
+    def _is_equal_element(self, prop: Property, one: Any, other: Any) -> bool:
+        assert isinstance(prop.type, ListOf)  # noqa: S101 - as above
+        return self.equal(prop, prop.type.item, one, other)
 
 
 ANYWHERE = Comparison()

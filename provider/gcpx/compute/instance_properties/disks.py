@@ -486,6 +486,11 @@ class AttachedDisk(Record):
         local_ssds_have_a_known_size,
     )
 
+    @staticmethod
+    def implied(values: Any) -> dict[str, Any]:
+        """Return the size that a local SSD has if none is given."""
+        return {"initializeParams": {"diskSizeGb": _LOCAL_SSD_SIZES[0]}} if _is_local_ssd(values) else {}
+
     architecture: str = output_field(
         "The processor architecture that the disk is for: `ARM64` or `X86_64`.", enum=("ARM64", "X86_64")
     )

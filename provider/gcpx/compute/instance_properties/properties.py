@@ -248,7 +248,7 @@ class InstanceProperties(Record):
     description: str = field("A description of the instances.")
     disks: list[AttachedDisk] = field(
         "The disks, with the boot disk first. They are compared by `deviceName`, `source` or `initializeParams.diskName`, so a different order of the others is not a change.",
-        identity=("deviceName", "source", "initializeParams.diskName"),
+        identity=("deviceName", "source", "initializeParams.diskName", "boot"),
     )
     display_device: DisplayDevice = field("A virtual display, such as `{enableDisplay: true}`.", beta=True)
     guest_accelerators: list[AcceleratorConfig] = field(
