@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from gcpx.compute.instance_properties import machines
+from gcpx.compute.instance_properties import machines, scopes
 from gcpx.compute.instance_properties.disks import AttachedDisk
 from gcpx.compute.instance_properties.labels_and_metadata import (
     Metadata,
@@ -27,7 +27,14 @@ from gcpx.compute.instance_properties.machines import (
     ShieldedVmConfig,
 )
 from gcpx.compute.instance_properties.network_interfaces import NetworkInterface, NetworkPerformanceConfig
-from gcpx.compute.reference import CONFIDENTIAL_VMS, HOST_MAINTENANCE, NESTED_VIRTUALIZATION, TIER_1_NETWORKING, rest
+from gcpx.compute.reference import (
+    CONFIDENTIAL_VMS,
+    HOST_MAINTENANCE,
+    NESTED_VIRTUALIZATION,
+    TIER_1_NETWORKING,
+    page,
+    rest,
+)
 from gcpx.model.fields import Failure, Record, elements, field, nested, number, record, rule, text
 from gcpx.model.links import name_of
 from gcpx.model.values import UNKNOWN
@@ -42,8 +49,11 @@ class ServiceAccount(Record):
 
     email: str = field("The service account's e-mail address, such as `name@my-project.iam.gserviceaccount.com`.")
     scopes: list[str] = field(
-        "OAuth 2.0 scopes of the access tokens that the guest can get, such as `[https://www.googleapis.com/auth/cloud-platform]`.",
+        "OAuth 2.0 scopes of the access tokens that the guest can get, such as `[https://www.googleapis.com/auth/cloud-platform]`, or gcloud's short names for them, such as `[cloud-platform]`.",
         identity="set",
+        pattern=scopes.SCOPE,
+        resolve=scopes.resolve,
+        source=page("gcloud compute instances create: --scopes", "sdk/gcloud/reference/compute/instances/create"),
     )
 
 

@@ -4217,7 +4217,7 @@ class ServiceAccountArgsDict(TypedDict):
     """
     scopes: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
-    OAuth 2.0 scopes of the access tokens that the guest can get, such as `[https://www.googleapis.com/auth/cloud-platform]`.
+    OAuth 2.0 scopes of the access tokens that the guest can get, such as `[https://www.googleapis.com/auth/cloud-platform]`, or gcloud's short names for them, such as `[cloud-platform]`.
     """
 
 @pulumi.input_type
@@ -4232,7 +4232,7 @@ class ServiceAccountArgs:
         The service account that instances run as.
 
         :param pulumi.Input[str] email: The service account's e-mail address, such as `name@my-project.iam.gserviceaccount.com`.
-        :param pulumi.Input[Sequence[pulumi.Input[str]]] scopes: OAuth 2.0 scopes of the access tokens that the guest can get, such as `[https://www.googleapis.com/auth/cloud-platform]`.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] scopes: OAuth 2.0 scopes of the access tokens that the guest can get, such as `[https://www.googleapis.com/auth/cloud-platform]`, or gcloud's short names for them, such as `[cloud-platform]`.
         """
         if email is not None:
             pulumi.set(__self__, "email", email)
@@ -4255,7 +4255,7 @@ class ServiceAccountArgs:
     @pulumi.getter
     def scopes(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        OAuth 2.0 scopes of the access tokens that the guest can get, such as `[https://www.googleapis.com/auth/cloud-platform]`.
+        OAuth 2.0 scopes of the access tokens that the guest can get, such as `[https://www.googleapis.com/auth/cloud-platform]`, or gcloud's short names for them, such as `[cloud-platform]`.
         """
         return pulumi.get(self, "scopes")
 

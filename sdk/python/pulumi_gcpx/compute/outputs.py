@@ -6537,7 +6537,7 @@ class ServiceAccount(dict):
         The service account that instances run as.
 
         :param str email: The service account's e-mail address, such as `name@my-project.iam.gserviceaccount.com`.
-        :param Sequence[str] scopes: OAuth 2.0 scopes of the access tokens that the guest can get, such as `[https://www.googleapis.com/auth/cloud-platform]`.
+        :param Sequence[str] scopes: OAuth 2.0 scopes of the access tokens that the guest can get, such as `[https://www.googleapis.com/auth/cloud-platform]`, or gcloud's short names for them, such as `[cloud-platform]`.
         """
         if email is not None:
             pulumi.set(__self__, "email", email)
@@ -6556,7 +6556,7 @@ class ServiceAccount(dict):
     @pulumi.getter
     def scopes(self) -> Optional[Sequence[_builtins.str]]:
         """
-        OAuth 2.0 scopes of the access tokens that the guest can get, such as `[https://www.googleapis.com/auth/cloud-platform]`.
+        OAuth 2.0 scopes of the access tokens that the guest can get, such as `[https://www.googleapis.com/auth/cloud-platform]`, or gcloud's short names for them, such as `[cloud-platform]`.
         """
         return pulumi.get(self, "scopes")
 
