@@ -102,6 +102,7 @@ CASES = {
     "CustomerEncryptionKey: only one of kmsKeyName, rawKey, rsaEncryptedKey": ({"rawKey": RAW}, {"rawKey": RAW, "rsaEncryptedKey": WRAPPED}, "rsaEncryptedKey"),
     "CustomerEncryptionKey: customer_supplied_keys_have_their_size": ({"rsaEncryptedKey": WRAPPED}, {"rawKey": base64.b64encode(b"k" * 31).decode()}, "rawKey"),
     # instances
+    "ServiceAccount.scopes form": ({"scopes": ["https://www.googleapis.com/auth/compute", "trace"]}, {"scopes": ["trace", "default"]}, "scopes[1]"),
     "InstanceProperties.serviceAccounts elements": ({"serviceAccounts": [{"email": "a"}]}, {"serviceAccounts": [{"email": "a"}, {"email": "b"}]}),
     "InstanceProperties.shieldedVmConfig deprecated": ({"shieldedInstanceConfig": {}}, {"shieldedVmConfig": {"enableVtpm": True}}, "shieldedVmConfig"),
     "InstanceProperties.machineType form": ({"machineType": "e2-small"}, {"machineType": "e2 small"}),
