@@ -137,7 +137,10 @@ CASES = [
     ),
     (
         TEMPLATE,
-        {"sourceInstance": "i", "sourceInstanceParams": {"diskConfigs": [{"deviceName": "d", "customImage": "i"}]}},
+        {
+            "sourceInstance": "zones/z/instances/i",
+            "sourceInstanceParams": {"diskConfigs": [{"deviceName": "d", "customImage": "i"}]},
+        },
         "sourceInstanceParams.diskConfigs[0].customImage",
         "requires instantiateFrom: CUSTOM_IMAGE",
     ),

@@ -55,7 +55,9 @@ def test_labels_in_other_scripts_are_accepted(engine, labels):
     (FLEET, fleet(1, disks=[{"boot": True, "initializeParams": {"sourceInstantSnapshot": "s"}}]), "instanceProperties.disks[0].initializeParams.sourceInstantSnapshot", "sourceImage"),
     (FLEET, fleet(1, disks=[{}]), "instanceProperties.disks", "boot disk"),
     (FLEET, fleet(1, machineType="zones/us-east1-b/machineTypes/e2-small"), "instanceProperties.machineType", "bare name"),
-    (FLEET, {**fleet(1), "sourceInstanceTemplate": "global/machineImages/m"}, "sourceInstanceTemplate", "machine image"),
+    (FLEET, {**fleet(1), "sourceInstanceTemplate": "global/machineImages/m"}, "sourceInstanceTemplate", "or the template's URL"),
+    (FLEET, {**fleet(1), "sourceInstanceTemplate": "web"}, "sourceInstanceTemplate", "global/instanceTemplates/NAME"),
+    (FLEET, {**fleet(1), "region": "global"}, "region", "a region, such as us-east1"),
     (FLEET, {**fleet(1), "sourceInstanceTemplate": "regions/us-west1/instanceTemplates/t"}, "sourceInstanceTemplate", "us-east1, not in us-west1"),
     (FLEET, {**fleet(1), "instanceFlexibilityPolicy": {"instanceSelections": {"a": {"disks": [{"boot": True, "initializeParams": {"sourceSnapshot": "s"}}]}}}},
      "instanceFlexibilityPolicy.instanceSelections.a.disks[0].initializeParams.sourceSnapshot", "sourceImage"),
@@ -74,7 +76,7 @@ def test_inputs_that_google_would_refuse_are_refused_at_preview(engine, cloud, t
     (TEMPLATE, template(machineType="n2-custom-4-8192-ext")), (TEMPLATE, template(resourcePolicies=["p", UNKNOWN])),
     (FLEET, {**fleet(1), "sourceInstanceTemplate": "regions/us-east1/instanceTemplates/t"}),
     (FLEET, {**fleet(1), "region": UNKNOWN, "sourceInstanceTemplate": "regions/us-west1/instanceTemplates/t"}),
-    (FLEET, {**fleet(1), "sourceInstanceTemplate": "t", "instanceProperties": {"machineType": "e2-small"}}),
+    (FLEET, {**fleet(1), "sourceInstanceTemplate": "global/instanceTemplates/t", "instanceProperties": {"machineType": "e2-small"}}),
     (KEY, key(regions=["us-east1"], projectId=UNKNOWN)), (KEY, key(expirationTimeUsec="0")), (KEY, key(expirationTimeUsec=UNKNOWN)),
 ])  # fmt: skip
 def test_inputs_that_may_be_valid_are_accepted(engine, token, inputs):

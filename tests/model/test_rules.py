@@ -37,7 +37,7 @@ RESTARTED = {"action": "RESTART", "trigger": "a"}
 ONLY_B = {"zones": [{"zone": "zones/us-east1-b"}]}
 ASKING = {"updatePolicy": {"ready": {"guestAttribute": "app/state=ready"}}}
 NAMED = {"namePattern": None, "count": None, "perInstanceProperties": {"a": {}}}
-BY_NAME = {"sourceInstanceTemplate": "t", "fleetId": "namePattern/web-###"}
+BY_NAME = {"sourceInstanceTemplate": "global/instanceTemplates/t", "fleetId": "namePattern/web-###"}
 BOOT = {"boot": True, "initializeParams": {"sourceImage": "family/debian-12"}}
 
 
@@ -165,6 +165,8 @@ CASES = {
     "BulkInstances.count least": ({"count": 0}, {"count": -1}),
     "BulkInstances.minCount least": ({"minCount": 0}, {"minCount": -1}),
     "BulkInstances.fleetId form": ({"fleetId": "blue"}, {"fleetId": "Blue"}),
+    "BulkInstances.sourceInstanceTemplate form": ({"sourceInstanceTemplate": "regions/us-east1/instanceTemplates/t"}, {"sourceInstanceTemplate": "t"}),
+    "InstanceTemplate.sourceInstance form": ({"sourceInstance": "zones/z/instances/i", "properties": None}, {"sourceInstance": "i", "properties": None}),
     "BulkInstances: one of instanceProperties or sourceInstanceTemplate": ({}, {"instanceProperties": None}, "needs one of"),
     "BulkInstances: names_come_from_a_pattern_or_a_list": ({}, {"perInstanceProperties": {"a": {}, "b": {}, "c": {}}}, "namePattern"),
     "BulkInstances: instance_names_are_valid": ({"namePattern": None, "count": None, "perInstanceProperties": {NAME63: {}}}, {"namePattern": None, "count": None, "perInstanceProperties": {NAME64: {}}}, f"perInstanceProperties.{NAME64}"),
@@ -182,8 +184,7 @@ CASES = {
     "BulkInstances: boot_disks_are_not_from_snapshots": ({"instanceProperties": {"disks": [BOOT, {"initializeParams": {"sourceSnapshot": "s"}}]}}, {"instanceProperties": {"disks": [{"boot": True, "initializeParams": {"sourceSnapshot": "s"}}]}}, "instanceProperties.disks[0].initializeParams.sourceSnapshot"),
     "BulkInstances: sole_tenant_nodes_are_not_used": ({"instanceProperties": {"scheduling": {"nodeAffinities": []}}}, {"instanceProperties": {"scheduling": {"nodeAffinities": [{"key": "k", "operator": "IN", "values": ["v"]}]}}}, "instanceProperties.scheduling.nodeAffinities"),
     "BulkInstances: machine_type_is_a_bare_name": ({"instanceProperties": {"machineType": "e2-small"}}, {"instanceProperties": {"machineType": "zones/us-east1-b/machineTypes/e2-small"}}, "instanceProperties.machineType"),
-    "BulkInstances: boot_disk_is_required": ({"instanceProperties": None, "sourceInstanceTemplate": "t"}, {"instanceProperties": {"disks": None}}, "instanceProperties.disks"),
-    "BulkInstances: source_is_not_a_machine_image": ({"sourceInstanceTemplate": "global/instanceTemplates/t"}, {"sourceInstanceTemplate": "global/machineImages/t"}, "sourceInstanceTemplate"),
+    "BulkInstances: boot_disk_is_required": ({"instanceProperties": None, "sourceInstanceTemplate": "global/instanceTemplates/t"}, {"instanceProperties": {"disks": None}}, "instanceProperties.disks"),
     "BulkInstances: regional_template_is_in_the_region": ({"sourceInstanceTemplate": "regions/us-east1/instanceTemplates/t"}, {"sourceInstanceTemplate": "regions/us-west1/instanceTemplates/t"}, "sourceInstanceTemplate"),
     "BulkInstances: flex_start_has_a_run_limit": ({"instanceProperties": {"scheduling": {"provisioningModel": "FLEX_START", "maxRunDuration": {"seconds": 604_800}}}}, {"instanceProperties": {"scheduling": {"provisioningModel": "FLEX_START"}}}, "instanceProperties.scheduling.maxRunDuration"),
     "BulkInstances: bound_instances_name_a_reservation": ({"instanceProperties": {"scheduling": {"provisioningModel": "RESERVATION_BOUND"}, "reservationAffinity": RESERVED}}, {"instanceProperties": {"scheduling": {"provisioningModel": "RESERVATION_BOUND"}}}, "instanceProperties.reservationAffinity"),
@@ -216,7 +217,7 @@ CASES = {
         {"instanceProperties": {"networkInterfaces": []}},
         "instanceProperties.networkInterfaces",
     ),
-    "BulkInstances: fallback_labels_can_be_set": ({"sourceInstanceTemplate": "t", "fleetId": "namePattern/web-###", "instanceProperties": {"labels": {"a": None}}, "fallbacks": [{"zones": ["us-east1-c"]}]}, {"sourceInstanceTemplate": "t", "fleetId": "namePattern/web-###", "instanceProperties": {"labels": None}, "fallbacks": [{"zones": ["us-east1-c"]}]}, "instanceProperties.labels"),
+    "BulkInstances: fallback_labels_can_be_set": ({"sourceInstanceTemplate": "global/instanceTemplates/t", "fleetId": "namePattern/web-###", "instanceProperties": {"labels": {"a": None}}, "fallbacks": [{"zones": ["us-east1-c"]}]}, {"sourceInstanceTemplate": "global/instanceTemplates/t", "fleetId": "namePattern/web-###", "instanceProperties": {"labels": None}, "fallbacks": [{"zones": ["us-east1-c"]}]}, "instanceProperties.labels"),
     "BulkInstances: placement_has_room_for_all": ({"placement": {"policies": ["a", "b"], "membersPerPolicy": 2}}, {"placement": {"policies": ["a"], "membersPerPolicy": 2}}, "placement.policies"),
     "BulkInstances: zones_have_room_for_all": (
         {"locationPolicy": {"targetShape": "ANY", "locations": {"zones/us-east1-b": {"constraints": {"maxCount": 1}}, "zones/us-east1-c": {"constraints": {"maxCount": 2}}}}},

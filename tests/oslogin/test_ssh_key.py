@@ -58,6 +58,22 @@ def test_an_update_says_that_the_key_is_gone_only_if_a_read_shows_it(engine, clo
     assert is_gone or "no such page" in failed[0].message
 
 
+@pytest.mark.parametrize("written", ["2030-12-31T23:59:59Z", "2031-01-01T00:59:59.000+01:00", "2030-12-31t23:59:59z"])
+def test_an_expiration_may_be_a_time(engine, cloud, written):
+    created = engine.create(KEY, "k", key(expirationTimeUsec=written))
+    assert created.inputs["expirationTimeUsec"] == cloud.get(created.id)["expirationTimeUsec"] == EXPIRY
+    assert dict(engine.diff(created, key(expirationTimeUsec=EXPIRY)).detailedDiff) == {}
+    assert engine.drift(created) == set()
+
+
+@pytest.mark.parametrize("passed", ["1600000000000000", "2020-09-13T12:26:40Z"])
+def test_a_new_key_that_has_expired_is_refused_in_the_preview_and_an_existing_one_is_not(engine, cloud, passed):
+    assert "must be in the future" in engine.failures(KEY, key(expirationTimeUsec=passed))["expirationTimeUsec"]
+    created = engine.create(KEY, "k", key())
+    cloud.change(created.id, lambda body: body.update(expirationTimeUsec="1600000000000000"))
+    assert engine.checked(KEY, "k", key(expirationTimeUsec=passed), olds=engine.refresh(created).inputs)
+
+
 @pytest.mark.parametrize("more", [{}, {"expirationTimeUsec": EXPIRY}, {"projectId": PROJECT}])
 def test_an_existing_key_is_not_taken_over_because_it_may_be_another_stacks(engine, cloud, more):
     with driver.engine(project=PROJECT, emulatorHost=cloud.host) as another:

@@ -169,10 +169,10 @@ def test_a_forced_replacement_of_a_renamed_resource_deletes_it_first(stack, clou
         forced = {"deleteBeforeReplace": True, "replaceOnChanges": ["expirationTimeUsec"], **options}
         return {"type": KEY, "properties": key(expirationTimeUsec=expiry), "options": forced}
 
-    stack.write(web=program("1800000000000001"))
+    stack.write(web=program("1924000000000001"))
     stack.up()
-    stack.write(renamed=program("1800000000000002", aliases=[{"name": "web"}]))
+    stack.write(renamed=program("1924000000000002", aliases=[{"name": "web"}]))
 
     assert "was not deleted" not in stack.up()
-    assert stack.resource("renamed")["outputs"]["expirationTimeUsec"] == "1800000000000002"
+    assert stack.resource("renamed")["outputs"]["expirationTimeUsec"] == "1924000000000002"
     stack.workspace.run("preview", "--expect-no-changes")

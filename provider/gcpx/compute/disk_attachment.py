@@ -26,7 +26,7 @@ from gcpx.compute.instance_properties.disks import (
 )
 from gcpx.compute.listing import ImportableResources, ListQuery
 from gcpx.compute.operations import Operation, Outcome, Wait
-from gcpx.compute.reference import rest
+from gcpx.compute.reference import DISK, INSTANCE, rest
 from gcpx.errors import MalformedResponse, ProviderError
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import ApiError, Conflict, NotFound, Rejected
@@ -43,7 +43,7 @@ from gcpx.model.links import Location, name_of, path_of, same_link
 from gcpx.model.naming import UNREAD
 from gcpx.model.numbers import as_integer
 from gcpx.model.ownership import Owner, owner
-from gcpx.model.patterns import LINK_PARTS, PROJECT, SEGMENT, ZONE, Form
+from gcpx.model.patterns import PROJECT, ZONE
 from gcpx.model.resource import Context, InvalidId, ListedResource, Page, Resource, State, gone
 from gcpx.model.times import moment
 
@@ -55,24 +55,6 @@ if TYPE_CHECKING:
         InstanceValues,
     )
 
-_PREFIX: Final = r"(?:(?:https?:)?//[^/]+/(?:compute/)?(?:v1|beta)/)?(?:projects/(" + SEGMENT + r")/)?"
-INSTANCE: Final = Form(
-    _PREFIX + rf"(?:zones/({SEGMENT})/)?(?:instances/)?({SEGMENT})",
-    "NAME, zones/ZONE/instances/NAME, projects/PROJECT/zones/ZONE/instances/NAME or the instance's URL",
-    ("projects/PROJECT/zones/ZONE/instances/NAME", "zones/ZONE/instances/NAME", "NAME"),
-    LINK_PARTS,
-)
-"""An instance; the groups of the pattern are project, zone and name."""
-DISK: Final = Form(
-    _PREFIX + rf"(?:(?:zones|regions)/{SEGMENT}/disks/)?{SEGMENT}",
-    "NAME, zones/ZONE/disks/NAME, regions/REGION/disks/NAME, with projects/PROJECT/ before it, or the disk's URL",
-    tuple(
-        f"{project}{shape}"
-        for project in ("projects/PROJECT/", "")
-        for shape in ("zones/ZONE/disks/NAME", "regions/REGION/disks/NAME", "NAME")
-    ),
-    LINK_PARTS,
-)
 ID_FORMS: Final = (
     "projects/PROJECT/zones/ZONE/instances/INSTANCE/DEVICE",
     "PROJECT/ZONE/INSTANCE/DEVICE",

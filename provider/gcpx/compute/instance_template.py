@@ -18,7 +18,7 @@ from gcpx.compute.instance_properties.properties import InstanceProperties, boot
 from gcpx.compute.listing import ListQuery
 from gcpx.compute.named_resource import Address, NamedResource
 from gcpx.compute.online_checks import instance_checks
-from gcpx.compute.reference import NAME, rest
+from gcpx.compute.reference import INSTANCE_IN_ZONE, NAME, rest
 from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.model import codec
 from gcpx.model.fields import (
@@ -244,6 +244,7 @@ class InstanceTemplateModel(Record):
     source_instance: str = field(
         "The instance to create the template from, such as `projects/my-project/zones/us-east1-b/instances/web`, or its URL. Conflicts with `properties`.",
         url="zones/instances",
+        pattern=INSTANCE_IN_ZONE,
         forgotten=True,
     )
     source_instance_params: SourceInstanceParams = field(

@@ -20,21 +20,12 @@ from gcpx.compute.instance_properties.network_interfaces import NetworkInterface
 from gcpx.compute.instance_properties.properties import InstanceProperties, ServiceAccount
 from gcpx.compute.listing import ListQuery
 from gcpx.compute.named_resource import NamedResource
-from gcpx.compute.reference import NAME, rest
+from gcpx.compute.reference import INSTANCE_IN_ZONE, NAME, rest
 from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.model import codec
 from gcpx.model.fields import Failure, Record, exclusive, field, output_field, record, text
-from gcpx.model.patterns import LINK_PARTS, PROJECT, form
+from gcpx.model.patterns import PROJECT
 from gcpx.model.resource import Context, State
-
-_INSTANCE: Final = form(
-    "projects/PROJECT/zones/ZONE/instances/NAME",
-    "zones/ZONE/instances/NAME",
-    words="zones/ZONE/instances/NAME, projects/PROJECT/zones/ZONE/instances/NAME or the instance's URL",
-    before="https?://.+/",
-    **LINK_PARTS,
-)
-
 
 _KEY_OF_DISK: Final = "The key that the disk is encrypted with."
 _STORAGE_BYTES: Final = "The storage that the disk uses in the image, in bytes."
@@ -184,7 +175,7 @@ class MachineImageModel(Record):
         "The instance to create the image from, such as `zones/us-east1-b/instances/web`, `projects/my-project/zones/us-east1-b/instances/web`, or its URL.",
         required=True,
         url="zones/instances",
-        pattern=_INSTANCE,
+        pattern=INSTANCE_IN_ZONE,
         forgotten=True,
     )
     source_instance_properties: SourceInstanceProperties = output_field(

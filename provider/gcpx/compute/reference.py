@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from gcpx.model.patterns import Form
+from gcpx.model.patterns import LINK_PARTS, SEGMENT, Form, form
 
 
 def rest(resource: str, field: str = "") -> str:
@@ -48,3 +48,41 @@ NAME: Final = Form(
     "1 to 63 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen",
 )
 """The form of a name (RFC 1035), and the same in words; network tags have it, too."""
+
+_URL: Final = r"(?:(?:https?:)?//[^/]+/(?:compute/)?(?:v1|beta)/)?"
+_PREFIX: Final = _URL + rf"(?:projects/({SEGMENT})/)?"
+INSTANCE: Final = Form(
+    _PREFIX + rf"(?:zones/({SEGMENT})/)?(?:instances/)?({SEGMENT})",
+    "NAME, zones/ZONE/instances/NAME, projects/PROJECT/zones/ZONE/instances/NAME or the instance's URL",
+    ("projects/PROJECT/zones/ZONE/instances/NAME", "zones/ZONE/instances/NAME", "NAME"),
+    LINK_PARTS,
+)
+"""An instance; the groups of the pattern are project, zone and name."""
+INSTANCE_IN_ZONE: Final = form(
+    "projects/PROJECT/zones/ZONE/instances/NAME",
+    "zones/ZONE/instances/NAME",
+    words="zones/ZONE/instances/NAME, projects/PROJECT/zones/ZONE/instances/NAME or the instance's URL",
+    before=_URL,
+    **LINK_PARTS,
+)
+"""An instance for a resource that has no zone, so that its name alone would not say which instance it is."""
+DISK: Final = Form(
+    _PREFIX + rf"(?:(?:zones|regions)/{SEGMENT}/disks/)?{SEGMENT}",
+    "NAME, zones/ZONE/disks/NAME, regions/REGION/disks/NAME, with projects/PROJECT/ before it, or the disk's URL",
+    tuple(
+        f"{project}{shape}"
+        for project in ("projects/PROJECT/", "")
+        for shape in ("zones/ZONE/disks/NAME", "regions/REGION/disks/NAME", "NAME")
+    ),
+    LINK_PARTS,
+)
+INSTANCE_TEMPLATE: Final = form(
+    *(
+        f"{project}{scope}/instanceTemplates/NAME"
+        for project in ("projects/PROJECT/", "")
+        for scope in ("global", "regions/REGION")
+    ),
+    words="global/instanceTemplates/NAME or regions/REGION/instanceTemplates/NAME, with projects/PROJECT/ before it, or the template's URL",
+    before=_URL,
+    **LINK_PARTS,
+)

@@ -87,7 +87,7 @@ PROJECT: Final = Form(
     PROJECT_ID, "the ID or number of a project: lower-case letters, digits and hyphens, such as my-project"
 )
 REGION: Final = Form(
-    rf"(?:{_PREFIX}regions/)?(?![-a-z0-9]*\d-[a-z]$){_NAME}",
+    rf"(?:{_PREFIX}regions/)?(?!global$)(?![-a-z0-9]*\d-[a-z]$){_NAME}",
     "a region, such as us-east1, regions/us-east1 or its URL; us-east1-b is a zone",
 )
 ZONE: Final = Form(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+RFC_3339: Final = r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)"
+"""The regular expression of a time."""
 _FRACTION: Final = re.compile(r"\.(\d+)")
 
 
@@ -31,3 +33,13 @@ def moment(text: Any) -> datetime | None:
     except (TypeError, ValueError):
         return None
     return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def in_microseconds(text: Any) -> Any:
+    """Convert a time to microseconds since 1970, as digits; return anything else unchanged.
+
+    >>> in_microseconds("1970-01-01T00:00:01Z"), in_microseconds("1000000")
+    ('1000000', '1000000')
+    """
+    found = moment(text.upper()) if isinstance(text, str) and re.fullmatch(RFC_3339, text) else None
+    return text if found is None else str((found - datetime.fromtimestamp(0, UTC)) // timedelta(microseconds=1))

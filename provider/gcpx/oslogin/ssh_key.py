@@ -9,6 +9,7 @@ import base64
 import binascii
 import hashlib
 import re
+import time
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -29,6 +30,7 @@ from gcpx.model.links import name_of, path_of
 from gcpx.model.numbers import as_integer
 from gcpx.model.patterns import PROJECT, REGION, SEGMENT, Form
 from gcpx.model.resource import Context, InvalidId, ListedResource, Page, PartialError, Resource, State, gone
+from gcpx.model.times import RFC_3339, in_microseconds
 
 if TYPE_CHECKING:
     from gcpx.oslogin.value_types import SshKeyQueryValues, SshKeyValues
@@ -99,7 +101,7 @@ def _key_is_an_ssh_public_key(values: SshKeyValues) -> list[Failure]:
     _SSH_PUBLIC_KEY.format("expirationTimeUsec"),
 )
 def _expiration_time_is_in_microseconds(values: SshKeyValues) -> list[Failure]:
-    given = as_integer(text(values, "expirationTimeUsec"))
+    given = as_integer(in_microseconds(text(values, "expirationTimeUsec")))
     if given is not None and given > _LATEST_EXPIRATION:
         return [
             Failure(
@@ -132,8 +134,12 @@ class SshKeyModel(Record):
     RULES = (_key_is_an_ssh_public_key, _expiration_time_is_in_microseconds, _regions_require_a_project)
 
     expiration_time_usec: str = field(
-        'The time at which the key expires, in microseconds since 1970, such as `1924991999000000`. A date is its Unix time with six zeros: in Python `f"{date.timestamp():.0f}000000"`, in TypeScript `date.getTime() + "000"`. Default: never. Changes in place.',
-        pattern=Form(r"\d{1,19}", "microseconds since 1970 as digits"),
+        "The time at which the key expires, in microseconds since 1970, such as `1924991999000000`, or in RFC 3339 format, such as `2030-12-31T23:59:59Z`. Default: never. Changes in place.",
+        pattern=Form(
+            rf"\d{{1,19}}|{RFC_3339}",
+            "microseconds since 1970 as digits, or a time in RFC 3339 format, such as 2030-12-31T23:59:59Z",
+        ),
+        resolve=in_microseconds,
         normalize=lambda text: str(text).lstrip("0"),
         default="0",
         source=_SSH_PUBLIC_KEY.format("expirationTimeUsec"),
@@ -329,6 +335,16 @@ class SshKey(Resource):
         """Return user and key, because a profile has each key once."""
         values = _values(inputs)
         return (without_users_prefix(values.get("user")), without_comment(values.get("key")))
+
+    def creation_failures(self, inputs: dict[str, Any]) -> list[Failure]:
+        """Refuse a key that has expired."""
+        expiration = as_integer(in_microseconds(text(_values(inputs), "expirationTimeUsec")))
+        is_over = expiration is not None and _EARLIEST_EXPIRATION <= expiration <= time.time() * 1e6
+        return (
+            [Failure("expirationTimeUsec", "must be in the future: a key with this time has expired")]
+            if is_over
+            else []
+        )
 
     def check_online(self, context: Context, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
         """Check that the project and the regions exist."""

@@ -110,7 +110,12 @@ def test_what_a_provisioning_model_requires_or_excludes_is_refused_at_preview(en
 
 
 def test_a_template_may_have_what_a_provisioning_model_requires(engine):
-    inputs = {"region": "us-east1", "count": 1, "namePattern": "a-#", "sourceInstanceTemplate": "t"}
+    inputs = {
+        "region": "us-east1",
+        "count": 1,
+        "namePattern": "a-#",
+        "sourceInstanceTemplate": "global/instanceTemplates/t",
+    }
     for model in ("FLEX_START", "RESERVATION_BOUND"):
         scheduled = {"instanceProperties": {"scheduling": {"provisioningModel": model}}}
 

@@ -25,7 +25,7 @@ from gcpx.compute.bulk_instances.shortfalls import Shortfall
 from gcpx.compute.bulk_instances.zones import zones_have_room_for_all
 from gcpx.compute.instance_properties.properties import InstanceProperties
 from gcpx.compute.operations import LocationStatus
-from gcpx.compute.reference import rest
+from gcpx.compute.reference import INSTANCE_TEMPLATE, rest
 from gcpx.model.fields import Failure, Record, field, nested, one_required, output_field, record, rule
 from gcpx.model.links import name_of
 from gcpx.model.numbers import as_integer_or_percentage
@@ -317,7 +317,6 @@ class BulkInstancesModel(Record):
         rules.min_count_is_at_most_count,
         rules.name_pattern_is_valid,
         rules.name_pattern_has_enough_digits,
-        rules.source_is_not_a_machine_image,
         rules.regional_template_is_in_the_region,
         rules.boot_disk_is_required,
         rules.template_labels_are_removed_one_by_one,
@@ -474,6 +473,7 @@ class BulkInstancesModel(Record):
     source_instance_template: str = field(
         "The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, with or without `?uniqueId=`. A regional template must be in the fleet's region.",
         url="global/instanceTemplates",
+        pattern=INSTANCE_TEMPLATE,
         write_only=True,
     )
     update_policy: UpdatePolicy = field(

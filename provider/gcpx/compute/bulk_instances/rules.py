@@ -319,16 +319,6 @@ _TEMPLATE: Final = rest("regionInstances.bulkInsert", "sourceInstanceTemplate")
 _PROPERTIES: Final = rest("regionInstances.bulkInsert", "instanceProperties")
 
 
-@requirement(
-    "sourceInstanceTemplate",
-    "must be an instance template: bulk creation does not accept a machine image",
-    BULK_CREATION,
-    about="sourceInstanceTemplate",
-)
-def source_is_not_a_machine_image(values: BulkInstancesValues) -> bool:
-    return "machineImages/" not in text(values, "sourceInstanceTemplate")
-
-
 @rule("a regional sourceInstanceTemplate must be in the fleet's region", _TEMPLATE, about="sourceInstanceTemplate")
 def regional_template_is_in_the_region(values: BulkInstancesValues) -> list[Failure]:
     link, region = text(values, "sourceInstanceTemplate"), name_of(text(values, "region"))

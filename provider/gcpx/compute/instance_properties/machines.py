@@ -9,7 +9,7 @@ from gcpx.compute.reference import SPOT_VMS, rest
 from gcpx.model.fields import Failure, Record, exclusive, field, nested, number, record, rule, text
 from gcpx.model.links import name_of
 from gcpx.model.patterns import Form
-from gcpx.model.times import exact_moment
+from gcpx.model.times import RFC_3339, exact_moment
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import (
@@ -249,10 +249,7 @@ class SchedulingOnInstanceStopAction(Record):
     discard_local_ssd: bool = field("Discard the data on local SSDs. Default: false, which preserves it.")
 
 
-_TIME: Final = Form(
-    r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)",
-    "a time in RFC 3339 format, such as 2026-12-31T23:59:59Z",
-)
+_TIME: Final = Form(RFC_3339, "a time in RFC 3339 format, such as 2026-12-31T23:59:59Z")
 
 
 @record

@@ -33,7 +33,7 @@ class SshKeyArgs:
 
         :param pulumi.Input[str] key: The public key in OpenSSH's format `TYPE BASE64 [COMMENT]`, such as `ssh-ed25519 AAAAC3... laptop`. A different comment or spacing is not a change.
         :param pulumi.Input[str] user: The e-mail address of the user, such as `me@example.com`, or the user's account ID.
-        :param pulumi.Input[str] expiration_time_usec: The time at which the key expires, in microseconds since 1970, such as `1924991999000000`. A date is its Unix time with six zeros: in Python `f"{date.timestamp():.0f}000000"`, in TypeScript `date.getTime() + "000"`. Default: never. Changes in place.
+        :param pulumi.Input[str] expiration_time_usec: The time at which the key expires, in microseconds since 1970, such as `1924991999000000`, or in RFC 3339 format, such as `2030-12-31T23:59:59Z`. Default: never. Changes in place.
         :param pulumi.Input[str] project_id: The ID of a project in which to set up the user's POSIX account with the key, such as `my-project`. Default: none; no account is set up. Changes in place.
         :param pulumi.Input[Sequence[pulumi.Input[str]]] regions: The regions that must have the POSIX account before the key counts as created, such as `[us-east1]`. Default: all regions. Requires `projectId`. Changes in place.
         """
@@ -74,7 +74,7 @@ class SshKeyArgs:
     @pulumi.getter(name="expirationTimeUsec")
     def expiration_time_usec(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The time at which the key expires, in microseconds since 1970, such as `1924991999000000`. A date is its Unix time with six zeros: in Python `f"{date.timestamp():.0f}000000"`, in TypeScript `date.getTime() + "000"`. Default: never. Changes in place.
+        The time at which the key expires, in microseconds since 1970, such as `1924991999000000`, or in RFC 3339 format, such as `2030-12-31T23:59:59Z`. Default: never. Changes in place.
         """
         return pulumi.get(self, "expiration_time_usec")
 
@@ -186,7 +186,7 @@ class SshKey(pulumi.CustomResource):
 
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
-        :param pulumi.Input[str] expiration_time_usec: The time at which the key expires, in microseconds since 1970, such as `1924991999000000`. A date is its Unix time with six zeros: in Python `f"{date.timestamp():.0f}000000"`, in TypeScript `date.getTime() + "000"`. Default: never. Changes in place.
+        :param pulumi.Input[str] expiration_time_usec: The time at which the key expires, in microseconds since 1970, such as `1924991999000000`, or in RFC 3339 format, such as `2030-12-31T23:59:59Z`. Default: never. Changes in place.
         :param pulumi.Input[str] key: The public key in OpenSSH's format `TYPE BASE64 [COMMENT]`, such as `ssh-ed25519 AAAAC3... laptop`. A different comment or spacing is not a change.
         :param pulumi.Input[str] project_id: The ID of a project in which to set up the user's POSIX account with the key, such as `my-project`. Default: none; no account is set up. Changes in place.
         :param pulumi.Input[Sequence[pulumi.Input[str]]] regions: The regions that must have the POSIX account before the key counts as created, such as `[us-east1]`. Default: all regions. Requires `projectId`. Changes in place.
@@ -240,7 +240,7 @@ class SshKey(pulumi.CustomResource):
         """
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
-        :param pulumi.Input[str] expiration_time_usec: The time at which the key expires, in microseconds since 1970, such as `1924991999000000`. A date is its Unix time with six zeros: in Python `f"{date.timestamp():.0f}000000"`, in TypeScript `date.getTime() + "000"`. Default: never. Changes in place.
+        :param pulumi.Input[str] expiration_time_usec: The time at which the key expires, in microseconds since 1970, such as `1924991999000000`, or in RFC 3339 format, such as `2030-12-31T23:59:59Z`. Default: never. Changes in place.
         :param pulumi.Input[str] key: The public key in OpenSSH's format `TYPE BASE64 [COMMENT]`, such as `ssh-ed25519 AAAAC3... laptop`. A different comment or spacing is not a change.
         :param pulumi.Input[str] project_id: The ID of a project in which to set up the user's POSIX account with the key, such as `my-project`. Default: none; no account is set up. Changes in place.
         :param pulumi.Input[Sequence[pulumi.Input[str]]] regions: The regions that must have the POSIX account before the key counts as created, such as `[us-east1]`. Default: all regions. Requires `projectId`. Changes in place.
@@ -316,7 +316,7 @@ class SshKey(pulumi.CustomResource):
     @pulumi.getter(name="expirationTimeUsec")
     def expiration_time_usec(self) -> pulumi.Output[_builtins.str]:
         """
-        The time at which the key expires, in microseconds since 1970, such as `1924991999000000`. A date is its Unix time with six zeros: in Python `f"{date.timestamp():.0f}000000"`, in TypeScript `date.getTime() + "000"`. Default: never. Changes in place.
+        The time at which the key expires, in microseconds since 1970, such as `1924991999000000`, or in RFC 3339 format, such as `2030-12-31T23:59:59Z`. Default: never. Changes in place.
         """
         return pulumi.get(self, "expiration_time_usec")
 
