@@ -61,6 +61,8 @@ class PushVerifier:
         if not 0 <= self.clock_skew <= _MOST_SKEW:  # this also refuses NaN, for which every comparison is false
             raise ValueError(f"clock_skew must be a number of seconds from 0 to {_MOST_SKEW}")
         identity = (self.audience, self.service_account_email)
+        if not all(isinstance(text, str) for text in identity):
+            raise TypeError("audience and service_account_email must be strings")
         if self.verification_token == "":
             raise ValueError("verification_token must not be empty; omit it if the pushes carry no token")
         if self.authenticated and not all(identity):

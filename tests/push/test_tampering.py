@@ -334,6 +334,14 @@ def test_settings_that_would_accept_anybody_are_refused(settings):
         PushVerifier(**{"audience": AUDIENCE, "service_account_email": EMAIL, **settings})
 
 
+@pytest.mark.parametrize(
+    "wrong", [(["https://a.example.com"], "push@p.iam.gserviceaccount.com"), ("https://a.example.com", {"push"})]
+)
+def test_settings_of_another_type_are_refused_when_the_verifier_is_made(wrong):
+    with pytest.raises(TypeError, match="must be strings"):
+        PushVerifier(*wrong)
+
+
 @pytest.mark.parametrize(("query", "body", "sent", "status"), [
     (f"token={OWN}", BODY, None, 204), ("", _carrying(token=OWN), None, 400), (f"token={OWN}", _carrying(token=OWN), None, 204),
     ("", BODY, None, 400), ("token=", BODY, None, 400), ("token=other", BODY, None, 400), ("token=%ff", BODY, None, 400),
