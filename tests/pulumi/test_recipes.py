@@ -158,6 +158,7 @@ def test_the_workflow_previews_a_pull_request_without_credentials(deployed, tmp_
     assert re.search(r"^! +1 to update$", summary, re.MULTILINE), summary
     assert "to create" not in summary
     assert "hunter2" not in summary
+    assert "apiKey" not in summary, "a secret that has not changed is no change"
 
 
 def test_a_preview_that_fails_fails_the_step_and_has_its_error_in_the_summary(deployed, tmp_path):

@@ -40,10 +40,12 @@ def run(tmp_path):
 
 
 def test_secrets_of_a_state_are_replaced_wherever_they_are():
-    given, expected = ({"a": [found, {"b": found}], "c": 1} for found in (SECRET, "removed"))
-
-    assert STATE["convert"](json.dumps({"deployment": {"resources": given}})) == {"deployment": {"resources": expected}}
-    assert STATE["convert"](json.dumps(EXPORTED)) == {"version": 3, "deployment": {"resources": []}}
+    given, expected = ({"a": [found, {"b": found}], "c": 1} for found in (SECRET, STATE["REMOVED"]))
+    provider = {"secrets_providers": STATE["PROVIDER"]}
+    assert STATE["convert"](json.dumps({"deployment": {"resources": given}})) == {
+        "deployment": {"resources": expected, **provider}
+    }
+    assert STATE["convert"](json.dumps(EXPORTED)) == {"version": 3, "deployment": {"resources": [], **provider}}
 
 
 @pytest.mark.parametrize(

@@ -76,13 +76,13 @@ DISK: Final = Form(
     ),
     LINK_PARTS,
 )
-INSTANCE_TEMPLATE: Final = form(
-    *(
+INSTANCE_TEMPLATE: Final = Form(
+    rf"{_PREFIX}(?:global|regions/{SEGMENT})/instanceTemplates/{SEGMENT}(?:\?uniqueId=\d+)?",
+    "global/instanceTemplates/NAME or regions/REGION/instanceTemplates/NAME, with projects/PROJECT/ before it, or the template's URL",
+    tuple(
         f"{project}{scope}/instanceTemplates/NAME"
         for project in ("projects/PROJECT/", "")
         for scope in ("global", "regions/REGION")
     ),
-    words="global/instanceTemplates/NAME or regions/REGION/instanceTemplates/NAME, with projects/PROJECT/ before it, or the template's URL",
-    before=_URL,
-    **LINK_PARTS,
+    LINK_PARTS,
 )
