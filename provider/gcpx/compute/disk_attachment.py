@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from datetime import timedelta
 from functools import partial
@@ -17,7 +17,7 @@ from urllib.parse import unquote
 import attrs
 
 from gcpx.compute.collection import Collection
-from gcpx.compute.insertion import LAG, InsertionOfOne, is_own, wait_for_insertions
+from gcpx.compute.insertion import LAG, Insertion, insert_once, is_own, wait_for_insertions
 from gcpx.compute.instance_properties.disks import (
     REGIONAL_DISK,
     ZONAL_DISK,
@@ -29,7 +29,8 @@ from gcpx.compute.operations import Operation, Outcome, Wait
 from gcpx.compute.reference import rest
 from gcpx.errors import MalformedResponse, ProviderError
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.errors import ApiError, Conflict, NotFound, Rejected
+from gcpx.gcp.creation import keeping_state
+from gcpx.gcp.errors import Conflict, NotFound, Rejected
 from gcpx.gcp.in_project import Lookups, missing_place, place_or_default, require_project
 from gcpx.gcp.list_method import link_of
 from gcpx.gcp.not_found import explain_not_found
@@ -367,20 +368,40 @@ class DiskAttachment(Resource):
         disk = instance.path_of_disk(values["disk"])
         address = attrs.evolve(instance, device=values.get("deviceName") or "", disk=disk)
         instances = self._instances(address)
-        creation = _Creation(
-            # A request of this creation attached it, which is proof enough.
-            context=attrs.evolve(context, prior={}),
+        # A request of this creation attached it, which is proof enough.
+        call = attrs.evolve(context, prior={})
+
+        def unread(operation: Mapping[str, Any]) -> State:
+            target = operation.get("targetId")
+            given = {**inputs, "project": address.project, "zone": address.zone}
+            return State.unread(address.id, given, target if isinstance(target, str) else None)
+
+        insertion = _Insertion(
+            context=call,
             operations=instances.operations,
             scope=instances.scope,
-            resource=self,
             instances=instances,
-            address=address,
-            inputs=values,
+            instance=address.instance,
+            query={"forceAttach": True} if values.get("forceAttach") else {},
             body=codec.to_body(self.type, values) | {"source": disk},
-            prior=context.prior,
+            find=partial(self.find, call, address, values),
+            was_unread=bool(context.prior.get(UNREAD)),
         )
-        with self._exclusively(context, address):
-            state = creation.run()
+        with self._exclusively(context, address), keeping_state(context, unread) as progress:
+            try:
+                inserted = insert_once(insertion)
+                operation = inserted.outcome.result()
+            except (Conflict, Rejected) as error:
+                attached = self.find(call, attrs.evolve(address, device=""), {"disk": disk})
+                if attached is None:
+                    raise
+                hint = not_ours(context, attached.id, "attach another disk", "is attached", "attached")
+                raise error.with_hint(hint) from error
+            progress.created(operation)
+            found = insertion.find()
+            if found is None:
+                raise NotFound(f"Google does not list {disk} on {address.path}")
+            state = attrs.evolve(found, adopted=inserted.earlier)
         _warn_of_size(context, state, values)
         return state
 
@@ -559,47 +580,38 @@ def _attachments(instance: InstanceValues) -> Iterator[ListedResource]:
 
 
 @attrs.frozen(kw_only=True)
-class _Creation(InsertionOfOne):
+class _Insertion(Insertion):
     """The request that attaches a disk.
 
     Attributes:
         instances: the collection of the instance.
-        address: the instance, with the disk and, if the inputs give it, the device name.
-        inputs: the inputs of the resource.
-        body: the same as REST JSON.
-        prior: the outputs in state, if it finishes an earlier creation.
+        instance: its name.
+        query: the query parameters of the request.
+        body: the inputs as REST JSON.
+        find: reads the attachment; None if the disk is not attached as wanted.
+        was_unread: whether the state has it without having read it, because this finishes an earlier creation.
     """
 
-    resource: DiskAttachment
     instances: Collection
-    address: Address
-    inputs: DiskAttachmentValues
+    instance: str
+    query: dict[str, Any]
     body: dict[str, Any]
-    prior: Mapping[str, Any]
+    find: Callable[[], State | None]
+    was_unread: bool
 
     @property
     def content(self) -> list[Any]:
         """Return the method, the instance and the disk."""
-        return [self._path, self.body, self._query]
+        return [self._path, self.body, self.query]
 
     def request(self, request_id: str) -> Request:
         """Return the call."""
-        query = {**self._query, "requestId": request_id}
+        query = {**self.query, "requestId": request_id}
         return Request(api=COMPUTE, method="POST", path=self._path, query=query, body=self.body)
 
     def exists(self) -> bool:
         """Return whether the disk is attached."""
-        return self._find() is not None
-
-    def explained(self, error: ApiError) -> ApiError:
-        """Explain what to do if the disk is attached already."""
-        if not isinstance(error, Conflict | Rejected):
-            return error
-        attached = self.resource.find(self.context, attrs.evolve(self.address, device=""), {"disk": self.address.disk})
-        if attached is None:
-            return error
-        call = attrs.evolve(self.context, prior=dict(self.prior))
-        return error.with_hint(not_ours(call, attached.id, "attach another disk", "is attached", "attached"))
+        return self.find() is not None
 
     def wait(self, operation: Operation) -> Outcome:
         """Wait for the call."""
@@ -608,7 +620,7 @@ class _Creation(InsertionOfOne):
 
     def was_known(self, operation: Operation) -> bool:
         """Return whether the state has it as unread, or a disk was detached from the instance since."""
-        return bool(self.prior.get(UNREAD)) or self._may_be_detached(operation)
+        return self.was_unread or self._may_be_detached(operation)
 
     def may_lag(self, operation: Operation) -> bool:
         """Return whether reads may still lag: false if a disk was detached later than any lag.
@@ -623,7 +635,7 @@ class _Creation(InsertionOfOne):
     def thing(self, operation: Operation) -> str:
         """Name the call."""
         del operation
-        return f"attachDisk of {self.instances.path}/{self.address.instance}"
+        return f"attachDisk of {self.instances.path}/{self.instance}"
 
     def owner(self, outcome: Outcome) -> Owner:
         """Decide who owns the attachment.
@@ -634,9 +646,9 @@ class _Creation(InsertionOfOne):
         context, operation, target = self.context, outcome.operation, str(outcome.operation.get("targetId"))
         if outcome.error is not None:
             return Owner.NOBODY
-        live = self.instances.get(context, self.address.instance)
+        live = self.instances.get(context, self.instance)
         is_there = live is not None and str(live["id"]) == target
-        found = self._find() if is_there else None
+        found = self.find() if is_there else None
         if found is None and context.is_blocked:
             return Owner.NOBODY
         is_in_state = found is not None and (context.is_replaced(found.id) or context.is_blocked)
@@ -655,30 +667,9 @@ class _Creation(InsertionOfOne):
 
         return owner(target if found else None, made_by_us, is_in_state=is_in_state)
 
-    def unread(self, response: Mapping[str, Any]) -> State:
-        """Describe the attachment by its inputs, and by the numeric ID of the instance."""
-        target = response.get("targetId")
-        given = {**self.inputs, "project": self.address.project, "zone": self.address.zone}
-        return State.unread(self.address.id, given, target if isinstance(target, str) else None)
-
-    def read(self, made: Mapping[str, Any]) -> State:
-        """Read the device name of the disk."""
-        del made
-        state = self._find()
-        if state is None:
-            raise NotFound(f"Google does not list {self.address.disk} on {self.address.path}")
-        return state
-
-    def _find(self) -> State | None:
-        return self.resource.find(self.context, self.address, self.inputs)
-
     @property
     def _path(self) -> str:
-        return f"{self.instances.url_of(self.address.instance)}/attachDisk"
-
-    @property
-    def _query(self) -> dict[str, Any]:
-        return {"forceAttach": True} if self.inputs.get("forceAttach") else {}
+        return f"{self.instances.url_of(self.instance)}/attachDisk"
 
     def _may_be_detached(self, operation: Operation, beginning: str = "") -> bool:
         """Return whether a disk was detached from the instance since, by a request ID with this beginning."""

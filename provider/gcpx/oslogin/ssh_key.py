@@ -17,7 +17,7 @@ import attrs
 
 from gcpx.errors import MalformedResponse
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.creation import CreationByName
+from gcpx.gcp.creation import create_by_name, keeping_state
 from gcpx.gcp.errors import NotFound, PermissionDenied
 from gcpx.gcp.in_project import Lookups
 from gcpx.gcp.online_checks import OnlineChecks
@@ -354,8 +354,31 @@ class SshKey(Resource):
     def create(self, context: Context, inputs: dict[str, Any]) -> State:
         """Create the key, and wait until it can be read; refuse one that exists, because it may be another stack's."""
         values = _values(inputs)
-        keys = self._keys(context, values["user"])
-        return _KeyCreation(context=context, keys=keys, inputs=values).run()
+        keys, key_id = self._keys(context, values["user"]), fingerprint(values["key"])
+        unread = keys.unread(key_id, values)
+
+        def send() -> dict[str, Any]:
+            try:
+                keys.add(values)
+            except PermissionDenied as error:
+                hint = (
+                    f"Only {keys.user} can manage keys of {keys.user}: use its credentials, or set "
+                    "gcpx:impersonateServiceAccount."
+                )
+                raise error.with_next_step(hint) from error
+            return {}
+
+        def is_as_written() -> bool:
+            found = keys.read(key_id)
+            expiration = (found or {}).get("expirationTimeUsec") or "0"
+            return found is None or int(expiration) == int(values.get("expirationTimeUsec") or "0")
+
+        with keeping_state(context, lambda _: unread) as progress:
+            made = create_by_name(
+                context, unread.id, send=send, exists=lambda: keys.read(key_id) is not None, is_as_written=is_as_written
+            )
+            progress.created(made)
+            return keys.state_once_readable(key_id, values)
 
     def read(self, context: Context, resource_id: str, inputs: dict[str, Any] | None) -> State | None:
         """Read the key with an ID."""
@@ -402,51 +425,3 @@ class SshKey(Resource):
 def _values(values: Mapping[str, Any]) -> SshKeyValues:
     """Return inputs, which were checked before, with their declared type."""
     return cast("SshKeyValues", values)
-
-
-@attrs.frozen(kw_only=True)
-class _KeyCreation(CreationByName):
-    """The creation of a key; its name follows from its content.
-
-    Attributes:
-        inputs: the inputs of the resource.
-    """
-
-    context: Context
-    keys: SshPublicKeys
-    inputs: SshKeyValues
-
-    @property
-    def fingerprint(self) -> str:
-        """The key's fingerprint."""
-        return fingerprint(self.inputs["key"])
-
-    def send(self) -> dict[str, Any]:
-        """Create the key, or import it with the user's POSIX account."""
-        try:
-            self.keys.add(self.inputs)
-        except PermissionDenied as error:
-            user = self.keys.user
-            hint = f"Only {user} can manage keys of {user}: use its credentials, or set gcpx:impersonateServiceAccount."
-            raise error.with_next_step(hint) from error
-        return {}
-
-    def exists(self) -> bool:
-        """Return whether the user has the key."""
-        return self.keys.read(self.fingerprint) is not None
-
-    def is_as_written(self) -> bool:
-        """Return whether the key's expiry equals the inputs'; true also if it cannot be read yet."""
-        found = self.keys.read(self.fingerprint)
-        expiration = (found or {}).get("expirationTimeUsec") or "0"
-        return found is None or int(expiration) == int(self.inputs.get("expirationTimeUsec") or "0")
-
-    def unread(self, response: Mapping[str, Any]) -> State:
-        """Describe the key by its inputs."""
-        del response
-        return self.keys.unread(self.fingerprint, self.inputs)
-
-    def read(self, made: Mapping[str, Any]) -> State:
-        """Wait until Google returns the key."""
-        del made
-        return self.keys.state_once_readable(self.fingerprint, self.inputs)

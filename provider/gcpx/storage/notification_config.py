@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import shlex
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypedDict, cast
 from urllib.parse import quote, unquote
@@ -17,7 +17,7 @@ import attrs
 
 from gcpx.errors import MalformedResponse, ProviderError, safe_message, without_stop
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.creation import Creation, Made, taken_over
+from gcpx.gcp.creation import keeping_state, taken_over
 from gcpx.gcp.errors import (
     ApiError,
     Conflict,
@@ -251,7 +251,7 @@ class NotificationConfigs:
     def insert(self, body: dict[str, Any]) -> FoundConfig:
         """Create a configuration. The client sends the request only once, because every insertion creates one more.
 
-        After a lost response, `_Creation.once` sends it again only if the list shows that nothing was created.
+        After a lost response, `NotificationConfig._insert_once` sends it again only if the list shows that nothing was created.
         """
         return cast("FoundConfig", self._send("POST", self.path, body))
 
@@ -296,6 +296,10 @@ _OF_ANOTHER: Final = (
     "buckets notifications delete {quoted}`"
 )
 """The warning about a configuration with our number and other content."""
+_ATTEMPTS: Final = 3
+_UNDER_WAY: Final = 60.0
+"""The time for which a request without a response may still be under way, in seconds."""
+_LONGEST_PAUSE: Final = 15.0
 _FULL_TOPIC: Final = "__topic"
 """A hidden output: the topic with its project, because the provider may have another project later."""
 _PUBLISHER: Final = "roles/pubsub.publisher"
@@ -396,13 +400,68 @@ class NotificationConfig(Resource):
         with context.holding(lock, f"POST {configs.path}"):
             twins = self.twins(configs, values)
             self._judge_twins(context, [configs.id_of(number) for number in twins])
-            creation = _Creation(
-                context=context, resource=self, configs=configs, inputs=values, before=frozenset(twins)
-            )
-            state = creation.run()
+            before = frozenset(twins)
+
+            def unread(response: Mapping[str, Any]) -> State:
+                return State.unread(configs.id_of(response.get("id") or provisional_number(before)), {**inputs})
+
+            with keeping_state(context, unread) as progress:
+                found = self._insert_once(configs, values, topic, before)
+                progress.created(found)
+                state = self.state(configs, str(found["id"]), found)
             # The next equal creation may list it before this call has ended, and must not refuse it as somebody else's.
             context.claim(state.id)
             return state
+
+    def _insert_once(
+        self, configs: NotificationConfigs, inputs: NotificationConfigValues, topic: str, before: Collection[str]
+    ) -> FoundConfig:
+        """Insert a configuration, again after a lost response if the list shows that nothing was created.
+
+        `before` are the IDs of the equal configurations that existed before, so that a new one is ours. Raises the same as
+        `gcpx.gcp.creation.create_by_name`.
+        """
+        body = {"payload_format": "JSON_API_V1", **codec.to_body(self.type, inputs), "topic": topic}
+        lost = Unfinished(f"POST {configs.path}: the response lacks the ID or the topic")
+        for _ in range(_ATTEMPTS):
+            try:
+                found = configs.insert(body)
+            except Unfinished as error:
+                lost, found = error, {}
+            except (PermissionDenied, Rejected) as error:
+                if isinstance(error, Rejected) and error.reason != "invalid":
+                    raise
+                raise self.explain_publishing(configs, error, topic.removeprefix(_PUBSUB_HOST)) from error
+            created = found if _is_complete(found) else self._find_created(configs, inputs, before, lost)
+            if created is not None:
+                return created
+        raise lost
+
+    def _find_created(
+        self, configs: NotificationConfigs, inputs: NotificationConfigValues, before: Collection[str], lost: Unfinished
+    ) -> FoundConfig | None:
+        """Find the configuration that an insertion without a response created; None if it created none.
+
+        A time-out does not mean that Google refused the request, so this looks until it cannot be under way any more.
+        """
+        context = configs.context
+        for _ in context.tries(_UNDER_WAY, pause=1.0, longest=_LONGEST_PAUSE):
+            try:
+                twins = self.twins(configs, inputs)
+            except Exception as error:  # after any error, Google may have created the configuration
+                raise Unfinished(
+                    f"{without_stop(str(lost))}. The bucket's list, which shows whether it was created, could not be read: "
+                    f"{without_stop(safe_message(error))}. Run `pulumi up` again to go on"
+                ) from error
+            found = next((twin for number, twin in twins.items() if number not in before), None)
+            if found is not None:
+                context.inform(taken_over(configs.id_of(found["id"])))
+                return found
+            if lost.__cause__ is None or isinstance(lost.__cause__, ServerError):
+                return None
+        if context.is_over:
+            raise lost  # it may still be under way
+        return None
 
     def read(self, context: Context, resource_id: str, inputs: dict[str, Any] | None) -> State | None:
         """Read the configuration with an ID; for a provisional ID, find it by its content.
@@ -608,81 +667,3 @@ class NotificationConfig(Resource):
         if found is None:
             raise InvalidId(self.token, resource_id, self.id_forms)
         return found[1], unquote(found[2])
-
-
-_ATTEMPTS: Final = 3
-_UNDER_WAY: Final = 60.0
-"""The time for which a request without a response may still be under way, in seconds."""
-_LONGEST_PAUSE: Final = 15.0
-
-
-@attrs.frozen(kw_only=True)
-class _Creation(Creation):
-    """The insertion of a configuration. Cloud Storage has no request IDs, so after a lost response the list decides.
-
-    Attributes:
-        inputs: the inputs of the resource.
-        before: the IDs of the equal configurations that existed before, so that a new one is ours.
-    """
-
-    context: Context
-    resource: NotificationConfig
-    configs: NotificationConfigs
-    inputs: NotificationConfigValues
-    before: frozenset[str]
-
-    def once(self) -> Made:
-        """Insert the configuration, again after a lost response if the list shows that nothing was created."""
-        resource, topic = self.resource, self.resource.full_topic(self.inputs["topic"])
-        body = {"payload_format": "JSON_API_V1", **codec.to_body(resource.type, self.inputs), "topic": topic}
-        lost = Unfinished(f"POST {self.configs.path}: the response lacks the ID or the topic")
-        for _ in range(_ATTEMPTS):
-            try:
-                found = self.configs.insert(body)
-            except Unfinished as error:
-                lost, found = error, {}
-            except (PermissionDenied, Rejected) as error:
-                if isinstance(error, Rejected) and error.reason != "invalid":
-                    raise
-                raise resource.explain_publishing(self.configs, error, topic.removeprefix(_PUBSUB_HOST)) from error
-            created = found if _is_complete(found) else self._find_created(lost)
-            if created is not None:
-                return Made(created)
-        raise lost
-
-    def unread(self, response: Mapping[str, Any]) -> State:
-        """Describe the configuration by its inputs, with a provisional ID as long as Google's is not known."""
-        number = response.get("id") or provisional_number(self.before)
-        return State.unread(self.configs.id_of(number), {**self.inputs})
-
-    def read(self, made: Mapping[str, Any]) -> State:
-        """Describe the configuration as the response does."""
-        return self.resource.state(self.configs, str(made["id"]), cast("FoundConfig", made))
-
-    def _find_created(self, lost: Unfinished) -> FoundConfig | None:
-        """Find the configuration that an insertion without a response created; None if it created none.
-
-        A time-out does not mean that Google refused the request, so this looks until it cannot be under way any more.
-        """
-        context = self.context
-        for _ in context.tries(_UNDER_WAY, pause=1.0, longest=_LONGEST_PAUSE):
-            found = self._new_twin(lost)
-            if found is not None or lost.__cause__ is None or isinstance(lost.__cause__, ServerError):
-                return found
-        if context.is_over:
-            raise lost  # it may still be under way
-        return None
-
-    def _new_twin(self, lost: Unfinished) -> FoundConfig | None:
-        """Find an equal configuration that did not exist before."""
-        try:
-            twins = self.resource.twins(self.configs, self.inputs)
-        except Exception as error:  # after any error, Google may have created the configuration
-            raise Unfinished(
-                f"{without_stop(str(lost))}. The bucket's list, which shows whether it was created, could not be read: "
-                f"{without_stop(safe_message(error))}. Run `pulumi up` again to go on"
-            ) from error
-        found = next((found for number, found in twins.items() if number not in self.before), None)
-        if found is not None:
-            self.context.inform(taken_over(self.configs.id_of(found["id"])))
-        return found
