@@ -21,7 +21,7 @@ from gcpx.model.diff import Change, diff
 from gcpx.model.fields import Failure
 from gcpx.model.links import PLACES, Location
 from gcpx.model.naming import CreationMark, without_hidden
-from gcpx.model.resource import Context, PartialError, Resource, Sharing, State
+from gcpx.model.resource import Announcing, Context, Growing, PartialError, Resource, Sharing, State
 from gcpx.model.secrecy import is_secret_at, mark_secrets, open_path
 from gcpx.model.state import merged_outputs, minimal_inputs, predicted_outputs, refreshed_inputs, with_absent
 from gcpx.model.values import UNKNOWN, Path, Secret, has_secret, has_unknown, is_below, reveal
@@ -76,11 +76,12 @@ def plan(resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: 
     former = _placed(resource, old, outputs) if moved else old
     deletes_first = resource.must_delete_first(former, new)
     if not any(change.replaces for change in changes):
-        return Plan(changes, deletes_first, [words for words in [resource.reminder(outputs)] if words])
+        reminder = resource.reminder(outputs) if isinstance(resource, Announcing) else ""
+        return Plan(changes, deletes_first, [reminder] if reminder else [])
     moves = {name: places for name, places in moved.items() if (name,) not in known}
     changes += [Change((name,), "update", replaces=True, is_input=False) for name in moves]
     warnings = [_MOVED.format(name=name, here=here, there=there) for name, (here, there) in moves.items()]
-    deleted = resource.deleted_first(former, new, outputs) if deletes_first else ""
+    deleted = resource.deleted_first(former, new, outputs) if deletes_first and isinstance(resource, Announcing) else ""
     return Plan(changes, deletes_first, [*warnings, *([deleted] if deleted else [])])
 
 
@@ -108,7 +109,7 @@ def _differences(resource: Resource, old: dict[str, Any], new: dict[str, Any], o
         # The import made up values that Google never returns, and recorded Google's choices: no reasons to replace.
         changes = [change for change in changes if is_below(change.path, _compared(resource)) or not change.unseen]
     known = {change.path[0] for change in changes}
-    left = [(path, True) for path in resource.left_over(new, outputs)]
+    left = [(path, True) for path in resource.left_over(new, outputs)] if isinstance(resource, Growing) else []
     left += [((name,), False) for name in _not_as_wanted(resource, new, outputs, Comparison(locations, sure=True))]
     return changes + [Change(path, "update", is_input=is_input) for path, is_input in left if path[0] not in known]
 
@@ -270,10 +271,10 @@ def _read(
 def is_read_first(resource: Resource, state: State, *, is_finished: bool, validates_online: bool) -> bool:
     """Return whether the next run should read a resource before it compares: after a failure, or with online checks.
 
-    That is worth its requests for what `grows`, as long as what exists of it was read.
+    That is worth its requests for what is `Growing`, as long as what exists of it was read.
     """
     is_read = not state.properties.get(naming.UNREAD)
-    return resource.grows and is_read and (validates_online or not is_finished)
+    return isinstance(resource, Growing) and is_read and (validates_online or not is_finished)
 
 
 def delete(resource: Resource, context: Context, resource_id: str) -> None:
@@ -281,7 +282,7 @@ def delete(resource: Resource, context: Context, resource_id: str) -> None:
 
     Raises the same as `Resource.settle` and `Resource.delete`.
     """
-    if context.prior.get(naming.UNREAD) or resource.grows:
+    if context.prior.get(naming.UNREAD) or isinstance(resource, Growing):
         resource.settle(context, resource_id)
     resource.delete(context, resource_id)
 
@@ -343,7 +344,7 @@ def outputs_of(
     """
     given = without_hidden(inputs)
     outputs = merged_outputs(resource.type, given, state.properties, resource.comparison(given, state.properties))
-    if resource.grows and not is_finished and not outputs.get(naming.UNREAD):
+    if isinstance(resource, Growing) and not is_finished and not outputs.get(naming.UNREAD):
         outputs[naming.UNFINISHED] = True
     if is_reached:
         outputs |= {name: given[name] for name in resource.type.measured if given.get(name) is not None}

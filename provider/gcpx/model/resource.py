@@ -337,7 +337,8 @@ class Resource(abc.ABC):
 
     One object serves all resources of its type, in many threads at once. The verbs (`create`, `read`, `update`,
     `delete`, `page`) take and return plain values, without secrets and unknowns. They raise `ProviderError` for
-    everything that the user has to know. While they wait, they watch `Context.cancelled`.
+    everything that the user has to know. While they wait, they watch `Context.cancelled`. Abilities that few resources
+    have are classes of their own: `Growing`, `Announcing`.
 
     Attributes:
         token: Pulumi's type token.
@@ -348,7 +349,6 @@ class Resource(abc.ABC):
         left_out_of_imports: inputs that an import omits, because other inputs describe the result.
         operation_timeout: the longest wait for an operation of Google in seconds, without a custom timeout; None if
             Google answers without operations.
-        grows: whether an update may create something. Then each deletion looks for what a killed update was creating.
         in_place: the paths that change in place, with everything below them; every other change replaces the resource.
         compared: the paths of `in_place` that a refresh, or an update after an import, compares with Google; None: all.
     """
@@ -360,7 +360,6 @@ class Resource(abc.ABC):
     autoname: ClassVar[Autoname | None] = None
     left_out_of_imports: ClassVar[frozenset[str]] = frozenset()
     operation_timeout: ClassVar[float | None] = None
-    grows: ClassVar[bool] = False
     in_place: ClassVar[frozenset[Path]] = frozenset()
     compared: ClassVar[frozenset[Path] | None] = None
 
@@ -408,37 +407,6 @@ class Resource(abc.ABC):
         """Return an error of `create` or `update` with a message that names the property at fault and the next step."""
         del context, inputs
         return error
-
-    def ignoring(self, outputs: dict[str, Any], paths: Collection[Path]) -> dict[str, Any]:
-        """Return the last outputs without what asks for a change at paths that the user ignores (`ignoreChanges`)."""
-        del paths
-        return outputs
-
-    def left_over(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> list[Path]:
-        """Return the paths of inputs that an update has to enforce although they equal the last ones; offline.
-
-        `inputs` are the new ones, which may hold unknowns; `outputs` are the last ones.
-        """
-        del inputs, outputs
-        return []
-
-    def reminder(self, outputs: dict[str, Any]) -> str:
-        """Return what users should know of a resource that is not replaced, and that no change shows; offline."""
-        del outputs
-        return ""
-
-    def announce_creation(self, context: Context, inputs: dict[str, Any]) -> None:
-        """Say in a preview what a creation will do, where inputs, which may hold unknowns, do not show it; offline."""
-        del context, inputs
-
-    def announce_update(self, context: Context, old: dict[str, Any], new: dict[str, Any]) -> Collection[str]:
-        """Say in a preview what an update will do, where the changed properties do not show it; offline.
-
-        Returns the names of volatile outputs that the update does not change. `new` may hold unknowns. Raises
-        ProviderError for an update that is certain to be refused.
-        """
-        del context, old, new
-        return ()
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Return the outputs that are certain before a creation; `inputs` may hold unknowns."""
@@ -497,14 +465,6 @@ class Resource(abc.ABC):
         taken = {name: value for name, value in old.items() if name != AUTONAMED}
         return key is not None and key == self.unique_key(taken)
 
-    def deleted_first(self, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]) -> str:
-        """Describe the gap if a replacement deletes the resource first; empty if it needs no mention.
-
-        It is called only if `must_delete_first` is true. `outputs` are the last ones.
-        """
-        del old, new, outputs
-        return ""
-
     def may_create(self, resource_id: str) -> bool:
         """Return whether a creation can result in this ID; false if Google assigned the ID."""
         del resource_id
@@ -527,7 +487,7 @@ class Resource(abc.ABC):
     def settle(self, context: Context, resource_id: str) -> None:
         """Wait for creations by interrupted runs of the resource, before it is read or deleted.
 
-        It is called if the state does not have the result of the creation and, if the resource `grows`, before each
+        It is called if the state does not have the result of the creation and, for a `Growing` resource, before each
         deletion. Raises ProviderError if something is, or may be, still being created.
         """
         del context, resource_id
@@ -570,6 +530,51 @@ class Resource(abc.ABC):
             token: the page to read; empty for the first.
             size: the maximum number of results on a page.
         """
+
+
+class Growing(abc.ABC):
+    """A resource that is many things at Google, so that an update may create some, and leave others to a later update.
+
+    Each deletion first looks for what a killed update was creating.
+    """
+
+    @abc.abstractmethod
+    def left_over(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> list[Path]:
+        """Return the paths of inputs that an update has to enforce although they equal the last ones; offline.
+
+        `inputs` are the new ones, which may hold unknowns; `outputs` are the last ones.
+        """
+
+    @abc.abstractmethod
+    def ignoring(self, outputs: dict[str, Any], paths: Collection[Path]) -> dict[str, Any]:
+        """Return the last outputs without what asks for a change at paths that the user ignores (`ignoreChanges`)."""
+
+
+class Announcing(abc.ABC):
+    """A resource that says offline what a change will do, where the changed properties do not show it."""
+
+    @abc.abstractmethod
+    def announce_creation(self, context: Context, inputs: dict[str, Any]) -> None:
+        """Say in a preview what a creation will do; inputs may hold unknowns."""
+
+    @abc.abstractmethod
+    def announce_update(self, context: Context, old: dict[str, Any], new: dict[str, Any]) -> Collection[str]:
+        """Say in a preview what an update will do.
+
+        Returns the names of volatile outputs that the update does not change. `new` may hold unknowns. Raises
+        ProviderError for an update that is certain to be refused.
+        """
+
+    @abc.abstractmethod
+    def deleted_first(self, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]) -> str:
+        """Describe the gap if a replacement deletes the resource first; empty if it needs no mention.
+
+        It is called only if `must_delete_first` is true. `outputs` are the last ones.
+        """
+
+    @abc.abstractmethod
+    def reminder(self, outputs: dict[str, Any]) -> str:
+        """Return what users should know of a resource that is not replaced, and that no change shows."""
 
 
 def gone(resource_id: str) -> UserError:
