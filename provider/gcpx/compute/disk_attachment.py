@@ -277,7 +277,7 @@ class _Attached:
     disk: AttachedDiskValues
 
 
-class DiskAttachment(Resource):
+class DiskAttachment(Resource["DiskAttachmentValues"]):
     """Attachments, identified by device name on an instance.
 
     An attachment is ours while our disk has our device name. Another disk under that name, or our disk under another
@@ -301,20 +301,19 @@ class DiskAttachment(Resource):
         """Require a project to list."""
         return require_project(self._google.settings, query)
 
-    def failures(self, inputs: dict[str, Any]) -> list[Failure]:
+    def failures(self, inputs: DiskAttachmentValues) -> list[Failure]:
         """Require a project and a zone: in `instance`, in their own properties, or from the provider."""
-        values = _values(inputs)
-        if not self._has_instance(values):
+        if not self._has_instance(inputs):
             return []
-        address = self._address(values)
+        address = self._address(inputs)
         missing = [name for name in ("project", "zone") if not getattr(address, name) and inputs.get(name) is None]
         return [missing_place(name, "name the instance by its URL") for name in missing]
 
-    def check_online(self, context: Context, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
+    def check_online(self, context: Context, olds: DiskAttachmentValues, inputs: DiskAttachmentValues) -> list[Failure]:
         """Check that project and zone exist, and then the instance and the disk."""
         del olds
-        location, values = self.location(inputs, {}), _values(inputs)
-        named = INSTANCE.pattern.fullmatch(text(values, "instance"))
+        location = self.location(inputs, {})
+        named = INSTANCE.pattern.fullmatch(text(inputs, "instance"))
         project_path = ("instance" if named and named[1] else "project",)
         zone_path = ("instance" if named and named[2] else "zone",)
         checks = OnlineChecks(self._lookups, context, location.project, project_path=project_path)
@@ -322,10 +321,10 @@ class DiskAttachment(Resource):
         place = f"zones/{location.zone}" if location.zone else ""
         links = [(name, f"{place}/{name}s" if place else "") for name in ("instance", "disk")]
         return in_zone or checks.run(
-            {}, [partial(checks.check_link, text(values, name), collection, (name,)) for name, collection in links]
+            {}, [partial(checks.check_link, text(inputs, name), collection, (name,)) for name, collection in links]
         )
 
-    def location(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Location:
+    def location(self, inputs: DiskAttachmentValues, outputs: dict[str, Any]) -> Location:
         """Return the instance's project and zone, which complete short names."""
         given = _values({**outputs, **inputs})
         if not self._has_instance(given):
@@ -334,11 +333,11 @@ class DiskAttachment(Resource):
         address = self._address(given)
         return Location.of({"project": address.project, "zone": address.zone})
 
-    def explain_error(self, context: Context, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
+    def explain_error(self, context: Context, inputs: DiskAttachmentValues, error: ProviderError) -> ProviderError:
         """Name the input that refers to a missing resource."""
         return explain_not_found(self._google, context, inputs, error)
 
-    def unique_key(self, inputs: dict[str, Any]) -> Any:
+    def unique_key(self, inputs: DiskAttachmentValues) -> Any:
         """Let every replacement detach first, because the disk or its device name is usually still in use."""
         del inputs
         return ()
@@ -350,23 +349,21 @@ class DiskAttachment(Resource):
             return resource_id
         return attrs.evolve(address, device="", disk=address.disk or address.path_of_disk(disk)).id
 
-    def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
+    def predict(self, inputs: DiskAttachmentValues) -> dict[str, Any]:
         """Predict the instance's project and zone."""
-        values = _values(inputs)
-        if not isinstance(values.get("instance"), str):
+        if not isinstance(inputs.get("instance"), str):
             return {}
-        address = self._address(values)
-        zone = values.get("zone")
+        address = self._address(inputs)
+        zone = inputs.get("zone")
         as_written = zone if isinstance(zone, str) and name_of(zone) == address.zone else address.zone
         places = {name: value for name, value in (("project", address.project), ("zone", as_written)) if value}
         return {**places, "kind": "compute#attachedDisk"}
 
-    def create(self, context: Context, inputs: dict[str, Any]) -> State:
+    def create(self, context: Context, inputs: DiskAttachmentValues) -> State:
         """Attach the disk, then read the device name that it got."""
-        values = _values(inputs)
-        instance = self._address(values)
-        disk = instance.path_of_disk(values["disk"])
-        address = attrs.evolve(instance, device=values.get("deviceName") or "", disk=disk)
+        instance = self._address(inputs)
+        disk = instance.path_of_disk(inputs["disk"])
+        address = attrs.evolve(instance, device=inputs.get("deviceName") or "", disk=disk)
         instances = self._instances(address)
         # A request of this creation attached it, which is proof enough.
         call = attrs.evolve(context, prior={})
@@ -382,9 +379,9 @@ class DiskAttachment(Resource):
             scope=instances.scope,
             instances=instances,
             instance=address.instance,
-            query={"forceAttach": True} if values.get("forceAttach") else {},
-            body=codec.to_body(self.type, values) | {"source": disk},
-            find=partial(self.find, call, address, values),
+            query={"forceAttach": True} if inputs.get("forceAttach") else {},
+            body=codec.to_body(self.type, inputs) | {"source": disk},
+            find=partial(self.find, call, address, inputs),
             was_unread=bool(context.prior.get(UNREAD)),
         )
         with self._exclusively(context, address), keeping_state(context, unread) as progress:
@@ -402,7 +399,7 @@ class DiskAttachment(Resource):
             if found is None:
                 raise NotFound(f"Google does not list {disk} on {address.path}")
             state = attrs.evolve(found, adopted=inserted.earlier)
-        _warn_of_size(context, state, values)
+        _warn_of_size(context, state, inputs)
         return state
 
     def settle(self, context: Context, resource_id: str) -> None:
@@ -416,18 +413,17 @@ class DiskAttachment(Resource):
 
         wait_for_insertions(context, instances.operations, instances.scope, wait, is_shown)
 
-    def read(self, context: Context, resource_id: str, inputs: dict[str, Any] | None) -> State | None:
+    def read(self, context: Context, resource_id: str, inputs: DiskAttachmentValues | None) -> State | None:
         """Find the disk on the instance; None if either is gone."""
-        values = _values(inputs or {})
-        state = self.find(context, self._parse(resource_id), self._known(context, values))
-        _warn_of_size(context, state, values)
+        known = self._known(context, inputs or {})
+        state = self.find(context, self._parse(resource_id), known)
+        _warn_of_size(context, state, inputs or {})
         return state
 
-    def update(self, context: Context, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> State:
+    def update(self, context: Context, resource_id: str, old: DiskAttachmentValues, new: DiskAttachmentValues) -> State:
         """Set `autoDelete`, unless it already has the new value."""
         address = self._parse(resource_id)
-        values = _values(new)
-        known, wanted = self._known(context, values), bool(values.get("autoDelete"))
+        known, wanted = self._known(context, new), bool(new.get("autoDelete"))
         found = self._attached(context, address, known)
         if found is None:
             raise gone(resource_id)
@@ -437,9 +433,9 @@ class DiskAttachment(Resource):
             query = {"autoDelete": wanted, "deviceName": found.disk["deviceName"]}
             with self._exclusively(context, address):
                 self._instances(address).invoke(context, found.instance, "setDiskAutoDelete", **query)
-            without_size = {**new, "diskSizeGb": None}  # compared only once, at the end
+            without_size = _values({**new, "diskSizeGb": None})  # compared only once, at the end
             state = super().update(context, resource_id, old, without_size)
-        _warn_of_size(context, state, values)
+        _warn_of_size(context, state, new)
         return state
 
     def delete(self, context: Context, resource_id: str) -> None:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, ClassVar, Final, Protocol, TypeVar
+from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar, cast
 
 import attrs
 
@@ -23,6 +23,8 @@ from gcpx.model.values import Path
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+Values = TypeVar("Values", bound=Mapping[str, Any])
+"""The type of a resource's inputs: `dict[str, Any]`, or a typed dictionary with the declared properties."""
 PARALLEL: Final = 32
 """The maximum number of concurrent requests of a call."""
 NOTICED_WITHIN: Final = 0.2
@@ -332,7 +334,7 @@ class Page:
     token: str = ""
 
 
-class Resource(abc.ABC):
+class Resource(abc.ABC, Generic[Values]):
     """One resource type.
 
     One object serves all resources of its type, in many threads at once. The verbs (`create`, `read`, `update`,
@@ -377,7 +379,7 @@ class Resource(abc.ABC):
         """The list's declaration as data."""
         return object_type(self.query)
 
-    def failures(self, inputs: dict[str, Any]) -> list[Failure]:
+    def failures(self, inputs: Values) -> list[Failure]:
         """Return the failures of inputs, which may contain unknowns, beyond their declaration; offline.
 
         A reason states the requirement. It contains no value, because that may be secret.
@@ -385,7 +387,7 @@ class Resource(abc.ABC):
         del inputs
         return []
 
-    def creation_failures(self, inputs: dict[str, Any]) -> list[Failure]:
+    def creation_failures(self, inputs: Values) -> list[Failure]:
         """Find what is wrong with inputs only if the resource is about to be created; as `failures` does."""
         del inputs
         return []
@@ -395,7 +397,7 @@ class Resource(abc.ABC):
         del query
         return []
 
-    def check_online(self, context: Context, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
+    def check_online(self, context: Context, olds: Values, inputs: Values) -> list[Failure]:
         """Ask Google whether the resources that inputs name exist and fit; for users who set `validateOnline`.
 
         `olds` are the inputs of the last deployment, `inputs` the new ones, which may hold unknowns.
@@ -403,12 +405,12 @@ class Resource(abc.ABC):
         del context, olds, inputs
         return []
 
-    def explain_error(self, context: Context, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
+    def explain_error(self, context: Context, inputs: Values, error: ProviderError) -> ProviderError:
         """Return an error of `create` or `update` with a message that names the property at fault and the next step."""
         del context, inputs
         return error
 
-    def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
+    def predict(self, inputs: Values) -> dict[str, Any]:
         """Return the outputs that are certain before a creation; `inputs` may hold unknowns."""
         del inputs
         return {}
@@ -417,7 +419,7 @@ class Resource(abc.ABC):
         """Return the inputs that equal the provider's defaults, so that an import leaves them out."""
         return {}
 
-    def location(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Location:
+    def location(self, inputs: Values, outputs: dict[str, Any]) -> Location:
         """Return the resource's project, region and zone, which complete short names in its inputs.
 
         Each is taken from the inputs, then from the outputs, then from the provider's configuration.
@@ -425,12 +427,12 @@ class Resource(abc.ABC):
         del inputs, outputs
         return NO_LOCATION
 
-    def comparison(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Comparison:
+    def comparison(self, inputs: Values, outputs: dict[str, Any]) -> Comparison:
         """Return the comparison of the user's values with Google's; short names on both sides share one location."""
         location = self.location(inputs, outputs)
         return Comparison((location, location))
 
-    def moved(self, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    def moved(self, old: Values, new: Values, outputs: dict[str, Any]) -> dict[str, tuple[str, str]]:
         """Return the inputs that place a replacement elsewhere than the resource, with their old and new values.
 
         A resource stays where it is until the program moves it, even if the provider's project, region or zone changes.
@@ -447,7 +449,7 @@ class Resource(abc.ABC):
                 found[name] = (present, future)
         return found
 
-    def unique_key(self, inputs: dict[str, Any]) -> Any:
+    def unique_key(self, inputs: Values) -> Any:
         """Return a key that two resources cannot share, such as a name with its scope.
 
         A replacement with an equal key has to delete the old resource first. None means that there is no such key, as
@@ -456,14 +458,14 @@ class Resource(abc.ABC):
         del inputs
         return None
 
-    def must_delete_first(self, old: dict[str, Any], new: dict[str, Any]) -> bool:
+    def must_delete_first(self, old: Values, new: Values) -> bool:
         """Return whether a replacement must delete the old resource before it creates the new one.
 
         That includes a generated name that the program now sets itself.
         """
         key = self.unique_key(new)
         taken = {name: value for name, value in old.items() if name != AUTONAMED}
-        return key is not None and key == self.unique_key(taken)
+        return key is not None and key == self.unique_key(cast("Values", taken))
 
     def may_create(self, resource_id: str) -> bool:
         """Return whether a creation can result in this ID; false if Google assigned the ID."""
@@ -476,7 +478,7 @@ class Resource(abc.ABC):
         return resource_id
 
     @abc.abstractmethod
-    def create(self, context: Context, inputs: dict[str, Any]) -> State:
+    def create(self, context: Context, inputs: Values) -> State:
         """Create the resource, wait until it is ready, and read it.
 
         Raises:
@@ -493,14 +495,14 @@ class Resource(abc.ABC):
         del context, resource_id
 
     @abc.abstractmethod
-    def read(self, context: Context, resource_id: str, inputs: dict[str, Any] | None) -> State | None:
+    def read(self, context: Context, resource_id: str, inputs: Values | None) -> State | None:
         """Read the resource; None only if Google says that it does not exist, or another resource has its name.
 
         `inputs` are the last inputs, or None in an import. Errors of any kind are raised, and never mean absence.
         PartialError says that the resource exists, and that the next `pulumi up` has to finish it.
         """
 
-    def update(self, context: Context, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> State:
+    def update(self, context: Context, resource_id: str, old: Values, new: Values) -> State:
         """Change the resource in place from old to new inputs, and read it.
 
         Equal inputs mean that an earlier creation or update has to be finished. This default, for resources that never

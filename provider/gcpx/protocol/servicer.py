@@ -277,7 +277,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             claim=partial(self._memory.claim, urn),
         )
 
-    def _is_read_first(self, resource: Resource, state: State, *, is_finished: bool = True) -> bool:
+    def _is_read_first(self, resource: Resource[Any], state: State, *, is_finished: bool = True) -> bool:
         online = self.plugin.validates_online
         return lifecycle.is_read_first(resource, state, is_finished=is_finished, validates_online=online)
 
@@ -303,7 +303,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             raise self._writer(kind, values).refusal(what, checked.failures)
 
 
-def _outputs_in(message: Any, resource: Resource, ignored: Collection[Path] = ()) -> dict[str, Any]:
+def _outputs_in(message: Any, resource: Resource[Any], ignored: Collection[Path] = ()) -> dict[str, Any]:
     """Read the outputs in the state; those that the resource lacks are left out, and what asks for ignored changes."""
     outputs = without_absent(resource.type, unpack_hidden(decode(message)))
     return resource.ignoring(outputs, ignored) if ignored and isinstance(resource, Growing) else outputs

@@ -307,7 +307,7 @@ _SERVICE_AGENT: Final = re.compile(r"[-a-z0-9]+@gs-project-accounts\.(?:[-a-z0-9
 """The account that publishes a project's events. It becomes part of commands, so no other form is accepted."""
 
 
-class NotificationConfig(Resource):
+class NotificationConfig(Resource["NotificationConfigValues"]):
     """Notification configurations by Google's ID in `b/BUCKET/notificationConfigs`."""
 
     token = "gcpx:storage:NotificationConfig"
@@ -325,9 +325,9 @@ class NotificationConfig(Resource):
         self._lookups = lookups
         self._locks: dict[tuple[str, str], threading.Lock] = {}
 
-    def failures(self, inputs: dict[str, Any]) -> list[Failure]:
+    def failures(self, inputs: NotificationConfigValues) -> list[Failure]:
         """Require the provider's project for a bare topic name."""
-        topic = _values(inputs).get("topic")
+        topic = inputs.get("topic")
         if not isinstance(topic, str) or "/" in topic or self._google.settings.project:
             return []
         words = "must be written projects/PROJECT/topics/TOPIC, because gcpx:project is not set"
@@ -337,15 +337,17 @@ class NotificationConfig(Resource):
         """Require a bucket, or a project to list the buckets of."""
         return [] if _query_values(query).get("bucket") else require_project(self._google.settings, query)
 
-    def check_online(self, context: Context, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
+    def check_online(
+        self, context: Context, olds: NotificationConfigValues, inputs: NotificationConfigValues
+    ) -> list[Failure]:
         """Check that the bucket and the topic exist."""
         del olds
-        values, checks = _values(inputs), OnlineChecks(self._lookups, context, project=None)
-        bucket, given = text(values, "bucket"), text(values, "topic")
+        checks = OnlineChecks(self._lookups, context, project=None)
+        bucket, given = text(inputs, "bucket"), text(inputs, "topic")
         topic = self.full_topic(given).removeprefix(_PUBSUB_HOST) if given else ""
         every: list[OnlineCheck] = []
         if bucket:
-            name, payer = f"the bucket {bucket}", values.get("userProject")
+            name, payer = f"the bucket {bucket}", inputs.get("userProject")
             payer = payer if isinstance(payer, str) else None
             every.append(
                 lambda: checks.check_exists(
@@ -357,20 +359,20 @@ class NotificationConfig(Resource):
             every.append(lambda: checks.check_exists(topic, f"v1/{escaped}", ("topic",), api=PUBSUB))
         return checks.run({}, every)
 
-    def explain_error(self, context: Context, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
+    def explain_error(self, context: Context, inputs: NotificationConfigValues, error: ProviderError) -> ProviderError:
         """Explain what to do if the bucket does not exist."""
         del context
         if not isinstance(error, NotFound) or "bucket does not exist" not in str(error):
             return error
-        words = f"must exist: create the bucket {_values(inputs)['bucket']} first, or correct the name"
+        words = f"must exist: create the bucket {inputs['bucket']} first, or correct the name"
         return error.with_message(f"bucket: {words} ({error})")
 
-    def location(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Location:
+    def location(self, inputs: NotificationConfigValues, outputs: dict[str, Any]) -> Location:
         """Complete the topic's bare name with the provider's project; a name in the state stays the same topic."""
         is_of_state = outputs.get("topic") == inputs.get("topic")
         return self._location_of(outputs) if is_of_state else Location(project=self._google.settings.project)
 
-    def comparison(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Comparison:
+    def comparison(self, inputs: NotificationConfigValues, outputs: dict[str, Any]) -> Comparison:
         """Let a bare name match the topic that Google shows, because the provider may have had another project."""
         del inputs
         here = self._location_of(outputs)
@@ -380,25 +382,26 @@ class NotificationConfig(Resource):
         known = re.match("projects/([^/]+)/", str(outputs.get(_FULL_TOPIC, "")).removeprefix(_PUBSUB_HOST))
         return Location(project=known[1] if known else self._google.settings.project)
 
-    def moved(self, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    def moved(
+        self, old: NotificationConfigValues, new: NotificationConfigValues, outputs: dict[str, Any]
+    ) -> dict[str, tuple[str, str]]:
         """Return the topic if its bare name now stands for a topic in another project than the state's."""
         del old
-        here, topic = str(outputs.get(_FULL_TOPIC, "")), _values(new).get("topic")
+        here, topic = str(outputs.get(_FULL_TOPIC, "")), new.get("topic")
         there = self.full_topic(topic) if isinstance(topic, str) else here
         return {"topic": (path_of(here), path_of(there))} if here not in {"", there} else {}
 
-    def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
+    def predict(self, inputs: NotificationConfigValues) -> dict[str, Any]:
         """Predict the outputs that are the same for every configuration, and the payload format."""
-        return {"kind": "storage#notification", "payloadFormat": _values(inputs).get("payloadFormat", "JSON_API_V1")}
+        return {"kind": "storage#notification", "payloadFormat": inputs.get("payloadFormat", "JSON_API_V1")}
 
-    def create(self, context: Context, inputs: dict[str, Any]) -> State:
+    def create(self, context: Context, inputs: NotificationConfigValues) -> State:
         """Insert the configuration, and warn about others that publish the same events."""
-        values = _values(inputs)
-        configs, topic = self._configs(context, values["bucket"], values), self.full_topic(values["topic"])
+        configs, topic = self._configs(context, inputs["bucket"], inputs), self.full_topic(inputs["topic"])
         # After a lost response, the new twin in the bucket counts as ours, so equal configurations are inserted one by one.
         lock = self._locks.setdefault((configs.bucket, topic), threading.Lock())
         with context.holding(lock, f"POST {configs.path}"):
-            twins = self.twins(configs, values)
+            twins = self.twins(configs, inputs)
             self._judge_twins(context, [configs.id_of(number) for number in twins])
             before = frozenset(twins)
 
@@ -406,7 +409,7 @@ class NotificationConfig(Resource):
                 return State.unread(configs.id_of(response.get("id") or provisional_number(before)), {**inputs})
 
             with keeping_state(context, unread) as progress:
-                found = self._insert_once(configs, values, topic, before)
+                found = self._insert_once(configs, inputs, topic, before)
                 progress.created(found)
                 state = self.state(configs, str(found["id"]), found)
             # The next equal creation may list it before this call has ended, and must not refuse it as somebody else's.
@@ -463,14 +466,14 @@ class NotificationConfig(Resource):
             raise lost  # it may still be under way
         return None
 
-    def read(self, context: Context, resource_id: str, inputs: dict[str, Any] | None) -> State | None:
+    def read(self, context: Context, resource_id: str, inputs: NotificationConfigValues | None) -> State | None:
         """Read the configuration with an ID; for a provisional ID, find it by its content.
 
         If Google shows the topic as deleted, the state keeps its topic, because it may be the deleted one.
         """
         bucket, number = self._parse(resource_id)
         prior = _values(context.prior)
-        known = _values(inputs) if inputs else prior
+        known = inputs or prior
         configs = self._configs(context, bucket, known)
         found = self._find(configs, number, known)
         if found is not None and name_of(found["topic"]) == _DELETED_TOPIC:
