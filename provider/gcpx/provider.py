@@ -43,12 +43,12 @@ FUNCTIONS: Final = {
 """The module of each function, likewise."""
 
 
-def resource_class(token: str) -> type[Resource]:
+def resource_class(token: str) -> type[Resource[Any]]:
     """Load the class of a resource; raises UserError if there is none."""
     if token not in RESOURCES:
         raise UserError(f"{token} is not a resource of gcpx; the resources are {', '.join(RESOURCES)}")
     module = importlib.import_module(RESOURCES[token])
-    found: type[Resource] = getattr(module, token.rpartition(":")[2])
+    found: type[Resource[Any]] = getattr(module, token.rpartition(":")[2])
     return found
 
 
@@ -73,7 +73,7 @@ class Provider:
         self._client: GoogleClient | None = None
         self._lookups: Lookups | None = None
         self._retired: list[GoogleClient] = []
-        self._resources: dict[str, Resource] = {}
+        self._resources: dict[str, Resource[Any]] = {}
         self._functions: dict[str, Function] = {}
         self._lock = threading.RLock()
         """Many threads call at once. They share one client, and one object for each resource type."""
@@ -144,7 +144,7 @@ class Provider:
             self._resources.clear()
             self._functions.clear()
 
-    def resource(self, token: str) -> Resource:
+    def resource(self, token: str) -> Resource[Any]:
         """Find the resource of a type token."""
         with self._lock:
             if token not in self._resources:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Final
+from typing import Any, Final
 
 from gcpx import __version__
 from gcpx.config import KIND
@@ -79,7 +79,7 @@ def _settings(types: Types) -> Json:
     return settings
 
 
-def _resource(resource: type[Resource], types: Types) -> Json:
+def _resource(resource: type[Resource[Any]], types: Types) -> Json:
     kind, module = object_type(resource.model), resource.token.split(":")[1]
     inputs = Side(module=module, replaces=lambda prop: not is_below((prop.name,), resource.in_place))
     return {
@@ -116,7 +116,7 @@ def _arguments(kind: ObjectType, module: str, types: Types) -> Json:
     }
 
 
-def _documentation(resource: type[Resource], description: str) -> str:
+def _documentation(resource: type[Resource[Any]], description: str) -> str:
     forms = "\n".join(f"* `{form}`" if " " not in form else f"* {form}" for form in resource.id_forms)
     return (
         f"{description}\n\n"

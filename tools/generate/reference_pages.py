@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
-from typing import Final
+from typing import Any, Final
 
 from gcpx.compute.reference import rest
 from gcpx.model.fields import Property, object_type
@@ -101,7 +101,7 @@ def _page(*sections: str) -> str:
     return "\n".join(section.rstrip() + "\n" for section in sections if section)
 
 
-def paths_in_place(resource: type[Resource]) -> str:
+def paths_in_place(resource: type[Resource[Any]]) -> str:
     """List the inputs of a resource that change in place."""
     inputs = object_type(resource.model).inputs
     paths = sorted(f"`{format_path(path)}`" for path in resource.in_place if path[0] in inputs)
@@ -114,7 +114,7 @@ def _opening(description: str) -> tuple[str, str]:
     return " ".join(sentences[:2]), " ".join(sentences[2:])
 
 
-def _overview(resource: type[Resource]) -> str:
+def _overview(resource: type[Resource[Any]]) -> str:
     """Return a table with the answers to users' first questions."""
     rows = {
         "guide": _GUIDES.get(resource.token, ""),
@@ -167,14 +167,14 @@ def _described_by_resources(except_on: str = "") -> dict[str, str]:
     return {name: path.removeprefix(f"{FOLDER}/") for name, path in found.items() if path != except_on}
 
 
-def _import(resource: type[Resource]) -> str:
+def _import(resource: type[Resource[Any]]) -> str:
     forms = "\n".join(f"- {form}" if " " in form else f"- `{form}`" for form in resource.id_forms)
     command = f"```sh\npulumi import {resource.token} NAME {resource.id_forms[0]}\n```"
     guide = "[Adopt what exists](../adopting.md) says what an import does."
     return f"## Import\n\n{command}\n\nThe ID has one of these forms:\n\n{forms}\n\n{guide}\n"
 
 
-def _timeouts(resource: type[Resource]) -> str:
+def _timeouts(resource: type[Resource[Any]]) -> str:
     verbs = "a creation, an update or a deletion" if resource.in_place else "a creation or a deletion"
     limit = resource.operation_timeout
     default = (
@@ -188,7 +188,7 @@ def _permissions(section: str) -> str:
     return f"## Permissions\n\n{link} lists those that each verb needs, and has a custom role that holds them.\n"
 
 
-def _list(resource: type[Resource]) -> str:
+def _list(resource: type[Resource[Any]]) -> str:
     query = object_type(resource.query)
     guide = f"[`pulumi do {resource.token} list`](../adopting.md#list-what-exists)"
     words = f"{guide} lists what exists. Arguments: {query.description[0].lower()}{query.description[1:]}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from datetime import timedelta
 from functools import partial
@@ -17,7 +17,7 @@ from urllib.parse import unquote
 import attrs
 
 from gcpx.compute.collection import Collection
-from gcpx.compute.insertion import LAG, InsertionOfOne, is_own, wait_for_insertions
+from gcpx.compute.insertion import LAG, Insertion, insert_once, is_own, wait_for_insertions
 from gcpx.compute.instance_properties.disks import (
     REGIONAL_DISK,
     ZONAL_DISK,
@@ -29,7 +29,8 @@ from gcpx.compute.operations import Operation, Outcome, Wait
 from gcpx.compute.reference import DISK, INSTANCE, rest
 from gcpx.errors import MalformedResponse, ProviderError
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.errors import ApiError, Conflict, NotFound, Rejected
+from gcpx.gcp.creation import keeping_state
+from gcpx.gcp.errors import Conflict, NotFound, Rejected
 from gcpx.gcp.in_project import Lookups, missing_place, place_or_default, require_project
 from gcpx.gcp.list_method import link_of
 from gcpx.gcp.not_found import explain_not_found
@@ -258,7 +259,7 @@ class _Attached:
     disk: AttachedDiskValues
 
 
-class DiskAttachment(Resource):
+class DiskAttachment(Resource["DiskAttachmentValues"]):
     """Attachments, identified by device name on an instance.
 
     An attachment is ours while our disk has our device name. Another disk under that name, or our disk under another
@@ -282,20 +283,19 @@ class DiskAttachment(Resource):
         """Require a project to list."""
         return require_project(self._google.settings, query)
 
-    def failures(self, inputs: dict[str, Any]) -> list[Failure]:
+    def failures(self, inputs: DiskAttachmentValues) -> list[Failure]:
         """Require a project and a zone: in `instance`, in their own properties, or from the provider."""
-        values = _values(inputs)
-        if not self._has_instance(values):
+        if not self._has_instance(inputs):
             return []
-        address = self._address(values)
+        address = self._address(inputs)
         missing = [name for name in ("project", "zone") if not getattr(address, name) and inputs.get(name) is None]
         return [missing_place(name, "name the instance by its URL") for name in missing]
 
-    def check_online(self, context: Context, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
+    def check_online(self, context: Context, olds: DiskAttachmentValues, inputs: DiskAttachmentValues) -> list[Failure]:
         """Check that project and zone exist, and then the instance and the disk."""
         del olds
-        location, values = self.location(inputs, {}), _values(inputs)
-        named = INSTANCE.pattern.fullmatch(text(values, "instance"))
+        location = self.location(inputs, {})
+        named = INSTANCE.pattern.fullmatch(text(inputs, "instance"))
         project_path = ("instance" if named and named[1] else "project",)
         zone_path = ("instance" if named and named[2] else "zone",)
         checks = OnlineChecks(self._lookups, context, location.project, project_path=project_path)
@@ -303,10 +303,10 @@ class DiskAttachment(Resource):
         place = f"zones/{location.zone}" if location.zone else ""
         links = [(name, f"{place}/{name}s" if place else "") for name in ("instance", "disk")]
         return in_zone or checks.run(
-            {}, [partial(checks.check_link, text(values, name), collection, (name,)) for name, collection in links]
+            {}, [partial(checks.check_link, text(inputs, name), collection, (name,)) for name, collection in links]
         )
 
-    def location(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Location:
+    def location(self, inputs: DiskAttachmentValues, outputs: dict[str, Any]) -> Location:
         """Return the instance's project and zone, which complete short names."""
         given = _values({**outputs, **inputs})
         if not self._has_instance(given):
@@ -315,11 +315,11 @@ class DiskAttachment(Resource):
         address = self._address(given)
         return Location.of({"project": address.project, "zone": address.zone})
 
-    def explain_error(self, context: Context, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
+    def explain_error(self, context: Context, inputs: DiskAttachmentValues, error: ProviderError) -> ProviderError:
         """Name the input that refers to a missing resource."""
         return explain_not_found(self._google, context, inputs, error)
 
-    def unique_key(self, inputs: dict[str, Any]) -> Any:
+    def unique_key(self, inputs: DiskAttachmentValues) -> Any:
         """Let every replacement detach first, because the disk or its device name is usually still in use."""
         del inputs
         return ()
@@ -331,39 +331,57 @@ class DiskAttachment(Resource):
             return resource_id
         return attrs.evolve(address, device="", disk=address.disk or address.path_of_disk(disk)).id
 
-    def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
+    def predict(self, inputs: DiskAttachmentValues) -> dict[str, Any]:
         """Predict the instance's project and zone."""
-        values = _values(inputs)
-        if not isinstance(values.get("instance"), str):
+        if not isinstance(inputs.get("instance"), str):
             return {}
-        address = self._address(values)
-        zone = values.get("zone")
+        address = self._address(inputs)
+        zone = inputs.get("zone")
         as_written = zone if isinstance(zone, str) and name_of(zone) == address.zone else address.zone
         places = {name: value for name, value in (("project", address.project), ("zone", as_written)) if value}
         return {**places, "kind": "compute#attachedDisk"}
 
-    def create(self, context: Context, inputs: dict[str, Any]) -> State:
+    def create(self, context: Context, inputs: DiskAttachmentValues) -> State:
         """Attach the disk, then read the device name that it got."""
-        values = _values(inputs)
-        instance = self._address(values)
-        disk = instance.path_of_disk(values["disk"])
-        address = attrs.evolve(instance, device=values.get("deviceName") or "", disk=disk)
+        instance = self._address(inputs)
+        disk = instance.path_of_disk(inputs["disk"])
+        address = attrs.evolve(instance, device=inputs.get("deviceName") or "", disk=disk)
         instances = self._instances(address)
-        creation = _Creation(
-            # A request of this creation attached it, which is proof enough.
-            context=attrs.evolve(context, prior={}),
+        # A request of this creation attached it, which is proof enough.
+        call = attrs.evolve(context, prior={})
+
+        def unread(operation: Mapping[str, Any]) -> State:
+            target = operation.get("targetId")
+            given = {**inputs, "project": address.project, "zone": address.zone}
+            return State.unread(address.id, given, target if isinstance(target, str) else None)
+
+        insertion = _Insertion(
+            context=call,
             operations=instances.operations,
             scope=instances.scope,
-            resource=self,
             instances=instances,
-            address=address,
-            inputs=values,
-            body=codec.to_body(self.type, values) | {"source": disk},
-            prior=context.prior,
+            instance=address.instance,
+            query={"forceAttach": True} if inputs.get("forceAttach") else {},
+            body=codec.to_body(self.type, inputs) | {"source": disk},
+            find=partial(self.find, call, address, inputs),
+            was_unread=bool(context.prior.get(UNREAD)),
         )
-        with self._exclusively(context, address):
-            state = creation.run()
-        _warn_of_size(context, state, values)
+        with self._exclusively(context, address), keeping_state(context, unread) as progress:
+            try:
+                inserted = insert_once(insertion)
+                operation = inserted.outcome.result()
+            except (Conflict, Rejected) as error:
+                attached = self.find(call, attrs.evolve(address, device=""), {"disk": disk})
+                if attached is None:
+                    raise
+                hint = not_ours(context, attached.id, "attach another disk", "is attached", "attached")
+                raise error.with_hint(hint) from error
+            progress.created(operation)
+            found = insertion.find()
+            if found is None:
+                raise NotFound(f"Google does not list {disk} on {address.path}")
+            state = attrs.evolve(found, adopted=inserted.earlier)
+        _warn_of_size(context, state, inputs)
         return state
 
     def settle(self, context: Context, resource_id: str) -> None:
@@ -377,18 +395,17 @@ class DiskAttachment(Resource):
 
         wait_for_insertions(context, instances.operations, instances.scope, wait, is_shown)
 
-    def read(self, context: Context, resource_id: str, inputs: dict[str, Any] | None) -> State | None:
+    def read(self, context: Context, resource_id: str, inputs: DiskAttachmentValues | None) -> State | None:
         """Find the disk on the instance; None if either is gone."""
-        values = _values(inputs or {})
-        state = self.find(context, self._parse(resource_id), self._known(context, values))
-        _warn_of_size(context, state, values)
+        known = self._known(context, inputs or {})
+        state = self.find(context, self._parse(resource_id), known)
+        _warn_of_size(context, state, inputs or {})
         return state
 
-    def update(self, context: Context, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> State:
+    def update(self, context: Context, resource_id: str, old: DiskAttachmentValues, new: DiskAttachmentValues) -> State:
         """Set `autoDelete`, unless it already has the new value."""
         address = self._parse(resource_id)
-        values = _values(new)
-        known, wanted = self._known(context, values), bool(values.get("autoDelete"))
+        known, wanted = self._known(context, new), bool(new.get("autoDelete"))
         found = self._attached(context, address, known)
         if found is None:
             raise gone(resource_id)
@@ -398,9 +415,9 @@ class DiskAttachment(Resource):
             query = {"autoDelete": wanted, "deviceName": found.disk["deviceName"]}
             with self._exclusively(context, address):
                 self._instances(address).invoke(context, found.instance, "setDiskAutoDelete", **query)
-            without_size = {**new, "diskSizeGb": None}  # compared only once, at the end
+            without_size = _values({**new, "diskSizeGb": None})  # compared only once, at the end
             state = super().update(context, resource_id, old, without_size)
-        _warn_of_size(context, state, values)
+        _warn_of_size(context, state, new)
         return state
 
     def delete(self, context: Context, resource_id: str) -> None:
@@ -541,47 +558,38 @@ def _attachments(instance: InstanceValues) -> Iterator[ListedResource]:
 
 
 @attrs.frozen(kw_only=True)
-class _Creation(InsertionOfOne):
+class _Insertion(Insertion):
     """The request that attaches a disk.
 
     Attributes:
         instances: the collection of the instance.
-        address: the instance, with the disk and, if the inputs give it, the device name.
-        inputs: the inputs of the resource.
-        body: the same as REST JSON.
-        prior: the outputs in state, if it finishes an earlier creation.
+        instance: its name.
+        query: the query parameters of the request.
+        body: the inputs as REST JSON.
+        find: reads the attachment; None if the disk is not attached as wanted.
+        was_unread: whether the state has it without having read it, because this finishes an earlier creation.
     """
 
-    resource: DiskAttachment
     instances: Collection
-    address: Address
-    inputs: DiskAttachmentValues
+    instance: str
+    query: dict[str, Any]
     body: dict[str, Any]
-    prior: Mapping[str, Any]
+    find: Callable[[], State | None]
+    was_unread: bool
 
     @property
     def content(self) -> list[Any]:
         """Return the method, the instance and the disk."""
-        return [self._path, self.body, self._query]
+        return [self._path, self.body, self.query]
 
     def request(self, request_id: str) -> Request:
         """Return the call."""
-        query = {**self._query, "requestId": request_id}
+        query = {**self.query, "requestId": request_id}
         return Request(api=COMPUTE, method="POST", path=self._path, query=query, body=self.body)
 
     def exists(self) -> bool:
         """Return whether the disk is attached."""
-        return self._find() is not None
-
-    def explained(self, error: ApiError) -> ApiError:
-        """Explain what to do if the disk is attached already."""
-        if not isinstance(error, Conflict | Rejected):
-            return error
-        attached = self.resource.find(self.context, attrs.evolve(self.address, device=""), {"disk": self.address.disk})
-        if attached is None:
-            return error
-        call = attrs.evolve(self.context, prior=dict(self.prior))
-        return error.with_hint(not_ours(call, attached.id, "attach another disk", "is attached", "attached"))
+        return self.find() is not None
 
     def wait(self, operation: Operation) -> Outcome:
         """Wait for the call."""
@@ -590,7 +598,7 @@ class _Creation(InsertionOfOne):
 
     def was_known(self, operation: Operation) -> bool:
         """Return whether the state has it as unread, or a disk was detached from the instance since."""
-        return bool(self.prior.get(UNREAD)) or self._may_be_detached(operation)
+        return self.was_unread or self._may_be_detached(operation)
 
     def may_lag(self, operation: Operation) -> bool:
         """Return whether reads may still lag: false if a disk was detached later than any lag.
@@ -605,7 +613,7 @@ class _Creation(InsertionOfOne):
     def thing(self, operation: Operation) -> str:
         """Name the call."""
         del operation
-        return f"attachDisk of {self.instances.path}/{self.address.instance}"
+        return f"attachDisk of {self.instances.path}/{self.instance}"
 
     def owner(self, outcome: Outcome) -> Owner:
         """Decide who owns the attachment.
@@ -616,9 +624,9 @@ class _Creation(InsertionOfOne):
         context, operation, target = self.context, outcome.operation, str(outcome.operation.get("targetId"))
         if outcome.error is not None:
             return Owner.NOBODY
-        live = self.instances.get(context, self.address.instance)
+        live = self.instances.get(context, self.instance)
         is_there = live is not None and str(live["id"]) == target
-        found = self._find() if is_there else None
+        found = self.find() if is_there else None
         if found is None and context.is_blocked:
             return Owner.NOBODY
         is_in_state = found is not None and (context.is_replaced(found.id) or context.is_blocked)
@@ -637,30 +645,9 @@ class _Creation(InsertionOfOne):
 
         return owner(target if found else None, made_by_us, is_in_state=is_in_state)
 
-    def unread(self, response: Mapping[str, Any]) -> State:
-        """Describe the attachment by its inputs, and by the numeric ID of the instance."""
-        target = response.get("targetId")
-        given = {**self.inputs, "project": self.address.project, "zone": self.address.zone}
-        return State.unread(self.address.id, given, target if isinstance(target, str) else None)
-
-    def read(self, made: Mapping[str, Any]) -> State:
-        """Read the device name of the disk."""
-        del made
-        state = self._find()
-        if state is None:
-            raise NotFound(f"Google does not list {self.address.disk} on {self.address.path}")
-        return state
-
-    def _find(self) -> State | None:
-        return self.resource.find(self.context, self.address, self.inputs)
-
     @property
     def _path(self) -> str:
-        return f"{self.instances.url_of(self.address.instance)}/attachDisk"
-
-    @property
-    def _query(self) -> dict[str, Any]:
-        return {"forceAttach": True} if self.inputs.get("forceAttach") else {}
+        return f"{self.instances.url_of(self.instance)}/attachDisk"
 
     def _may_be_detached(self, operation: Operation, beginning: str = "") -> bool:
         """Return whether a disk was detached from the instance since, by a request ID with this beginning."""

@@ -31,7 +31,7 @@ from gcpx.compute.operations import (
 )
 from gcpx.compute.reference import NAME
 from gcpx.errors import CancelledError, OutOfTimeError, ProviderError, safe_message, without_stop
-from gcpx.gcp.creation import Creation, Made, keeping_lost
+from gcpx.gcp.creation import keeping_lost
 from gcpx.gcp.errors import ApiError, Conflict, NotFound, PermissionDenied, PreconditionFailed, Rejected, Unfinished
 from gcpx.gcp.request import Request
 from gcpx.model.import_command import separate_import_command
@@ -83,21 +83,21 @@ class Inserted:
 
 @attrs.frozen(kw_only=True)
 class Insertion(abc.ABC):
-    """An insertion with a sequence of request IDs. Subclasses define the request, and how to find its result.
+    """What `insert_once` has to know: the request, how its result is found, and what proves whose that is.
 
     Attributes:
         context: the engine's call.
         operations: the operations of the project.
         scope: the scope of the operation: `global`, `regions/R` or `zones/Z`.
-        namespace: the UUID that separates the request IDs of different kinds of insertions.
+        name: the name of the result; empty if its operation does not show it.
         refused_again: the errors by which Google may refuse a known request ID, or an existing result of this request.
     """
 
-    namespace: ClassVar[uuid.UUID] = _NAMESPACE
     refused_again: ClassVar[tuple[type[ApiError], ...]] = (Conflict,)
     context: Context
     operations: Operations
     scope: str
+    name: str = ""
 
     @property
     @abc.abstractmethod
@@ -108,32 +108,6 @@ class Insertion(abc.ABC):
     def request(self, request_id: str) -> Request:
         """Return the inserting request with a request ID."""
 
-    def exists(self) -> bool:
-        """Return whether the resource to create exists, created by the request or by somebody else."""
-        return False
-
-    def accepted_earlier(self, error: ApiError, request_id: str) -> Operation | None:
-        """Return the operation that the request ID started earlier, if Google refused the request because of it.
-
-        Google may also refuse an ID that was used with another body, such as one with another run's generated name.
-        """
-        if not isinstance(error, self.refused_again) and not self.context.autonamed:
-            return None
-        for _ in self.context.tries(LAG if error.is_repeated else 0.0):
-            operation = self.operations.requested_if_known(self.context, self.scope, request_id)
-            if operation is not None:
-                return operation
-        return None
-
-    def sent_earlier(self, request_id: str) -> Operation | None:
-        """Return the operation that the request ID started in an earlier run, if that is looked up before sending."""
-        del request_id
-        return None
-
-    def explained(self, error: ApiError) -> ApiError:
-        """Return Google's refusal with the user's next step."""
-        return error
-
     @abc.abstractmethod
     def wait(self, operation: Operation) -> Outcome:
         """Wait until the operation has ended."""
@@ -143,54 +117,74 @@ class Insertion(abc.ABC):
         """Decide who owns the result of a finished operation of this insertion."""
 
     @abc.abstractmethod
-    def thing(self, operation: Operation) -> str:
-        """Return the name of an operation's result in messages."""
-
-    @abc.abstractmethod
     def was_known(self, operation: Operation) -> bool:
         """Return whether the state or the engine knows the result of an operation.
 
         Then an earlier run has already waited for it to become visible.
         """
 
+    @abc.abstractmethod
+    def thing(self, operation: Operation) -> str:
+        """Return the name of an operation's result in messages."""
+
+    def exists(self) -> bool:
+        """Return whether the resource to create exists, created by the request or by somebody else."""
+        return False
+
     def may_lag(self, operation: Operation) -> bool:
         """Return whether a read may not show the result of a finished operation yet."""
         del operation
         return True
 
-    def is_other(self, operation: Operation) -> bool:
-        """Return whether an operation creates a resource with another name, so that an earlier run started it."""
-        del operation
-        return False
+    def sent_earlier(self, request_id: str) -> Operation | None:
+        """Return the operation that the request ID started in an earlier run, if that is looked up before sending."""
+        del request_id
+        return None
 
-    def insert(self) -> Inserted:
-        """Insert, and return the end of the operation.
+    def send(self, request_id: str) -> Operation:
+        """Send the request, and return its operation; after a lost response, find out what became of the request.
 
-        An operation that is done in its first response may be an earlier run's, or this insertion's own. The next
-        request ID is used only if the result does not exist: the operation failed, an operation shows that somebody
-        deleted the result, or this run is at least the second one that does not see it. An operation of this
-        insertion that fails at once looks like an earlier one, so the request is then sent up to three times more,
-        and creates nothing each time.
+        Google may show the result of an operation some seconds before it lists the operation.
 
         Raises:
-            Unfinished: Google accepted the request, and its result is not known.
-            ApiError: Google refused the request.
+            Unfinished: Google may have carried out the request.
+            ApiError: Google refused it; a Conflict also if somebody else has created the resource meanwhile.
         """
-        failures, unseen = 0, None
-        for number in range(_MOST):
-            is_last = failures == MOST_FAILURES or number == _MOST - 1
-            operation = self._send(request_id(self.context) if is_last else self.derived_request_id(number), unseen)
-            outcome = self.wait(operation)
-            ended = outcome.operation
-            may_be_earlier = operation.get("status") == "DONE" or self.is_other(ended)
-            owner = self._owner_once_seen(outcome) if may_be_earlier else Owner.OURS
-            if owner is Owner.OURS or is_last:
-                break
-            unseen = ended if owner is Owner.UNKNOWN else unseen
-            failures += outcome.error is not None or (owner is Owner.UNKNOWN and self.may_lag(ended))
-        if may_be_earlier and owner is Owner.OURS and outcome.error is None and self.is_certainly_earlier(ended):
-            self.context.inform(taken_over(self.thing(ended), ended))
-        return Inserted(outcome, may_be_earlier)
+        try:
+            return self.accepted(request_id)
+        except Unfinished as error:
+            lost = error
+        for _ in self.context.tries(LAG):
+            try:
+                operation = self.operations.requested(self.context, self.scope, request_id)
+                is_others = operation is None and self.exists()
+            except Exception as error:  # after any error, Google may have carried out the request
+                raise with_reason(lost, error) from error
+            if not is_others:
+                raise lost.with_operation(operation) from lost
+        if self.context.is_over:
+            raise lost
+        raise Conflict(
+            f"{without_stop(str(lost.__cause__ or lost))}. For {LAG:.0f} seconds, Google has listed no operation of this "
+            "request; if it lists one later, the next `pulumi up` takes over what the request created"
+        )
+
+    def accepted(self, request_id: str) -> Operation:
+        """Send the request; return its operation, or that of an earlier request with the same ID.
+
+        Anybody with write access to the project can use the ID for another request, such as one that sets labels.
+        """
+        with keeping_lost():
+            operation = self.operations.send(self.request(request_id), self.context)
+        if operation.get("operationType") and not is_insertion(operation):
+            raise Unfinished(
+                f"another request ({kind_of(operation)}) has used the ID of this one; run `pulumi up` again in an hour"
+            )
+        return operation
+
+    def is_other(self, operation: Operation) -> bool:
+        """Return whether an operation creates a resource with another name, so that an earlier run started it."""
+        return bool(self.name) and inserted_name(operation, self.name) != self.name
 
     def is_certainly_earlier(self, operation: Operation) -> bool:
         """Return whether an earlier run certainly started an operation; this run's clock may differ from Google's."""
@@ -200,7 +194,7 @@ class Insertion(abc.ABC):
         """Return a request ID of the sequence, from 0 on; every run derives the same from the content."""
         sender = self.context.requester or self.context.urn
         content = json.dumps([sender, *self.content, number], sort_keys=True)
-        return request_id(self.context, uuid.uuid5(self.namespace, content))
+        return request_id(self.context, uuid.uuid5(_NAMESPACE, content))
 
     def earlier_operations(self) -> Iterator[Operation]:
         """Yield the operations of earlier runs of this insertion, except failed ones.
@@ -215,90 +209,91 @@ class Insertion(abc.ABC):
             elif number >= MOST_FAILURES - 1:
                 return
 
-    def _send(self, request_id: str, unseen: Operation | None) -> Operation:
-        """Send the request, unless it was sent; `unseen` is an operation without a visible result."""
-        earlier = self.sent_earlier(request_id)
-        if earlier is not None:
-            return earlier
-        try:
-            return self._begun(request_id)
-        except Unfinished as lost:
-            refusal: ApiError = self.refusal_of_lost(lost, request_id)
-        except (Conflict, Rejected, PreconditionFailed) as error:
-            refusal = error
-        operation = self.accepted_earlier(refusal, request_id)
+
+def insert_once(insertion: Insertion) -> Inserted:
+    """Insert, unless an earlier run did, and return the end of the operation.
+
+    An operation that is done in its first response may be an earlier run's, or this insertion's own. The next
+    request ID is used only if the result does not exist: the operation failed, an operation shows that somebody
+    deleted the result, or this run is at least the second one that does not see it. An operation of this
+    insertion that fails at once looks like an earlier one, so the request is then sent up to three times more,
+    and creates nothing each time.
+
+    Raises:
+        Unfinished: Google accepted the request, or may have, and its result is not known.
+        ApiError: Google refused the request.
+    """
+    context = insertion.context
+    failures, unseen = 0, None
+    for number in range(_MOST):
+        is_last = failures == MOST_FAILURES or number == _MOST - 1
+        operation = _begun(insertion, request_id(context) if is_last else insertion.derived_request_id(number), unseen)
+        outcome = insertion.wait(operation)
+        ended = outcome.operation
+        may_be_earlier = operation.get("status") == "DONE" or insertion.is_other(ended)
+        owner = _owner_once_seen(insertion, outcome) if may_be_earlier else Owner.OURS
+        if owner is Owner.OURS or is_last:
+            break
+        unseen = ended if owner is Owner.UNKNOWN else unseen
+        failures += outcome.error is not None or (owner is Owner.UNKNOWN and insertion.may_lag(ended))
+    if may_be_earlier and owner is Owner.OURS and outcome.error is None and insertion.is_certainly_earlier(ended):
+        context.inform(taken_over(insertion.thing(ended), ended))
+    return Inserted(outcome, may_be_earlier)
+
+
+def _begun(insertion: Insertion, request_id: str, unseen: Operation | None) -> Operation:
+    """Return the operation of a request ID: of an earlier run's request, or else of this one, which is sent.
+
+    `unseen` is an operation of another ID without a visible result.
+    """
+    earlier = insertion.sent_earlier(request_id)
+    if earlier is not None:
+        return earlier
+    try:
+        return insertion.send(request_id)
+    except (Conflict, Rejected, PreconditionFailed) as refusal:
+        found = _first_request(insertion, refusal, request_id)
+        if found is not None:
+            return found
+        if unseen is not None and not isinstance(refusal, PreconditionFailed):
+            raise Unfinished(f"{_UNSEEN}. Google refused to create it again: {refusal}", unseen) from refusal
+        raise
+
+
+def _first_request(insertion: Insertion, refusal: ApiError, request_id: str) -> Operation | None:
+    """Return the operation that the request ID started earlier, if Google refused the request because of it.
+
+    Google may also refuse an ID that was used with another body, such as one with another run's generated name.
+    """
+    context = insertion.context
+    if not isinstance(refusal, insertion.refused_again) and not context.autonamed:
+        return None
+    for _ in context.tries(LAG if refusal.is_repeated else 0.0):
+        operation = insertion.operations.requested_if_known(context, insertion.scope, request_id)
         if operation is not None:
             return operation
-        explained = self.explained(refusal)
-        if unseen is not None and not isinstance(refusal, PreconditionFailed):
-            raise Unfinished(f"{_UNSEEN}. Google refused to create it again: {explained}", unseen) from refusal
-        raise explained from (refusal if explained is not refusal else refusal.__cause__)
+    return None
 
-    def _begun(self, request_id: str) -> Operation:
-        """Send the request; return its operation, or that of an earlier request with the same ID.
 
-        Anybody with write access to the project can use the ID for another request, such as one that sets labels.
-        """
-        with keeping_lost():
-            operation = self.operations.send(self.request(request_id), self.context)
-        if operation.get("operationType") and not is_insertion(operation):
-            raise Unfinished(
-                f"another request ({kind_of(operation)}) has used the ID of this one; run `pulumi up` again in an hour"
-            )
-        return operation
-
-    def refusal_of_lost(self, lost: Unfinished, request_id: str) -> ApiError:
-        """Return the conflict if another request created the resource; raise Unfinished if a lost request may have.
-
-        Google may show the result of an operation some seconds before it lists the operation.
-        """
-        for _ in self.context.tries(LAG):
-            try:
-                operation = self.operations.requested(self.context, self.scope, request_id)
-                is_others = operation is None and self.exists()
-            except Exception as error:  # after any error, Google may have carried out the request
-                raise with_reason(lost, error) from error
-            if not is_others:
-                raise lost.with_operation(operation) from lost
-        if self.context.is_over:
-            raise lost
-        return Conflict(
-            f"{without_stop(str(lost.__cause__ or lost))}. For {LAG:.0f} seconds, Google has listed no operation of this "
-            "request; if it lists one later, the next `pulumi up` takes over what the request created"
+def _owner_once_seen(insertion: Insertion, outcome: Outcome) -> Owner:
+    """Determine who owns the result of an operation; look for it for a while, if Google does not show it."""
+    owner = Owner.UNKNOWN
+    try:
+        for _ in insertion.context.tries(LAG):
+            owner = insertion.owner(outcome)
+            if owner is not Owner.UNKNOWN:
+                return owner
+            if not insertion.may_lag(outcome.operation):
+                break
+    except Exception as error:  # after any error, keep the result
+        words = (
+            "the resource was created, perhaps by an earlier run, but it could not be read: "
+            f"{without_stop(safe_message(error))}; run `pulumi up` again to continue"
         )
-
-    def _owner_once_seen(self, outcome: Outcome) -> Owner:
-        """Determine who owns the result of an operation; look for it for a while, if Google does not show it."""
-        owner = Owner.UNKNOWN
-        try:
-            for _ in self.context.tries(LAG):
-                owner = self.owner(outcome)
-                if owner is not Owner.UNKNOWN:
-                    return owner
-                if not self.may_lag(outcome.operation):
-                    break
-        except Exception as error:  # after any error, keep the result
-            words = (
-                "the resource was created, perhaps by an earlier run, but it could not be read: "
-                f"{without_stop(safe_message(error))}; run `pulumi up` again to continue"
-            )
-            raise Unfinished(words, outcome.operation) from error
-        if self.context.cancelled.is_set() or not self.was_known(outcome.operation):
-            raise Unfinished(_UNSEEN, outcome.operation)
-        return owner
-
-
-@attrs.frozen(kw_only=True)
-class InsertionOfOne(Insertion, Creation):
-    """The creation of a resource by one insertion."""
-
-    def once(self) -> Made:
-        """Insert, and return the operation, which has succeeded."""
-        inserted = self.insert()
-        outcome = inserted.outcome
-        if outcome.error is not None:
-            raise self.explained(outcome.error)
-        return Made(outcome.operation, inserted.earlier)
+        raise Unfinished(words, outcome.operation) from error
+    if insertion.context.cancelled.is_set() or not insertion.was_known(outcome.operation):
+        raise Unfinished(_UNSEEN, outcome.operation)
+    return owner
 
 
 def with_reason(lost: Unfinished, error: Exception) -> Unfinished:

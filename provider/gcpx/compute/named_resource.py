@@ -10,13 +10,21 @@ from typing import Any, ClassVar
 import attrs
 
 from gcpx.compute.collection import Collection, has_created
-from gcpx.compute.insertion import EarlierInsertions, InsertionOfOne, deletion_command, inserted_name, orphan_warning
+from gcpx.compute.insertion import (
+    EarlierInsertions,
+    Insertion,
+    deletion_command,
+    insert_once,
+    inserted_name,
+    orphan_warning,
+)
 from gcpx.compute.listing import ImportableResources
 from gcpx.compute.operations import Operation, Outcome, Wait, requested_at
 from gcpx.compute.reference import NAME
 from gcpx.errors import RUN_AGAIN, ProviderError, UserError, safe_message
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.errors import ApiError, Conflict, NotFound, Rejected, Unfinished
+from gcpx.gcp.creation import keeping_state
+from gcpx.gcp.errors import Conflict, NotFound, Rejected, Unfinished
 from gcpx.gcp.in_project import InProject, Lookups
 from gcpx.gcp.list_method import link_of
 from gcpx.gcp.request import COMPUTE, Request
@@ -98,17 +106,41 @@ class NamedResource(InProject):
         """Insert the resource, then read it by the numeric ID that the operation returns."""
         address = self._address(inputs)
         collection = self._collection(address, beta=self.beta(inputs))
-        state = _Creation(
+
+        def named_by(operation: Mapping[str, Any]) -> Address:  # an earlier run may have generated another name
+            return attrs.evolve(address, name=inserted_name(operation, address.name))
+
+        def unread(operation: Mapping[str, Any]) -> State:
+            # Google writes the numeric ID as a string. A value of another type is part of a malformed response.
+            named, target = named_by(operation), operation.get("targetId")
+            number = target if isinstance(target, str) and target else None
+            place = {"name": named.name, "project": named.project, "numericId": number}
+            return State.unread(named.id, {**inputs, **place})
+
+        insertion = _Insertion(
             context=context,
             operations=collection.operations,
             scope=collection.scope,
+            name=address.name,
             earlier=self._earlier,
-            resource=self,
             collection=collection,
-            address=address,
-            inputs=inputs,
+            query=self.parameters(inputs),
             body=codec.to_body(self.type, inputs),
-        ).run()
+        )
+        with keeping_state(context, unread) as progress:
+            try:
+                inserted = insert_once(insertion)
+                operation = inserted.outcome.result()
+            except Conflict as error:
+                raise error.with_hint(not_ours(context, address.id, "choose another name")) from error
+            progress.created(operation)
+            named = named_by(operation)
+            found = collection.get_inserted(context, named.name, operation)
+            if found is None:
+                raise NotFound(
+                    f"Google does not return {named.path}/{named.name}, or returns a different resource with this name"
+                )
+            state = attrs.evolve(self.state(named, found), adopted=inserted.earlier)
         self._warn_of_earlier(context, collection, state)
         return state
 
@@ -215,21 +247,19 @@ class NamedResource(InProject):
 
 
 @attrs.frozen(kw_only=True)
-class _Creation(InsertionOfOne):
+class _Insertion(Insertion):
     """The insertion of a resource into its collection.
 
     Attributes:
         earlier: the insertions of earlier runs.
-        inputs: the inputs of the resource.
-        body: the same as REST JSON.
+        query: the query parameters of the request.
+        body: the inputs as REST JSON.
     """
 
     refused_again = (Conflict, Rejected)
-    resource: NamedResource
     earlier: EarlierInsertions
     collection: Collection
-    address: Address
-    inputs: dict[str, Any]
+    query: dict[str, Any]
     body: dict[str, Any]
 
     @property
@@ -244,7 +274,7 @@ class _Creation(InsertionOfOne):
             api=COMPUTE,
             method="POST",
             path=self.collection.url,
-            query={**self.resource.parameters(self.inputs), "requestId": request_id},
+            query={**self.query, "requestId": request_id},
             body=self.body,
             patience=self.context.timeout or self.collection.timeout,
         )
@@ -255,27 +285,17 @@ class _Creation(InsertionOfOne):
 
     def exists(self) -> bool:
         """Return whether a resource exists with this name; false for a generated name, which others do not use."""
-        return not self.context.autonamed and self.collection.get(self.context, self.address.name) is not None
-
-    def explained(self, error: ApiError) -> ApiError:
-        """Explain in a conflict what to do about the resource with the name."""
-        if not isinstance(error, Conflict):
-            return error
-        return error.with_hint(not_ours(self.context, self.address.id, "choose another name"))
+        return not self.context.autonamed and self.collection.get(self.context, self.name) is not None
 
     def wait(self, operation: Operation) -> Outcome:
         """Wait for the insertion."""
-        target = inserted_name(operation, self.address.name)
+        target = inserted_name(operation, self.name)
         wait = Wait(f"insert {self.collection.path}/{target}", self.collection.timeout)
         outcome = self.operations.outcome(self.context, operation, wait)
         try:
             return attrs.evolve(outcome, operation=self.collection.named(self.context, outcome.operation))
         except ProviderError as error:
             raise Unfinished(safe_message(error, wait.what), outcome.operation, RUN_AGAIN) from error
-
-    def is_other(self, operation: Operation) -> bool:
-        """Return whether an operation inserts a resource of another name."""
-        return bool(inserted_name(operation, self.address.name) != self.address.name)
 
     def was_known(self, operation: Operation) -> bool:
         """Return whether the state or the replaced resource has the numeric ID."""
@@ -284,7 +304,7 @@ class _Creation(InsertionOfOne):
 
     def thing(self, operation: Operation) -> str:
         """Return the ID of the resource."""
-        return self.collection.id_of(inserted_name(operation, self.address.name))
+        return self.collection.id_of(inserted_name(operation, self.name))
 
     def owner(self, outcome: Outcome) -> Owner:
         """Decide who owns an operation's result: possibly another resource of the state, or the replaced one.
@@ -292,7 +312,7 @@ class _Creation(InsertionOfOne):
         If Google still shows the former resource of the name, it does not show the operation's result yet.
         """
         context, operation = self.context, outcome.operation
-        name, target = inserted_name(operation, self.address.name), str(operation.get("targetId"))
+        name, target = inserted_name(operation, self.name), str(operation.get("targetId"))
         if outcome.error is not None:
             return Owner.NOBODY
         if context.is_anothers(self.collection.id_of(name)):
@@ -310,25 +330,3 @@ class _Creation(InsertionOfOne):
             return target not in self.operations.deleted_since(context, self.scope, operation)
 
         return owner(target if live else None, made_by_us, is_in_state=is_replaced or context.is_blocked)
-
-    def unread(self, response: Mapping[str, Any]) -> State:
-        """Describe the resource by its inputs, and by the name and the number in the operation."""
-        # Google writes the numeric ID as a string. A value of another type is part of a malformed response.
-        named, target = self._named_by(response), response.get("targetId")
-        number = target if isinstance(target, str) and target else None
-        place = {"name": named.name, "project": named.project, "numericId": number}
-        return State.unread(named.id, {**self.inputs, **place})
-
-    def read(self, made: Mapping[str, Any]) -> State:
-        """Read the resource that the operation created, and no later one with the same name."""
-        named = self._named_by(made)
-        found = self.collection.get_inserted(self.context, named.name, made)
-        if found is None:
-            raise NotFound(
-                f"Google does not return {named.path}/{named.name}, or returns a different resource with this name"
-            )
-        return self.resource.state(named, found)
-
-    def _named_by(self, operation: Mapping[str, Any]) -> Address:
-        """Return the address in an operation: an earlier run may have generated another name."""
-        return attrs.evolve(self.address, name=inserted_name(operation, self.address.name))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from gcpx.errors import RUN_AGAIN, CancelledError, Interrupted, ProviderError, UserError, safe_message, without_stop
+from gcpx.errors import RUN_AGAIN, CancelledError, Interrupted, UserError, safe_message, without_stop
 from gcpx.gcp.attempt import Attempt
 from gcpx.gcp.errors import (
     ApiError,
@@ -25,7 +25,7 @@ from gcpx.gcp.errors import (
     is_refusal,
 )
 from gcpx.gcp.request import MOST_AT_ONCE, Api, Request
-from gcpx.gcp.retries import RateBudget, Retries, RetryableError, is_transient, may_pass, retry_after
+from gcpx.gcp.retries import RateBudget, Retries, RetryableError, is_transient, retry_after
 from gcpx.gcp.settings import Settings
 from gcpx.gcp.shared_reads import SharedReads
 from gcpx.model.resource import Context
@@ -92,7 +92,7 @@ class GoogleClient:
             return self._send_until_answered(request, context, retries)
         self.reads.changed(request.path)
         try:
-            done = self._send_until_answered(request, context, retries)
+            response = self._send_until_answered(request, context, retries)
         except (NotFound, Conflict, PreconditionFailed) as error:
             error.is_repeated = retries.lost is not None
             raise  # these errors show the effect of an earlier attempt
@@ -102,11 +102,10 @@ class GoogleClient:
             if retries.lost is None:
                 raise
             context.sent.set()
-            said = without_stop(str(_last(error, retries.lost)))
-            raise Unfinished(f"{said}. Google may have carried the request out", next_step=RUN_AGAIN) from error
+            raise unfinished(error, retries.lost) from error
         else:
             context.sent.set()
-            return done
+            return response
         finally:
             self.reads.changed(request.path)
 
@@ -114,9 +113,6 @@ class GoogleClient:
         renew_token = False
         while True:
             try:
-                done = self._done_before(request, retries.lost) if retries.lost is not None else None
-                if done is not None:
-                    return done
                 with retries.turn() as sent:
                     return self._send_once(request, context, retries, sent, renew_token=renew_token)
             except Unauthenticated as error:
@@ -128,20 +124,6 @@ class GoogleClient:
                 renew_token = True
             except RetryableError as failure:
                 retries.wait_or_raise(failure)
-
-    def _done_before(self, request: Request, lost: ApiError) -> dict[str, Any] | None:
-        """Return the response of an earlier attempt, which ended with the error `lost`, if it can be found out.
-
-        Otherwise raises RetryableError if a later try may find it out, or else the error of the attempt.
-        """
-        try:
-            done = request.done()
-        except ProviderError as error:
-            if isinstance(error, ApiError) and may_pass(error):
-                raise RetryableError(error, unsent=True) from error
-            hint = f"gcpx could not find out what became of the request: {safe_message(error)}"
-            raise lost.with_hint(hint) from error
-        return None if done is None else dict(done)
 
     def _send_once(
         self, request: Request, context: Context, retries: Retries, sent: float, *, renew_token: bool
@@ -176,8 +158,7 @@ class GoogleClient:
         else:
             budget.accepted(sent)
         if error is not None:
-            may_change = is_transient(error) and not request.is_final(error)
-            raise RetryableError(error, retry_after=retry_after(response.headers)) if may_change else error
+            raise RetryableError(error, retry_after=retry_after(response.headers)) if is_transient(error) else error
         if not isinstance(response.body, dict):
             raise RetryableError(NoResponse(f"{request.description}: the response is not a JSON object"))
         return response.body
@@ -196,8 +177,13 @@ class GoogleClient:
                 self._transport.close()
 
 
+def unfinished(error: Exception, lost: ApiError) -> Unfinished:
+    """Return the error of a request that ended with an error after an attempt that Google may have carried out."""
+    said = without_stop(str(_last(error, lost)))
+    return Unfinished(f"{said}. Google may have carried the request out", next_step=RUN_AGAIN)
+
+
 def _last(error: Exception, lost: ApiError) -> ApiError:
-    """Return the error to report for a request with a lost attempt that ended with another error."""
     if isinstance(error, ApiError):
         return error
     # A cancellation before another attempt says nothing about the lost one.
@@ -220,5 +206,5 @@ def _loss(attempt: Attempt, response: Response | None, error: Exception) -> ApiE
     if request.only_reads or is_unsent or (response is not None and is_refusal(response.status, response.body)):
         return None
     if isinstance(failure, ApiError):
-        return None if request.is_final(failure) else failure
+        return failure
     return UnreadableResponse(safe_message(failure, request.description))

@@ -1,11 +1,16 @@
 """Creates a resource exactly once, and keeps track of resources that Google may have created.
 
+The verb `create` of each resource sends its request once, and reads the result, within `keeping_state`:
+
+- with a request ID, by `gcpx.compute.insertion.insert_once`,
+- without one, under a name from the program, by `create_by_name`,
+- with neither, notifications look for what is new in the list (`gcpx.storage.notification_config`).
+
 `gcpx.model.ownership` decides who owns an existing resource.
 """
 
 from __future__ import annotations
 
-import abc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
@@ -20,53 +25,6 @@ from gcpx.model.resource import Context, PartialError, State
 _JUST_DELETED: Final = (
     "If you have just deleted it, Google may still show it: do not import it, and run `pulumi up` again in a minute"
 )
-
-
-@attrs.frozen
-class Made:
-    """The result of a creation's request.
-
-    Attributes:
-        response: Google's JSON: the resource, or the operation that created it.
-        earlier: whether an earlier run may have created it.
-    """
-
-    response: Mapping[str, Any]
-    earlier: bool = False
-
-
-class Creation(abc.ABC):
-    """The creation of one resource. Subclasses define the request, and how to find the resource that it created.
-
-    Attributes:
-        context: the engine's call.
-    """
-
-    context: Context
-
-    @abc.abstractmethod
-    def once(self) -> Made:
-        """Create the resource, unless an earlier run created it.
-
-        Raises:
-            Unfinished: Google accepted the request, or may have, and its result is not known.
-            ProviderError: nothing was created.
-        """
-
-    @abc.abstractmethod
-    def unread(self, response: Mapping[str, Any]) -> State:
-        """Describe the resource without reading it, from the response in `Made` or, if lost, from its operation."""
-
-    @abc.abstractmethod
-    def read(self, made: Mapping[str, Any]) -> State:
-        """Read the created resource, given the response in `Made`; raise ProviderError if Google does not show it."""
-
-    def run(self) -> State:
-        """Create the resource, and read it; raises the same as `keeping_state`."""
-        with keeping_state(self.context, self.unread) as progress:
-            made = self.once()
-            progress.created(made.response)
-            return attrs.evolve(self.read(made.response), adopted=made.earlier)
 
 
 def taken_over(resource_id: str) -> str:
@@ -93,53 +51,52 @@ def keeping_lost() -> Iterator[None]:
         raise Unfinished(words, next_step=RUN_AGAIN) from refusal
 
 
-class CreationByName(Creation):
-    """The creation of a resource with a name from the program, by an API without request IDs.
+def create_by_name(
+    context: Context,
+    resource_id: str,
+    *,
+    send: Callable[[], Mapping[str, Any]],
+    exists: Callable[[], bool],
+    is_as_written: Callable[[], bool] = lambda: False,
+) -> Mapping[str, Any]:
+    """Create a resource with a name from the program, by an API without request IDs; return Google's response.
 
     Nothing shows who created an existing resource. So the creation fails, unless a lost attempt may have created it.
+
+    Args:
+        context: the engine's call.
+        resource_id: the resource in messages.
+        send: sends the request, and returns its response; raises Conflict if the resource exists.
+        exists: returns whether the resource exists.
+        is_as_written: returns whether the existing resource equals the request, or cannot be read yet. It is called if
+            a repeated request finds that the resource exists. By default, nothing proves that an earlier attempt
+            created it.
+
+    Raises:
+        Unfinished: Google may have carried out the request.
+        ProviderError: nothing was created.
     """
-
-    @abc.abstractmethod
-    def send(self) -> Mapping[str, Any]:
-        """Send the request, and return its response; raise Conflict if the resource exists."""
-
-    @abc.abstractmethod
-    def exists(self) -> bool:
-        """Return whether the resource exists."""
-
-    def is_as_written(self) -> bool:
-        """Return whether the existing resource equals the request, or cannot be read yet.
-
-        It is called if a repeated request finds that the resource exists. Without evidence, an earlier attempt does not
-        count as its creator.
-        """
-        return False
-
-    def once(self) -> Made:
-        """Send the request, unless the resource exists."""
-        if self.exists():
-            raise self._not_ours()
+    if exists():
+        raise _exists_already(context, resource_id)
+    try:
+        with keeping_lost():
+            return send()
+    except Conflict as conflict:
+        # It did not exist before. If it equals this request, the lost attempt created it.
         try:
-            with keeping_lost():
-                return Made(self.send())
-        except Conflict as error:
-            # It did not exist before. If it equals this request, the lost attempt created it.
-            if not (error.is_repeated and self._has_written(error)):
-                raise self._not_ours() from error
-            self.context.inform(taken_over(self.unread({}).id))
-            return Made({})
-
-    def _has_written(self, conflict: Conflict) -> bool:
-        """Return whether a lost attempt created the existing resource; raise Unfinished if it cannot be read."""
-        try:
-            return self.is_as_written()
+            is_ours = conflict.is_repeated and is_as_written()
         except Exception as error:
             words = f"{without_stop(str(conflict))}. What exists could not be read: {safe_message(error)}"
             raise Unfinished(words, next_step=RUN_AGAIN) from error
+        if not is_ours:
+            raise _exists_already(context, resource_id) from conflict
+        context.inform(taken_over(resource_id))
+        return {}
 
-    def _not_ours(self) -> Conflict:
-        reason = not_ours(self.context, self.unread({}).id, "remove this resource from the program")
-        return Conflict(f"{reason}. {_JUST_DELETED}", status=409)
+
+def _exists_already(context: Context, resource_id: str) -> Conflict:
+    reason = not_ours(context, resource_id, "remove this resource from the program")
+    return Conflict(f"{reason}. {_JUST_DELETED}", status=409)
 
 
 @attrs.define

@@ -114,7 +114,7 @@ class Lookups:
             return {}
 
 
-class InProject(Resource):
+class InProject(Resource[dict[str, Any]]):
     """A resource in the project of its inputs, or else in the provider's."""
 
     def __init__(self, google: GoogleClient, lookups: Lookups) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gcpx.errors import ProviderError, UserError
@@ -24,7 +24,7 @@ _PLACES = {"regions": "region", "zones": "zone"}
 
 
 def explain_not_found(
-    google: GoogleClient, context: Context, inputs: dict[str, Any], error: ProviderError
+    google: GoogleClient, context: Context, inputs: Mapping[str, Any], error: ProviderError
 ) -> ProviderError:
     """Return an error that begins with the path of the input at fault: Google refuses it, or its resource is missing.
 
@@ -54,7 +54,7 @@ def explain_not_found(
     return error.with_message(f"{path}: {words} ({error.message})") if path else error
 
 
-def _path_of_field(inputs: dict[str, Any], field: str) -> Path:
+def _path_of_field(inputs: Mapping[str, Any], field: str) -> Path:
     """Return the path of the single input that corresponds to a field of Google's request; empty if there is none.
 
     Google may omit the parent object of a bulk creation's list: `disks[0]` is `instanceProperties.disks[0]`.

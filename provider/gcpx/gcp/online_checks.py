@@ -7,7 +7,7 @@ package, built on `OnlineChecks`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 import attrs
@@ -54,7 +54,7 @@ class OnlineChecks:
     region: str | None = None
     project_path: Path = ("project",)
 
-    def run(self, inputs: dict[str, Any], checks: Iterable[OnlineCheck]) -> list[Failure]:
+    def run(self, inputs: Mapping[str, Any], checks: Iterable[OnlineCheck]) -> list[Failure]:
         """Check project and region first and, if both exist, everything else in parallel.
 
         `inputs` may contain unknowns; an unknown project, region or zone causes a warning.

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
 import attrs
 
 from gcpx.errors import UserError
-from gcpx.gcp.errors import ApiError
 from gcpx.model.redaction import shortened
 
 
@@ -125,9 +124,6 @@ class Request:
         patience: the number of seconds in which it may be retried.
         read_timeout: the seconds to wait for the response; None for the provider's `requestTimeout`.
         only_reads: it changes nothing, so its response may be dropped.
-        is_final: returns whether an error will stay, so that sending the request again does not help.
-        done: returns the response of an attempt that Google may have carried out, if it can be found out. It is called
-            before the request is sent again, and raises ProviderError if the request must not be sent again.
     """
 
     api: Api
@@ -140,8 +136,6 @@ class Request:
     patience: float = PATIENCE
     read_timeout: float | None = None
     only_reads: bool = attrs.field(default=attrs.Factory(lambda self: self.method == "GET", takes_self=True))
-    is_final: Callable[[ApiError], bool] = lambda _: False
-    done: Callable[[], Mapping[str, Any] | None] = lambda: None
 
     @property
     def description(self) -> str:

@@ -21,7 +21,7 @@ from gcpx.model.diff import Change, diff
 from gcpx.model.fields import Failure
 from gcpx.model.links import PLACES, Location
 from gcpx.model.naming import CreationMark, without_hidden
-from gcpx.model.resource import Context, PartialError, Resource, Sharing, State
+from gcpx.model.resource import Announcing, Context, Growing, PartialError, Resource, Sharing, State
 from gcpx.model.secrecy import is_secret_at, mark_secrets, open_path
 from gcpx.model.state import merged_outputs, minimal_inputs, predicted_outputs, refreshed_inputs, with_absent
 from gcpx.model.values import UNKNOWN, Path, Secret, has_secret, has_unknown, is_below, reveal
@@ -50,7 +50,9 @@ class Plan:
     warnings: list[str] = attrs.Factory(list)
 
 
-def check_online(resource: Resource, context: Context, olds: dict[str, Any], news: dict[str, Any]) -> list[Failure]:
+def check_online(
+    resource: Resource[Any], context: Context, olds: dict[str, Any], news: dict[str, Any]
+) -> list[Failure]:
     """Ask Google whether the resources that inputs name exist; replace reasons that would reveal a secret.
 
     Both inputs may hold secrets.
@@ -62,7 +64,7 @@ def check_online(resource: Resource, context: Context, olds: dict[str, Any], new
     ]
 
 
-def plan(resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]) -> Plan:
+def plan(resource: Resource[Any], old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]) -> Plan:
     """Compare the last inputs with the new ones, and decide the effect of each difference; offline.
 
     Without old inputs, as in states of other tools, the outputs take their place.
@@ -76,30 +78,33 @@ def plan(resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: 
     former = _placed(resource, old, outputs) if moved else old
     deletes_first = resource.must_delete_first(former, new)
     if not any(change.replaces for change in changes):
-        return Plan(changes, deletes_first, [words for words in [resource.reminder(outputs)] if words])
+        reminder = resource.reminder(outputs) if isinstance(resource, Announcing) else ""
+        return Plan(changes, deletes_first, [reminder] if reminder else [])
     moves = {name: places for name, places in moved.items() if (name,) not in known}
     changes += [Change((name,), "update", replaces=True, is_input=False) for name in moves]
     warnings = [_MOVED.format(name=name, here=here, there=there) for name, (here, there) in moves.items()]
-    deleted = resource.deleted_first(former, new, outputs) if deletes_first else ""
+    deleted = resource.deleted_first(former, new, outputs) if deletes_first and isinstance(resource, Announcing) else ""
     return Plan(changes, deletes_first, [*warnings, *([deleted] if deleted else [])])
 
 
 def changed_paths(
-    resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]
+    resource: Resource[Any], old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]
 ) -> tuple[Path, ...]:
     """Return the paths of the inputs that an update changes, as `plan` compares them."""
     return tuple(change.path for change in _differences(resource, *_completed(resource, old, new, outputs), outputs))
 
 
 def _completed(
-    resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]
+    resource: Resource[Any], old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return old inputs completed by the outputs, and both inputs with the resource's actual name."""
     old = old or {name: value for name, value in outputs.items() if name in resource.type.inputs}
     return naming.with_real_name(resource.autoname, old, new, outputs)
 
 
-def _differences(resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]) -> list[Change]:
+def _differences(
+    resource: Resource[Any], old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]
+) -> list[Change]:
     """Compare completed inputs by meaning, and add unfinished parts of earlier updates."""
     locations = (resource.location(old, outputs), resource.location(new, outputs))
     differences = diff(resource.type, old, new, outputs, Comparison(locations, sure=True))
@@ -108,12 +113,12 @@ def _differences(resource: Resource, old: dict[str, Any], new: dict[str, Any], o
         # The import made up values that Google never returns, and recorded Google's choices: no reasons to replace.
         changes = [change for change in changes if is_below(change.path, _compared(resource)) or not change.unseen]
     known = {change.path[0] for change in changes}
-    left = [(path, True) for path in resource.left_over(new, outputs)]
+    left = [(path, True) for path in resource.left_over(new, outputs)] if isinstance(resource, Growing) else []
     left += [((name,), False) for name in _not_as_wanted(resource, new, outputs, Comparison(locations, sure=True))]
     return changes + [Change(path, "update", is_input=is_input) for path, is_input in left if path[0] not in known]
 
 
-def _not_as_wanted(resource: Resource, new: dict[str, Any], outputs: dict[str, Any], how: Comparison) -> list[str]:
+def _not_as_wanted(resource: Resource[Any], new: dict[str, Any], outputs: dict[str, Any], how: Comparison) -> list[str]:
     """Return the measured properties whose outputs, if there are any, differ from what the new inputs want."""
     if not outputs:
         return []
@@ -138,7 +143,7 @@ def shown_changes(plan: Plan, old: dict[str, Any], new: dict[str, Any]) -> list[
     return list(shown.values())
 
 
-def newly_secret(resource: Resource, outputs: dict[str, Any], new: dict[str, Any]) -> list[Change]:
+def newly_secret(resource: Resource[Any], outputs: dict[str, Any], new: dict[str, Any]) -> list[Change]:
     """Return the inputs that are newly secret but plain in the state's outputs, as updates that mark them there.
 
     Outputs and inputs have the engine's secret marks.
@@ -161,7 +166,7 @@ def _gains_secret(before: Any, marked: Any) -> bool:
     return isinstance(marked, Secret)
 
 
-def _names_same_place(resource: Resource, path: Path, location: Location, new: dict[str, Any]) -> bool:
+def _names_same_place(resource: Resource[Any], path: Path, location: Location, new: dict[str, Any]) -> bool:
     """Return whether a change only adds or removes a project, region or zone where the resource is anyway."""
     if len(path) > 1 or path[0] not in PLACES:
         return False
@@ -169,13 +174,13 @@ def _names_same_place(resource: Resource, path: Path, location: Location, new: d
     return named is not None and named == getattr(location, path[0])
 
 
-def _placed(resource: Resource, inputs: dict[str, Any], outputs: dict[str, Any]) -> dict[str, Any]:
+def _placed(resource: Resource[Any], inputs: dict[str, Any], outputs: dict[str, Any]) -> dict[str, Any]:
     """Return inputs with the resource's place: from the outputs, if the inputs leave it to the provider."""
     places = {name: outputs[name] for name in PLACES if name in resource.type.inputs and outputs.get(name)}
     return places | {name: value for name, value in inputs.items() if value is not None}
 
 
-def create(resource: Resource, context: Context, inputs: dict[str, Any]) -> State:
+def create(resource: Resource[Any], context: Context, inputs: dict[str, Any]) -> State:
     """Create a resource, and record its creation.
 
     An engine that forces a replacement does not always ask whether to delete the old resource first. The program may
@@ -194,7 +199,9 @@ def create(resource: Resource, context: Context, inputs: dict[str, Any]) -> Stat
         raise
 
 
-def update(resource: Resource, context: Context, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> State:
+def update(
+    resource: Resource[Any], context: Context, resource_id: str, old: dict[str, Any], new: dict[str, Any]
+) -> State:
     """Update a resource and keep its mark; create it if a creation with an unknown result turns out to have failed.
 
     Raises the same as `Resource.update` and `Resource.create`.
@@ -212,7 +219,7 @@ def update(resource: Resource, context: Context, resource_id: str, old: dict[str
 
 
 def read(
-    resource: Resource, context: Context, resource_id: str, inputs: dict[str, Any] | None
+    resource: Resource[Any], context: Context, resource_id: str, inputs: dict[str, Any] | None
 ) -> tuple[State | None, str]:
     """Read a resource and keep its mark; also return the error of an unfinished last change.
 
@@ -246,7 +253,7 @@ def read(
 
 
 def _is_new(
-    resource: Resource, context: Context, state: State | None, unfinished: str, inputs: dict[str, Any] | None
+    resource: Resource[Any], context: Context, state: State | None, unfinished: str, inputs: dict[str, Any] | None
 ) -> bool:
     """Return whether a read differs from the state; in an import, whether there is nothing to import."""
     if state is None or unfinished:
@@ -255,7 +262,7 @@ def _is_new(
 
 
 def _read(
-    resource: Resource, context: Context, resource_id: str, inputs: dict[str, Any] | None
+    resource: Resource[Any], context: Context, resource_id: str, inputs: dict[str, Any] | None
 ) -> tuple[State | None, str]:
     """Read a resource as `read` does, once."""
     try:
@@ -267,21 +274,21 @@ def _read(
     return None if state is None else _marked(state, context.prior), unfinished
 
 
-def is_read_first(resource: Resource, state: State, *, is_finished: bool, validates_online: bool) -> bool:
+def is_read_first(resource: Resource[Any], state: State, *, is_finished: bool, validates_online: bool) -> bool:
     """Return whether the next run should read a resource before it compares: after a failure, or with online checks.
 
-    That is worth its requests for what `grows`, as long as what exists of it was read.
+    That is worth its requests for what is `Growing`, as long as what exists of it was read.
     """
     is_read = not state.properties.get(naming.UNREAD)
-    return resource.grows and is_read and (validates_online or not is_finished)
+    return isinstance(resource, Growing) and is_read and (validates_online or not is_finished)
 
 
-def delete(resource: Resource, context: Context, resource_id: str) -> None:
+def delete(resource: Resource[Any], context: Context, resource_id: str) -> None:
     """Delete a resource, including the results of an interrupted run.
 
     Raises the same as `Resource.settle` and `Resource.delete`.
     """
-    if context.prior.get(naming.UNREAD) or resource.grows:
+    if context.prior.get(naming.UNREAD) or isinstance(resource, Growing):
         resource.settle(context, resource_id)
     resource.delete(context, resource_id)
 
@@ -291,7 +298,7 @@ def _marked(state: State, prior: dict[str, Any]) -> State:
     return attrs.evolve(state, mark=CreationMark.of(prior))
 
 
-def _created_again(resource: Resource, context: Context, resource_id: str, inputs: dict[str, Any]) -> State:
+def _created_again(resource: Resource[Any], context: Context, resource_id: str, inputs: dict[str, Any]) -> State:
     """Create a resource that is already in the state, within an update, which cannot change its ID."""
     state = resource.create(context, inputs)
     if context.autonamed and state.id != resource_id:
@@ -300,7 +307,7 @@ def _created_again(resource: Resource, context: Context, resource_id: str, input
     return state
 
 
-def _is_missing(resource: Resource, context: Context, resource_id: str, inputs: dict[str, Any]) -> bool:
+def _is_missing(resource: Resource[Any], context: Context, resource_id: str, inputs: dict[str, Any]) -> bool:
     try:
         return resource.read(context, resource_id, inputs) is None
     except PartialError:
@@ -308,7 +315,7 @@ def _is_missing(resource: Resource, context: Context, resource_id: str, inputs: 
 
 
 def predict(
-    resource: Resource, inputs: dict[str, Any], prior: dict[str, Any], unchanged: Collection[str] = ()
+    resource: Resource[Any], inputs: dict[str, Any], prior: dict[str, Any], unchanged: Collection[str] = ()
 ) -> dict[str, Any]:
     """Predict the outputs of a creation or an update: those that are certain; a missing one is unknown.
 
@@ -329,12 +336,12 @@ def predict(
     return stable | predicted_outputs(kind, without_hidden(inputs)) | certain
 
 
-def _compared(resource: Resource) -> frozenset[Path]:
+def _compared(resource: Resource[Any]) -> frozenset[Path]:
     return resource.in_place if resource.compared is None else resource.compared
 
 
 def outputs_of(
-    resource: Resource, state: State, inputs: dict[str, Any], *, is_reached: bool = False, is_finished: bool = True
+    resource: Resource[Any], state: State, inputs: dict[str, Any], *, is_reached: bool = False, is_finished: bool = True
 ) -> dict[str, Any]:
     """Return the outputs that go into state: Google's values, in the user's spelling where that means the same.
 
@@ -343,7 +350,7 @@ def outputs_of(
     """
     given = without_hidden(inputs)
     outputs = merged_outputs(resource.type, given, state.properties, resource.comparison(given, state.properties))
-    if resource.grows and not is_finished and not outputs.get(naming.UNREAD):
+    if isinstance(resource, Growing) and not is_finished and not outputs.get(naming.UNREAD):
         outputs[naming.UNFINISHED] = True
     if is_reached:
         outputs |= {name: given[name] for name in resource.type.measured if given.get(name) is not None}
@@ -356,7 +363,7 @@ def hidden_outputs(state: State) -> dict[str, Any]:
     return {naming.CREATION: attrs.asdict(state.mark)} if state.mark else {}
 
 
-def refresh(resource: Resource, state: State, inputs: dict[str, Any], prior: dict[str, Any]) -> dict[str, Any]:
+def refresh(resource: Resource[Any], state: State, inputs: dict[str, Any], prior: dict[str, Any]) -> dict[str, Any]:
     """Return the inputs after a refresh: the user's properties with Google's values, and drifted ones."""
     rule, how = resource.autoname, resource.comparison(inputs, state.properties)
     last = UNKNOWN if prior.get(naming.UNREAD) else prior
@@ -366,7 +373,7 @@ def refresh(resource: Resource, state: State, inputs: dict[str, Any], prior: dic
     return fresh
 
 
-def import_inputs(resource: Resource, state: State) -> dict[str, Any]:
+def import_inputs(resource: Resource[Any], state: State) -> dict[str, Any]:
     """Return the smallest inputs that describe an imported resource: without defaults and implied values.
 
     Their links are those of v1, which users know; most reads use the beta API, which returns its own.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 
 import attrs
@@ -28,7 +29,7 @@ class Location:
     zone: str | None = None
 
     @classmethod
-    def of(cls, *values: dict[str, Any], **settings: str | None) -> Location:
+    def of(cls, *values: Mapping[str, Any], **settings: str | None) -> Location:
         """Take project, region and zone each from the first of `values` that has it, otherwise from the settings."""
         found = {name: next((item for item in (value.get(name) for value in values) if item), settings.get(name))
                  for name in PLACES}  # fmt: skip

@@ -26,7 +26,7 @@ The value is true or, if it is known, the numeric ID of what the creation change
 KEPT: Final = "__kept"
 """A hidden output: the outputs that only later updates need, which are declared as hidden."""
 UNFINISHED: Final = "__unfinished"
-"""Marks outputs of a resource that `grows` and whose last change has failed, so that a refresh does not hide that."""
+"""Marks outputs of a `Growing` resource whose last change has failed, so that a refresh does not hide that."""
 CREATION: Final = "__creation"
 """A hidden output: how the resource was created, the fields of a `CreationMark`."""
 STACK_DIGITS: Final = 8

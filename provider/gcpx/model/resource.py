@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, ClassVar, Final, Protocol, TypeVar
+from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar, cast
 
 import attrs
 
@@ -23,6 +23,8 @@ from gcpx.model.values import Path
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+Values = TypeVar("Values", bound=Mapping[str, Any])
+"""The type of a resource's inputs: `dict[str, Any]`, or a typed dictionary with the declared properties."""
 PARALLEL: Final = 32
 """The maximum number of concurrent requests of a call."""
 NOTICED_WITHIN: Final = 0.2
@@ -332,12 +334,13 @@ class Page:
     token: str = ""
 
 
-class Resource(abc.ABC):
+class Resource(abc.ABC, Generic[Values]):
     """One resource type.
 
     One object serves all resources of its type, in many threads at once. The verbs (`create`, `read`, `update`,
     `delete`, `page`) take and return plain values, without secrets and unknowns. They raise `ProviderError` for
-    everything that the user has to know. While they wait, they watch `Context.cancelled`.
+    everything that the user has to know. While they wait, they watch `Context.cancelled`. Abilities that few resources
+    have are classes of their own: `Growing`, `Announcing`.
 
     Attributes:
         token: Pulumi's type token.
@@ -348,7 +351,6 @@ class Resource(abc.ABC):
         left_out_of_imports: inputs that an import omits, because other inputs describe the result.
         operation_timeout: the longest wait for an operation of Google in seconds, without a custom timeout; None if
             Google answers without operations.
-        grows: whether an update may create something. Then each deletion looks for what a killed update was creating.
         in_place: the paths that change in place, with everything below them; every other change replaces the resource.
         compared: the paths of `in_place` that a refresh, or an update after an import, compares with Google; None: all.
     """
@@ -360,7 +362,6 @@ class Resource(abc.ABC):
     autoname: ClassVar[Autoname | None] = None
     left_out_of_imports: ClassVar[frozenset[str]] = frozenset()
     operation_timeout: ClassVar[float | None] = None
-    grows: ClassVar[bool] = False
     in_place: ClassVar[frozenset[Path]] = frozenset()
     compared: ClassVar[frozenset[Path] | None] = None
 
@@ -378,7 +379,7 @@ class Resource(abc.ABC):
         """The list's declaration as data."""
         return object_type(self.query)
 
-    def failures(self, inputs: dict[str, Any]) -> list[Failure]:
+    def failures(self, inputs: Values) -> list[Failure]:
         """Return the failures of inputs, which may contain unknowns, beyond their declaration; offline.
 
         A reason states the requirement. It contains no value, because that may be secret.
@@ -386,7 +387,7 @@ class Resource(abc.ABC):
         del inputs
         return []
 
-    def creation_failures(self, inputs: dict[str, Any]) -> list[Failure]:
+    def creation_failures(self, inputs: Values) -> list[Failure]:
         """Find what is wrong with inputs only if the resource is about to be created; as `failures` does."""
         del inputs
         return []
@@ -396,7 +397,7 @@ class Resource(abc.ABC):
         del query
         return []
 
-    def check_online(self, context: Context, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
+    def check_online(self, context: Context, olds: Values, inputs: Values) -> list[Failure]:
         """Ask Google whether the resources that inputs name exist and fit; for users who set `validateOnline`.
 
         `olds` are the inputs of the last deployment, `inputs` the new ones, which may hold unknowns.
@@ -404,43 +405,12 @@ class Resource(abc.ABC):
         del context, olds, inputs
         return []
 
-    def explain_error(self, context: Context, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
+    def explain_error(self, context: Context, inputs: Values, error: ProviderError) -> ProviderError:
         """Return an error of `create` or `update` with a message that names the property at fault and the next step."""
         del context, inputs
         return error
 
-    def ignoring(self, outputs: dict[str, Any], paths: Collection[Path]) -> dict[str, Any]:
-        """Return the last outputs without what asks for a change at paths that the user ignores (`ignoreChanges`)."""
-        del paths
-        return outputs
-
-    def left_over(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> list[Path]:
-        """Return the paths of inputs that an update has to enforce although they equal the last ones; offline.
-
-        `inputs` are the new ones, which may hold unknowns; `outputs` are the last ones.
-        """
-        del inputs, outputs
-        return []
-
-    def reminder(self, outputs: dict[str, Any]) -> str:
-        """Return what users should know of a resource that is not replaced, and that no change shows; offline."""
-        del outputs
-        return ""
-
-    def announce_creation(self, context: Context, inputs: dict[str, Any]) -> None:
-        """Say in a preview what a creation will do, where inputs, which may hold unknowns, do not show it; offline."""
-        del context, inputs
-
-    def announce_update(self, context: Context, old: dict[str, Any], new: dict[str, Any]) -> Collection[str]:
-        """Say in a preview what an update will do, where the changed properties do not show it; offline.
-
-        Returns the names of volatile outputs that the update does not change. `new` may hold unknowns. Raises
-        ProviderError for an update that is certain to be refused.
-        """
-        del context, old, new
-        return ()
-
-    def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
+    def predict(self, inputs: Values) -> dict[str, Any]:
         """Return the outputs that are certain before a creation; `inputs` may hold unknowns."""
         del inputs
         return {}
@@ -449,7 +419,7 @@ class Resource(abc.ABC):
         """Return the inputs that equal the provider's defaults, so that an import leaves them out."""
         return {}
 
-    def location(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Location:
+    def location(self, inputs: Values, outputs: dict[str, Any]) -> Location:
         """Return the resource's project, region and zone, which complete short names in its inputs.
 
         Each is taken from the inputs, then from the outputs, then from the provider's configuration.
@@ -457,12 +427,12 @@ class Resource(abc.ABC):
         del inputs, outputs
         return NO_LOCATION
 
-    def comparison(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Comparison:
+    def comparison(self, inputs: Values, outputs: dict[str, Any]) -> Comparison:
         """Return the comparison of the user's values with Google's; short names on both sides share one location."""
         location = self.location(inputs, outputs)
         return Comparison((location, location))
 
-    def moved(self, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    def moved(self, old: Values, new: Values, outputs: dict[str, Any]) -> dict[str, tuple[str, str]]:
         """Return the inputs that place a replacement elsewhere than the resource, with their old and new values.
 
         A resource stays where it is until the program moves it, even if the provider's project, region or zone changes.
@@ -479,7 +449,7 @@ class Resource(abc.ABC):
                 found[name] = (present, future)
         return found
 
-    def unique_key(self, inputs: dict[str, Any]) -> Any:
+    def unique_key(self, inputs: Values) -> Any:
         """Return a key that two resources cannot share, such as a name with its scope.
 
         A replacement with an equal key has to delete the old resource first. None means that there is no such key, as
@@ -488,22 +458,14 @@ class Resource(abc.ABC):
         del inputs
         return None
 
-    def must_delete_first(self, old: dict[str, Any], new: dict[str, Any]) -> bool:
+    def must_delete_first(self, old: Values, new: Values) -> bool:
         """Return whether a replacement must delete the old resource before it creates the new one.
 
         That includes a generated name that the program now sets itself.
         """
         key = self.unique_key(new)
         taken = {name: value for name, value in old.items() if name != AUTONAMED}
-        return key is not None and key == self.unique_key(taken)
-
-    def deleted_first(self, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]) -> str:
-        """Describe the gap if a replacement deletes the resource first; empty if it needs no mention.
-
-        It is called only if `must_delete_first` is true. `outputs` are the last ones.
-        """
-        del old, new, outputs
-        return ""
+        return key is not None and key == self.unique_key(cast("Values", taken))
 
     def may_create(self, resource_id: str) -> bool:
         """Return whether a creation can result in this ID; false if Google assigned the ID."""
@@ -516,7 +478,7 @@ class Resource(abc.ABC):
         return resource_id
 
     @abc.abstractmethod
-    def create(self, context: Context, inputs: dict[str, Any]) -> State:
+    def create(self, context: Context, inputs: Values) -> State:
         """Create the resource, wait until it is ready, and read it.
 
         Raises:
@@ -527,20 +489,20 @@ class Resource(abc.ABC):
     def settle(self, context: Context, resource_id: str) -> None:
         """Wait for creations by interrupted runs of the resource, before it is read or deleted.
 
-        It is called if the state does not have the result of the creation and, if the resource `grows`, before each
+        It is called if the state does not have the result of the creation and, for a `Growing` resource, before each
         deletion. Raises ProviderError if something is, or may be, still being created.
         """
         del context, resource_id
 
     @abc.abstractmethod
-    def read(self, context: Context, resource_id: str, inputs: dict[str, Any] | None) -> State | None:
+    def read(self, context: Context, resource_id: str, inputs: Values | None) -> State | None:
         """Read the resource; None only if Google says that it does not exist, or another resource has its name.
 
         `inputs` are the last inputs, or None in an import. Errors of any kind are raised, and never mean absence.
         PartialError says that the resource exists, and that the next `pulumi up` has to finish it.
         """
 
-    def update(self, context: Context, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> State:
+    def update(self, context: Context, resource_id: str, old: Values, new: Values) -> State:
         """Change the resource in place from old to new inputs, and read it.
 
         Equal inputs mean that an earlier creation or update has to be finished. This default, for resources that never
@@ -570,6 +532,51 @@ class Resource(abc.ABC):
             token: the page to read; empty for the first.
             size: the maximum number of results on a page.
         """
+
+
+class Growing(abc.ABC):
+    """A resource that is many things at Google, so that an update may create some, and leave others to a later update.
+
+    Each deletion first looks for what a killed update was creating.
+    """
+
+    @abc.abstractmethod
+    def left_over(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> list[Path]:
+        """Return the paths of inputs that an update has to enforce although they equal the last ones; offline.
+
+        `inputs` are the new ones, which may hold unknowns; `outputs` are the last ones.
+        """
+
+    @abc.abstractmethod
+    def ignoring(self, outputs: dict[str, Any], paths: Collection[Path]) -> dict[str, Any]:
+        """Return the last outputs without what asks for a change at paths that the user ignores (`ignoreChanges`)."""
+
+
+class Announcing(abc.ABC):
+    """A resource that says offline what a change will do, where the changed properties do not show it."""
+
+    @abc.abstractmethod
+    def announce_creation(self, context: Context, inputs: dict[str, Any]) -> None:
+        """Say in a preview what a creation will do; inputs may hold unknowns."""
+
+    @abc.abstractmethod
+    def announce_update(self, context: Context, old: dict[str, Any], new: dict[str, Any]) -> Collection[str]:
+        """Say in a preview what an update will do.
+
+        Returns the names of volatile outputs that the update does not change. `new` may hold unknowns. Raises
+        ProviderError for an update that is certain to be refused.
+        """
+
+    @abc.abstractmethod
+    def deleted_first(self, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]) -> str:
+        """Describe the gap if a replacement deletes the resource first; empty if it needs no mention.
+
+        It is called only if `must_delete_first` is true. `outputs` are the last ones.
+        """
+
+    @abc.abstractmethod
+    def reminder(self, outputs: dict[str, Any]) -> str:
+        """Return what users should know of a resource that is not replaced, and that no change shows."""
 
 
 def gone(resource_id: str) -> UserError:

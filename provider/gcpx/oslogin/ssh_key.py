@@ -10,7 +10,6 @@ import binascii
 import hashlib
 import re
 import time
-from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -18,7 +17,7 @@ import attrs
 
 from gcpx.errors import MalformedResponse
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.creation import CreationByName
+from gcpx.gcp.creation import create_by_name, keeping_state
 from gcpx.gcp.errors import NotFound, PermissionDenied
 from gcpx.gcp.in_project import Lookups
 from gcpx.gcp.online_checks import OnlineChecks
@@ -312,7 +311,7 @@ class SshPublicKeys:
         return self.google.send(request, self.context)
 
 
-class SshKey(Resource):
+class SshKey(Resource["SshKeyValues"]):
     """Keys by fingerprint in `users/USER/sshPublicKeys`."""
 
     token = "gcpx:oslogin:SshKey"
@@ -331,66 +330,82 @@ class SshKey(Resource):
         self._google = google
         self._lookups = lookups
 
-    def unique_key(self, inputs: dict[str, Any]) -> Any:
+    def unique_key(self, inputs: SshKeyValues) -> Any:
         """Return user and key, because a profile has each key once."""
-        values = _values(inputs)
-        return (without_users_prefix(values.get("user")), without_comment(values.get("key")))
+        return (without_users_prefix(inputs.get("user")), without_comment(inputs.get("key")))
 
-    def creation_failures(self, inputs: dict[str, Any]) -> list[Failure]:
+    def creation_failures(self, inputs: SshKeyValues) -> list[Failure]:
         """Refuse a key that has expired."""
-        expiration = as_integer(in_microseconds(text(_values(inputs), "expirationTimeUsec")))
+        expiration = as_integer(in_microseconds(text(inputs, "expirationTimeUsec")))
         is_over = expiration is not None and _EARLIEST_EXPIRATION <= expiration <= time.time() * 1e6
-        return (
-            [Failure("expirationTimeUsec", "must be in the future: a key with this time has expired")]
-            if is_over
-            else []
-        )
+        words = "must be in the future: a key with this time has expired"
+        return [Failure("expirationTimeUsec", words)] if is_over else []
 
-    def check_online(self, context: Context, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
+    def check_online(self, context: Context, olds: SshKeyValues, inputs: SshKeyValues) -> list[Failure]:
         """Check that the project and the regions exist."""
         del olds
-        values = _values(inputs)
-        project = text(values, "projectId") or None
+        project = text(inputs, "projectId") or None
         checks = OnlineChecks(self._lookups, context, project, project_path=("projectId",))
-        regions = values.get("regions")
+        regions = inputs.get("regions")
         names = [*enumerate(regions)] if isinstance(regions, list) else []
         every = [
             partial(checks.check_region, name, ("regions", index)) for index, name in names if isinstance(name, str)
         ]
         return checks.run(inputs, every)
 
-    def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
+    def predict(self, inputs: SshKeyValues) -> dict[str, Any]:
         """Predict fingerprint and name, which follow from key and user."""
-        values = _values(inputs)
-        if not isinstance(values.get("key"), str) or not isinstance(values.get("user"), str):
+        if not isinstance(inputs.get("key"), str) or not isinstance(inputs.get("user"), str):
             return {}
-        found = fingerprint(values["key"])
-        return {"fingerprint": found, "name": f"users/{without_users_prefix(values['user'])}/sshPublicKeys/{found}"}
+        found = fingerprint(inputs["key"])
+        return {"fingerprint": found, "name": f"users/{without_users_prefix(inputs['user'])}/sshPublicKeys/{found}"}
 
-    def create(self, context: Context, inputs: dict[str, Any]) -> State:
+    def create(self, context: Context, inputs: SshKeyValues) -> State:
         """Create the key, and wait until it can be read; refuse one that exists, because it may be another stack's."""
-        values = _values(inputs)
-        keys = self._keys(context, values["user"])
-        return _KeyCreation(context=context, keys=keys, inputs=values).run()
+        keys, key_id = self._keys(context, inputs["user"]), fingerprint(inputs["key"])
+        unread = keys.unread(key_id, inputs)
 
-    def read(self, context: Context, resource_id: str, inputs: dict[str, Any] | None) -> State | None:
+        def send() -> dict[str, Any]:
+            try:
+                keys.add(inputs)
+            except PermissionDenied as error:
+                hint = (
+                    f"Only {keys.user} can manage keys of {keys.user}: use its credentials, or set "
+                    "gcpx:impersonateServiceAccount."
+                )
+                raise error.with_next_step(hint) from error
+            return {}
+
+        def is_as_written() -> bool:
+            found = keys.read(key_id)
+            expiration = (found or {}).get("expirationTimeUsec") or "0"
+            return found is None or int(expiration) == int(inputs.get("expirationTimeUsec") or "0")
+
+        with keeping_state(context, lambda _: unread) as progress:
+            made = create_by_name(
+                context, unread.id, send=send, exists=lambda: keys.read(key_id) is not None, is_as_written=is_as_written
+            )
+            progress.created(made)
+            return keys.state_once_readable(key_id, inputs)
+
+    def read(self, context: Context, resource_id: str, inputs: SshKeyValues | None) -> State | None:
         """Read the key with an ID."""
         user, key_id = self._parse(resource_id)
-        return self._keys(context, user).state(key_id, _values(inputs or {}))
+        return self._keys(context, user).state(key_id, inputs or {})
 
-    def update(self, context: Context, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> State:
+    def update(self, context: Context, resource_id: str, old: SshKeyValues, new: SshKeyValues) -> State:
         """Set or remove the expiration; for another project or other regions, import the key again."""
         user, key_id = self._parse(resource_id)
-        keys, last, wanted = self._keys(context, user), _values(old), _values(new)
-        if chosen(last, _POSIX_ACCOUNT_INPUTS) != chosen(wanted, _POSIX_ACCOUNT_INPUTS) and wanted.get("projectId"):
-            keys.add(wanted)
+        keys = self._keys(context, user)
+        if chosen(old, _POSIX_ACCOUNT_INPUTS) != chosen(new, _POSIX_ACCOUNT_INPUTS) and new.get("projectId"):
+            keys.add(new)
         try:
-            keys.set_expiration(key_id, wanted.get("expirationTimeUsec"))
+            keys.set_expiration(key_id, new.get("expirationTimeUsec"))
         except NotFound as error:
             if keys.read(key_id) is not None:
                 raise
             raise gone(resource_id) from error
-        return keys.state_once_readable(key_id, wanted)
+        return keys.state_once_readable(key_id, new)
 
     def delete(self, context: Context, resource_id: str) -> None:
         """Delete the key with an ID."""
@@ -413,56 +428,3 @@ class SshKey(Resource):
         if found is None:
             raise InvalidId(self.token, resource_id, self.id_forms)
         return found[1], found[2]
-
-
-def _values(values: Mapping[str, Any]) -> SshKeyValues:
-    """Return inputs, which were checked before, with their declared type."""
-    return cast("SshKeyValues", values)
-
-
-@attrs.frozen(kw_only=True)
-class _KeyCreation(CreationByName):
-    """The creation of a key; its name follows from its content.
-
-    Attributes:
-        inputs: the inputs of the resource.
-    """
-
-    context: Context
-    keys: SshPublicKeys
-    inputs: SshKeyValues
-
-    @property
-    def fingerprint(self) -> str:
-        """The key's fingerprint."""
-        return fingerprint(self.inputs["key"])
-
-    def send(self) -> dict[str, Any]:
-        """Create the key, or import it with the user's POSIX account."""
-        try:
-            self.keys.add(self.inputs)
-        except PermissionDenied as error:
-            user = self.keys.user
-            hint = f"Only {user} can manage keys of {user}: use its credentials, or set gcpx:impersonateServiceAccount."
-            raise error.with_next_step(hint) from error
-        return {}
-
-    def exists(self) -> bool:
-        """Return whether the user has the key."""
-        return self.keys.read(self.fingerprint) is not None
-
-    def is_as_written(self) -> bool:
-        """Return whether the key's expiry equals the inputs'; true also if it cannot be read yet."""
-        found = self.keys.read(self.fingerprint)
-        expiration = (found or {}).get("expirationTimeUsec") or "0"
-        return found is None or int(expiration) == int(self.inputs.get("expirationTimeUsec") or "0")
-
-    def unread(self, response: Mapping[str, Any]) -> State:
-        """Describe the key by its inputs."""
-        del response
-        return self.keys.unread(self.fingerprint, self.inputs)
-
-    def read(self, made: Mapping[str, Any]) -> State:
-        """Wait until Google returns the key."""
-        del made
-        return self.keys.state_once_readable(self.fingerprint, self.inputs)

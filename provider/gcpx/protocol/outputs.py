@@ -27,7 +27,7 @@ class Outputs:
         prior: the outputs before an update, with secrets marked.
     """
 
-    resource: Resource
+    resource: Resource[Any]
     inputs: dict[str, Any]
     old: dict[str, Any] = attrs.Factory(dict)
     prior: dict[str, Any] = attrs.Factory(dict)

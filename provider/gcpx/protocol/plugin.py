@@ -55,7 +55,7 @@ class Plugin(Protocol):
     def configure(self, args: dict[str, Any]) -> None:
         """Set the configuration; offline."""
 
-    def resource(self, token: str) -> Resource:
+    def resource(self, token: str) -> Resource[Any]:
         """Find the resource of a type token."""
 
     def function(self, token: str) -> Function:

@@ -16,7 +16,7 @@ from gcpx.model.check import CheckResult, check
 from gcpx.model.fields import ObjectType
 from gcpx.model.naming import AUTONAMED, name_inputs, without_hidden
 from gcpx.model.redaction import redact
-from gcpx.model.resource import Context, NothingToImport, PartialError, Resource, State
+from gcpx.model.resource import Announcing, Context, Growing, NothingToImport, PartialError, Resource, State
 from gcpx.model.secrecy import mark_secrets
 from gcpx.model.state import pack_hidden, unpack_hidden, with_absent, without_absent
 from gcpx.model.values import Path, has_unknown, parse_path, reveal
@@ -171,8 +171,9 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         resource, inputs = self.plugin.resource(resource_token(request)), decode(request.properties)
         outputs = Outputs(resource, inputs)
         if request.preview:
-            with wrapping_unexpected_errors():
-                resource.announce_creation(self._call(request), without_hidden(reveal(inputs)))
+            if isinstance(resource, Announcing):
+                with wrapping_unexpected_errors():
+                    resource.announce_creation(self._call(request), without_hidden(reveal(inputs)))
             return proto.provider.CreateResponse(properties=outputs.predicted())
         replaced = self._memory.replaced(request.urn)
         context = attrs.evolve(self._call(request), autonamed=bool(inputs.get(AUTONAMED)), replaces=replaced)
@@ -229,8 +230,10 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             self._call(request, prior), changed=changed, ignored=ignored, autonamed=bool(new.get(AUTONAMED))
         )
         if request.preview:
-            with wrapping_unexpected_errors():
-                unchanged = resource.announce_update(context, before, without_hidden(reveal(new)))
+            unchanged: Collection[str] = ()
+            if isinstance(resource, Announcing):
+                with wrapping_unexpected_errors():
+                    unchanged = resource.announce_update(context, before, without_hidden(reveal(new)))
             return proto.provider.UpdateResponse(properties=outputs.predicted(unchanged))
         update = partial(lifecycle.update, resource, context, request.id, before)
         state, error = _create_or_update(outputs, context, update)
@@ -274,7 +277,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             claim=partial(self._memory.claim, urn),
         )
 
-    def _is_read_first(self, resource: Resource, state: State, *, is_finished: bool = True) -> bool:
+    def _is_read_first(self, resource: Resource[Any], state: State, *, is_finished: bool = True) -> bool:
         online = self.plugin.validates_online
         return lifecycle.is_read_first(resource, state, is_finished=is_finished, validates_online=online)
 
@@ -300,10 +303,10 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             raise self._writer(kind, values).refusal(what, checked.failures)
 
 
-def _outputs_in(message: Any, resource: Resource, ignored: Collection[Path] = ()) -> dict[str, Any]:
+def _outputs_in(message: Any, resource: Resource[Any], ignored: Collection[Path] = ()) -> dict[str, Any]:
     """Read the outputs in the state; those that the resource lacks are left out, and what asks for ignored changes."""
     outputs = without_absent(resource.type, unpack_hidden(decode(message)))
-    return resource.ignoring(outputs, ignored) if ignored else outputs
+    return resource.ignoring(outputs, ignored) if ignored and isinstance(resource, Growing) else outputs
 
 
 def _ignored(request: Any) -> tuple[Path, ...]:

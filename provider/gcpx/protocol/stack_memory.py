@@ -49,7 +49,7 @@ class Entry:
     @classmethod
     def of(
         cls,
-        resource: Resource,
+        resource: Resource[Any],
         urn: str,
         resource_id: str,
         outputs: dict[str, Any],

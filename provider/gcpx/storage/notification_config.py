@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import shlex
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypedDict, cast
 from urllib.parse import quote, unquote
@@ -17,7 +17,7 @@ import attrs
 
 from gcpx.errors import MalformedResponse, ProviderError, safe_message, without_stop
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.creation import Creation, Made, taken_over
+from gcpx.gcp.creation import keeping_state, taken_over
 from gcpx.gcp.errors import (
     ApiError,
     Conflict,
@@ -251,7 +251,7 @@ class NotificationConfigs:
     def insert(self, body: dict[str, Any]) -> FoundConfig:
         """Create a configuration. The client sends the request only once, because every insertion creates one more.
 
-        After a lost response, `_Creation.once` sends it again only if the list shows that nothing was created.
+        After a lost response, `NotificationConfig._insert_once` sends it again only if the list shows that nothing was created.
         """
         return cast("FoundConfig", self._send("POST", self.path, body))
 
@@ -296,6 +296,10 @@ _OF_ANOTHER: Final = (
     "buckets notifications delete {quoted}`"
 )
 """The warning about a configuration with our number and other content."""
+_ATTEMPTS: Final = 3
+_UNDER_WAY: Final = 60.0
+"""The time for which a request without a response may still be under way, in seconds."""
+_LONGEST_PAUSE: Final = 15.0
 _FULL_TOPIC: Final = "__topic"
 """A hidden output: the topic with its project, because the provider may have another project later."""
 _PUBLISHER: Final = "roles/pubsub.publisher"
@@ -303,7 +307,7 @@ _SERVICE_AGENT: Final = re.compile(r"[-a-z0-9]+@gs-project-accounts\.(?:[-a-z0-9
 """The account that publishes a project's events. It becomes part of commands, so no other form is accepted."""
 
 
-class NotificationConfig(Resource):
+class NotificationConfig(Resource["NotificationConfigValues"]):
     """Notification configurations by Google's ID in `b/BUCKET/notificationConfigs`."""
 
     token = "gcpx:storage:NotificationConfig"
@@ -321,9 +325,9 @@ class NotificationConfig(Resource):
         self._lookups = lookups
         self._locks: dict[tuple[str, str], threading.Lock] = {}
 
-    def failures(self, inputs: dict[str, Any]) -> list[Failure]:
+    def failures(self, inputs: NotificationConfigValues) -> list[Failure]:
         """Require the provider's project for a bare topic name."""
-        topic = _values(inputs).get("topic")
+        topic = inputs.get("topic")
         if not isinstance(topic, str) or "/" in topic or self._google.settings.project:
             return []
         words = "must be written projects/PROJECT/topics/TOPIC, because gcpx:project is not set"
@@ -333,15 +337,17 @@ class NotificationConfig(Resource):
         """Require a bucket, or a project to list the buckets of."""
         return [] if _query_values(query).get("bucket") else require_project(self._google.settings, query)
 
-    def check_online(self, context: Context, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
+    def check_online(
+        self, context: Context, olds: NotificationConfigValues, inputs: NotificationConfigValues
+    ) -> list[Failure]:
         """Check that the bucket and the topic exist."""
         del olds
-        values, checks = _values(inputs), OnlineChecks(self._lookups, context, project=None)
-        bucket, given = text(values, "bucket"), text(values, "topic")
+        checks = OnlineChecks(self._lookups, context, project=None)
+        bucket, given = text(inputs, "bucket"), text(inputs, "topic")
         topic = self.full_topic(given).removeprefix(_PUBSUB_HOST) if given else ""
         every: list[OnlineCheck] = []
         if bucket:
-            name, payer = f"the bucket {bucket}", values.get("userProject")
+            name, payer = f"the bucket {bucket}", inputs.get("userProject")
             payer = payer if isinstance(payer, str) else None
             every.append(
                 lambda: checks.check_exists(
@@ -353,20 +359,20 @@ class NotificationConfig(Resource):
             every.append(lambda: checks.check_exists(topic, f"v1/{escaped}", ("topic",), api=PUBSUB))
         return checks.run({}, every)
 
-    def explain_error(self, context: Context, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
+    def explain_error(self, context: Context, inputs: NotificationConfigValues, error: ProviderError) -> ProviderError:
         """Explain what to do if the bucket does not exist."""
         del context
         if not isinstance(error, NotFound) or "bucket does not exist" not in str(error):
             return error
-        words = f"must exist: create the bucket {_values(inputs)['bucket']} first, or correct the name"
+        words = f"must exist: create the bucket {inputs['bucket']} first, or correct the name"
         return error.with_message(f"bucket: {words} ({error})")
 
-    def location(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Location:
+    def location(self, inputs: NotificationConfigValues, outputs: dict[str, Any]) -> Location:
         """Complete the topic's bare name with the provider's project; a name in the state stays the same topic."""
         is_of_state = outputs.get("topic") == inputs.get("topic")
         return self._location_of(outputs) if is_of_state else Location(project=self._google.settings.project)
 
-    def comparison(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Comparison:
+    def comparison(self, inputs: NotificationConfigValues, outputs: dict[str, Any]) -> Comparison:
         """Let a bare name match the topic that Google shows, because the provider may have had another project."""
         del inputs
         here = self._location_of(outputs)
@@ -376,42 +382,98 @@ class NotificationConfig(Resource):
         known = re.match("projects/([^/]+)/", str(outputs.get(_FULL_TOPIC, "")).removeprefix(_PUBSUB_HOST))
         return Location(project=known[1] if known else self._google.settings.project)
 
-    def moved(self, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    def moved(
+        self, old: NotificationConfigValues, new: NotificationConfigValues, outputs: dict[str, Any]
+    ) -> dict[str, tuple[str, str]]:
         """Return the topic if its bare name now stands for a topic in another project than the state's."""
         del old
-        here, topic = str(outputs.get(_FULL_TOPIC, "")), _values(new).get("topic")
+        here, topic = str(outputs.get(_FULL_TOPIC, "")), new.get("topic")
         there = self.full_topic(topic) if isinstance(topic, str) else here
         return {"topic": (path_of(here), path_of(there))} if here not in {"", there} else {}
 
-    def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
+    def predict(self, inputs: NotificationConfigValues) -> dict[str, Any]:
         """Predict the outputs that are the same for every configuration, and the payload format."""
-        return {"kind": "storage#notification", "payloadFormat": _values(inputs).get("payloadFormat", "JSON_API_V1")}
+        return {"kind": "storage#notification", "payloadFormat": inputs.get("payloadFormat", "JSON_API_V1")}
 
-    def create(self, context: Context, inputs: dict[str, Any]) -> State:
+    def create(self, context: Context, inputs: NotificationConfigValues) -> State:
         """Insert the configuration, and warn about others that publish the same events."""
-        values = _values(inputs)
-        configs, topic = self._configs(context, values["bucket"], values), self.full_topic(values["topic"])
+        configs, topic = self._configs(context, inputs["bucket"], inputs), self.full_topic(inputs["topic"])
         # After a lost response, the new twin in the bucket counts as ours, so equal configurations are inserted one by one.
         lock = self._locks.setdefault((configs.bucket, topic), threading.Lock())
         with context.holding(lock, f"POST {configs.path}"):
-            twins = self.twins(configs, values)
+            twins = self.twins(configs, inputs)
             self._judge_twins(context, [configs.id_of(number) for number in twins])
-            creation = _Creation(
-                context=context, resource=self, configs=configs, inputs=values, before=frozenset(twins)
-            )
-            state = creation.run()
+            before = frozenset(twins)
+
+            def unread(response: Mapping[str, Any]) -> State:
+                return State.unread(configs.id_of(response.get("id") or provisional_number(before)), {**inputs})
+
+            with keeping_state(context, unread) as progress:
+                found = self._insert_once(configs, inputs, topic, before)
+                progress.created(found)
+                state = self.state(configs, str(found["id"]), found)
             # The next equal creation may list it before this call has ended, and must not refuse it as somebody else's.
             context.claim(state.id)
             return state
 
-    def read(self, context: Context, resource_id: str, inputs: dict[str, Any] | None) -> State | None:
+    def _insert_once(
+        self, configs: NotificationConfigs, inputs: NotificationConfigValues, topic: str, before: Collection[str]
+    ) -> FoundConfig:
+        """Insert a configuration, again after a lost response if the list shows that nothing was created.
+
+        `before` are the IDs of the equal configurations that existed before, so that a new one is ours. Raises the same as
+        `gcpx.gcp.creation.create_by_name`.
+        """
+        body = {"payload_format": "JSON_API_V1", **codec.to_body(self.type, inputs), "topic": topic}
+        lost = Unfinished(f"POST {configs.path}: the response lacks the ID or the topic")
+        for _ in range(_ATTEMPTS):
+            try:
+                found = configs.insert(body)
+            except Unfinished as error:
+                lost, found = error, {}
+            except (PermissionDenied, Rejected) as error:
+                if isinstance(error, Rejected) and error.reason != "invalid":
+                    raise
+                raise self.explain_publishing(configs, error, topic.removeprefix(_PUBSUB_HOST)) from error
+            created = found if _is_complete(found) else self._find_created(configs, inputs, before, lost)
+            if created is not None:
+                return created
+        raise lost
+
+    def _find_created(
+        self, configs: NotificationConfigs, inputs: NotificationConfigValues, before: Collection[str], lost: Unfinished
+    ) -> FoundConfig | None:
+        """Find the configuration that an insertion without a response created; None if it created none.
+
+        A time-out does not mean that Google refused the request, so this looks until it cannot be under way any more.
+        """
+        context = configs.context
+        for _ in context.tries(_UNDER_WAY, pause=1.0, longest=_LONGEST_PAUSE):
+            try:
+                twins = self.twins(configs, inputs)
+            except Exception as error:  # after any error, Google may have created the configuration
+                raise Unfinished(
+                    f"{without_stop(str(lost))}. The bucket's list, which shows whether it was created, could not be read: "
+                    f"{without_stop(safe_message(error))}. Run `pulumi up` again to go on"
+                ) from error
+            found = next((twin for number, twin in twins.items() if number not in before), None)
+            if found is not None:
+                context.inform(taken_over(configs.id_of(found["id"])))
+                return found
+            if lost.__cause__ is None or isinstance(lost.__cause__, ServerError):
+                return None
+        if context.is_over:
+            raise lost  # it may still be under way
+        return None
+
+    def read(self, context: Context, resource_id: str, inputs: NotificationConfigValues | None) -> State | None:
         """Read the configuration with an ID; for a provisional ID, find it by its content.
 
         If Google shows the topic as deleted, the state keeps its topic, because it may be the deleted one.
         """
         bucket, number = self._parse(resource_id)
         prior = _values(context.prior)
-        known = _values(inputs) if inputs else prior
+        known = inputs or prior
         configs = self._configs(context, bucket, known)
         found = self._find(configs, number, known)
         if found is not None and name_of(found["topic"]) == _DELETED_TOPIC:
@@ -608,81 +670,3 @@ class NotificationConfig(Resource):
         if found is None:
             raise InvalidId(self.token, resource_id, self.id_forms)
         return found[1], unquote(found[2])
-
-
-_ATTEMPTS: Final = 3
-_UNDER_WAY: Final = 60.0
-"""The time for which a request without a response may still be under way, in seconds."""
-_LONGEST_PAUSE: Final = 15.0
-
-
-@attrs.frozen(kw_only=True)
-class _Creation(Creation):
-    """The insertion of a configuration. Cloud Storage has no request IDs, so after a lost response the list decides.
-
-    Attributes:
-        inputs: the inputs of the resource.
-        before: the IDs of the equal configurations that existed before, so that a new one is ours.
-    """
-
-    context: Context
-    resource: NotificationConfig
-    configs: NotificationConfigs
-    inputs: NotificationConfigValues
-    before: frozenset[str]
-
-    def once(self) -> Made:
-        """Insert the configuration, again after a lost response if the list shows that nothing was created."""
-        resource, topic = self.resource, self.resource.full_topic(self.inputs["topic"])
-        body = {"payload_format": "JSON_API_V1", **codec.to_body(resource.type, self.inputs), "topic": topic}
-        lost = Unfinished(f"POST {self.configs.path}: the response lacks the ID or the topic")
-        for _ in range(_ATTEMPTS):
-            try:
-                found = self.configs.insert(body)
-            except Unfinished as error:
-                lost, found = error, {}
-            except (PermissionDenied, Rejected) as error:
-                if isinstance(error, Rejected) and error.reason != "invalid":
-                    raise
-                raise resource.explain_publishing(self.configs, error, topic.removeprefix(_PUBSUB_HOST)) from error
-            created = found if _is_complete(found) else self._find_created(lost)
-            if created is not None:
-                return Made(created)
-        raise lost
-
-    def unread(self, response: Mapping[str, Any]) -> State:
-        """Describe the configuration by its inputs, with a provisional ID as long as Google's is not known."""
-        number = response.get("id") or provisional_number(self.before)
-        return State.unread(self.configs.id_of(number), {**self.inputs})
-
-    def read(self, made: Mapping[str, Any]) -> State:
-        """Describe the configuration as the response does."""
-        return self.resource.state(self.configs, str(made["id"]), cast("FoundConfig", made))
-
-    def _find_created(self, lost: Unfinished) -> FoundConfig | None:
-        """Find the configuration that an insertion without a response created; None if it created none.
-
-        A time-out does not mean that Google refused the request, so this looks until it cannot be under way any more.
-        """
-        context = self.context
-        for _ in context.tries(_UNDER_WAY, pause=1.0, longest=_LONGEST_PAUSE):
-            found = self._new_twin(lost)
-            if found is not None or lost.__cause__ is None or isinstance(lost.__cause__, ServerError):
-                return found
-        if context.is_over:
-            raise lost  # it may still be under way
-        return None
-
-    def _new_twin(self, lost: Unfinished) -> FoundConfig | None:
-        """Find an equal configuration that did not exist before."""
-        try:
-            twins = self.resource.twins(self.configs, self.inputs)
-        except Exception as error:  # after any error, Google may have created the configuration
-            raise Unfinished(
-                f"{without_stop(str(lost))}. The bucket's list, which shows whether it was created, could not be read: "
-                f"{without_stop(safe_message(error))}. Run `pulumi up` again to go on"
-            ) from error
-        found = next((found for number, found in twins.items() if number not in self.before), None)
-        if found is not None:
-            self.context.inform(taken_over(self.configs.id_of(found["id"])))
-        return found

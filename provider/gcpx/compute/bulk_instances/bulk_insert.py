@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import uuid
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,11 +23,13 @@ from gcpx.compute.bulk_instances.fleet import (
     without_deleted,
 )
 from gcpx.compute.bulk_instances.shortfalls import reason_of_error
-from gcpx.compute.insertion import LAG, Insertion, orphan_warning, with_reason
+from gcpx.compute.insertion import LAG, Insertion, insert_once, orphan_warning, with_reason
 from gcpx.compute.operations import Operation, Outcome, Wait, created_instances, percentage
 from gcpx.errors import ProviderError
-from gcpx.gcp.errors import ApiError, Unfinished
+from gcpx.gcp.client import unfinished
+from gcpx.gcp.errors import ApiError, Conflict, Unfinished
 from gcpx.gcp.request import COMPUTE, Request
+from gcpx.gcp.retries import LONGEST_PAUSE, is_transient, may_pass
 from gcpx.model import codec
 from gcpx.model.fields import object_type, without
 from gcpx.model.links import name_of
@@ -82,7 +83,6 @@ def body_of(
     return {**body, "count": str(count), "minCount": str(minimum)}
 
 
-_NAMESPACE: Final = uuid.UUID("0b9d4f5a-58f7-5a4d-8e67-5a1a9d0d7c11")
 _DIRECTIONS: Final = {"CREATING": "rolling forward", "ROLLING_BACK": "rolling back", "DONE": "done"}
 
 
@@ -101,7 +101,6 @@ class BulkInsert(Insertion):
         followers: returns the requests of which an earlier run sent one only if this one had created nothing.
     """
 
-    namespace = _NAMESPACE
     fleet: Fleet
     body: dict[str, Any]
     existing: list[Instance]
@@ -124,20 +123,79 @@ class BulkInsert(Insertion):
         return [*place, body, existing, *([self.number] if self.number else [])]
 
     def request(self, request_id: str) -> Request:
-        """Return the request. A shortage is not tried again: other alternatives follow."""
+        """Return the request. The client sends it once: `send` looks what it has created before it sends it again."""
         return Request(
             api=COMPUTE,
             method="POST",
             path=f"beta/projects/{self.fleet.project}/regions/{self.fleet.region}/instances/bulkInsert",
             query={"requestId": request_id},
             body=self.body,
-            patience=self.context.timeout or TIMEOUT,
-            is_final=lambda error: reason_of_error(error).is_shortage,
-            done=lambda: self._done(request_id),
+            idempotent=False,
+            patience=self._patience,
         )
 
+    @property
+    def _patience(self) -> float:
+        return self.context.timeout or TIMEOUT
+
+    def send(self, request_id: str) -> Operation:
+        """Send the request; after a lost response again, once nothing shows that Google has carried it out.
+
+        A shortage is not tried again: other alternatives follow.
+        """
+        try:
+            return self.accepted(request_id)
+        except Unfinished as error:
+            lost = self._lost(error, None, request_id)
+        rounds = self.context.tries(self._patience, pause=self.fleet.google.backoff, longest=LONGEST_PAUSE)
+        next(rounds)  # it was just sent
+        for _ in rounds:
+            self.context.progress(f"{lost.__cause__}; looking what was created")
+            try:
+                operation = self._done(request_id)
+            except Exception as error:
+                if may_pass(error):
+                    continue
+                raise with_reason(lost, error) from error
+            try:
+                return operation or self.accepted(request_id)
+            except Exception as error:  # noqa: BLE001 - after any error, Google may have carried out the first attempt
+                lost = self._lost(error, lost, request_id)
+        raise lost
+
+    def _lost(self, error: Exception, lost: Unfinished | None, request_id: str) -> Unfinished:
+        """Return the error of an attempt whose response was lost, if another one may follow; otherwise raise it.
+
+        `lost` is the error of the attempt before it. A shortage is raised as Google's refusal, if nothing shows that the
+        attempt before it was carried out.
+        """
+        cause = error.__cause__ if isinstance(error, Unfinished) else error
+        if isinstance(cause, ApiError) and reason_of_error(cause).is_shortage:
+            if lost is not None:
+                self._raise_if_created(lost, request_id)
+            raise cause
+        if isinstance(error, Unfinished):
+            if isinstance(cause, ApiError) and (is_transient(cause) or (may_pass(cause) and cause.status is None)):
+                return error
+            raise error
+        if isinstance(error, Conflict):
+            error.is_repeated = True
+            raise error
+        if lost is None or not isinstance(lost.__cause__, ApiError):
+            raise error
+        raise unfinished(error, lost.__cause__) from error
+
+    def _raise_if_created(self, lost: Unfinished, request_id: str) -> None:
+        """Raise the error of a lost attempt, unless for a while nothing shows that it was carried out."""
+        try:
+            is_made = any(self._done(request_id) is not None for _ in self.context.tries(LAG))
+        except Exception as error:  # whatever went wrong, Google may have carried the request out
+            raise with_reason(lost, error) from error
+        if is_made or self.context.is_over:
+            raise lost
+
     def _done(self, request_id: str) -> Operation | None:
-        """Find the operation of an attempt without a response, before the request is sent again.
+        """Find the operation of an attempt without a response.
 
         Raises ProviderError if no operation shows it, but there are instances that an attempt may have created. New
         instances are somebody else's if Google lists no operation that created them for a while.
@@ -166,22 +224,6 @@ class BulkInsert(Insertion):
         if self.resumed:
             return self.operations.requested(self.context, self.scope, request_id)
         return self.fleet.earlier.requested(self.context, self.operations, self.scope, request_id)
-
-    def refusal_of_lost(self, lost: Unfinished, request_id: str) -> ApiError:
-        """Return the shortage for which Google refused a repetition, if nothing shows that an attempt was carried out.
-
-        Otherwise raise the error as it is: the next list of the members shows what was created.
-        """
-        refusal = lost.__cause__
-        if not isinstance(refusal, ApiError) or not reason_of_error(refusal).is_shortage:
-            raise lost
-        try:
-            is_made = any(self._done(request_id) is not None for _ in self.context.tries(LAG))
-        except Exception as error:  # whatever went wrong, Google may have carried the request out
-            raise with_reason(lost, error) from error
-        if is_made or self.context.is_over:
-            raise lost
-        return refusal
 
     def created_earlier(self, instances: list[Instance]) -> list[Instance]:
         """Return those instances that this same request created when an earlier run sent it; raises `ApiError`."""
@@ -226,7 +268,7 @@ class BulkInsert(Insertion):
     def outcome(self) -> Outcome:
         """Insert, and return how it ended; without an operation if Google refused the request."""
         try:
-            return self.insert().outcome
+            return insert_once(self).outcome
         except ApiError as error:
             return Outcome({}, error, {})
 

@@ -73,7 +73,7 @@ from gcpx.model.fields import Failure, chosen, nested, text
 from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import Location, name_of, path_of
 from gcpx.model.naming import AUTONAMED, UNREAD, Autoname
-from gcpx.model.resource import Context, InvalidId, ListedResource, Page, PartialError, State
+from gcpx.model.resource import Announcing, Context, Growing, InvalidId, ListedResource, Page, PartialError, State
 from gcpx.model.values import Path, has_unknown
 from gcpx.model.words import counted, names_in_words
 
@@ -129,7 +129,7 @@ class SmallerFleetError(ProviderError):
         )
 
 
-class BulkInstances(InProject):
+class BulkInstances(InProject, Growing, Announcing):
     """Fleets by tracking label, by another label, or by name pattern."""
 
     token = "gcpx:compute:BulkInstances"
@@ -144,7 +144,6 @@ class BulkInstances(InProject):
         "projects/PROJECT/regions/REGION/labels/KEY=VALUE",
     )
     operation_timeout = TIMEOUT
-    grows = True
 
     def __init__(self, google: GoogleClient, lookups: Lookups) -> None:
         super().__init__(google, lookups)
