@@ -181,5 +181,8 @@ def test_the_forms_of_calls_are_compiled_once(monkeypatch):
     def compiled(*_):
         raise AssertionError("a form was compiled again")
 
-    monkeypatch.setattr(re, "_compile", compiled)
-    assert needed(READ) == first
+    with monkeypatch.context() as patched:
+        patched.setattr(re, "_compile", compiled)
+        again = needed(READ)
+
+    assert again == first
