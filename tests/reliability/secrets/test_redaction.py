@@ -293,7 +293,7 @@ def test_what_is_recognized_by_its_form_is_masked_if_it_is_escaped(text, escape)
     assert not re.search("MIIE|BEGIN|Wd2K", said)
 
 
-@pytest.mark.parametrize("before", ["key_", "KEY=", "-", "key-"])
+@pytest.mark.parametrize("before", ["key_", "KEY=", "-", "key-", "("])
 @pytest.mark.parametrize(
     "text", ["eyJhbGciOiJ.eyJhdWQiOiJ.c2ln", "ya29.a0AfH6SM", "1//0gq7xV9tZ3Lp0Wd2Kxx", "GOCSPX-q7xV9"]
 )
