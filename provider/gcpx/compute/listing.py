@@ -63,7 +63,6 @@ class ImportableResources:
 
 @rule("filter and orderBy must have a form that list methods accept", rest("instances.list", "filter and orderBy"))
 def filter_and_order_can_be_parsed(values: dict[str, Any]) -> list[Failure]:
-    """Refuse malformed filters and orders, with the position of the error."""
     from gcpx_filter import FilterError, check_order, parse  # noqa: PLC0415 - loads the grammar with the first list
 
     failures: list[Failure] = []

@@ -285,7 +285,8 @@ class _Checker:
             # words replace it.
             open_ = [] if secret else found if self.plain or not found else rule(conceal(value))
             for failure in found:
-                reason = failure.reason if failure in open_ else _without_subject(rule.words, failure.path)
+                is_open = failure.reason == rule.reason or failure in open_
+                reason = failure.reason if is_open else _without_subject(rule.words, failure.path)
                 failures = self.result.warnings if rule.warns else self.result.failures
                 failures.append(Failure((*self.path, *failure.path), reason))
 

@@ -6,7 +6,7 @@ import functools
 import sys
 import types
 import typing
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Literal, TypeVar, cast, dataclass_transform
 
 import attrs
@@ -54,6 +54,7 @@ class Rule:
         source: the rule's documentation, as a Markdown link from a page of `docs/reference`.
         about: the property that every violation involves; empty if there is no such property.
         warns: Google may accept violations, so they cause a warning, not a failure.
+        reason: the reason of every violation, which shows no value; empty if violations have reasons of their own.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Rule:
     find: Finder
     about: str = ""
     warns: bool = False
+    reason: str = ""
 
     def __call__(self, values: Mapping[str, Any]) -> list[Failure]:
         """Return the violations of the rule; none if the property `about` is missing."""
@@ -91,10 +93,30 @@ def requirement(
     """
 
     def made(keeps: Callable[[Any], bool]) -> Rule:
-        def find(values: Any) -> list[Failure]:
-            return [] if keeps(values) else [Failure(place, words)]
+        @functools.wraps(keeps)
+        def broken(values: Any) -> Iterator[str]:
+            if not keeps(values):
+                yield place
 
-        return Rule(getattr(keeps, "__name__", "rule").strip("_"), f"{place} {words}", source, find, about, warns)
+        return requirement_of_each(place, words, source, about=about, warns=warns)(broken)
+
+    return made
+
+
+def requirement_of_each(
+    places: str, words: str, source: str, *, about: str = "", warns: bool = False
+) -> Callable[[Callable[[Any], Iterable[str | Path]]], Rule]:
+    """Make a rule of a function that returns the places at fault; `places` names them all, such as `disks[].boot`.
+
+    The other arguments are those of `requirement`.
+    """
+
+    def made(broken: Callable[[Any], Iterable[str | Path]]) -> Rule:
+        def find(values: Any) -> list[Failure]:
+            return [Failure(place, words) for place in broken(values)]
+
+        name = getattr(broken, "__name__", "rule").strip("_")
+        return Rule(name, f"{places} {words}", source, find, about, warns, words)
 
     return made
 

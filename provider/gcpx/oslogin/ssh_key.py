@@ -24,7 +24,7 @@ from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.gcp.request import OSLOGIN, Request, segment
 from gcpx.gcp.shared_reads import Scope
 from gcpx.model import codec
-from gcpx.model.fields import Failure, Record, chosen, field, object_type, output_field, record, rule, text
+from gcpx.model.fields import Failure, Record, chosen, field, object_type, output_field, record, requirement, rule, text
 from gcpx.model.links import name_of, path_of
 from gcpx.model.numbers import as_integer
 from gcpx.model.patterns import PROJECT, REGION, SEGMENT, Form
@@ -112,11 +112,13 @@ def _expiration_time_is_in_microseconds(values: SshKeyValues) -> list[Failure]:
     return [Failure("expirationTimeUsec", words)]
 
 
-@rule("regions requires projectId", _IMPORT.format("regions"))
-def _regions_require_a_project(values: SshKeyValues) -> list[Failure]:
-    if values.get("regions") and values.get("projectId") is None:
-        return [Failure("regions", "requires projectId, the project whose POSIX account is written to these regions")]
-    return []
+@requirement(
+    "regions",
+    "requires projectId, the project whose POSIX account is written to these regions",
+    _IMPORT.format("regions"),
+)
+def _regions_require_a_project(values: SshKeyValues) -> bool:
+    return not values.get("regions") or values.get("projectId") is not None
 
 
 @record

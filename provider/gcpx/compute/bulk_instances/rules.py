@@ -44,6 +44,7 @@ from gcpx.model.fields import (
     number,
     object_type,
     requirement,
+    requirement_of_each,
     rule,
     text,
 )
@@ -66,15 +67,16 @@ if TYPE_CHECKING:
 _SNAPSHOTS: Final = ("sourceSnapshot", "sourceInstantSnapshot")
 
 
-@rule("boot disks of a fleet must not be created from snapshots", BULK_CREATION)
-def boot_disks_are_not_from_snapshots(values: BulkInstancesValues) -> list[Failure]:
-    words = "must not be set on a boot disk of a fleet, because bulk creation does not support it: use sourceImage"
-    return [
-        Failure((*path, "initializeParams", name), words)
-        for path, disk in _disks(values)
-        for name in _SNAPSHOTS
-        if disk.get("boot") is True and nested(disk, "initializeParams").get(name) is not None
-    ]
+@requirement_of_each(
+    "initializeParams.sourceSnapshot and sourceInstantSnapshot",
+    "must not be set on a boot disk of a fleet, because bulk creation does not support it: use sourceImage",
+    BULK_CREATION,
+)
+def boot_disks_are_not_from_snapshots(values: BulkInstancesValues) -> Iterator[Path]:
+    for path, disk in _disks(values):
+        for name in _SNAPSHOTS if disk.get("boot") is True else ():
+            if nested(disk, "initializeParams").get(name) is not None:
+                yield (*path, "initializeParams", name)
 
 
 def _disks(values: BulkInstancesValues) -> Iterator[tuple[Path, AttachedDiskValues]]:
@@ -130,15 +132,13 @@ def names_come_from_a_pattern_or_a_list(values: BulkInstancesValues) -> list[Fai
     return [Failure("count", "is required with namePattern")] if pattern and values.get("count") is None else []
 
 
-@rule(
-    "the keys of perInstanceProperties must be instance names: 1 to 63 characters (RFC 1035)",
-    NAMES,
-    about="perInstanceProperties",
+@requirement_of_each(
+    "each key of perInstanceProperties", f"must be an instance name: {NAME.words}", NAMES, about="perInstanceProperties"
 )
-def instance_names_are_valid(values: BulkInstancesValues) -> list[Failure]:
-    names = nested(values, "perInstanceProperties")
-    invalid = (name for name in names if not NAME.pattern.fullmatch(name))
-    return [Failure(("perInstanceProperties", name), f"must be an instance name: {NAME.words}") for name in invalid]
+def instance_names_are_valid(values: BulkInstancesValues) -> Iterator[Path]:
+    for name in nested(values, "perInstanceProperties"):
+        if not NAME.pattern.fullmatch(name):
+            yield ("perInstanceProperties", name)
 
 
 @rule(
@@ -547,19 +547,16 @@ def disks_are_in_allowed_zones(values: BulkInstancesValues) -> list[Failure]:
     return failures
 
 
-@rule(
-    "a fleet of at least two instances must not have addresses of its own: networkIP, ipv6Address, natIP, externalIpv6",
+@requirement_of_each(
+    "each networkIP, ipv6Address, natIP and externalIpv6",
+    "must be left out of a fleet of at least two instances, because only one of them can have this address",
     rest("instances", "networkInterfaces[].networkIP"),
 )
-def addresses_are_for_one_instance(values: BulkInstancesValues) -> list[Failure]:
-    if FleetSize.of(values).minimum <= 1:
-        return []
-    words = "must be left out, because the fleet has at least two instances, and only one of them can have this address"
-    return [
-        Failure(("instanceProperties", "networkInterfaces", index, *path), words)
-        for index, interface in elements(nested(values, "instanceProperties"), "networkInterfaces")
-        for path in own_addresses(interface)
-    ]
+def addresses_are_for_one_instance(values: BulkInstancesValues) -> Iterator[Path]:
+    if FleetSize.of(values).minimum > 1:
+        for index, interface in elements(nested(values, "instanceProperties"), "networkInterfaces"):
+            for path in own_addresses(interface):
+                yield ("instanceProperties", "networkInterfaces", index, *path)
 
 
 @requirement(

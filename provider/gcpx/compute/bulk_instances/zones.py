@@ -98,7 +98,6 @@ class Places:
     about="locationPolicy",
 )
 def zones_have_room_for_all(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse a fleet that its own limits keep from ever having all its members."""
     places, count = Places.of(values), FleetSize.of(values).wanted
     usable = {zone for zone in places.listed if places.allows(zone)}
     fallbacks: Any = values.get("fallbacks") or ()
