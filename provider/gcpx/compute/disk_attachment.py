@@ -167,6 +167,7 @@ def instance_is_in_project_and_zone(values: DiskAttachmentValues) -> Iterator[st
 
 
 @rule(
+    "",
     "a zonal disk must be in the zone of the instance, and a regional disk in its region",
     rest("instances.attachDisk", "source"),
 )

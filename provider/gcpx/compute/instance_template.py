@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from gcpx.compute import image_names
-from gcpx.compute.instance_properties.disks import ZONAL_DISK, no_customer_keys
+from gcpx.compute.instance_properties.disks import NO_CUSTOMER_KEYS, ZONAL_DISK, customer_keys
 from gcpx.compute.instance_properties.properties import InstanceProperties, boot_disk_is_missing
 from gcpx.compute.listing import ListQuery
 from gcpx.compute.named_resource import Address, NamedResource
@@ -73,7 +73,9 @@ def properties_include_machine_type(values: InstanceTemplateValues) -> bool:
     return not isinstance(properties, dict) or bool(properties.get("machineType"))
 
 
-@rule("the properties of a template must include a boot disk, disks[0]", rest("instanceTemplates", "properties.disks"))
+@rule(
+    "", "the properties of a template must include a boot disk, disks[0]", rest("instanceTemplates", "properties.disks")
+)
 def properties_include_boot_disk(values: InstanceTemplateValues) -> list[Failure]:
     properties = values.get("properties")
     if not isinstance(properties, dict):
@@ -130,12 +132,13 @@ def _policies(path: Path, policies: Any) -> Iterator[tuple[Path, Any]]:
         yield (*path, index), policy
 
 
-@rule(
-    "properties must not have customer-supplied encryption keys, which a template does not store",
+@requirement_of_each(
+    "properties.disks[].diskEncryptionKey",
+    NO_CUSTOMER_KEYS,
     rest("instanceTemplates", "properties.disks[].diskEncryptionKey"),
 )
-def customer_supplied_keys_are_absent(values: InstanceTemplateValues) -> list[Failure]:
-    return no_customer_keys("properties", values)
+def customer_supplied_keys_are_absent(values: InstanceTemplateValues) -> Iterator[Path]:
+    return customer_keys("properties", values)
 
 
 @record

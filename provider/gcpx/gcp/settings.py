@@ -128,7 +128,7 @@ def _request_timeout_is_at_most_24_hours(values: dict[str, Any]) -> bool:
     return not isinstance(given, str) or not _DURATION.fullmatch(given) or 0 < _seconds(given) <= _LONGEST_TIMEOUT
 
 
-@rule("an IPv6 address in [] must be valid", "RFC 4291: IP Version 6 Addressing Architecture")
+@rule("", "an IPv6 address in [] must be valid", "RFC 4291: IP Version 6 Addressing Architecture")
 def _ipv6_addresses_are_valid(values: dict[str, Any]) -> list[Failure]:
     bracketed = {
         name: re.search(r"\[([0-9a-fA-F:.]+)\]", value) for name, value in values.items() if isinstance(value, str)
@@ -145,7 +145,7 @@ def _credentials_rule(words: str) -> Rule:
         found = problem(given) if isinstance(given, str) else ""
         return [Failure("credentials", found)] if found.startswith(words) else []
 
-    return Rule(words, words, _PAGE, find)
+    return Rule(words, "", words, _PAGE, find)
 
 
 def _is_ipv6(text: str) -> bool:

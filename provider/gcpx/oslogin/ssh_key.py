@@ -82,7 +82,9 @@ def without_users_prefix(user: Any) -> str:
     return str(user).removeprefix("users/")
 
 
-@rule("key must be an SSH public key, TYPE BASE64 [COMMENT], whose data has that type", _SSH_PUBLIC_KEY.format("key"))
+@rule(
+    "key", "must be an SSH public key, TYPE BASE64 [COMMENT], whose data has that type", _SSH_PUBLIC_KEY.format("key")
+)
 def _key_is_an_ssh_public_key(values: SshKeyValues) -> list[Failure]:
     key = values.get("key")
     if not isinstance(key, str):
@@ -95,7 +97,8 @@ def _key_is_an_ssh_public_key(values: SshKeyValues) -> list[Failure]:
 
 
 @rule(
-    "expirationTimeUsec must be in microseconds, and fit 64 bits; a time before September 2001 is refused",
+    "expirationTimeUsec",
+    "must be in microseconds, and fit 64 bits; a time before September 2001 is refused",
     _SSH_PUBLIC_KEY.format("expirationTimeUsec"),
 )
 def _expiration_time_is_in_microseconds(values: SshKeyValues) -> list[Failure]:

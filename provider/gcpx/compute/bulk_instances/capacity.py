@@ -221,6 +221,7 @@ class Placement(Record):
 
 
 @rule(
+    "",
     "placement must have enough policies for count: each takes at most membersPerPolicy members",
     PLACEMENT_POLICIES,
     about="placement",
@@ -247,6 +248,7 @@ def placement_room(values: BulkInstancesValues) -> int | None:
 
 
 @rule(
+    "",
     "placement requires the targetShape ANY_SINGLE_ZONE and fallbacks without zones",
     PLACEMENT_POLICIES,
     about="placement",

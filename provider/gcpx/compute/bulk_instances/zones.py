@@ -93,6 +93,7 @@ class Places:
 
 
 @rule(
+    "",
     "the maxCount of a locationPolicy's zones must leave room for count",
     rest("regionInstances.bulkInsert", "locationPolicy.locations.constraints.maxCount"),
     about="locationPolicy",

@@ -47,6 +47,7 @@ _UNSUPPORTED: Final = "Google no longer supports customer-supplied keys; use kms
 
 
 @rule(
+    "",
     "a customer-supplied key must be base64 (RFC 4648) of 32 bytes (rawKey) or 256 bytes (rsaEncryptedKey)",
     rest("instances", "disks[].diskEncryptionKey"),
 )
@@ -100,22 +101,18 @@ class CustomerEncryptionKey(Record):
     sha256: str = output_field("The SHA-256 hash of the customer-supplied key, in base64.")
 
 
-def no_customer_keys(owner: str, values: Mapping[str, Any]) -> list[Failure]:
-    """Refuse customer-supplied keys of disks, for bulk creation and for templates, which do not store them.
+NO_CUSTOMER_KEYS: Final = "must be left out: customer-supplied keys cannot be used here; use kmsKeyName"
 
-    Args:
-        owner: the property that holds the instance properties: `properties` or `instanceProperties`.
-        values: the inputs of the template or fleet.
+
+def customer_keys(owner: str, values: Mapping[str, Any]) -> Iterator[Path]:
+    """Yield the paths of the customer-supplied keys of the disks below the property `owner`.
+
+    Neither bulk creation nor a template takes them.
     """
-    return [
-        Failure(
-            (owner, "disks", index, "diskEncryptionKey", name),
-            "must be left out: customer-supplied keys cannot be used here; use kmsKeyName",
-        )
-        for index, disk in elements(nested(values, owner), "disks")
-        for name, _ in _KEY_SIZES
-        if nested(disk, "diskEncryptionKey").get(name)
-    ]
+    for index, disk in elements(nested(values, owner), "disks"):
+        for name, _ in _KEY_SIZES:
+            if nested(disk, "diskEncryptionKey").get(name):
+                yield (owner, "disks", index, "diskEncryptionKey", name)
 
 
 _SIZE: Final = rest("instances", "disks[].initializeParams.diskSizeGb")
@@ -225,7 +222,7 @@ def _is_local_ssd(values: AttachedDiskValues) -> bool:
     return _disk_type(nested(values, "initializeParams")) == "local-ssd"
 
 
-@rule("type: SCRATCH and diskType: local-ssd must be set together", LOCAL_SSDS)
+@rule("", "type: SCRATCH and diskType: local-ssd must be set together", LOCAL_SSDS)
 def scratch_disks_are_local_ssds(values: AttachedDiskValues) -> list[Failure]:
     kind, disk_type = values.get("type"), nested(values, "initializeParams").get("diskType")
     if kind == "SCRATCH" and not _is_local_ssd(values) and disk_type is not UNKNOWN:

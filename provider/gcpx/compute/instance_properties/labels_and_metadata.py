@@ -36,6 +36,7 @@ _LETTERS_AND_DIGITS: Final = ("Ll", "Lo", "Lm", "M", "N")
 
 
 @rule(
+    "",
     "there must be at most 64 labels, with keys and values of at most 63 lower-case letters (of any script), digits, "
     "hyphens and underscores; keys must begin with a letter",
     LABELS,
@@ -110,7 +111,8 @@ _MOST_METADATA: Final = 512 * 1024
 
 
 @rule(
-    "metadata must have less than 512 KB of keys and values in UTF-8, with at most 262,144 bytes in each value",
+    "metadata",
+    "must have less than 512 KB of keys and values in UTF-8, with at most 262,144 bytes in each value",
     rest("instances", "metadata.items"),
 )
 def metadata_size_is_limited(values: MetadataValues) -> list[Failure]:

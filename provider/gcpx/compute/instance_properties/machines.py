@@ -30,7 +30,7 @@ _MEMORY_STEP: Final = 256
 _MOST_THREADS: Final = 2
 
 
-@rule("machineType custom-CPUS-MEMORY must have 1 CPU or an even number up to 32, and multiples of 256 MB", _SOURCE)
+@rule("", "machineType custom-CPUS-MEMORY must have 1 CPU or an even number up to 32, and multiples of 256 MB", _SOURCE)
 def custom_machine_types_are_within_limits(values: InstancePropertiesValues) -> list[Failure]:
     machine = text(values, "machineType").rpartition("/")[2]
     parts = re.fullmatch(r"custom-(\d{1,9})-(\d{1,9})", machine)
@@ -150,7 +150,8 @@ _MOST_RECOVERY_HOURS: Final = 168
 
 
 @rule(
-    "localSsdRecoveryTimeout must be a whole number of hours, 0 to 168",
+    "localSsdRecoveryTimeout",
+    "must be a whole number of hours, 0 to 168",
     rest("instances", "scheduling.localSsdRecoveryTimeout"),
 )
 def local_ssd_recovery_timeout_is_whole_hours(values: SchedulingValues) -> list[Failure]:
@@ -167,7 +168,7 @@ def local_ssd_recovery_timeout_is_whole_hours(values: SchedulingValues) -> list[
     return failures
 
 
-@rule("Spot and preemptible instances must have onHostMaintenance: TERMINATE and automaticRestart: false", SPOT_VMS)
+@rule("", "Spot and preemptible instances must have onHostMaintenance: TERMINATE and automaticRestart: false", SPOT_VMS)
 def spot_instances_do_not_migrate_or_restart(values: SchedulingValues) -> list[Failure]:
     if values.get("provisioningModel") != "SPOT" and values.get("preemptible") is not True:
         return []
@@ -353,6 +354,7 @@ class Scheduling(Record):
 
 
 @rule(
+    "",
     "consumeReservationType SPECIFIC_RESERVATION requires key and values; ANY_RESERVATION and NO_RESERVATION exclude them",
     rest("instances", "reservationAffinity.consumeReservationType"),
 )

@@ -55,6 +55,7 @@ def ptr_domain_name_requires_set_public_ptr(values: NetworkInterfaceValues) -> I
 
 
 @rule(
+    "",
     "accessConfigs must have type ONE_TO_ONE_NAT and may have natIP; ipv6AccessConfigs must have type DIRECT_IPV6 and "
     "may have externalIpv6",
     rest("instances", "networkInterfaces[].accessConfigs[].type"),
@@ -97,6 +98,7 @@ def attachment_settings_require_an_attachment(values: NetworkInterfaceValues) ->
 
 
 @rule(
+    "",
     "networkIP must be an IPv4 address, and ipv6Address an IPv6 address",
     rest("instances", "networkInterfaces[].networkIP"),
 )

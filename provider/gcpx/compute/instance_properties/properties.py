@@ -81,7 +81,7 @@ def boot_disk_is_the_first_disk(values: InstancePropertiesValues) -> Iterator[Pa
             yield ("disks", index, "boot")
 
 
-@rule("each of the disks of an instance must have a different deviceName", rest("instances", "disks[].deviceName"))
+@rule("", "each of the disks of an instance must have a different deviceName", rest("instances", "disks[].deviceName"))
 def device_names_are_unique(values: InstancePropertiesValues) -> list[Failure]:
     first: dict[str, int] = {}
     failures: list[Failure] = []
