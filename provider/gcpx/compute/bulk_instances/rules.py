@@ -418,7 +418,7 @@ def fallbacks_differ(values: BulkInstancesValues) -> list[Failure]:
     for index, fallback in elements(values, "fallbacks"):
         capacity = _capacity(with_fallback(values, fallback))
         same = next((name for name, earlier in tried if earlier == capacity), None)
-        if same is not None and not _has_unknown(capacity):
+        if same is not None and not has_unknown(capacity):
             failures.append(Failure(("fallbacks", index), f"must differ from {same}, which asks for the same capacity"))
         tried.append((f"fallbacks[{index}]", capacity))
     return failures
@@ -445,12 +445,6 @@ def _zone_names(policy: LocationPolicyValues) -> Any:
     if policy.get("zones") is UNKNOWN or not all(isinstance(zone, str) for zone in zones):
         return UNKNOWN
     return sorted(map(name_of, zones))
-
-
-def _has_unknown(value: Any) -> bool:
-    if isinstance(value, dict):
-        return any(map(_has_unknown, value.values()))
-    return any(map(_has_unknown, value)) if isinstance(value, list) else value is UNKNOWN
 
 
 _METHOD_OF_ZONES: Final = rest("regionInstances.bulkInsert", "locationPolicy.locations")
