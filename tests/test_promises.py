@@ -251,7 +251,7 @@ PROMISES = {
     "They never appear in clear": [
         "test_a_life_shows_no_secret_input",
         "test_no_call_shows_a_secret_that_google_quotes",
-        "test_a_crash_dump_shows_no_secret",
+        "test_what_goes_wrong_is_reported_without_values",
         "test_no_command_shows_a_secret",
     ],
     "They are masked even if": [

@@ -87,13 +87,14 @@ def sentences(*texts: str) -> str:
     >>> sentences("GET x: no (HTTP 403)", "", "See https://example.com.")
     'GET x: no (HTTP 403). See https://example.com.'
     """
-    written = ""
-    for text in filter(None, texts):
-        before = without_stop(written)
+    first, *others = [*filter(None, texts)] or [""]
+    written = [first]
+    for text in others:
+        before = without_stop(written[-1])
         stop = "" if not before or before.endswith("...") else "."
-        space = "" if not before or text.startswith("\n") else " "
-        written = f"{before}{stop}{space}{text}"
-    return written
+        written[-1] = f"{before}{stop}"
+        written.append(text if not before or text.startswith("\n") else f" {text}")
+    return "".join(written)
 
 
 def safe_message(error: Exception, what: str = "") -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import driver
 import grpc
@@ -172,3 +173,16 @@ def test_an_unknown_account_comes_with_how_to_find_it(cloud):
     assert f"the permission compute.instanceTemplates.create on {PLACE}" in failed[0].message
     assert "gcloud auth list" in failed[0].message
     assert json.dumps(config["accessToken"]) not in failed[0].message
+
+
+def test_the_forms_of_calls_are_compiled_once(monkeypatch):
+    first = needed(READ)
+
+    def compiled(*_):
+        raise AssertionError("a form was compiled again")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(re, "_compile", compiled)
+        again = needed(READ)
+
+    assert again == first

@@ -142,7 +142,7 @@ CASES = [
             "sourceInstanceParams": {"diskConfigs": [{"deviceName": "d", "customImage": "i"}]},
         },
         "sourceInstanceParams.diskConfigs[0].customImage",
-        "requires instantiateFrom: CUSTOM_IMAGE",
+        "must be set together with instantiateFrom: CUSTOM_IMAGE",
     ),
     (NOTIFICATION, {"topic": "uploads"}, "bucket", "is required"),
     (NOTIFICATION, notification(bucket="UPPER"), "bucket", "must be the name of a bucket"),
@@ -200,17 +200,22 @@ def test_a_failure_names_an_invalid_secret_without_showing_it(engine):
 
 
 def test_the_reason_of_a_rule_does_not_show_a_value_of_a_secret_object(engine):
-    machine = properties(
-        machineType="c3-standard-4",
-        confidentialInstanceConfig={"confidentialInstanceType": "TDX"},  # too short to be masked wherever it is
-        scheduling={"onHostMaintenance": "MIGRATE"},
-    )
-    path = "properties.scheduling.onHostMaintenance"
+    machine = properties(machineType="custom-34-8192")  # the number of CPUs is too short to be masked wherever it is
+    path = "properties.machineType"
 
-    assert engine.failures(TEMPLATE, {"properties": machine})[path] == (
-        "must be TERMINATE with confidentialInstanceType: TDX"
+    assert "an even number up to 32, not 34" in engine.failures(TEMPLATE, {"properties": machine})[path]
+    assert engine.failures(TEMPLATE, {"properties": secret(machine)})[path] == (
+        "machineType custom-CPUS-MEMORY must have 1 CPU or an even number up to 32, and multiples of 256 MB"
     )
-    assert "with SEV_SNP or TDX requires" in engine.failures(TEMPLATE, {"properties": secret(machine)})[path]
+
+
+def test_a_rule_with_one_reason_shows_it_for_a_secret_too(engine):
+    boot = {"boot": True, "initializeParams": {"sourceImage": "family/x"}}
+    machine = properties(disks=[boot, boot])
+    path, reason = "properties.disks[1].boot", "must be true only for the first disk: move the boot disk to disks[0]"
+
+    assert engine.failures(TEMPLATE, {"properties": machine}) == {path: reason}
+    assert engine.failures(TEMPLATE, {"properties": secret(machine)}) == {path: reason}
 
 
 def test_a_value_that_this_version_does_not_know_is_a_warning(engine):

@@ -37,7 +37,7 @@ def _failures(engine, token, inputs):
 
 @pytest.mark.parametrize(("token", "inputs", "prop", "reason"), [
     (TEMPLATE, _disk(diskSizeGb="20GB"), "", 'properties.disks[0].initializeParams.diskSizeGb: must be an integer, not the string "20GB"'),
-    (TEMPLATE, _disk(diskSizeGb=9), "", "properties.disks[0].initializeParams.diskSizeGb: must be at least 10 GB for a pd-standard disk"),
+    (TEMPLATE, _disk(diskSizeGb=9), "", "properties.disks[0].initializeParams.diskSizeGb: must be at least 10 GB for a disk of type pd-* or without a type"),
     (TEMPLATE, _disk(replicaZones=["a"]), "", "properties.disks[0].initializeParams.replicaZones: must have exactly 2 elements, not 1"),
     (TEMPLATE, template(scheduling={"hostErrorTimeoutSeconds": 100}), "", "properties.scheduling.hostErrorTimeoutSeconds: must be a multiple of 30, not 100"),
     (TEMPLATE, template(disks=[{"mode": "READ_RITE"}]), "", 'properties.disks[0].mode: must be one of READ_ONLY, READ_WRITE, not "READ_RITE"; did you mean READ_WRITE?'),
@@ -330,7 +330,9 @@ def test_a_rule_about_a_secret_value_does_not_repeat_the_property(engine):
     size = _disk(diskSizeGb=driver.secret(9))
 
     assert failures == {"key": "must be an SSH public key, TYPE BASE64 [COMMENT], whose data has that type"}
-    assert list(engine.failures(TEMPLATE, size).values()) == ["must be at least 10 for a disk of type pd-*"]
+    assert list(engine.failures(TEMPLATE, size).values()) == [
+        "must be at least 10 GB for a disk of type pd-* or without a type"
+    ]
 
 
 def test_a_refusal_that_names_no_permission_does_not_ask_for_the_named_one(engine, cloud):

@@ -140,7 +140,7 @@ def _rule_row(place: Place, rule: Rule) -> Row:
         object=place.object,
         property="",
         kind=rule.name,
-        words=rule.words,
+        words=rule.sentence,
         warns=rule.warns,
         source=_link(rule.source),
     )

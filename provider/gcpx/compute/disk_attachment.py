@@ -38,7 +38,7 @@ from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.gcp.request import COMPUTE, Request
 from gcpx.gcp.settings import Settings
 from gcpx.model import codec
-from gcpx.model.fields import Failure, chosen, field, record, rule, text
+from gcpx.model.fields import Failure, chosen, field, record, requirement_of_each, rule, text
 from gcpx.model.import_command import not_ours
 from gcpx.model.links import Location, name_of, path_of, same_link
 from gcpx.model.naming import UNREAD
@@ -135,27 +135,26 @@ _OF_THE_INSTANCE: Final = ("interface", "project", "zone")
 _OF_THE_DISK: Final = ("diskEncryptionKey", "diskSizeGb", "guestOsFeatures", "userLicenses")
 
 
-@rule("instance must be in project and zone, if they are given too", rest("instances.attachDisk", "zone"))
-def instance_is_in_project_and_zone(values: DiskAttachmentValues) -> list[Failure]:
-    """Refuse a project or zone that differs from the one in `instance`, which would count."""
+@requirement_of_each(
+    "each of project and zone",
+    "must be the one that instance names, or be left out",
+    rest("instances.attachDisk", "zone"),
+)
+def instance_is_in_project_and_zone(values: DiskAttachmentValues) -> Iterator[str]:
     instance = values.get("instance")
     parts = INSTANCE.pattern.fullmatch(instance) if isinstance(instance, str) else None
-    if parts is None:
-        return []
-    named = {"project": parts[1] or "", "zone": name_of(parts[2] or "")}
-    return [
-        Failure(name, f"must be the {name} that instance names, or be left out")
-        for name, known in named.items()
-        if known and _differs(known, values.get(name))
-    ]
+    named = {"project": parts[1] or "", "zone": name_of(parts[2] or "")} if parts else {}
+    for name, known in named.items():
+        if known and _differs(known, values.get(name)):
+            yield name
 
 
 @rule(
+    "",
     "a zonal disk must be in the zone of the instance, and a regional disk in its region",
     rest("instances.attachDisk", "source"),
 )
 def disk_is_in_the_zone(values: DiskAttachmentValues) -> list[Failure]:
-    """Refuse a disk of another zone or region, as Google does."""
     instance, disk, zone = values.get("instance"), values.get("disk"), values.get("zone")
     parts = INSTANCE.pattern.fullmatch(instance) if isinstance(instance, str) else None
     known = parts[2] if parts and parts[2] else name_of(zone) if isinstance(zone, str) else ""

@@ -14,7 +14,7 @@ from gcpx.compute.responses import ApiObject, ApiWarning
 from gcpx.gcp.in_project import InProjectFunction
 from gcpx.gcp.request import COMPUTE, Request, segment
 from gcpx.model import codec
-from gcpx.model.fields import Failure, Record, exclusive, field, output_field, record, rule
+from gcpx.model.fields import Failure, Record, exclusive, field, output_field, record, requirement
 from gcpx.model.links import name_of, path_of
 from gcpx.model.patterns import PROJECT, REGION, ZONE
 from gcpx.model.resource import Context
@@ -26,18 +26,14 @@ LINK: Final = re.compile(r"projects/([^/]+)/(global|regions/[^/]+|zones/[^/]+)/o
 """The path of an operation: project, scope and name."""
 
 
-@rule(
-    "name must be an operation's name, or a link projects/P/(global|regions/R|zones/Z)/operations/O",
+@requirement(
+    "name",
+    "must be an operation's name, or a link projects/P/(global|regions/R|zones/Z)/operations/O",
     rest("globalOperations.get", "operation"),
 )
-def name_is_a_name_or_a_link(values: OperationQueryValues) -> list[Failure]:
-    """Refuse a link to anything else."""
+def name_is_a_name_or_a_link(values: OperationQueryValues) -> bool:
     name = values.get("name")
-    if isinstance(name, str) and "/" in name and not LINK.fullmatch(path_of(name)):
-        return [
-            Failure("name", "must be an operation's name, or a link projects/P/(global|regions/R|zones/Z)/operations/O")
-        ]
-    return []
+    return not isinstance(name, str) or "/" not in name or LINK.fullmatch(path_of(name)) is not None
 
 
 @record

@@ -130,8 +130,8 @@ def image_name_form(name: str) -> Rule:
         return [Failure(name, f"must be {FORMS}")] if given and full_image_name(given) is None else []
 
     words = (
-        f"{name} must be {FORMS}; short names of public families and images are completed with their project, and "
+        f"must be {FORMS}; short names of public families and images are completed with their project, and "
         "other short names with the user's own project: debian-12 becomes "
         "projects/debian-cloud/global/images/family/debian-12, and web becomes global/images/web"
     )
-    return Rule(f"{name} form", words, rest("instances", "disks[].initializeParams.sourceImage"), find)
+    return Rule(f"{name} form", name, words, rest("instances", "disks[].initializeParams.sourceImage"), find)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from gcpx.compute import image_names
-from gcpx.compute.instance_properties.disks import ZONAL_DISK, no_customer_keys
+from gcpx.compute.instance_properties.disks import NO_CUSTOMER_KEYS, ZONAL_DISK, customer_keys
 from gcpx.compute.instance_properties.properties import InstanceProperties, boot_disk_is_missing
 from gcpx.compute.listing import ListQuery
 from gcpx.compute.named_resource import Address, NamedResource
@@ -31,6 +31,8 @@ from gcpx.model.fields import (
     one_required,
     output_field,
     record,
+    requirement,
+    requirement_of_each,
     rule,
     text,
 )
@@ -46,78 +48,71 @@ if TYPE_CHECKING:
 _INSTANTIATE_FROM: Final = rest("instanceTemplates", "sourceInstanceParams.diskConfigs[].instantiateFrom")
 
 
-@rule("customImage and instantiateFrom: CUSTOM_IMAGE must be set together", _INSTANTIATE_FROM)
-def custom_image_and_instantiate_from_require_each_other(values: DiskInstantiationConfigValues) -> list[Failure]:
-    """Refuse one without the other."""
+@requirement("customImage", "must be set together with instantiateFrom: CUSTOM_IMAGE", _INSTANTIATE_FROM)
+def custom_image_and_instantiate_from_require_each_other(values: DiskInstantiationConfigValues) -> bool:
     source, image = values.get("instantiateFrom"), values.get("customImage")
-    if image and source not in ("CUSTOM_IMAGE", UNKNOWN):
-        return [Failure("customImage", "requires instantiateFrom: CUSTOM_IMAGE")]
-    return [Failure("customImage", "is required with CUSTOM_IMAGE")] if source == "CUSTOM_IMAGE" and not image else []
+    return source in ("CUSTOM_IMAGE", UNKNOWN) if image else source != "CUSTOM_IMAGE"
 
 
-@rule("sourceInstanceParams requires sourceInstance", rest("instanceTemplates", "sourceInstanceParams"))
-def source_instance_params_require_source_instance(values: InstanceTemplateValues) -> list[Failure]:
-    """Refuse parameters of a source instance without the instance."""
-    if values.get("sourceInstanceParams") and not values.get("sourceInstance"):
-        return [Failure("sourceInstanceParams", "requires sourceInstance: set it, or remove sourceInstanceParams")]
-    return []
+@requirement(
+    "sourceInstanceParams",
+    "requires sourceInstance: set it, or remove sourceInstanceParams",
+    rest("instanceTemplates", "sourceInstanceParams"),
+)
+def source_instance_params_require_source_instance(values: InstanceTemplateValues) -> bool:
+    return not values.get("sourceInstanceParams") or bool(values.get("sourceInstance"))
 
 
-@rule("the properties of a template must include machineType", rest("instanceTemplates", "properties.machineType"))
-def properties_include_machine_type(values: InstanceTemplateValues) -> list[Failure]:
-    """Require a machine type, as Google does."""
+@requirement(
+    "properties.machineType",
+    "is required: a template must have a machine type",
+    rest("instanceTemplates", "properties.machineType"),
+)
+def properties_include_machine_type(values: InstanceTemplateValues) -> bool:
     properties = values.get("properties")
-    if isinstance(properties, dict) and not properties.get("machineType"):
-        return [Failure("properties.machineType", "is required: a template must have a machine type")]
-    return []
+    return not isinstance(properties, dict) or bool(properties.get("machineType"))
 
 
-@rule("the properties of a template must include a boot disk, disks[0]", rest("instanceTemplates", "properties.disks"))
+@rule(
+    "", "the properties of a template must include a boot disk, disks[0]", rest("instanceTemplates", "properties.disks")
+)
 def properties_include_boot_disk(values: InstanceTemplateValues) -> list[Failure]:
-    """Require a boot disk, as Google does."""
     properties = values.get("properties")
     if not isinstance(properties, dict):
         return []
     return [failure.below("properties") for failure in boot_disk_is_missing(properties)]
 
 
-@rule(
-    "the properties of a template must include a network interface",
+@requirement(
+    "properties.networkInterfaces",
+    "must have at least one interface; an empty one is in the network global/networks/default",
     rest("instanceTemplates", "properties.networkInterfaces"),
 )
-def properties_include_network_interface(values: InstanceTemplateValues) -> list[Failure]:
-    """Require a network interface, as Google does."""
+def properties_include_network_interface(values: InstanceTemplateValues) -> bool:
     properties = values.get("properties")
-    if not isinstance(properties, dict) or properties.get("networkInterfaces") not in (None, []):
-        return []
-    words = "must have at least one interface, such as [{}] for the network global/networks/default"
-    return [Failure("properties.networkInterfaces", words)]
+    return not isinstance(properties, dict) or properties.get("networkInterfaces") not in (None, [])
 
 
-@rule(
-    "machineType, diskType, acceleratorType and resourcePolicies in properties must be names, not URLs",
+@requirement_of_each(
+    "each machineType, diskType, acceleratorType and resource policy in properties",
+    "must be a bare name, not a URL, in a template: write only the part after the last slash",
     rest("instanceTemplates", "properties.disks[].initializeParams.diskType"),
 )
-def types_and_policies_are_names(values: InstanceTemplateValues) -> list[Failure]:
-    """Refuse URLs of zonal resources, because a template has no zone."""
-    reason = "must be a bare name, not a URL, in a template: write only the part after the last slash"
-    places = _types_and_policies(nested(values, "properties"))
-    return [Failure(("properties", *path), reason) for path, value in places if isinstance(value, str) and "/" in value]
+def types_and_policies_are_names(values: InstanceTemplateValues) -> Iterator[Path]:
+    for path, value in _types_and_policies(nested(values, "properties")):
+        if isinstance(value, str) and "/" in value:
+            yield ("properties", *path)
 
 
-@rule(
-    "an existing zonal disk must be named, not given as a URL", rest("instanceTemplates", "properties.disks[].source")
+@requirement_of_each(
+    "properties.disks[].source",
+    "must be the bare name of a zonal disk, not its URL, in a template: write only the part after the last slash",
+    rest("instanceTemplates", "properties.disks[].source"),
 )
-def zonal_disks_are_names(values: InstanceTemplateValues) -> list[Failure]:
-    """Refuse URLs of zonal disks, because a template has no zone; a regional disk is given as a URL."""
-    reason = (
-        "must be the bare name of a zonal disk, not its URL, in a template: write only the part after the last slash"
-    )
-    return [
-        Failure(("properties", "disks", index, "source"), reason)
-        for index, disk in elements(nested(values, "properties"), "disks")
-        if ZONAL_DISK.fullmatch(text(disk, "source"))
-    ]
+def zonal_disks_are_names(values: InstanceTemplateValues) -> Iterator[Path]:
+    for index, disk in elements(nested(values, "properties"), "disks"):
+        if ZONAL_DISK.fullmatch(text(disk, "source")):
+            yield ("properties", "disks", index, "source")
 
 
 def _types_and_policies(properties: InstancePropertiesValues) -> Iterator[tuple[Path, Any]]:
@@ -137,13 +132,13 @@ def _policies(path: Path, policies: Any) -> Iterator[tuple[Path, Any]]:
         yield (*path, index), policy
 
 
-@rule(
-    "properties must not have customer-supplied encryption keys, which a template does not store",
+@requirement_of_each(
+    "properties.disks[].diskEncryptionKey",
+    NO_CUSTOMER_KEYS,
     rest("instanceTemplates", "properties.disks[].diskEncryptionKey"),
 )
-def customer_supplied_keys_are_absent(values: InstanceTemplateValues) -> list[Failure]:
-    """Refuse keys that a template does not store."""
-    return no_customer_keys("properties", values)
+def customer_supplied_keys_are_absent(values: InstanceTemplateValues) -> Iterator[Path]:
+    return customer_keys("properties", values)
 
 
 @record

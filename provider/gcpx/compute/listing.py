@@ -61,9 +61,8 @@ class ImportableResources:
         return items_of(page, "" if self.scope else self.collection)
 
 
-@rule("filter and orderBy must have a form that list methods accept", rest("instances.list", "filter and orderBy"))
+@rule("", "filter and orderBy must have a form that list methods accept", rest("instances.list", "filter and orderBy"))
 def filter_and_order_can_be_parsed(values: dict[str, Any]) -> list[Failure]:
-    """Refuse malformed filters and orders, with the position of the error."""
     from gcpx_filter import FilterError, check_order, parse  # noqa: PLC0415 - loads the grammar with the first list
 
     failures: list[Failure] = []

@@ -29,7 +29,6 @@ ApiError
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Self
@@ -48,16 +47,8 @@ def with_hints(message: str, error: Mapping[str, Any]) -> str:
     return sentences(message, *hints(error.get("details")))
 
 
-_MOST_HINTS: Final = 20
-"""The maximum number of hints in a message; a server may send any number, and each one copies the message."""
-
-
 def hints(details: Any) -> Iterator[str]:
-    """Yield the first links and quotas in the details of an error, each as a sentence."""
-    return itertools.islice(_every_hint(details), _MOST_HINTS)
-
-
-def _every_hint(details: Any) -> Iterator[str]:
+    """Yield the links and quotas in the details of an error, each as a sentence."""
     for detail in objects(details):
         for link in objects(object_of(detail.get("help") or detail).get("links")):
             yield f"See {link.get('url')} ({link.get('description', 'help')})."

@@ -21,10 +21,17 @@ _PARAMETER: Final = re.compile(r"\{\w+\}")
 
 
 @cache
-def _table() -> list[dict[str, str]]:
-    """Read the calls; a call has brackets around the path of what the first permission is needed on."""
+def _table() -> list[tuple[str, re.Pattern[str], list[str]]]:
+    """Read the method, call and permissions of each row.
+
+    A call has brackets around the path of what the first permission is needed on.
+    """
     with (resources.files("gcpx.gcp") / "permissions.csv").open() as file:
-        return list(csv.DictReader(file))
+        return [(row["method"], _form(row["call"]), row["permissions"].split()) for row in csv.DictReader(file)]
+
+
+def _form(call: str) -> re.Pattern[str]:
+    return re.compile(_PARAMETER.sub("[^/]+", call.replace("[", "(?P<on>").replace("]", ")")))
 
 
 def needed(request: Request) -> tuple[list[str], str] | None:
@@ -32,12 +39,11 @@ def needed(request: Request) -> tuple[list[str], str] | None:
 
     Every call needs the first one. None if they are not known, as of OS Login, for which Google documents none.
     """
-    for row in _table():
-        call = _PARAMETER.sub("[^/]+", row["call"].replace("[", "(?P<on>").replace("]", ")"))
-        found = re.fullmatch(call, request.description)
-        if found and row["method"].startswith(f"{request.api.name}."):
+    for method, call, permissions in _table():
+        found = call.fullmatch(request.description)
+        if found and method.startswith(f"{request.api.name}."):
             # The project of a list of buckets is in the query.
-            return row["permissions"].split(), found.groupdict().get("on", "the project")
+            return permissions, found.groupdict().get("on", "the project")
     return None
 
 

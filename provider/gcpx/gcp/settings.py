@@ -16,7 +16,7 @@ import attrs
 
 from gcpx.errors import UserError
 from gcpx.gcp.request import COMPUTE, OAUTH2, OSLOGIN, PUBSUB, STORAGE, Api
-from gcpx.model.fields import Failure, Record, Rule, Traits, camel_case, exclusive, rule, traits_of
+from gcpx.model.fields import Failure, Record, Rule, Traits, camel_case, exclusive, requirement, rule, traits_of
 from gcpx.model.patterns import PROJECT, REGION, ZONE, Form, Part, form
 from gcpx.model.values import UNKNOWN
 from gcpx_http.hosts import is_protected
@@ -122,15 +122,13 @@ _LONGEST_TIMEOUT: Final = 86_400
 _PAGE: Final = "docs/settings.md"
 
 
-@rule("requestTimeout must be more than 0 and at most 24 hours", _PAGE)
-def _request_timeout_is_at_most_24_hours(values: dict[str, Any]) -> list[Failure]:
+@requirement("requestTimeout", "must be more than 0 and at most 24h", _PAGE)
+def _request_timeout_is_at_most_24_hours(values: dict[str, Any]) -> bool:
     given = values.get("requestTimeout")
-    if not isinstance(given, str) or not _DURATION.fullmatch(given) or 0 < _seconds(given) <= _LONGEST_TIMEOUT:
-        return []
-    return [Failure("requestTimeout", "must be more than 0 and at most 24h")]
+    return not isinstance(given, str) or not _DURATION.fullmatch(given) or 0 < _seconds(given) <= _LONGEST_TIMEOUT
 
 
-@rule("an IPv6 address in [] must be valid", "RFC 4291: IP Version 6 Addressing Architecture")
+@rule("", "an IPv6 address in [] must be valid", "RFC 4291: IP Version 6 Addressing Architecture")
 def _ipv6_addresses_are_valid(values: dict[str, Any]) -> list[Failure]:
     bracketed = {
         name: re.search(r"\[([0-9a-fA-F:.]+)\]", value) for name, value in values.items() if isinstance(value, str)
@@ -147,7 +145,7 @@ def _credentials_rule(words: str) -> Rule:
         found = problem(given) if isinstance(given, str) else ""
         return [Failure("credentials", found)] if found.startswith(words) else []
 
-    return Rule(words, words, _PAGE, find)
+    return Rule(words, "", words, _PAGE, find)
 
 
 def _is_ipv6(text: str) -> bool:

@@ -148,7 +148,7 @@ def _json(request: Request, body: bytes) -> Any:
     """Parse a body; a body that is not JSON is returned as text.
 
     The result can always be encoded again: bytes that are not UTF-8 become replacement characters, halves of surrogate
-    pairs become question marks, and numbers that no float can hold stay texts.
+    pairs become question marks. A number that no float can hold is not JSON.
     """
     text = body.decode("utf-8-sig", "replace")
     if not text:
@@ -156,7 +156,7 @@ def _json(request: Request, body: bytes) -> Any:
     try:
         if _SURROGATE.search(text):
             text = json.dumps(json.loads(text), ensure_ascii=False).encode(errors="replace").decode()
-        found = json.loads(text, parse_constant=_refuse_constant, parse_float=_float, parse_int=_integer)
+        found = json.loads(text, parse_constant=_number, parse_float=_number)
     except (ValueError, RecursionError):
         return text
     if _is_deeper(found, _DEEPEST):
@@ -164,21 +164,11 @@ def _json(request: Request, body: bytes) -> Any:
     return found
 
 
-_MOST_DIGITS: Final = 300
-"""The number of digits of integers that certainly fit into a float."""
-
-
-def _integer(digits: str) -> int | str:
-    return int(digits) if len(digits) <= _MOST_DIGITS else digits
-
-
-def _float(number: str) -> float | str:
-    found = float(number)
-    return found if math.isfinite(found) else number
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
+def _number(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is not JSON")
+    return number
 
 
 def _is_deeper(value: Any, levels: int) -> bool:

@@ -158,20 +158,6 @@ def describe_value(value: Any) -> str:
     return value.name if isinstance(value, Special) else words[type(value)]
 
 
-_REQUIREMENT: Final = re.compile(r"([\w.]+) ((?:must|should|requires?) .*)")
-
-
-def _without_subject(words: str, path: Path) -> str:
-    """Return the words of a rule without the property at their beginning, if they follow its path in a message.
-
-    >>> _without_subject("minCount must be at most count", ("minCount",))
-    'must be at most count'
-    """
-    found = _REQUIREMENT.fullmatch(words)
-    is_subject = found is not None and f".{'.'.join(map(str, path))}".endswith(f".{found[1]}")
-    return found[2] if found is not None and is_subject else words
-
-
 _UNDERSCORE: Final = re.compile(r"_([a-z])")
 
 
@@ -285,7 +271,7 @@ class _Checker:
             # words replace it.
             open_ = [] if secret else found if self.plain or not found else rule(conceal(value))
             for failure in found:
-                reason = failure.reason if failure in open_ else _without_subject(rule.words, failure.path)
+                reason = failure.reason if failure in open_ else rule.words
                 failures = self.result.warnings if rule.warns else self.result.failures
                 failures.append(Failure((*self.path, *failure.path), reason))
 

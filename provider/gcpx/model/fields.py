@@ -6,7 +6,7 @@ import functools
 import sys
 import types
 import typing
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Literal, TypeVar, cast, dataclass_transform
 
 import attrs
@@ -50,51 +50,67 @@ class Rule:
 
     Attributes:
         name: unique within the object.
-        words: the requirement, and the reason to show if values are secret.
+        place: the path of the property that is at fault; empty if `words` is a whole sentence.
+        words: what must hold: the reason of a failure, unless the rule finds one that shows values and they are plain.
         source: the rule's documentation, as a Markdown link from a page of `docs/reference`.
         about: the property that every violation involves; empty if there is no such property.
         warns: Google may accept violations, so they cause a warning, not a failure.
     """
 
     name: str
+    place: str
     words: str
     source: str
     find: Finder
     about: str = ""
     warns: bool = False
 
+    @property
+    def sentence(self) -> str:
+        """The rule in the reference."""
+        return f"{self.place} {self.words}".strip()
+
     def __call__(self, values: Mapping[str, Any]) -> list[Failure]:
         """Return the violations of the rule; none if the property `about` is missing."""
         return self.find(values) if not self.about or values.get(self.about) is not None else []
 
 
-def rule(words: str, source: str, *, about: str = "", warns: bool = False) -> Callable[[Finder], Rule]:
-    """Make a function a rule with its name. The function gets only values that have `about`."""
+F = TypeVar("F", bound=Callable[[Any], Any])
 
-    def made(find: Finder) -> Rule:
-        return Rule(getattr(find, "__name__", "rule").strip("_"), words, source, find, about, warns)
 
-    return made
+def rule(place: str, words: str, source: str, *, about: str = "", warns: bool = False) -> Callable[[Finder], Rule]:
+    """Make a function a rule with its name. The function finds reasons that show values; it gets those with `about`."""
+    return _made(lambda find: find, place, words, source, about, warns)
 
 
 def requirement(
     place: str, words: str, source: str, *, about: str = "", warns: bool = False
 ) -> Callable[[Callable[[Any], bool]], Rule]:
-    """Make a rule of a function that says whether values keep it.
+    """Make a rule of a function that says whether values keep it; the arguments are the attributes of `Rule`."""
 
-    Args:
-        place: the path of the property that is at fault if they do not.
-        words: what it must be, and why: the reason of the failure and, after the place, the text of the reference.
-        source: as in `Rule`.
-        about: as in `Rule`.
-        warns: as in `Rule`.
-    """
+    def finder(keeps: Callable[[Any], bool]) -> Finder:
+        return lambda values: [] if keeps(values) else [Failure(place, words)]
 
-    def made(keeps: Callable[[Any], bool]) -> Rule:
-        def find(values: Any) -> list[Failure]:
-            return [] if keeps(values) else [Failure(place, words)]
+    return _made(finder, place, words, source, about, warns)
 
-        return Rule(getattr(keeps, "__name__", "rule").strip("_"), f"{place} {words}", source, find, about, warns)
+
+def requirement_of_each(
+    places: str, words: str, source: str, *, about: str = "", warns: bool = False
+) -> Callable[[Callable[[Any], Iterable[str | Path]]], Rule]:
+    """Make a rule of a function that returns the places at fault; `places` names them all, such as `disks[].boot`."""
+
+    def finder(broken: Callable[[Any], Iterable[str | Path]]) -> Finder:
+        return lambda values: [Failure(place, words) for place in broken(values)]
+
+    return _made(finder, places, words, source, about, warns)
+
+
+def _made(
+    finder: Callable[[F], Finder], place: str, words: str, source: str, about: str, warns: bool
+) -> Callable[[F], Rule]:
+    def made(function: F) -> Rule:
+        name = getattr(function, "__name__", "rule").strip("_")
+        return Rule(name, place, words, source, finder(function), about, warns)
 
     return made
 
@@ -108,17 +124,15 @@ def exclusive(*names: str, source: str = "the API's description") -> Rule:
             [Failure(found[1], f"conflicts with {found[0]}: set only one of {', '.join(names)}")] if found[1:] else []
         )
 
-    return Rule(f"only one of {', '.join(names)}", f"only one of {', '.join(names)} may be set", source, find)
+    words = f"only one of {', '.join(names)}"
+    return Rule(words, "", f"{words} may be set", source, find)
 
 
 def one_required(*names: str, source: str = "the API's description") -> Rule:
     """Require at least one of these properties."""
-
-    def find(values: dict[str, Any]) -> list[Failure]:
-        missing = all(values.get(name) is None for name in names)
-        return [Failure("", f"needs one of {' or '.join(names)}")] if missing else []
-
-    return Rule(f"one of {' or '.join(names)}", f"needs one of {' or '.join(names)}", source, find)
+    words = f"one of {' or '.join(names)}"
+    rule = requirement("", f"needs {words}", source)(lambda values: any(values.get(name) is not None for name in names))
+    return attrs.evolve(rule, name=words)
 
 
 def text(values: Mapping[str, Any], name: str) -> str:

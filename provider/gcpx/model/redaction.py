@@ -81,6 +81,8 @@ _ESCAPE: Final = re.compile(
     re.DOTALL,
 )
 _Span = tuple[int, int]
+_Parts = Mapping[str, Sequence[int]]
+"""The parts of one size of a text, and where they begin."""
 
 
 _MOST_REDACTED: Final = 20_000
@@ -132,7 +134,7 @@ class _Reading:
 
     def spans(self, secrets: Sequence[_Spellings]) -> Iterator[_Span]:
         """Yield the places where the message quotes a secret, or the beginning of one."""
-        parts = {size: {self.text[at : at + size] for at in range(len(self.text) - size + 1)} for size in _SIZES}
+        parts = {size: _places_of_parts(self.text, size) for size in _SIZES}
         cuts = [found.start() for found in _CUT.finditer(self.text)]
         for secret in secrets:
             whole = (_occurrences(self.text, each) for each in secret.possible(parts))
@@ -142,6 +144,13 @@ class _Reading:
             for found in form.finditer(self.text):
                 start, end = found.span(group)
                 yield self.places[start], self.places[end]
+
+
+def _places_of_parts(text: str, size: int) -> _Parts:
+    places: dict[str, list[int]] = {}
+    for at in range(len(text) - size + 1):
+        places.setdefault(text[at : at + size], []).append(at)
+    return places
 
 
 def _characters(found: re.Match[str], decode: Callable[[str], str]) -> str:
@@ -181,31 +190,30 @@ class _Spellings:
         ordered = [each for each in every if len(each) >= SHORTEST]
         return _Spellings(by_part, ordered, frozenset(each[:SHORTEST] for each in ordered))
 
-    def possible(self, parts: Mapping[int, set[str]]) -> Iterator[str]:
+    def possible(self, parts: Mapping[int, _Parts]) -> Iterator[str]:
         """Yield the spellings that a text can contain; `parts` are all of its parts of some sizes.
 
         A script has thousands of lines, and searching a message for each of them would take long.
         """
         for size, spellings in self.by_part.items():
-            for beginning in spellings.keys() & parts[size]:
+            for beginning in spellings.keys() & parts[size].keys():
                 for each in spellings[beginning]:
                     middle = (len(each) - size) // 2
                     if each[middle : middle + size] in parts[size] and each[len(each) - size :] in parts[size]:
                         yield each
 
-    def beginnings(self, text: str, cuts: Sequence[int], parts: set[str]) -> Iterator[_Span]:
+    def beginnings(self, text: str, cuts: Sequence[int], parts: _Parts) -> Iterator[_Span]:
         """Yield the beginnings of spellings that end where a text was cut; `parts` are its shortest ones."""
-        first = self.first & parts if cuts else frozenset()
+        first = self.first & parts.keys() if cuts else frozenset()
         covered = 0
-        for start in range(cuts[-1] - SHORTEST + 1 if first else 0):
-            if text[start : start + SHORTEST] in first:
-                # A beginning that ends at a cut reached by an earlier one lies within that.
-                cut = known = max(covered, bisect.bisect_left(cuts, start + SHORTEST))
-                while cut < len(cuts) and self._is_beginning(text[start : cuts[cut]]):
-                    cut += 1
-                if cut > known:
-                    yield start, cuts[cut - 1]
-                    covered = cut
+        for start in sorted(itertools.chain.from_iterable(parts[each] for each in first)):
+            # A beginning that ends at a cut reached by an earlier one lies within that.
+            cut = known = max(covered, bisect.bisect_left(cuts, start + SHORTEST))
+            while cut < len(cuts) and self._is_beginning(text[start : cuts[cut]]):
+                cut += 1
+            if cut > known:
+                yield start, cuts[cut - 1]
+                covered = cut
 
     def _is_beginning(self, part: str) -> bool:
         index = bisect.bisect_left(self.ordered, part)

@@ -24,7 +24,7 @@ from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.gcp.request import OSLOGIN, Request, segment
 from gcpx.gcp.shared_reads import Scope
 from gcpx.model import codec
-from gcpx.model.fields import Failure, Record, chosen, field, object_type, output_field, record, rule, text
+from gcpx.model.fields import Failure, Record, chosen, field, object_type, output_field, record, requirement, rule, text
 from gcpx.model.links import name_of, path_of
 from gcpx.model.numbers import as_integer
 from gcpx.model.patterns import PROJECT, REGION, SEGMENT, Form
@@ -83,7 +83,9 @@ def without_users_prefix(user: Any) -> str:
     return str(user).removeprefix("users/")
 
 
-@rule("key must be an SSH public key, TYPE BASE64 [COMMENT], whose data has that type", _SSH_PUBLIC_KEY.format("key"))
+@rule(
+    "key", "must be an SSH public key, TYPE BASE64 [COMMENT], whose data has that type", _SSH_PUBLIC_KEY.format("key")
+)
 def _key_is_an_ssh_public_key(values: SshKeyValues) -> list[Failure]:
     key = values.get("key")
     if not isinstance(key, str):
@@ -96,7 +98,8 @@ def _key_is_an_ssh_public_key(values: SshKeyValues) -> list[Failure]:
 
 
 @rule(
-    "expirationTimeUsec must be in microseconds, and fit 64 bits; a time before September 2001 is refused",
+    "expirationTimeUsec",
+    "must be in microseconds, and fit 64 bits; a time before September 2001 is refused",
     _SSH_PUBLIC_KEY.format("expirationTimeUsec"),
 )
 def _expiration_time_is_in_microseconds(values: SshKeyValues) -> list[Failure]:
@@ -113,11 +116,13 @@ def _expiration_time_is_in_microseconds(values: SshKeyValues) -> list[Failure]:
     return [Failure("expirationTimeUsec", words)]
 
 
-@rule("regions requires projectId", _IMPORT.format("regions"))
-def _regions_require_a_project(values: SshKeyValues) -> list[Failure]:
-    if values.get("regions") and values.get("projectId") is None:
-        return [Failure("regions", "requires projectId, the project whose POSIX account is written to these regions")]
-    return []
+@requirement(
+    "regions",
+    "requires projectId, the project whose POSIX account is written to these regions",
+    _IMPORT.format("regions"),
+)
+def _regions_require_a_project(values: SshKeyValues) -> bool:
+    return not values.get("regions") or values.get("projectId") is not None
 
 
 @record

@@ -6,7 +6,6 @@ library's message has no arguments.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import sys
 import threading
@@ -40,7 +39,7 @@ def describe(error: BaseException) -> str:
 
 
 def hide_values() -> None:
-    """Keep values out of everything that this process writes to stderr, and out of core dumps."""
+    """Keep values out of everything that this process writes to stderr."""
     handler = logging.StreamHandler()
     handler.setFormatter(_WithoutValues())
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
@@ -48,7 +47,6 @@ def hide_values() -> None:
     sys.excepthook = _reported
     sys.unraisablehook = lambda found: _reported(found.exc_type, found.exc_value, found.exc_traceback)
     threading.excepthook = lambda found: _reported(found.exc_type, found.exc_value, found.exc_traceback)
-    _write_no_core_dump()
 
 
 def _reported(_kind: type[BaseException], error: BaseException | None, _where: TracebackType | None) -> None:
@@ -61,11 +59,3 @@ def _describe_warning(
 ) -> str:
     del message, line
     return f"gcpx: {category.__name__} in {filename}, line {lineno}\n"
-
-
-def _write_no_core_dump() -> None:
-    """Write no core dump if the process is killed by a fault: it would hold every value."""
-    with contextlib.suppress(ImportError, OSError, ValueError):  # systems without such limits
-        import resource  # noqa: PLC0415 - only on Unix
-
-        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))

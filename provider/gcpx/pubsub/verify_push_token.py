@@ -17,7 +17,7 @@ from gcpx.gcp.request import OAUTH2, Request
 from gcpx.gcp.retries import RetryableError
 from gcpx.gcp.settings import public_page_url
 from gcpx.model import codec
-from gcpx.model.fields import Failure, Record, field, object_type, output_field, record, rule, text
+from gcpx.model.fields import Record, field, object_type, output_field, record, requirement, text
 from gcpx.model.resource import Context, Function
 from gcpx_push import GOOGLE, IAP, Certificates, CertificatesError, InvalidToken, PushVerifier
 
@@ -27,17 +27,16 @@ if TYPE_CHECKING:
 _VERIFIER: Final = "[PushVerifier: {}](../../provider/gcpx_push/verifier.py)"
 
 
-@rule(
-    "audience must begin with /projects/ if identityAwareProxy is true, because it is the service behind the proxy",
+@requirement(
+    "audience",
+    "must be the service behind the proxy, such as /projects/NUMBER/global/backendServices/ID or "
+    "/projects/NUMBER/apps/PROJECT, if identityAwareProxy is true",
     "[Securing your app with signed headers](https://cloud.google.com/iap/docs/signed-headers-howto)",
     about="identityAwareProxy",
 )
-def _audience_behind_a_proxy_is_a_service(values: PushTokenQueryValues) -> list[Failure]:
+def _audience_behind_a_proxy_is_a_service(values: PushTokenQueryValues) -> bool:
     audience = text(values, "audience")
-    if values.get("identityAwareProxy") is not True or not audience or audience.startswith(IAP.audience_prefix):
-        return []
-    services = "/projects/NUMBER/global/backendServices/ID or /projects/NUMBER/apps/PROJECT"
-    return [Failure("audience", f"must be the service behind the proxy, such as {services}")]
+    return values.get("identityAwareProxy") is not True or not audience or audience.startswith(IAP.audience_prefix)
 
 
 @record

@@ -35,7 +35,7 @@ from gcpx.gcp.request import PUBSUB, SHORT_PATIENCE, STORAGE, Request, segment
 from gcpx.gcp.shared_reads import Scope
 from gcpx.model import codec
 from gcpx.model.compare import ANYWHERE, Comparison
-from gcpx.model.fields import Failure, Record, exclusive, field, output_field, record, rule, text
+from gcpx.model.fields import Failure, Record, exclusive, field, output_field, record, requirement, text
 from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import Location, name_of, path_of
 from gcpx.model.naming import UNREAD
@@ -62,12 +62,12 @@ _MOST_ATTRIBUTES: Final = 5
 _REFERENCE: Final = "[notifications: {}](https://cloud.google.com/storage/docs/json_api/v1/notifications)"
 
 
-@rule(f"customAttributes must have at most {_MOST_ATTRIBUTES} entries", _REFERENCE.format("custom_attributes"))
-def _custom_attributes_are_at_most_5(values: NotificationConfigValues) -> list[Failure]:
+@requirement(
+    "customAttributes", f"must have at most {_MOST_ATTRIBUTES} entries", _REFERENCE.format("custom_attributes")
+)
+def _custom_attributes_are_at_most_5(values: NotificationConfigValues) -> bool:
     given = values.get("customAttributes")
-    if isinstance(given, dict) and len(given) > _MOST_ATTRIBUTES:
-        return [Failure("customAttributes", f"must have at most {_MOST_ATTRIBUTES} entries, not {len(given)}")]
-    return []
+    return not isinstance(given, dict) or len(given) <= _MOST_ATTRIBUTES
 
 
 @record

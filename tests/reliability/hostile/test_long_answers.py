@@ -13,11 +13,8 @@ from driver import secret
 from programs import NOTIFICATION, TEMPLATE, notification, template
 
 from gcpx.gcp.errors import from_operation
-from gcpx.model.redaction import redact
 
 LONG = 2 << 20
-UNITS = ["eyJ-", "eyJaaaaaaaa.", "x", "...", "…", "planted-", "planted-marker...", "\\", "\\u0041", "%41", "&#39;", "&amp;", "\\ud83d\\ude00", "'a'", "resource 'http://projects/a/", "/projects/a", "resource '",
-         "-----BEGIN ", "-----BEGIN PRIVATE KEY", "PRIVATE KEY", "-----END ", "Bearer ", "ya29.", "1//0", "GOCSPX-", "compute.a", "compute.", "b3BlbnNzaC1rZXktdjEA", "Error code a", "\n", "🙂", "\x1b"]  # fmt: skip
 PLACES = {
     "message": lambda text: {"code": 400, "message": text, "status": "INVALID_ARGUMENT"},
     "status": lambda text: {"code": 400, "message": "m", "status": text},
@@ -26,15 +23,6 @@ PLACES = {
     "link": lambda text: {"code": 403, "message": "m", "details": [{"links": [{"url": text, "description": text}]}]},
     "quota": lambda text: {"code": 403, "message": "m", "details": [{"quotaInfo": {"metricName": text, "limit": text, "dimensions": {text: text}}}]},
 }  # fmt: skip
-
-
-@pytest.mark.parametrize("unit", UNITS)
-def test_a_long_text_is_masked_in_linear_time(unit):
-    text = unit * (LONG // len(unit))
-
-    shown = redact(text, frozenset({"planted-marker", "a", "ab", "eyJ-eyJ-", "aaaaaaaaaaaaaaaa"}))
-
-    assert len(shown) < 100_000
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -55,17 +43,6 @@ def test_a_long_answer_without_structure_becomes_a_short_error(engine, cloud):
         engine.create(NOTIFICATION, "n", notification())
 
     assert len(failed[0].message) < 20_000
-
-
-@pytest.mark.parametrize(("before", "after"), [("", ""), ("token-", ""), ("(", ")"), ("a=", "&b"), ("eyJ-", "")])
-def test_a_token_is_masked_wherever_it_begins_in_a_word(before, after):
-    token = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
-    shown = redact(f"refused {before}{token}{after} here", frozenset())
-
-    assert token not in shown
-    assert "c2lnbmF0dXJl" not in shown
-    assert shown.startswith("refused ")
-    assert shown.endswith(f"{after} here")
 
 
 MANY = 200_000

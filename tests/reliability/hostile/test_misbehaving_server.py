@@ -243,21 +243,10 @@ def test_texts_of_a_server_cannot_steer_the_terminal():
     assert len(message) < 5000
 
 
-def test_a_text_of_commas_quotes_and_escapes_is_read_in_linear_time():
-    """A pattern that tries each quote as the beginning of a string would take hours, and hear no signal."""
-    body = gzip.compress(b"," * 4_000_001 + b'"' + b'\\"' * 2_000_000, 9)
-    error, count = _send(lambda _: [response(body, "404 Not Found", "Content-Encoding: gzip", "Connection: close")])
-
-    assert len(body) < 16 << 10
-    assert (error.status, count) == (404, 1)
-    assert len(str(error)) < 1000
-
-
-@pytest.mark.parametrize("number", ["9" * 400, "9" * 5000, "1e999", "-1e999"])
-def test_a_number_that_no_float_can_hold_is_a_text(number):
-    quota = f'{{"quotaInfo": {{"metricName": "m", "limit": {number}}}}}'
-    body = f'{{"error": {{"code": 403, "message": "no", "details": [{quota}]}}}}'.encode()
+@pytest.mark.parametrize("number", ["9" * 5000, "1e999", "-1e999", "NaN"])
+def test_a_number_that_no_float_can_hold_is_not_json(number):
+    body = f'{{"error": {{"code": 403, "message": "no", "limit": {number}}}}}'.encode()
     error, _ = _send(lambda _: [response(body, "403 Forbidden", "Connection: close")])
 
     assert error.status == 403
-    assert f"The limit of m is {number[:400]}" in str(error)
+    assert "not in the format of Google's APIs" in str(error)

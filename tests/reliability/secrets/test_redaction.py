@@ -133,22 +133,38 @@ def test_a_secret_with_a_percent_escape_is_masked_where_google_escapes_it(engine
 
 
 class _Searched(str):
-    """A message that remembers what it is searched for."""
+    """A message that remembers what it is searched for, and which of its parts are read."""
 
-    __slots__ = ("searches",)
+    __slots__ = ("parts", "searches")
+
+    def __init__(self, _text):
+        self.searches, self.parts = [], []
 
     def find(self, *given):
         self.searches.append(given)
         return super().find(*given)
 
+    def __getitem__(self, part):
+        self.parts.append(part)
+        return super().__getitem__(part)
+
 
 def test_a_message_is_not_searched_for_each_line_of_a_long_secret():
     script = "".join(f"curl --silent https://example.com/{number} > /dev/null\n" for number in range(4000))
     said = _Searched("Invalid value for field 'resource.name': 'web'.")
-    said.searches = []
 
     assert redact(said, frozenset({script})) == said
     assert len(said.searches) < 10
+
+
+def test_a_message_that_is_cut_is_not_read_for_each_secret():
+    said = _Searched("Invalid value for field 'resource.name': " * 50 + "...")
+    few, many = (frozenset(f"Inva{number}-{HIDDEN}"[: 16 + number % 9] for number in range(size)) for size in (1, 100))
+
+    assert redact(said, few) == said
+    once = len(said.parts)
+    assert redact(said, many) == said
+    assert len(said.parts) < 5 * once
 
 
 def test_each_long_line_of_a_secret_is_masked(engine, cloud):
@@ -277,7 +293,7 @@ def test_what_is_recognized_by_its_form_is_masked_if_it_is_escaped(text, escape)
     assert not re.search("MIIE|BEGIN|Wd2K", said)
 
 
-@pytest.mark.parametrize("before", ["key_", "KEY=", "-", "key-"])
+@pytest.mark.parametrize("before", ["key_", "KEY=", "-", "key-", "("])
 @pytest.mark.parametrize(
     "text", ["eyJhbGciOiJ.eyJhdWQiOiJ.c2ln", "ya29.a0AfH6SM", "1//0gq7xV9tZ3Lp0Wd2Kxx", "GOCSPX-q7xV9"]
 )

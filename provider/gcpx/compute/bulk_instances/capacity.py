@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import attrs
@@ -14,10 +14,25 @@ from gcpx.compute.bulk_instances.fleet import FALLBACK_LABEL, Instance
 from gcpx.compute.instance_properties.disks import AttachedDisk
 from gcpx.compute.instance_properties.machines import MACHINE_TYPE, ReservationAffinity
 from gcpx.compute.reference import NAME, PLACEMENT_POLICIES, rest
-from gcpx.model.fields import Failure, Record, chosen, elements, exclusive, field, nested, record, rule, text, without
+from gcpx.model.fields import (
+    Failure,
+    Record,
+    chosen,
+    elements,
+    exclusive,
+    field,
+    nested,
+    record,
+    requirement,
+    requirement_of_each,
+    rule,
+    text,
+    without,
+)
 from gcpx.model.links import name_of
 from gcpx.model.numbers import as_integer
 from gcpx.model.patterns import ZONE
+from gcpx.model.values import Path
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import (
@@ -68,19 +83,16 @@ def with_members(inputs: BulkInstancesValues, members: Iterable[Instance]) -> Bu
     return {**named, "count": len(existing)} if inputs.get("count") is not None else named
 
 
-@rule(
-    "machineTypes must be bare names, not URLs",
+@requirement_of_each(
+    "machineTypes[]",
+    "must be a bare name, not a URL: write only the part after the last slash",
     rest("regionInstances.bulkInsert", "instanceFlexibilityPolicy.instanceSelections.machineTypes[]"),
 )
-def selected_machine_types_are_bare_names(values: InstanceSelectionValues) -> list[Failure]:
-    """Refuse URLs, which name machine types of one zone."""
+def selected_machine_types_are_bare_names(values: InstanceSelectionValues) -> Iterator[Path]:
     names = values.get("machineTypes")
-    words = "must be a bare name, not a URL: write only the part after the last slash"
-    return [
-        Failure(("machineTypes", index), words)
-        for index, name in enumerate(names if isinstance(names, list) else ())
-        if isinstance(name, str) and "/" in name
-    ]
+    for index, name in enumerate(names if isinstance(names, list) else ()):
+        if isinstance(name, str) and "/" in name:
+            yield ("machineTypes", index)
 
 
 @record
@@ -101,14 +113,15 @@ class InstanceSelection(Record):
     )
 
 
-@rule(
-    "the keys of instanceSelections must be names: 1 to 63 characters (RFC 1035)",
+@requirement_of_each(
+    "each key of instanceSelections",
+    f"must be a name: {NAME.words}",
     rest("regionInstances.bulkInsert", "instanceFlexibilityPolicy.instanceSelections"),
 )
-def selections_have_names(values: InstanceFlexibilityPolicyValues) -> list[Failure]:
-    """Refuse keys that are no names."""
-    invalid = (name for name in nested(values, "instanceSelections") if not NAME.pattern.fullmatch(name))
-    return [Failure(("instanceSelections", name), f"must have a name of {NAME.words}") for name in invalid]
+def selections_have_names(values: InstanceFlexibilityPolicyValues) -> Iterator[Path]:
+    for name in nested(values, "instanceSelections"):
+        if not NAME.pattern.fullmatch(name):
+            yield ("instanceSelections", name)
 
 
 @record
@@ -126,15 +139,13 @@ FALLBACKS: Final = "[Fleets: capacity](../fleets.md#capacity)"
 """The source of rules about fallbacks, which gcpx defines itself, as a link from `docs/reference`."""
 
 
-@rule(
-    "machineType of a fallback must be a bare name, not a URL",
+@requirement(
+    "machineType",
+    "must be a bare name, not a URL: write only the part after the last slash",
     rest("regionInstances.bulkInsert", "instanceProperties.machineType"),
 )
-def fallback_machine_type_is_a_bare_name(values: FallbackValues) -> list[Failure]:
-    """Refuse a URL, which names a machine type of one zone."""
-    if "/" not in text(values, "machineType"):
-        return []
-    return [Failure("machineType", "must be a bare name, not a URL: write only the part after the last slash")]
+def fallback_machine_type_is_a_bare_name(values: FallbackValues) -> bool:
+    return "/" not in text(values, "machineType")
 
 
 @record
@@ -178,16 +189,15 @@ DEFAULT_SIZE: Final = 150
 """The size of groups if the user sets none; policies with a maximum distance of 1 allow fewer."""
 
 
-@rule("policies must not repeat a policy", PLACEMENT_POLICIES)
-def placement_policies_differ(values: PlacementValues) -> list[Failure]:
-    """Refuse a policy that is given twice, because each policy is one group."""
+@requirement_of_each(
+    "policies[]", "must differ from the policies before it: each policy is one group", PLACEMENT_POLICIES
+)
+def placement_policies_differ(values: PlacementValues) -> Iterator[Path]:
     given = values.get("policies")
     names = [name_of(item) if isinstance(item, str) else None for item in given] if isinstance(given, list) else []
-    return [
-        Failure(("policies", index), "must differ from the policies before it: each policy is one group")
-        for index, name in enumerate(names)
-        if name is not None and name in names[:index]
-    ]
+    for index, name in enumerate(names):
+        if name is not None and name in names[:index]:
+            yield ("policies", index)
 
 
 @record
@@ -211,12 +221,12 @@ class Placement(Record):
 
 
 @rule(
+    "",
     "placement must have enough policies for count: each takes at most membersPerPolicy members",
     PLACEMENT_POLICIES,
     about="placement",
 )
 def placement_has_room_for_all(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse a fleet that does not fit into its groups."""
     room, wanted = placement_room(values), FleetSize.of(values).wanted
     if room is None or wanted <= room:
         return []
@@ -238,12 +248,12 @@ def placement_room(values: BulkInstancesValues) -> int | None:
 
 
 @rule(
+    "",
     "placement requires the targetShape ANY_SINGLE_ZONE and fallbacks without zones",
     PLACEMENT_POLICIES,
     about="placement",
 )
 def placement_groups_stay_in_one_zone(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse what would spread a group over zones."""
     if not nested(values, "placement"):
         return []
     failures: list[Failure] = []

@@ -133,7 +133,7 @@ class LocationPolicyZone(Record):
     )
 
 
-@rule("the keys of locations must be written zones/ZONE", rest(_BULK_INSERT, "locationPolicy.locations"))
+@rule("", "the keys of locations must be written zones/ZONE", rest(_BULK_INSERT, "locationPolicy.locations"))
 def _locations_are_zones(values: LocationPolicyValues) -> list[Failure]:
     invalid = (name for name in nested(values, "locations") if "zones/" not in name or not ZONE.pattern.fullmatch(name))
     return [Failure(("locations", name), "must be written zones/ZONE") for name in invalid]

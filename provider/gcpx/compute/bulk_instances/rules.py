@@ -26,7 +26,7 @@ from gcpx.compute.bulk_instances.fleet import (
 )
 from gcpx.compute.bulk_instances.names import number_of_names
 from gcpx.compute.bulk_instances.plan import Policy
-from gcpx.compute.instance_properties.disks import ZONAL_DISK, no_customer_keys
+from gcpx.compute.instance_properties.disks import NO_CUSTOMER_KEYS, ZONAL_DISK, customer_keys
 from gcpx.compute.instance_properties.network_interfaces import own_addresses
 from gcpx.compute.instance_properties.properties import InstanceProperties, boot_disk_is_missing
 from gcpx.compute.reference import BULK_CREATION, FLEX_START_VMS, NAME, NAMES, PLACEMENT_POLICIES, rest
@@ -44,6 +44,7 @@ from gcpx.model.fields import (
     number,
     object_type,
     requirement,
+    requirement_of_each,
     rule,
     text,
 )
@@ -66,15 +67,16 @@ if TYPE_CHECKING:
 _SNAPSHOTS: Final = ("sourceSnapshot", "sourceInstantSnapshot")
 
 
-@rule("boot disks of a fleet must not be created from snapshots", BULK_CREATION)
-def boot_disks_are_not_from_snapshots(values: BulkInstancesValues) -> list[Failure]:
-    words = "must not be set on a boot disk of a fleet, because bulk creation does not support it: use sourceImage"
-    return [
-        Failure((*path, "initializeParams", name), words)
-        for path, disk in _disks(values)
-        for name in _SNAPSHOTS
-        if disk.get("boot") is True and nested(disk, "initializeParams").get(name) is not None
-    ]
+@requirement_of_each(
+    "initializeParams.sourceSnapshot and sourceInstantSnapshot",
+    "must not be set on a boot disk of a fleet, because bulk creation does not support it: use sourceImage",
+    BULK_CREATION,
+)
+def boot_disks_are_not_from_snapshots(values: BulkInstancesValues) -> Iterator[Path]:
+    for path, disk in _disks(values):
+        for name in _SNAPSHOTS if disk.get("boot") is True else ():
+            if nested(disk, "initializeParams").get(name) is not None:
+                yield (*path, "initializeParams", name)
 
 
 def _disks(values: BulkInstancesValues) -> Iterator[tuple[Path, AttachedDiskValues]]:
@@ -98,12 +100,9 @@ def sole_tenant_nodes_are_not_used(values: BulkInstancesValues) -> bool:
     return not nested(nested(values, "instanceProperties"), "scheduling").get("nodeAffinities")
 
 
-@rule(
-    "instanceProperties must not have customer-supplied encryption keys, which bulk creation does not support",
-    BULK_CREATION,
-)
-def customer_supplied_keys_are_not_used(values: BulkInstancesValues) -> list[Failure]:
-    return no_customer_keys("instanceProperties", values)
+@requirement_of_each("instanceProperties.disks[].diskEncryptionKey", NO_CUSTOMER_KEYS, BULK_CREATION)
+def customer_supplied_keys_are_not_used(values: BulkInstancesValues) -> Iterator[Path]:
+    return customer_keys("instanceProperties", values)
 
 
 @requirement(
@@ -120,7 +119,7 @@ _MAX_NAME_LENGTH: Final = 63
 _PATTERN: Final = rest("regionInstances.bulkInsert", "namePattern")
 
 
-@rule("either namePattern with count, or perInstanceProperties, must be set", _PATTERN)
+@rule("", "either namePattern with count, or perInstanceProperties, must be set", _PATTERN)
 def names_come_from_a_pattern_or_a_list(values: BulkInstancesValues) -> list[Failure]:
     names, pattern = values.get("perInstanceProperties"), values.get("namePattern")
     if names and pattern:
@@ -130,19 +129,18 @@ def names_come_from_a_pattern_or_a_list(values: BulkInstancesValues) -> list[Fai
     return [Failure("count", "is required with namePattern")] if pattern and values.get("count") is None else []
 
 
-@rule(
-    "the keys of perInstanceProperties must be instance names: 1 to 63 characters (RFC 1035)",
-    NAMES,
-    about="perInstanceProperties",
+@requirement_of_each(
+    "each key of perInstanceProperties", f"must be an instance name: {NAME.words}", NAMES, about="perInstanceProperties"
 )
-def instance_names_are_valid(values: BulkInstancesValues) -> list[Failure]:
-    names = nested(values, "perInstanceProperties")
-    invalid = (name for name in names if not NAME.pattern.fullmatch(name))
-    return [Failure(("perInstanceProperties", name), f"must be an instance name: {NAME.words}") for name in invalid]
+def instance_names_are_valid(values: BulkInstancesValues) -> Iterator[Path]:
+    for name in nested(values, "perInstanceProperties"):
+        if not NAME.pattern.fullmatch(name):
+            yield ("perInstanceProperties", name)
 
 
 @rule(
-    "count must be the number of perInstanceProperties, 0, or left out",
+    "count",
+    "must be the number of perInstanceProperties, 0, or left out",
     rest("regionInstances.bulkInsert", "count"),
     about="perInstanceProperties",
 )
@@ -153,7 +151,7 @@ def count_is_the_number_of_names(values: BulkInstancesValues) -> list[Failure]:
     return [Failure("count", f"must be the number of perInstanceProperties, {len(names)}, or 0, or left out")]
 
 
-@rule("minCount must be at most count", rest("regionInstances.bulkInsert", "minCount"), about="minCount")
+@rule("minCount", "must be at most count", rest("regionInstances.bulkInsert", "minCount"), about="minCount")
 def min_count_is_at_most_count(values: BulkInstancesValues) -> list[Failure]:
     """Refuse a minimum that the fleet never reaches; a parked fleet, with count 0, may keep its minimum for later."""
     size = FleetSize.of(values)
@@ -162,7 +160,7 @@ def min_count_is_at_most_count(values: BulkInstancesValues) -> list[Failure]:
     return [Failure("minCount", f"must be at most count, {size.wanted}")]
 
 
-@rule("namePattern must have one run of at most 18 #, and give names of 1 to 63 characters (RFC 1035)", _PATTERN)
+@rule("namePattern", "must have one run of at most 18 #, and give names of 1 to 63 characters (RFC 1035)", _PATTERN)
 def name_pattern_is_valid(values: BulkInstancesValues) -> list[Failure]:
     pattern = values.get("namePattern")
     if not isinstance(pattern, str):
@@ -177,7 +175,7 @@ def name_pattern_is_valid(values: BulkInstancesValues) -> list[Failure]:
     return []
 
 
-@rule("namePattern must have enough # for count", _PATTERN)
+@rule("namePattern", "must have enough # for count", _PATTERN)
 def name_pattern_has_enough_digits(values: BulkInstancesValues) -> list[Failure]:
     """Refuse a pattern with fewer numbers than the fleet has instances; numbers begin at 1."""
     count, runs = FleetSize.of(values).wanted, re.findall("#+", text(values, "namePattern"))
@@ -192,6 +190,7 @@ _LABELS: Final = ("instanceProperties", "labels")
 
 
 @rule(
+    "",
     f"instanceProperties.labels and fleetId must not name the labels {', '.join(sorted(RESERVED_LABELS))}, which are reserved for gcpx",
     FLEET_ID_SOURCE,
 )
@@ -208,7 +207,9 @@ def gcpx_labels_are_reserved(values: BulkInstancesValues) -> list[Failure]:
     return failures
 
 
-@rule("a fleet whose fleetId is labels/KEY=VALUE must have this label in instanceProperties.labels", FLEET_ID_SOURCE)
+@rule(
+    "", "a fleet whose fleetId is labels/KEY=VALUE must have this label in instanceProperties.labels", FLEET_ID_SOURCE
+)
 def membership_label_is_kept(values: BulkInstancesValues) -> list[Failure]:
     """Require the label of `fleetId`; labels that are not known yet are checked once they are known."""
     properties, fleet_id = values.get("instanceProperties"), text(values, "fleetId")
@@ -224,7 +225,7 @@ def membership_label_is_kept(values: BulkInstancesValues) -> list[Failure]:
     ]
 
 
-@rule("a fleet whose fleetId is namePattern/PATTERN must keep names that match it", FLEET_ID_SOURCE)
+@rule("", "a fleet whose fleetId is namePattern/PATTERN must keep names that match it", FLEET_ID_SOURCE)
 def membership_names_are_kept(values: BulkInstancesValues) -> list[Failure]:
     wanted, pattern = membership_pattern(text(values, "fleetId")), values.get("namePattern")
     if wanted is None:
@@ -263,6 +264,7 @@ def _of_all_alternatives(find: Callable[[BulkInstancesValues], list[Failure]]) -
 
 
 @rule(
+    "",
     "FLEX_START requires maxRunDuration of at most 7 days, and excludes SPECIFIC_RESERVATION and MIGRATE",
     FLEX_START_VMS,
 )
@@ -295,6 +297,7 @@ def _missing_run_limit(values: BulkInstancesValues, scheduling: SchedulingValues
 
 
 @rule(
+    "",
     "RESERVATION_BOUND requires reservationAffinity with SPECIFIC_RESERVATION",
     rest("instances", "scheduling.provisioningModel"),
 )
@@ -319,7 +322,7 @@ _TEMPLATE: Final = rest("regionInstances.bulkInsert", "sourceInstanceTemplate")
 _PROPERTIES: Final = rest("regionInstances.bulkInsert", "instanceProperties")
 
 
-@rule("a regional sourceInstanceTemplate must be in the fleet's region", _TEMPLATE, about="sourceInstanceTemplate")
+@rule("", "a regional sourceInstanceTemplate must be in the fleet's region", _TEMPLATE, about="sourceInstanceTemplate")
 def regional_template_is_in_the_region(values: BulkInstancesValues) -> list[Failure]:
     link, region = text(values, "sourceInstanceTemplate"), name_of(text(values, "region"))
     found = re.search(r"(?:^|/)regions/([^/]+)/instanceTemplates/", link)
@@ -328,7 +331,7 @@ def regional_template_is_in_the_region(values: BulkInstancesValues) -> list[Fail
     return [Failure("sourceInstanceTemplate", f"must be global or in the fleet's region {region}, not in {found[1]}")]
 
 
-@rule("instanceProperties must have a boot disk, unless sourceInstanceTemplate has one", _PROPERTIES)
+@rule("", "instanceProperties must have a boot disk, unless sourceInstanceTemplate has one", _PROPERTIES)
 def boot_disk_is_required(values: BulkInstancesValues) -> list[Failure]:
     properties = values.get("instanceProperties")
     if values.get("sourceInstanceTemplate") is not None or not isinstance(properties, dict):
@@ -347,6 +350,7 @@ def template_labels_are_removed_one_by_one(values: BulkInstancesValues) -> bool:
 
 
 @rule(
+    "",
     "objects in instanceProperties that override a template should not be empty",
     _TEMPLATE,
     about="sourceInstanceTemplate",
@@ -372,6 +376,7 @@ _CAPACITY: Final = ("machineType", "minCpuPlatform", "reservationAffinity")
 
 
 @rule(
+    "",
     "a fallback must fit instanceProperties: merged with it, they must still follow their own rules",
     FALLBACKS,
     about="fallbacks",
@@ -392,6 +397,7 @@ def _own_failures(inputs: BulkInstancesValues) -> list[Failure]:
 
 
 @rule(
+    "",
     "a fallback must set something, and differ from the fleet and from the fallbacks before it",
     FALLBACKS,
     about="fallbacks",
@@ -402,7 +408,7 @@ def fallbacks_differ(values: BulkInstancesValues) -> list[Failure]:
     for index, fallback in elements(values, "fallbacks"):
         capacity = _capacity(with_fallback(values, fallback))
         same = next((name for name, earlier in tried if earlier == capacity), None)
-        if same is not None and not _has_unknown(capacity):
+        if same is not None and not has_unknown(capacity):
             failures.append(Failure(("fallbacks", index), f"must differ from {same}, which asks for the same capacity"))
         tried.append((f"fallbacks[{index}]", capacity))
     return failures
@@ -431,16 +437,10 @@ def _zone_names(policy: LocationPolicyValues) -> Any:
     return sorted(map(name_of, zones))
 
 
-def _has_unknown(value: Any) -> bool:
-    if isinstance(value, dict):
-        return any(map(_has_unknown, value.values()))
-    return any(map(_has_unknown, value)) if isinstance(value, list) else value is UNKNOWN
-
-
 _METHOD_OF_ZONES: Final = rest("regionInstances.bulkInsert", "locationPolicy.locations")
 
 
-@rule("zones of fallbacks must be in the fleet's region", FALLBACKS, about="fallbacks")
+@rule("", "zones of fallbacks must be in the fleet's region", FALLBACKS, about="fallbacks")
 def fallback_zones_are_in_the_region(values: BulkInstancesValues) -> list[Failure]:
     region = name_of(text(values, "region"))
     return [
@@ -451,7 +451,7 @@ def fallback_zones_are_in_the_region(values: BulkInstancesValues) -> list[Failur
     ]
 
 
-@rule("zones of locationPolicy must be in the fleet's region", _METHOD_OF_ZONES, about="locationPolicy")
+@rule("", "zones of locationPolicy must be in the fleet's region", _METHOD_OF_ZONES, about="locationPolicy")
 def zones_are_in_the_region(values: BulkInstancesValues) -> list[Failure]:
     region, policy = name_of(text(values, "region")), nested(values, "locationPolicy")
     named: list[tuple[Path, str]] = [
@@ -472,6 +472,7 @@ _PLACED: Final = re.compile(r"(?:.*/)?(?:regions|zones)/([^/]+)/[^/]+/[^/]+")
 
 
 @rule(
+    "",
     "regional and zonal resources that instanceProperties, instanceFlexibilityPolicy and placement name must be in the fleet's region",
     _PROPERTIES,
 )
@@ -506,6 +507,7 @@ def _links(kind: Type, value: Any, path: Path) -> Iterator[tuple[Path, str]]:
 
 
 @rule(
+    "",
     "existing zonal disks must be in a zone that locationPolicy and fallbacks allow, and one of replicaZones must be such a zone",
     rest("instances", "disks[].initializeParams.replicaZones"),
     about="locationPolicy",
@@ -537,19 +539,16 @@ def disks_are_in_allowed_zones(values: BulkInstancesValues) -> list[Failure]:
     return failures
 
 
-@rule(
-    "a fleet of at least two instances must not have addresses of its own: networkIP, ipv6Address, natIP, externalIpv6",
+@requirement_of_each(
+    "each networkIP, ipv6Address, natIP and externalIpv6",
+    "must be left out of a fleet of at least two instances, because only one of them can have this address",
     rest("instances", "networkInterfaces[].networkIP"),
 )
-def addresses_are_for_one_instance(values: BulkInstancesValues) -> list[Failure]:
-    if FleetSize.of(values).minimum <= 1:
-        return []
-    words = "must be left out, because the fleet has at least two instances, and only one of them can have this address"
-    return [
-        Failure(("instanceProperties", "networkInterfaces", index, *path), words)
-        for index, interface in elements(nested(values, "instanceProperties"), "networkInterfaces")
-        for path in own_addresses(interface)
-    ]
+def addresses_are_for_one_instance(values: BulkInstancesValues) -> Iterator[Path]:
+    if FleetSize.of(values).minimum > 1:
+        for index, interface in elements(nested(values, "instanceProperties"), "networkInterfaces"):
+            for path in own_addresses(interface):
+                yield ("instanceProperties", "networkInterfaces", index, *path)
 
 
 @requirement(
@@ -597,7 +596,7 @@ def names_are_kept_without_surge(values: UpdatePolicyValues) -> bool:
     return values.get("keepNames") is not True or not has_surge(values)
 
 
-@rule("minimalAction must not be more disruptive than mostDisruptiveAction", SOURCE)
+@rule("minimalAction", "must not be more disruptive than mostDisruptiveAction", SOURCE)
 def least_action_is_not_above_the_most(values: UpdatePolicyValues) -> list[Failure]:
     least, most = text(values, "minimalAction") or ACTIONS[0], text(values, "mostDisruptiveAction") or ACTIONS[-1]
     if not {least, most} <= set(ACTIONS) or ACTIONS.index(least) <= ACTIONS.index(most):
@@ -619,7 +618,7 @@ _ENABLING: Final = "enable-guest-attributes"
 """The metadata key that enables guest attributes."""
 
 
-@rule("namePattern must have room for count and maxSurge", SOURCE, about="updatePolicy")
+@rule("", "namePattern must have room for count and maxSurge", SOURCE, about="updatePolicy")
 def surge_fits_the_name_pattern(values: BulkInstancesValues) -> list[Failure]:
     digits = text(values, "namePattern").count("#")
     if not digits or has_unknown(values.get("updatePolicy")):
@@ -632,7 +631,7 @@ def surge_fits_the_name_pattern(values: BulkInstancesValues) -> list[Failure]:
     return [Failure("updatePolicy.maxSurge", words)]
 
 
-@rule("placement must have room for count and maxSurge", PLACEMENT_POLICIES, about="updatePolicy")
+@rule("", "placement must have room for count and maxSurge", PLACEMENT_POLICIES, about="updatePolicy")
 def surge_fits_the_placement(values: BulkInstancesValues) -> list[Failure]:
     if has_unknown(values.get("updatePolicy")):
         return []
@@ -657,7 +656,8 @@ _ACTIONS_SOURCE: Final = "[Fleets: restart or replace members](../fleets.md#rest
 
 
 @rule(
-    "rollingAction.action must not need more than updatePolicy.mostDisruptiveAction",
+    "rollingAction.action",
+    "must not need more than updatePolicy.mostDisruptiveAction",
     _ACTIONS_SOURCE,
     about="rollingAction",
 )

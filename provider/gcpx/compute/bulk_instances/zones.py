@@ -93,12 +93,12 @@ class Places:
 
 
 @rule(
+    "",
     "the maxCount of a locationPolicy's zones must leave room for count",
     rest("regionInstances.bulkInsert", "locationPolicy.locations.constraints.maxCount"),
     about="locationPolicy",
 )
 def zones_have_room_for_all(values: BulkInstancesValues) -> list[Failure]:
-    """Refuse a fleet that its own limits keep from ever having all its members."""
     places, count = Places.of(values), FleetSize.of(values).wanted
     usable = {zone for zone in places.listed if places.allows(zone)}
     fallbacks: Any = values.get("fallbacks") or ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from gcpx.compute import image_names as images
@@ -26,11 +26,13 @@ from gcpx.model.fields import (
     number,
     output_field,
     record,
+    requirement,
+    requirement_of_each,
     rule,
     text,
 )
 from gcpx.model.links import name_of
-from gcpx.model.values import UNKNOWN
+from gcpx.model.values import UNKNOWN, Path
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import (
@@ -45,11 +47,11 @@ _UNSUPPORTED: Final = "Google no longer supports customer-supplied keys; use kms
 
 
 @rule(
+    "",
     "a customer-supplied key must be base64 (RFC 4648) of 32 bytes (rawKey) or 256 bytes (rsaEncryptedKey)",
     rest("instances", "disks[].diskEncryptionKey"),
 )
 def customer_supplied_keys_have_their_size(values: CustomerEncryptionKeyValues) -> list[Failure]:
-    """Refuse customer-supplied keys that are not base64 of the right number of bytes."""
     return [
         Failure(name, f"must be {size} bytes in base64 (RFC 4648)")
         for name, size in _KEY_SIZES
@@ -99,22 +101,18 @@ class CustomerEncryptionKey(Record):
     sha256: str = output_field("The SHA-256 hash of the customer-supplied key, in base64.")
 
 
-def no_customer_keys(owner: str, values: Mapping[str, Any]) -> list[Failure]:
-    """Refuse customer-supplied keys of disks, for bulk creation and for templates, which do not store them.
+NO_CUSTOMER_KEYS: Final = "must be left out: customer-supplied keys cannot be used here; use kmsKeyName"
 
-    Args:
-        owner: the property that holds the instance properties: `properties` or `instanceProperties`.
-        values: the inputs of the template or fleet.
+
+def customer_keys(owner: str, values: Mapping[str, Any]) -> Iterator[Path]:
+    """Yield the paths of the customer-supplied keys of the disks below the property `owner`.
+
+    Neither bulk creation nor a template takes them.
     """
-    return [
-        Failure(
-            (owner, "disks", index, "diskEncryptionKey", name),
-            "must be left out: customer-supplied keys cannot be used here; use kmsKeyName",
-        )
-        for index, disk in elements(nested(values, owner), "disks")
-        for name, _ in _KEY_SIZES
-        if nested(disk, "diskEncryptionKey").get(name)
-    ]
+    for index, disk in elements(nested(values, owner), "disks"):
+        for name, _ in _KEY_SIZES:
+            if nested(disk, "diskEncryptionKey").get(name):
+                yield (owner, "disks", index, "diskEncryptionKey", name)
 
 
 _SIZE: Final = rest("instances", "disks[].initializeParams.diskSizeGb")
@@ -126,28 +124,22 @@ def _disk_type(parameters: AttachedDiskInitializeParamsValues) -> str:
     return text(parameters, "diskType").rpartition("/")[2]
 
 
-@rule("diskSizeGb must be at least 10 for a disk of type pd-*", _SIZE, about="diskSizeGb")
-def persistent_disks_have_at_least_10_gb(values: AttachedDiskInitializeParamsValues) -> list[Failure]:
-    """Refuse small persistent disks; a disk without a type counts as pd-standard."""
+@requirement("diskSizeGb", f"must be at least {_LEAST_SIZE} GB for a disk of type pd-* or without a type", _SIZE)
+def persistent_disks_have_at_least_10_gb(values: AttachedDiskInitializeParamsValues) -> bool:
     disk_type, size = _disk_type(values) or "pd-standard", number(values, "diskSizeGb")
     is_persistent = values.get("diskType") is not UNKNOWN and disk_type.startswith("pd-")
-    if not is_persistent or size is None or size >= _LEAST_SIZE:
-        return []
-    return [Failure("diskSizeGb", f"must be at least {_LEAST_SIZE} GB for a {disk_type} disk")]
+    return not is_persistent or size is None or size >= _LEAST_SIZE
 
 
-@rule(
-    "diskSizeGb should be at least 10 for other disk types, unless the type allows less",
+@requirement(
+    "diskSizeGb",
+    f"should be at least {_LEAST_SIZE} GB, the documented minimum, also for types other than pd-*; it is sent unchanged",
     _SIZE,
-    about="diskSizeGb",
     warns=True,
 )
-def other_disks_have_at_least_10_gb(values: AttachedDiskInitializeParamsValues) -> list[Failure]:
-    """Warn about small disks of types other than pd-*."""
+def other_disks_have_at_least_10_gb(values: AttachedDiskInitializeParamsValues) -> bool:
     disk_type, size = _disk_type(values), number(values, "diskSizeGb")
-    if not disk_type or disk_type.startswith("pd-") or size is None or size >= _LEAST_SIZE:
-        return []
-    return [Failure("diskSizeGb", f"should be at least {_LEAST_SIZE} GB, the documented minimum; it is sent unchanged")]
+    return not disk_type or disk_type.startswith("pd-") or size is None or size >= _LEAST_SIZE
 
 
 _IOPS: Final = rest("instances", "disks[].initializeParams.provisionedIops")
@@ -155,65 +147,57 @@ _LEAST_IOPS: Final = 10_000
 _MOST_IOPS: Final = 120_000
 
 
-@rule("provisionedIops of a pd-extreme disk must be 10,000 to 120,000", _IOPS, about="provisionedIops")
-def pd_extreme_iops_are_in_range(values: AttachedDiskInitializeParamsValues) -> list[Failure]:
-    """Refuse numbers out of range for pd-extreme."""
-    iops = number(values, "provisionedIops")
-    if _disk_type(values) != "pd-extreme" or iops is None or _LEAST_IOPS <= iops <= _MOST_IOPS:
-        return []
-    return [Failure("provisionedIops", f"must be {_LEAST_IOPS:,} to {_MOST_IOPS:,} for a pd-extreme disk")]
+@requirement("provisionedIops", f"must be {_LEAST_IOPS:,} to {_MOST_IOPS:,} for a pd-extreme disk", _IOPS)
+def pd_extreme_iops_are_in_range(values: AttachedDiskInitializeParamsValues) -> bool:
+    return _disk_type(values) != "pd-extreme" or _is_usual(number(values, "provisionedIops"))
 
 
-@rule(
-    "provisionedIops should be 10,000 to 120,000, unless the disk type has other limits",
+def _is_usual(iops: float | None) -> bool:
+    return iops is None or _LEAST_IOPS <= iops <= _MOST_IOPS
+
+
+@requirement(
+    "provisionedIops",
+    f"should be {_LEAST_IOPS:,} to {_MOST_IOPS:,}, the documented range, also for types other than pd-extreme; "
+    "it is sent unchanged",
     _IOPS,
-    about="provisionedIops",
     warns=True,
 )
-def other_iops_are_in_range(values: AttachedDiskInitializeParamsValues) -> list[Failure]:
-    """Warn about numbers out of range for other disk types."""
-    disk_type, iops = values.get("diskType"), number(values, "provisionedIops")
-    is_other = disk_type is not UNKNOWN and _disk_type(values) != "pd-extreme"
-    if not is_other or iops is None or _LEAST_IOPS <= iops <= _MOST_IOPS:
-        return []
-    reason = f"should be {_LEAST_IOPS:,} to {_MOST_IOPS:,}, the documented range; it is sent unchanged"
-    return [Failure("provisionedIops", reason)]
+def other_iops_are_in_range(values: AttachedDiskInitializeParamsValues) -> bool:
+    is_other = values.get("diskType") is not UNKNOWN and _disk_type(values) != "pd-extreme"
+    return not is_other or _is_usual(number(values, "provisionedIops"))
 
 
 _REGIONAL_ZONES: Final = 2
 
 
-@rule(
-    "replicaZones must be two different zones of the same region",
+@requirement(
+    "replicaZones",
+    "must be two different zones of the instance's region",
     rest("instances", "disks[].initializeParams.replicaZones"),
     about="replicaZones",
 )
-def replica_zones_differ_within_one_region(values: AttachedDiskInitializeParamsValues) -> list[Failure]:
-    """Refuse the same zone twice, and zones of two regions; the property's declaration limits their number."""
+def replica_zones_differ_within_one_region(values: AttachedDiskInitializeParamsValues) -> bool:
     given = values.get("replicaZones")
     zones = [zone.rpartition("/")[2] for zone in given if isinstance(zone, str)] if isinstance(given, list) else []
-    if len(zones) == _REGIONAL_ZONES and zones[0] == zones[1]:
-        return [Failure("replicaZones", "must name two different zones")]
-    if len({zone.rpartition("-")[0] for zone in zones}) > 1:
-        return [Failure("replicaZones", "must name two zones of the same region, which is the instance's region")]
-    return []
+    is_twice = len(zones) == _REGIONAL_ZONES and zones[0] == zones[1]
+    return not is_twice and len({zone.rpartition("-")[0] for zone in zones}) <= 1
 
 
-@rule(
-    "a boot disk must be created from an image or a snapshot (initializeParams), or be an existing disk (source)",
+@requirement_of_each(
+    "initializeParams.sourceImage",
+    "is required: a boot disk is created from an image or a snapshot (initializeParams), or is an existing disk (source)",
     rest("instances", "disks[].source"),
 )
-def boot_disks_have_a_source(values: AttachedDiskValues) -> list[Failure]:
-    """Require the source image, snapshot or disk of a boot disk."""
+def boot_disks_have_a_source(values: AttachedDiskValues) -> Iterator[str]:
     parameters = values.get("initializeParams")
     if values.get("boot") is not True or values.get("source") is not None or not isinstance(parameters, dict | None):
-        return []
+        return
     sources = ("sourceImage", "sourceSnapshot", "sourceInstantSnapshot", "diskName")
-    if parameters is not None and any(parameters.get(name) is not None for name in sources):
-        return []
-    place = "initializeParams" if parameters is None else "initializeParams.sourceImage"
-    reason = "is required: a boot disk is created from an image or a snapshot (initializeParams), or is an existing disk (source)"
-    return [Failure(place, reason)]
+    if parameters is None:
+        yield "initializeParams"
+    elif all(parameters.get(name) is None for name in sources):
+        yield "initializeParams.sourceImage"
 
 
 REGIONAL_DISK: Final = re.compile(r"(?:.*/)?regions/([^/]+)/disks/[^/]+")
@@ -223,14 +207,13 @@ ZONAL_DISK: Final = re.compile(r"(?:.*/)?zones/([^/]+)/disks/[^/]+")
 
 def force_attach_requires_regional_disk(name: str, source: str) -> Rule:
     """Refuse to force a zonal disk, as Google does; `name` is the property that names the disk."""
+    words = f"must be left out unless {name} is a regional disk, written regions/REGION/disks/NAME"
 
-    @rule("forceAttach requires a regional disk", source)
-    def force_attach_requires_regional_disk(values: AttachedDiskValues) -> list[Failure]:
+    @requirement("forceAttach", words, source)
+    def force_attach_requires_regional_disk(values: AttachedDiskValues) -> bool:
         disk = values.get(name)
-        if values.get("forceAttach") is not True or not isinstance(disk, str) or REGIONAL_DISK.fullmatch(disk):
-            return []
-        words = f"must be left out unless {name} is a regional disk, written regions/REGION/disks/NAME"
-        return [Failure("forceAttach", words)]
+        is_zonal = isinstance(disk, str) and not REGIONAL_DISK.fullmatch(disk)
+        return values.get("forceAttach") is not True or not is_zonal
 
     return force_attach_requires_regional_disk
 
@@ -239,9 +222,8 @@ def _is_local_ssd(values: AttachedDiskValues) -> bool:
     return _disk_type(nested(values, "initializeParams")) == "local-ssd"
 
 
-@rule("type: SCRATCH and diskType: local-ssd must be set together", LOCAL_SSDS)
+@rule("", "type: SCRATCH and diskType: local-ssd must be set together", LOCAL_SSDS)
 def scratch_disks_are_local_ssds(values: AttachedDiskValues) -> list[Failure]:
-    """Refuse one of the two settings of a local SSD without the other."""
     kind, disk_type = values.get("type"), nested(values, "initializeParams").get("diskType")
     if kind == "SCRATCH" and not _is_local_ssd(values) and disk_type is not UNKNOWN:
         return [Failure("initializeParams.diskType", "must be local-ssd if type is SCRATCH")]
@@ -250,53 +232,43 @@ def scratch_disks_are_local_ssds(values: AttachedDiskValues) -> list[Failure]:
     return []
 
 
-@rule(
-    "a local SSD must be blank: not a boot disk, and not created from an image, snapshot or disk",
+@requirement_of_each(
+    "source, boot, and in initializeParams sourceImage, sourceSnapshot, sourceInstantSnapshot and replicaZones",
+    "must be left out with type SCRATCH: a local SSD is blank",
     LOCAL_SSDS,
     about="type",
 )
-def local_ssds_are_blank(values: AttachedDiskValues) -> list[Failure]:
-    """Refuse a source for a local SSD."""
+def local_ssds_are_blank(values: AttachedDiskValues) -> Iterator[str | Path]:
     if values.get("type") != "SCRATCH":
-        return []
-    reason = "must be left out with type SCRATCH: a local SSD is blank"
-    failures: list[Failure] = [Failure("source", reason)] if values.get("source") is not None else []
+        return
+    if values.get("source") is not None:
+        yield "source"
     if values.get("boot") is True:
-        failures.append(Failure("boot", reason))
-    parameters = nested(values, "initializeParams")
-    names = ("sourceImage", "sourceSnapshot", "sourceInstantSnapshot", "replicaZones")
-    return failures + [
-        Failure(("initializeParams", name), reason) for name in names if parameters.get(name) is not None
-    ]
+        yield "boot"
+    for name in ("sourceImage", "sourceSnapshot", "sourceInstantSnapshot", "replicaZones"):
+        if nested(values, "initializeParams").get(name) is not None:
+            yield ("initializeParams", name)
 
 
 _LOCAL_SSD_SIZES: Final = (375, 3000, 3500, 6000, 7000, 14_000)
 
 
-@rule("a local SSD of more than 375 GB must have interface: NVME", LOCAL_SSDS, about="interface")
-def large_local_ssds_require_nvme(values: AttachedDiskValues) -> list[Failure]:
-    """Refuse the SCSI interface for large local SSDs."""
+@requirement("interface", f"must be NVME for a local SSD of more than {_LOCAL_SSD_SIZES[0]} GB", LOCAL_SSDS)
+def large_local_ssds_require_nvme(values: AttachedDiskValues) -> bool:
     size = number(nested(values, "initializeParams"), "diskSizeGb")
     is_large = _is_local_ssd(values) and size is not None and size > _LOCAL_SSD_SIZES[0]
-    if is_large and values.get("interface") == "SCSI":
-        return [Failure("interface", f"must be NVME for a local SSD of more than {_LOCAL_SSD_SIZES[0]} GB")]
-    return []
+    return not is_large or values.get("interface") != "SCSI"
 
 
-@rule(
-    "initializeParams of a local SSD should have a diskSizeGb of 375, or another size that its machine family offers",
+@requirement(
+    "initializeParams.diskSizeGb",
+    f"should be a known size of a local SSD: {', '.join(map(str, _LOCAL_SSD_SIZES))}; it is sent unchanged",
     LOCAL_SSDS,
     warns=True,
 )
-def local_ssds_have_a_known_size(values: AttachedDiskValues) -> list[Failure]:
-    """Warn about sizes that no known machine family offers."""
+def local_ssds_have_a_known_size(values: AttachedDiskValues) -> bool:
     size = number(nested(values, "initializeParams"), "diskSizeGb")
-    if not _is_local_ssd(values) or size is None or size in _LOCAL_SSD_SIZES:
-        return []
-    known = ", ".join(map(str, _LOCAL_SSD_SIZES))
-    return [
-        Failure("initializeParams.diskSizeGb", f"should be a known size of a local SSD: {known}; it is sent unchanged")
-    ]
+    return not _is_local_ssd(values) or size is None or size in _LOCAL_SSD_SIZES
 
 
 @record

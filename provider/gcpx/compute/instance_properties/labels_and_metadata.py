@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from gcpx.compute.reference import LABELS, NAME, rest
-from gcpx.model.fields import Failure, Record, elements, field, nested, output_field, record, rule, text
+from gcpx.model.fields import (
+    Failure,
+    Record,
+    elements,
+    field,
+    nested,
+    output_field,
+    record,
+    requirement_of_each,
+    rule,
+    text,
+)
 from gcpx.model.patterns import Form
+from gcpx.model.values import Path
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import InstancePropertiesValues, MetadataValues
@@ -23,13 +36,13 @@ _LETTERS_AND_DIGITS: Final = ("Ll", "Lo", "Lm", "M", "N")
 
 
 @rule(
+    "",
     "there must be at most 64 labels, with keys and values of at most 63 lower-case letters (of any script), digits, "
     "hyphens and underscores; keys must begin with a letter",
     LABELS,
     about="labels",
 )
 def labels_are_valid(values: dict[str, Any]) -> list[Failure]:
-    """Refuse too many labels, and keys and values that are too long or have a forbidden character."""
     labels = nested(values, "labels")
     failures: list[Failure] = []
     if len(labels) > _MOST:
@@ -80,21 +93,17 @@ _TAG_KEY: Final = re.compile(r"tagKeys/\d+|[^\s/]+/[^\s/]+")
 _TAG_VALUE: Final = re.compile(r"tagValues/\d+|[^\s/]+")
 
 
-@rule(
-    "resourceManagerTags should be written tagKeys/ID: tagValues/ID, or PARENT/KEY: VALUE",
+@requirement_of_each(
+    "resourceManagerTags",
+    "should be written tagKeys/ID: tagValues/ID, or PARENT/KEY: VALUE; they are sent unchanged",
     rest("instanceTemplates", "properties.resourceManagerTags"),
     about="resourceManagerTags",
     warns=True,
 )
-def resource_manager_tags_have_a_known_form(values: InstancePropertiesValues) -> list[Failure]:
-    """Warn about tags that have neither of the two forms."""
-    unusual = (
-        key
-        for key, value in nested(values, "resourceManagerTags").items()
-        if not _TAG_KEY.fullmatch(key) or (isinstance(value, str) and not _TAG_VALUE.fullmatch(value))
-    )
-    reason = "should be written tagKeys/ID: tagValues/ID, or PARENT/KEY: VALUE; it is sent unchanged"
-    return [Failure(("resourceManagerTags", key), reason) for key in unusual]
+def resource_manager_tags_have_a_known_form(values: InstancePropertiesValues) -> Iterator[Path]:
+    for key, value in nested(values, "resourceManagerTags").items():
+        if not _TAG_KEY.fullmatch(key) or (isinstance(value, str) and not _TAG_VALUE.fullmatch(value)):
+            yield ("resourceManagerTags", key)
 
 
 _LONGEST_VALUE: Final = 262_144
@@ -102,11 +111,11 @@ _MOST_METADATA: Final = 512 * 1024
 
 
 @rule(
-    "metadata must have less than 512 KB of keys and values in UTF-8, with at most 262,144 bytes in each value",
+    "metadata",
+    "must have less than 512 KB of keys and values in UTF-8, with at most 262,144 bytes in each value",
     rest("instances", "metadata.items"),
 )
 def metadata_size_is_limited(values: MetadataValues) -> list[Failure]:
-    """Refuse values, or metadata as a whole, with too many bytes."""
     failures: list[Failure] = []
     total = 0
     for index, item in elements(values, "items"):
@@ -127,21 +136,18 @@ def _size(given: str) -> int:
     return len(given.encode("utf-8", "surrogatepass"))
 
 
-@rule("each metadata key must appear only once", rest("instances", "metadata.items[].key"))
-def metadata_keys_are_unique(values: MetadataValues) -> list[Failure]:
-    """Refuse keys that appear again."""
+@requirement_of_each(
+    "items[].key",
+    "must appear only once: remove or rename the other entries with this key",
+    rest("instances", "metadata.items[].key"),
+)
+def metadata_keys_are_unique(values: MetadataValues) -> Iterator[Path]:
     seen: set[str] = set()
-    failures: list[Failure] = []
     for index, item in elements(values, "items"):
         key = text(item, "key")
         if key and key in seen:
-            failures.append(
-                Failure(
-                    ("items", index, "key"), "must appear only once: remove or rename the other entries with this key"
-                )
-            )
+            yield ("items", index, "key")
         seen.add(key)
-    return failures
 
 
 @record

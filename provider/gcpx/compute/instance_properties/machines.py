@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from gcpx.compute.reference import SPOT_VMS, rest
-from gcpx.model.fields import Failure, Record, exclusive, field, nested, number, record, rule, text
+from gcpx.model.fields import Failure, Record, exclusive, field, nested, number, record, requirement, rule, text
 from gcpx.model.links import name_of
 from gcpx.model.patterns import Form
 from gcpx.model.times import RFC_3339, exact_moment
@@ -30,9 +30,8 @@ _MEMORY_STEP: Final = 256
 _MOST_THREADS: Final = 2
 
 
-@rule("machineType custom-CPUS-MEMORY must have 1 CPU or an even number up to 32, and multiples of 256 MB", _SOURCE)
+@rule("", "machineType custom-CPUS-MEMORY must have 1 CPU or an even number up to 32, and multiples of 256 MB", _SOURCE)
 def custom_machine_types_are_within_limits(values: InstancePropertiesValues) -> list[Failure]:
-    """Refuse custom machine types without a family that are out of bounds; families have their own bounds."""
     machine = text(values, "machineType").rpartition("/")[2]
     parts = re.fullmatch(r"custom-(\d{1,9})-(\d{1,9})", machine)
     if parts is None:
@@ -47,22 +46,20 @@ def custom_machine_types_are_within_limits(values: InstancePropertiesValues) -> 
     return failures
 
 
-@rule(
-    "machineType FAMILY-custom-CPUS-MEMORY should have 1 CPU or an even number, and multiples of 256 MB",
+@requirement(
+    "machineType",
+    "should have 1 CPU or an even number, and memory in multiples of 256 MB, in FAMILY-custom-CPUS-MEMORY; it is sent "
+    "unchanged, because a family may allow other sizes",
     _SOURCE,
     warns=True,
 )
-def custom_machine_types_of_families_have_usual_sizes(values: InstancePropertiesValues) -> list[Failure]:
-    """Warn about sizes that `custom-CPUS-MEMORY` does not allow; a family may allow them."""
+def custom_machine_types_of_families_have_usual_sizes(values: InstancePropertiesValues) -> bool:
     parts = re.fullmatch(r"(?:.*/)?\w+-custom-(\w+?)-(\d{1,9})(?:-ext)?", text(values, "machineType"))
     if parts is None:
-        return []
+        return True
     cpus, memory = parts[1], int(parts[2])
     is_odd = cpus.isdigit() and int(cpus) != 1 and (int(cpus) % 2 or not int(cpus))
-    if not is_odd and not memory % _MEMORY_STEP:
-        return []
-    reason = f"should have 1 CPU or an even number, and memory in multiples of {_MEMORY_STEP} MB; it is sent unchanged"
-    return [Failure("machineType", reason)]
+    return not is_odd and not memory % _MEMORY_STEP
 
 
 _ALIKE: Final = frozenset({"c2", "c2d", "e2", "f1", "g1", "m1", "m2", "n1", "n2", "n2d", "t2d"})
@@ -101,17 +98,15 @@ def _series(machine_type: str) -> str:
     return "n1" if first == "custom" else first
 
 
-@rule("threadsPerCore should be 1 or 2", rest("instances", "advancedMachineFeatures.threadsPerCore"), warns=True)
-def threads_per_core_are_at_most_two(values: AdvancedMachineFeaturesValues) -> list[Failure]:
-    """Warn about more threads than any known CPU has."""
+@requirement(
+    "threadsPerCore",
+    "should be 1 or 2, because no known CPU has more threads per core; it is sent unchanged",
+    rest("instances", "advancedMachineFeatures.threadsPerCore"),
+    warns=True,
+)
+def threads_per_core_are_at_most_two(values: AdvancedMachineFeaturesValues) -> bool:
     threads = number(values, "threadsPerCore")
-    if threads is None or threads <= _MOST_THREADS:
-        return []
-    return [
-        Failure(
-            "threadsPerCore", "should be 1 or 2, because no known CPU has more threads per core; it is sent unchanged"
-        )
-    ]
+    return threads is None or threads <= _MOST_THREADS
 
 
 @record
@@ -155,11 +150,11 @@ _MOST_RECOVERY_HOURS: Final = 168
 
 
 @rule(
-    "localSsdRecoveryTimeout must be a whole number of hours, 0 to 168",
+    "localSsdRecoveryTimeout",
+    "must be a whole number of hours, 0 to 168",
     rest("instances", "scheduling.localSsdRecoveryTimeout"),
 )
 def local_ssd_recovery_timeout_is_whole_hours(values: SchedulingValues) -> list[Failure]:
-    """Refuse parts of an hour, and more than a week."""
     timeout = nested(values, "localSsdRecoveryTimeout")
     seconds, nanos = number(timeout, "seconds"), number(timeout, "nanos")
     failures: list[Failure] = []
@@ -173,9 +168,8 @@ def local_ssd_recovery_timeout_is_whole_hours(values: SchedulingValues) -> list[
     return failures
 
 
-@rule("Spot and preemptible instances must have onHostMaintenance: TERMINATE and automaticRestart: false", SPOT_VMS)
+@rule("", "Spot and preemptible instances must have onHostMaintenance: TERMINATE and automaticRestart: false", SPOT_VMS)
 def spot_instances_do_not_migrate_or_restart(values: SchedulingValues) -> list[Failure]:
-    """Refuse live migration and automatic restart of Spot and preemptible instances."""
     if values.get("provisioningModel") != "SPOT" and values.get("preemptible") is not True:
         return []
     failures: list[Failure] = []
@@ -186,17 +180,16 @@ def spot_instances_do_not_migrate_or_restart(values: SchedulingValues) -> list[F
     return failures
 
 
-@rule(
-    "instanceTerminationAction requires provisioningModel: SPOT, maxRunDuration or terminationTime",
+@requirement(
+    "instanceTerminationAction",
+    "requires provisioningModel: SPOT, maxRunDuration or terminationTime",
     rest("instances", "scheduling.instanceTerminationAction"),
+    about="instanceTerminationAction",
 )
-def termination_action_requires_spot_or_a_run_limit(values: SchedulingValues) -> list[Failure]:
-    """Refuse a termination action if nothing terminates the instance."""
-    action, model = values.get("instanceTerminationAction"), values.get("provisioningModel", "STANDARD")
-    limited = any(values.get(name) is not None for name in ("maxRunDuration", "terminationTime"))
-    if action is None or model != "STANDARD" or values.get("preemptible") or limited:
-        return []
-    return [Failure("instanceTerminationAction", "requires provisioningModel: SPOT, maxRunDuration or terminationTime")]
+def termination_action_requires_spot_or_a_run_limit(values: SchedulingValues) -> bool:
+    is_limited = any(values.get(name) is not None for name in ("maxRunDuration", "terminationTime"))
+    is_spot = values.get("provisioningModel", "STANDARD") != "STANDARD" or bool(values.get("preemptible"))
+    return is_limited or is_spot
 
 
 @record
@@ -358,11 +351,11 @@ class Scheduling(Record):
 
 
 @rule(
+    "",
     "consumeReservationType SPECIFIC_RESERVATION requires key and values; ANY_RESERVATION and NO_RESERVATION exclude them",
     rest("instances", "reservationAffinity.consumeReservationType"),
 )
 def specific_reservations_require_key_and_values(values: ReservationAffinityValues) -> list[Failure]:
-    """Refuse `key` and `values` if they are missing although required, or given but not used."""
     kind = values.get("consumeReservationType", "ANY_RESERVATION")
     if kind in ("ANY_RESERVATION", "NO_RESERVATION"):
         given = (name for name in ("key", "values") if values.get(name))
@@ -376,22 +369,16 @@ def specific_reservations_require_key_and_values(values: ReservationAffinityValu
 _NAME_KEY: Final = re.compile(r"(?:[a-z]+\.)?googleapis\.com/reservation-name")
 
 
-@rule(
-    "key should be compute.googleapis.com/reservation-name, which selects a reservation by its name",
+@requirement(
+    "key",
+    "should be compute.googleapis.com/reservation-name, which selects a reservation by its name; other keys select by "
+    "label, and are sent unchanged",
     rest("instances", "reservationAffinity.key"),
     warns=True,
 )
-def reservation_key_selects_by_name(values: ReservationAffinityValues) -> list[Failure]:
-    """Warn about other keys, which choose reservations by label."""
+def reservation_key_selects_by_name(values: ReservationAffinityValues) -> bool:
     key = text(values, "key")
-    if not key or _NAME_KEY.fullmatch(key):
-        return []
-    return [
-        Failure(
-            "key",
-            "should be compute.googleapis.com/reservation-name, which selects a reservation by its name; other keys select by label, and this one is sent unchanged",
-        )
-    ]
+    return not key or _NAME_KEY.fullmatch(key) is not None
 
 
 @record
@@ -422,15 +409,13 @@ class ReservationAffinity(Record):
     )
 
 
-@rule(
-    "enableIntegrityMonitoring requires enableVtpm",
+@requirement(
+    "enableIntegrityMonitoring",
+    "requires enableVtpm: true",
     rest("instances", "shieldedInstanceConfig.enableIntegrityMonitoring"),
 )
-def integrity_monitoring_requires_vtpm(values: ShieldedInstanceConfigValues) -> list[Failure]:
-    """Refuse integrity monitoring if the vTPM is turned off."""
-    if values.get("enableVtpm") is False and values.get("enableIntegrityMonitoring") is True:
-        return [Failure("enableIntegrityMonitoring", "requires enableVtpm: true")]
-    return []
+def integrity_monitoring_requires_vtpm(values: ShieldedInstanceConfigValues) -> bool:
+    return values.get("enableVtpm") is not False or values.get("enableIntegrityMonitoring") is not True
 
 
 @record

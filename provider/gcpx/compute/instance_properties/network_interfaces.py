@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gcpx.compute.reference import rest
 from gcpx.model import compare
-from gcpx.model.fields import Failure, Record, elements, exclusive, field, output_field, record, rule, text
+from gcpx.model.fields import (
+    Failure,
+    Record,
+    elements,
+    exclusive,
+    field,
+    output_field,
+    record,
+    requirement,
+    requirement_of_each,
+    rule,
+    text,
+)
 from gcpx.model.patterns import LINK_PARTS, form
 from gcpx.model.values import UNKNOWN, Path
 
@@ -30,27 +42,25 @@ _ACCESS_CONFIGS: Final = (
 """The lists of access configs: the type of their elements, and the properties of the other IP version."""
 
 
-@rule(
-    "publicPtrDomainName requires setPublicPtr: true in accessConfigs",
+@requirement_of_each(
+    "accessConfigs[].publicPtrDomainName",
+    "requires setPublicPtr: true",
     rest("instances", "networkInterfaces[].accessConfigs[].publicPtrDomainName"),
     about="accessConfigs",
 )
-def ptr_domain_name_requires_set_public_ptr(values: NetworkInterfaceValues) -> list[Failure]:
-    """Refuse a PTR domain name without the switch for it; IPv6 always has a PTR record."""
-    return [
-        Failure(("accessConfigs", index, "publicPtrDomainName"), "requires setPublicPtr: true")
-        for index, item in elements(values, "accessConfigs")
-        if item.get("publicPtrDomainName") and item.get("setPublicPtr") not in (True, UNKNOWN)
-    ]
+def ptr_domain_name_requires_set_public_ptr(values: NetworkInterfaceValues) -> Iterator[Path]:
+    for index, item in elements(values, "accessConfigs"):  # IPv6 always has a PTR record
+        if item.get("publicPtrDomainName") and item.get("setPublicPtr") not in (True, UNKNOWN):
+            yield ("accessConfigs", index, "publicPtrDomainName")
 
 
 @rule(
+    "",
     "accessConfigs must have type ONE_TO_ONE_NAT and may have natIP; ipv6AccessConfigs must have type DIRECT_IPV6 and "
     "may have externalIpv6",
     rest("instances", "networkInterfaces[].accessConfigs[].type"),
 )
 def access_configs_match_their_ip_version(values: NetworkInterfaceValues) -> list[Failure]:
-    """Refuse IPv6 settings in `accessConfigs`, and IPv4 settings in `ipv6AccessConfigs`."""
     failures: list[Failure] = []
     for owner, kind, foreign in _ACCESS_CONFIGS:
         for index, item in elements(values, owner):
@@ -65,39 +75,34 @@ def access_configs_match_their_ip_version(values: NetworkInterfaceValues) -> lis
     return failures
 
 
-@rule(
-    "stackType: IPV4_ONLY excludes ipv6AccessConfigs",
+@requirement(
+    "ipv6AccessConfigs",
+    "must be left out with stackType: IPV4_ONLY; use IPV4_IPV6 or IPV6_ONLY",
     rest("instances", "networkInterfaces[].stackType"),
-    about="ipv6AccessConfigs",
 )
-def ipv4_only_excludes_ipv6_access(values: NetworkInterfaceValues) -> list[Failure]:
-    """Refuse IPv6 access if only IPv4 addresses are assigned."""
-    if values.get("stackType") == "IPV4_ONLY" and values.get("ipv6AccessConfigs"):
-        return [Failure("ipv6AccessConfigs", "must be left out with stackType: IPV4_ONLY; use IPV4_IPV6 or IPV6_ONLY")]
-    return []
+def ipv4_only_excludes_ipv6_access(values: NetworkInterfaceValues) -> bool:
+    return values.get("stackType") != "IPV4_ONLY" or not values.get("ipv6AccessConfigs")
 
 
-@rule(
-    "enableVpcScopedDns and serviceClassId require networkAttachment",
+@requirement_of_each(
+    "each of enableVpcScopedDns and serviceClassId",
+    "requires networkAttachment",
     rest("instances", "networkInterfaces[].serviceClassId"),
 )
-def attachment_settings_require_an_attachment(values: NetworkInterfaceValues) -> list[Failure]:
-    """Refuse settings that Google accepts only on an interface of a network attachment."""
-    if values.get("networkAttachment") is not None:
-        return []
-    given = (
-        "enableVpcScopedDns" * (values.get("enableVpcScopedDns") is True),
-        "serviceClassId" * bool(text(values, "serviceClassId")),
-    )
-    return [Failure(name, "requires networkAttachment") for name in given if name]
+def attachment_settings_require_an_attachment(values: NetworkInterfaceValues) -> Iterator[str]:
+    if values.get("networkAttachment") is None:
+        if values.get("enableVpcScopedDns") is True:
+            yield "enableVpcScopedDns"
+        if text(values, "serviceClassId"):
+            yield "serviceClassId"
 
 
 @rule(
+    "",
     "networkIP must be an IPv4 address, and ipv6Address an IPv6 address",
     rest("instances", "networkInterfaces[].networkIP"),
 )
 def internal_addresses_are_valid(values: NetworkInterfaceValues) -> list[Failure]:
-    """Refuse internal addresses that are not valid in their IP version."""
     failures: list[Failure] = []
     for name, version in (("networkIP", 4), ("ipv6Address", 6)):
         given = text(values, name)
@@ -114,16 +119,14 @@ def _version(given: str) -> int:
         return 0
 
 
-@rule(
-    "ipCidrRange must be one address, a netmask such as /24, or a range such as 10.1.2.0/24",
+@requirement(
+    "ipCidrRange",
+    "must be one address, a netmask such as /24, or a range such as 10.1.2.0/24",
     rest("instances", "networkInterfaces[].aliasIpRanges[].ipCidrRange"),
 )
-def alias_ranges_are_valid(values: AliasIpRangeValues) -> list[Failure]:
-    """Refuse alias ranges that have none of the three forms."""
+def alias_ranges_are_valid(values: AliasIpRangeValues) -> bool:
     given = text(values, "ipCidrRange")
-    if not given or _NETMASK.fullmatch(given) or _is_network(given):
-        return []
-    return [Failure("ipCidrRange", "must be one address, a netmask such as /24, or a range such as 10.1.2.0/24")]
+    return not given or _NETMASK.fullmatch(given) is not None or _is_network(given)
 
 
 def _is_network(given: str) -> bool:

@@ -5,7 +5,7 @@ Rules across several subjects, such as GPUs and scheduling, are here; each subje
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from gcpx.compute.instance_properties import machines, scopes
@@ -35,9 +35,21 @@ from gcpx.compute.reference import (
     page,
     rest,
 )
-from gcpx.model.fields import Failure, Record, elements, field, nested, number, record, rule, text
+from gcpx.model.fields import (
+    Failure,
+    Record,
+    elements,
+    field,
+    nested,
+    number,
+    record,
+    requirement,
+    requirement_of_each,
+    rule,
+    text,
+)
 from gcpx.model.links import name_of
-from gcpx.model.values import UNKNOWN
+from gcpx.model.values import UNKNOWN, Path
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import InstancePropertiesValues
@@ -68,19 +80,19 @@ class WorkloadIdentityConfig(Record):
     )
 
 
-@rule("the boot disk must be disks[0], and the only disk with boot: true", rest("instances", "disks[].index"))
-def boot_disk_is_the_first_disk(values: InstancePropertiesValues) -> list[Failure]:
-    """Refuse boot disks other than the first disk."""
-    return [
-        Failure(("disks", index, "boot"), "must be set only on the first disk: move the boot disk to disks[0]")
-        for index, disk in elements(values, "disks")
-        if index and disk.get("boot") is True
-    ]
+@requirement_of_each(
+    "disks[].boot",
+    "must be true only for the first disk: move the boot disk to disks[0]",
+    rest("instances", "disks[].index"),
+)
+def boot_disk_is_the_first_disk(values: InstancePropertiesValues) -> Iterator[Path]:
+    for index, disk in elements(values, "disks"):
+        if index and disk.get("boot") is True:
+            yield ("disks", index, "boot")
 
 
-@rule("each of the disks of an instance must have a different deviceName", rest("instances", "disks[].deviceName"))
+@rule("", "each of the disks of an instance must have a different deviceName", rest("instances", "disks[].deviceName"))
 def device_names_are_unique(values: InstancePropertiesValues) -> list[Failure]:
-    """Refuse device names that appear again."""
     first: dict[str, int] = {}
     failures: list[Failure] = []
     for index, disk in elements(values, "disks"):
@@ -96,99 +108,86 @@ def _migrates(values: InstancePropertiesValues) -> bool:
     return nested(values, "scheduling").get("onHostMaintenance") == "MIGRATE"
 
 
-@rule(
-    "guestAccelerators require scheduling with onHostMaintenance: TERMINATE",
+@requirement(
+    "scheduling.onHostMaintenance",
+    "must be TERMINATE with guestAccelerators",
     HOST_MAINTENANCE,
     about="guestAccelerators",
 )
-def gpus_require_terminate_on_maintenance(values: InstancePropertiesValues) -> list[Failure]:
-    """Refuse live migration of instances with GPUs."""
+def gpus_require_terminate_on_maintenance(values: InstancePropertiesValues) -> bool:
     counts = [number(item, "acceleratorCount") for _, item in elements(values, "guestAccelerators")]
-    if any(counts) and _migrates(values):
-        return [Failure("scheduling.onHostMaintenance", "must be TERMINATE with guestAccelerators")]
-    return []
+    return not any(counts) or not _migrates(values)
 
 
-@rule(
-    "confidentialInstanceConfig with SEV_SNP or TDX requires scheduling with onHostMaintenance: TERMINATE",
+@requirement(
+    "scheduling.onHostMaintenance",
+    "must be TERMINATE with confidentialInstanceType: SEV_SNP or TDX",
     CONFIDENTIAL_VMS,
     about="confidentialInstanceConfig",
 )
-def confidential_types_require_terminate_on_maintenance(values: InstancePropertiesValues) -> list[Failure]:
-    """Refuse live migration of the confidential types that do not support it."""
+def confidential_types_require_terminate_on_maintenance(values: InstancePropertiesValues) -> bool:
     kind = nested(values, "confidentialInstanceConfig").get("confidentialInstanceType")
-    if kind in ("SEV_SNP", "TDX") and _migrates(values):
-        return [Failure("scheduling.onHostMaintenance", f"must be TERMINATE with confidentialInstanceType: {kind}")]
-    return []
+    return kind not in ("SEV_SNP", "TDX") or not _migrates(values)
 
 
-def _virtio_interfaces(values: InstancePropertiesValues, reason: str) -> list[Failure]:
-    """Return the reason for each network interface with nicType VIRTIO_NET."""
+def _virtio_interfaces(values: InstancePropertiesValues) -> list[Path]:
     return [
-        Failure(("networkInterfaces", index, "nicType"), reason)
+        ("networkInterfaces", index, "nicType")
         for index, interface in elements(values, "networkInterfaces")
         if interface.get("nicType") == "VIRTIO_NET"
     ]
 
 
-@rule(
-    "networkInterfaces of confidential instances should have nicType: GVNIC, unless the family supports another",
+@requirement_of_each(
+    "networkInterfaces[].nicType",
+    "should be GVNIC, which every confidential instance supports; it is sent unchanged",
     rest("instances", "networkInterfaces[].nicType"),
     about="confidentialInstanceConfig",
     warns=True,
 )
-def confidential_instances_use_gvnic(values: InstancePropertiesValues) -> list[Failure]:
-    """Warn about VIRTIO_NET, which only some machine families support in confidential instances."""
+def confidential_instances_use_gvnic(values: InstancePropertiesValues) -> list[Path]:
     config = nested(values, "confidentialInstanceConfig")
-    if config.get("enableConfidentialCompute") is not True and config.get("confidentialInstanceType") is None:
-        return []
-    return _virtio_interfaces(
-        values, "should be GVNIC, which every confidential instance supports; it is sent unchanged"
+    is_confidential = (
+        config.get("enableConfidentialCompute") is True or config.get("confidentialInstanceType") is not None
     )
+    return _virtio_interfaces(values) if is_confidential else []
 
 
-@rule(
-    "networkPerformanceConfig with TIER_1 bandwidth requires networkInterfaces with nicType: GVNIC",
+@requirement_of_each(
+    "networkInterfaces[].nicType",
+    "must be GVNIC with TIER_1 bandwidth",
     TIER_1_NETWORKING,
     about="networkPerformanceConfig",
 )
-def tier_1_bandwidth_requires_gvnic(values: InstancePropertiesValues) -> list[Failure]:
-    """Refuse VIRTIO_NET with TIER_1 bandwidth."""
-    if nested(values, "networkPerformanceConfig").get("totalEgressBandwidthTier") != "TIER_1":
-        return []
-    return _virtio_interfaces(values, "must be GVNIC with TIER_1 bandwidth")
+def tier_1_bandwidth_requires_gvnic(values: InstancePropertiesValues) -> list[Path]:
+    is_tier_1 = nested(values, "networkPerformanceConfig").get("totalEgressBandwidthTier") == "TIER_1"
+    return _virtio_interfaces(values) if is_tier_1 else []
 
 
 _MOST_INTERFACES: Final = 8
 
 
-@rule(
-    "networkInterfaces should have at most 8 elements, nic0 to nic7",
+@requirement(
+    "networkInterfaces",
+    f"should have at most {_MOST_INTERFACES} elements, nic0 to nic7, the documented maximum; they are sent unchanged",
     rest("instances", "networkInterfaces[].name"),
     warns=True,
 )
-def network_interfaces_are_at_most_8(values: InstancePropertiesValues) -> list[Failure]:
-    """Warn about more interfaces than documented; there may be more dynamic ones."""
+def network_interfaces_are_at_most_8(values: InstancePropertiesValues) -> bool:
     given = values.get("networkInterfaces")
-    if not isinstance(given, list) or len(given) <= _MOST_INTERFACES:
-        return []
-    reason = f"should have at most {_MOST_INTERFACES} elements, the documented maximum, not {len(given)}; they are sent unchanged"
-    return [Failure("networkInterfaces", reason)]
+    return not isinstance(given, list) or len(given) <= _MOST_INTERFACES
 
 
-@rule(
-    "advancedMachineFeatures should not have enableNestedVirtualization if machineType is an e2 type",
+@requirement(
+    "advancedMachineFeatures.enableNestedVirtualization",
+    "should be left out with an e2 machine type: these do not support it; it is sent unchanged",
     NESTED_VIRTUALIZATION,
     about="advancedMachineFeatures",
     warns=True,
 )
-def e2_does_not_support_nested_virtualization(values: InstancePropertiesValues) -> list[Failure]:
-    """Warn about nested virtualization on the e2 family."""
+def e2_does_not_support_nested_virtualization(values: InstancePropertiesValues) -> bool:
     nests = nested(values, "advancedMachineFeatures").get("enableNestedVirtualization") is True
-    if not nests or not text(values, "machineType").rpartition("/")[2].startswith("e2-"):
-        return []
-    reason = "should be left out: e2 machine types do not support it; it is sent unchanged"
-    return [Failure("advancedMachineFeatures.enableNestedVirtualization", reason)]
+    return not nests or not text(values, "machineType").rpartition("/")[2].startswith("e2-")
 
 
 def boot_disk_is_missing(properties: Mapping[str, Any]) -> list[Failure]:
