@@ -37,6 +37,7 @@ from gcpx.gcp.errors import ApiError, NotFound, PreconditionFailed, Unfinished
 from gcpx.gcp.request import COMPUTE, Request, segment
 from gcpx.model.fields import chosen, nested
 from gcpx.model.links import name_of
+from gcpx.model.naming import UNFINISHED
 from gcpx.model.resource import Context, PartialError, State
 from gcpx.model.words import counted, names_in_words
 
@@ -826,7 +827,7 @@ class FleetUpdate:
         rollout.goes_on = not self._may_roll_back(rollout)
         try:
             rollout.run()
-            if not self.context.changed and rollout.goal.policy.guest_attribute:  # an earlier run has not finished
+            if self.context.prior.get(UNFINISHED) and rollout.goal.policy.guest_attribute:
                 rollout.members = rollout.readiness.wait(rollout.members)
         except ProviderError as error:
             raise self._failure(rollout, error, before) from error
