@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from driver import failing
 from fleets import instance_path, member_names, set_limits
 from programs import FLEET, fleet
+from rollouts import left_by
 
 BULK = "compute.regionInstances.bulkInsert"
 ZONE_LIST = "compute.instances.list"
@@ -79,6 +81,34 @@ def test_a_fleet_that_has_lost_all_members_stays_and_is_filled_again_under_its_i
     for name in member_names(filled):
         cloud.emulator.store.delete(instance_path(name))
     engine.delete(engine.refresh(filled))
+
+
+@pytest.mark.parametrize("reads", ["refresh", "none"])
+def test_a_fleet_whose_last_update_was_not_read_stays_without_members_too(engine, cloud, reads):
+    created = engine.create(FLEET, "workers", fleet(2))
+
+    def observe(_, request):
+        if "bulkInsert" in request:
+            for collection in ("list", "aggregatedList"):
+                cloud.fail(f"compute.instances.{collection}", times=40, status=403)
+
+    with failing() as failed, cloud.interceptor.observed(observe):
+        engine.update(created, fleet(3))
+    left = left_by(failed[0], created)
+    assert left.outputs["__unread"]
+    cloud.emulator.faults.queue.clear()
+    for name in ("web-001", "web-002", "web-003"):
+        cloud.emulator.store.delete(instance_path(name))
+    if reads == "refresh":
+        with failing() as failed:
+            engine.refresh(left)
+        left = left_by(failed[0], left)
+        assert left.outputs["members"] == []
+        assert any("the fleet stays in the state" in text for _, _, text in engine.log.messages)
+
+    filled = engine.update(left, fleet(3))
+    assert (filled.id, len(member_names(filled))) == (created.id, 3)
+    assert engine.refresh(filled) == filled
 
 
 def test_the_drift_of_a_fleet_shows_what_exists_and_what_the_program_wants(engine, cloud):

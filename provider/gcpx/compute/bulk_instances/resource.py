@@ -72,7 +72,7 @@ from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.model.fields import Failure, chosen, nested, text
 from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import Location, name_of, path_of
-from gcpx.model.naming import AUTONAMED, UNREAD, Autoname
+from gcpx.model.naming import AUTONAMED, Autoname
 from gcpx.model.resource import Context, InvalidId, ListedResource, Page, PartialError, State
 from gcpx.model.values import Path, has_unknown
 from gcpx.model.words import counted, names_in_words
@@ -287,8 +287,7 @@ class BulkInstances(InProject):
         with naming_unmanaged(context, fleet):
             members = fleet.matching(context) if inputs is None else fleet.members(context)
         values, prior = fleet_values(inputs or {}), fleet_values(context.prior)
-        was_read = "memberCount" in prior and not context.prior.get(UNREAD)
-        if not members and not was_read and not is_parked(values):
+        if not members and "memberCount" not in prior and not is_parked(values):
             return None
         if inputs is None:
             return self._imported(context, fleet, members)
