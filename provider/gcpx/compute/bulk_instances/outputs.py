@@ -10,6 +10,7 @@ import attrs
 from gcpx.compute.bulk_instances.capacity import FleetSize, index_of_fallback, is_parked
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
 from gcpx.compute.bulk_instances.fleet import Fleet, Instance, fleet_values, is_stopped, stop_reasons
+from gcpx.compute.bulk_instances.generation import trusted
 from gcpx.compute.bulk_instances.member import OWN_GENERATION, Member, members_of_state, without_changed
 from gcpx.compute.operations import Operation
 from gcpx.model.fields import chosen, nested, object_type
@@ -184,7 +185,7 @@ def _member(
     if (differing := drift.get(found.id)) is not None:
         member["differs"] = differing
     last = known.get(found.id, found)
-    if generation := found.generation or last.generation:
+    if generation := trusted(found.generation, last.generation):
         member["generation"] = generation
     if last.own:
         member["own"] = list(last.own)

@@ -302,7 +302,7 @@ class BulkInstances(InProject):
             context.inform(lost)
         if drift:
             context.warn(drift)
-        unfinished = unfinished_rollout(prior, values, members)
+        unfinished = unfinished_rollout(prior, goal, members)
         if unfinished:
             raise PartialError(state, unfinished)
         return state

@@ -313,16 +313,16 @@ def kept_outputs(
     return {**kept, "lostMembers": lost} if lost else kept
 
 
-def unfinished_rollout(prior: BulkInstancesValues, inputs: BulkInstancesValues, members: list[Instance]) -> str:
+def unfinished_rollout(prior: BulkInstancesValues, goal: Goal, members: list[Instance]) -> str:
     """Say which members differ from the state, because the last update did not finish; empty if there are none.
 
     The state has what a failed update was to reach, and what there was before one that was killed. Missing and stopped
     members do not matter here, because they show as a change of `count`.
     """
-    policy, generation, action = Policy.of(inputs), prior.get("generation"), RollingAction.of(inputs, prior)
+    policy, generation, action = goal.policy, prior.get("generation"), RollingAction.of(goal.inputs, prior)
     if not generation:
         return ""
-    found = map(Member.of_instance, members)
+    found = map(goal.of_instance, members)
     other = [member.name for member in found if member.generation != generation or action.level_for(member)]
     current = len(members) - len(other)
     if not other or (policy.pause_after is not None and current >= policy.pause_after):
