@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from driver import failing
-from fleets import instance_path, member_names, set_limits
-from programs import FLEET, fleet
+from fleets import instance_path, member_names, set_limits, stop
+from programs import FLEET, PROJECT, fleet
 from rollouts import left_by
 
 BULK = "compute.regionInstances.bulkInsert"
@@ -138,6 +138,45 @@ def test_a_shortage_that_the_program_accepts_is_no_change_before_a_refresh(engin
     filled = engine.update(refreshed, program)
     assert len(member_names(filled)) == 5
     assert not engine.diff(engine.refresh(filled), program).detailedDiff
+
+
+NUMBERED_IN_B = fleet(5, minCount=2, locationPolicy={"zones": [{"zone": "zones/us-east1-b"}]})
+NAMED_IN_B = {
+    **{name: value for name, value in NUMBERED_IN_B.items() if name not in {"count", "namePattern"}},
+    "perInstanceProperties": {f"web-00{number}": {} for number in range(1, 6)},
+}
+
+
+@pytest.mark.parametrize(
+    ("program", "path"), [(NUMBERED_IN_B, "count"), (NAMED_IN_B, "perInstanceProperties")], ids=["numbered", "named"]
+)
+def test_where_each_update_reads_first_an_accepted_shortage_is_a_change_only_if_members_are_lost(
+    engine, cloud, program, path
+):
+    engine.configure(project=PROJECT, emulatorHost=cloud.host, validateOnline="true")
+    set_limits(cloud, zones={"us-east1-b": 3})
+    state = engine.create(FLEET, "workers", program)
+    assert any("to create the others, raise minCount" in text for _, _, text in engine.log.messages)
+    for _ in range(2):
+        state = engine.refresh(state)
+        assert len(member_names(state)) == 3
+        assert not engine.diff(state, program).detailedDiff
+
+    cloud.emulator.store.delete(instance_path(member_names(state)[-1]))
+    for _ in range(2):
+        state = engine.refresh(state)
+        assert set(engine.diff(state, program).detailedDiff) == {path}
+    state = engine.refresh(engine.update(state, program))
+    assert len(member_names(state)) == 3
+    assert not engine.diff(state, program).detailedDiff
+
+    stop(cloud, member_names(state)[0])
+    state = engine.refresh(state)
+    assert set(engine.diff(state, program).detailedDiff) == {path}, "a stopped member can be started"
+    set_limits(cloud)
+    state = engine.update(state, {**program, "minCount": 5})
+    assert len(member_names(state)) == 5
+    assert not engine.diff(engine.refresh(state), {**program, "minCount": 5}).detailedDiff
 
 
 def test_named_instances_are_created_and_deleted_by_name(engine, cloud):

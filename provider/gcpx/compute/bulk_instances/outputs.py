@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _NONE: Final[Mapping[str, list[str]]] = {}
 CREATION_OUTPUTS: Final = ("perLocationStatus", "operationGroupId", "shortfalls")
 """The outputs that describe the last creation of a fleet."""
+_SIZE: Final = ("count", "perInstanceProperties")
+"""What says how many members a fleet should have, as inputs, and how many it has, as outputs."""
 
 
 def live_fleet(
@@ -123,6 +125,21 @@ def _size_outputs(
         }
     }
     return outputs if inputs.get("count") is None else {**outputs, **count}
+
+
+def accepted_size(
+    prior: BulkInstancesValues, inputs: BulkInstancesValues, members: list[Instance]
+) -> BulkInstancesValues:
+    """Return the wanted size, if the last update accepted fewer members, and all of those run; otherwise nothing.
+
+    The last outputs then have the wanted size, although the fleet lacks members. What could not be started was not
+    accepted, because it may start now.
+    """
+    wanted = chosen(inputs, _SIZE)
+    running = {item["id"] for item in members if inputs.get("onStopped") == "KEEP" or not is_stopped(item)}
+    has_all = len(running) == len(members) and running >= {item["id"] for item in prior.get("members") or ()}
+    is_short = len(members) < FleetSize.of(inputs).wanted
+    return wanted if is_short and has_all and chosen(prior, tuple(wanted)) == wanted else {}
 
 
 def _own(

@@ -42,7 +42,13 @@ from gcpx.compute.bulk_instances.goal import Goal
 from gcpx.compute.bulk_instances.importing import describe_images, describe_own, imported_inputs, own_settings
 from gcpx.compute.bulk_instances.names import have_too_few_names
 from gcpx.compute.bulk_instances.online import fleet_checks
-from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, imported_fleet, live_fleet, unread_fleet
+from gcpx.compute.bulk_instances.outputs import (
+    CREATION_OUTPUTS,
+    accepted_size,
+    imported_fleet,
+    live_fleet,
+    unread_fleet,
+)
 from gcpx.compute.bulk_instances.plan import Policy
 from gcpx.compute.bulk_instances.preview import (
     announce,
@@ -72,7 +78,7 @@ from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.model.fields import Failure, chosen, nested, text
 from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import Location, name_of, path_of
-from gcpx.model.naming import AUTONAMED, Autoname
+from gcpx.model.naming import AUTONAMED, UNREAD, Autoname
 from gcpx.model.resource import Context, InvalidId, ListedResource, Page, PartialError, State
 from gcpx.model.values import Path, has_unknown
 from gcpx.model.words import counted, names_in_words
@@ -295,6 +301,8 @@ class BulkInstances(InProject):
         differs = goal.drift(members)
         known: BulkInstancesValues = {**chosen(prior, CREATION_OUTPUTS), **kept_outputs(prior, values, members)}
         state = live_fleet(context, fleet, members, values, known, differs)
+        if self._google.settings.validate_online and not context.prior.get(UNREAD):  # each `pulumi up` reads first
+            state = attrs.evolve(state, properties={**state.properties, **accepted_size(prior, values, members)})
         lost, drift = describe_lost(prior, members), describe_drift(values, fleet_values(state.properties))
         if lost and not members:
             context.warn(f"{lost}; the fleet stays in the state, and `pulumi up` creates its members again")
