@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from gcpx.model import lifecycle
-from gcpx.model.naming import UNREAD, without_hidden
+from gcpx.model.naming import UNFINISHED, UNREAD, without_hidden
 from gcpx.model.resource import PartialError, Resource, State
 from gcpx.model.secrecy import mark_secrets
 from gcpx.model.state import pack_hidden
@@ -58,6 +58,8 @@ class Outputs:
 
     def _unread(self, state: State) -> Any:
         known = {**reveal(self.prior), **without_hidden(reveal(self.inputs)), UNREAD: True}
+        if self.resource.grows:
+            known[UNFINISHED] = True
         return self._marked(known | lifecycle.hidden_outputs(state))
 
     def _marked(self, values: dict[str, Any]) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from driver import failing
-from fleets import instance_path, set_limits, stop
+from fleets import instance_path, member_names, set_limits, stop
 from programs import FLEET, fleet
 from rollouts import BROKEN, DELETE, SET_LABELS, START, STOP, left_by, rolling
 from stack import Declared, Stack
@@ -236,7 +236,7 @@ def test_a_stopped_member_that_rests_is_changed_and_left_stopped(engine, cloud):
     assert (machine_types(cloud, "web-002"), found["status"]) == (["e2-small"], "TERMINATED")
 
 
-def test_an_edited_generation_is_named_before_the_member_is_replaced(engine, cloud):
+def test_an_edited_generation_is_named_before_the_member_is_restarted(engine, cloud):
     program = given(3, {})
     created = engine.create(FLEET, "workers", program)
     relabel(cloud, "web-002", **{"gcpx-generation": "00000000-00000000-00000000"})
@@ -245,16 +245,37 @@ def test_an_edited_generation_is_named_before_the_member_is_replaced(engine, clo
     refreshed = left_by(caught[0], created)
     said(engine)
     engine.preview_update(refreshed, program)
-    assert "1 member is replaced: web-002" in said(engine)
+    assert "1 member is restarted: web-002" in said(engine)
+
+
+@pytest.mark.parametrize("most", ["REFRESH", "RESTART", "REPLACE"])
+@pytest.mark.parametrize("is_read", [True, False])
+def test_a_label_cannot_say_that_a_member_was_created_with_other_properties(engine, cloud, most, is_read):
+    program = given(3, {"mostDisruptiveAction": most})
+    created = state = engine.create(FLEET, "workers", program)
+    right = created.outputs["generation"]
+    relabel(cloud, "web-002", **{"gcpx-generation": f"00000000{right[8:]}"})
+    ids = {cloud.get(instance_path(name))["id"] for name in member_names(created)}
+    if is_read:
+        state = engine.refresh(created)
+        assert differs(state) == {"web-002": ["labels"]}
+        said(engine)
+        engine.preview_update(state, program)
+        assert "1 member is set back: web-002 (labels)" in said(engine)
+    cloud.emulator.requests.kept.clear()
+    updated = engine.update(state, {**program, "count": 3 if is_read else 4})
+
+    assert ids <= {member["id"] for member in updated.outputs["members"]}
+    assert not cloud.requests("compute.instances.stop")
+    assert {cloud.get(instance_path(name))["labels"]["gcpx-generation"] for name in member_names(updated)} == {right}
+    assert engine.refresh(updated) == updated
 
 
 def test_a_removed_label_of_gcpx_is_shown_and_set_back(engine, cloud):
     program = given(3, {})
     created = engine.create(FLEET, "workers", program)
     cloud.change(instance_path("web-002"), lambda body: body["labels"].pop("gcpx-generation"))
-    with failing() as caught:
-        engine.refresh(created)
-    refreshed = left_by(caught[0], created)
+    refreshed = engine.refresh(created)
     assert differs(refreshed) == {"web-002": ["labels"]}
     updated = engine.update(refreshed, program)
     assert cloud.get(instance_path("web-002"))["labels"]["gcpx-generation"] == updated.outputs["generation"]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from fleets import instance_path, member_names, set_limits
-from programs import FLEET, fleet
+from driver import failing
+from fleets import instance_path, member_names, set_limits, stop
+from programs import FLEET, PROJECT, fleet
+from rollouts import left_by
 
 BULK = "compute.regionInstances.bulkInsert"
 ZONE_LIST = "compute.instances.list"
@@ -81,6 +83,34 @@ def test_a_fleet_that_has_lost_all_members_stays_and_is_filled_again_under_its_i
     engine.delete(engine.refresh(filled))
 
 
+@pytest.mark.parametrize("reads", ["refresh", "none"])
+def test_a_fleet_whose_last_update_was_not_read_stays_without_members_too(engine, cloud, reads):
+    created = engine.create(FLEET, "workers", fleet(2))
+
+    def observe(_, request):
+        if "bulkInsert" in request:
+            for collection in ("list", "aggregatedList"):
+                cloud.fail(f"compute.instances.{collection}", times=40, status=403)
+
+    with failing() as failed, cloud.interceptor.observed(observe):
+        engine.update(created, fleet(3))
+    left = left_by(failed[0], created)
+    assert left.outputs["__unread"]
+    cloud.emulator.faults.queue.clear()
+    for name in ("web-001", "web-002", "web-003"):
+        cloud.emulator.store.delete(instance_path(name))
+    if reads == "refresh":
+        with failing() as failed:
+            engine.refresh(left)
+        left = left_by(failed[0], left)
+        assert left.outputs["members"] == []
+        assert any("the fleet stays in the state" in text for _, _, text in engine.log.messages)
+
+    filled = engine.update(left, fleet(3))
+    assert (filled.id, len(member_names(filled))) == (created.id, 3)
+    assert engine.refresh(filled) == filled
+
+
 def test_the_drift_of_a_fleet_shows_what_exists_and_what_the_program_wants(engine, cloud):
     created = engine.create(FLEET, "workers", fleet(5))
     cloud.emulator.store.delete(instance_path("web-002"))
@@ -108,6 +138,45 @@ def test_a_shortage_that_the_program_accepts_is_no_change_before_a_refresh(engin
     filled = engine.update(refreshed, program)
     assert len(member_names(filled)) == 5
     assert not engine.diff(engine.refresh(filled), program).detailedDiff
+
+
+NUMBERED_IN_B = fleet(5, minCount=2, locationPolicy={"zones": [{"zone": "zones/us-east1-b"}]})
+NAMED_IN_B = {
+    **{name: value for name, value in NUMBERED_IN_B.items() if name not in {"count", "namePattern"}},
+    "perInstanceProperties": {f"web-00{number}": {} for number in range(1, 6)},
+}
+
+
+@pytest.mark.parametrize(
+    ("program", "path"), [(NUMBERED_IN_B, "count"), (NAMED_IN_B, "perInstanceProperties")], ids=["numbered", "named"]
+)
+def test_where_each_update_reads_first_an_accepted_shortage_is_a_change_only_if_members_are_lost(
+    engine, cloud, program, path
+):
+    engine.configure(project=PROJECT, emulatorHost=cloud.host, validateOnline="true")
+    set_limits(cloud, zones={"us-east1-b": 3})
+    state = engine.create(FLEET, "workers", program)
+    assert any("to create the others, raise minCount" in text for _, _, text in engine.log.messages)
+    for _ in range(2):
+        state = engine.refresh(state)
+        assert len(member_names(state)) == 3
+        assert not engine.diff(state, program).detailedDiff
+
+    cloud.emulator.store.delete(instance_path(member_names(state)[-1]))
+    for _ in range(2):
+        state = engine.refresh(state)
+        assert set(engine.diff(state, program).detailedDiff) == {path}
+    state = engine.refresh(engine.update(state, program))
+    assert len(member_names(state)) == 3
+    assert not engine.diff(state, program).detailedDiff
+
+    stop(cloud, member_names(state)[0])
+    state = engine.refresh(state)
+    assert set(engine.diff(state, program).detailedDiff) == {path}, "a stopped member can be started"
+    set_limits(cloud)
+    state = engine.update(state, {**program, "minCount": 5})
+    assert len(member_names(state)) == 5
+    assert not engine.diff(engine.refresh(state), {**program, "minCount": 5}).detailedDiff
 
 
 def test_named_instances_are_created_and_deleted_by_name(engine, cloud):

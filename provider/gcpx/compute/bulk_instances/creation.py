@@ -507,9 +507,9 @@ def report_shortfall(context: Context, inputs: BulkInstancesValues, state: State
         words = f"{existing:,} of {size.wanted:,} instances exist; run `pulumi up` to try again{below}"
         raise PartialError(state, sentences(str(creation.error), words))
     reason = f": {creation.error}" if creation.error and not creation.explanation else ""
-    context.warn(
-        f"{existing:,} of {size.wanted:,} instances exist{reason}; to create the others, run `pulumi up --refresh`{below}"
-    )
+    # With `validateOnline`, each `pulumi up` reads the fleet, and a shortage that was accepted stays accepted.
+    again = "raise minCount" if creation.fleet.google.settings.validate_online else "run `pulumi up --refresh`"
+    context.warn(f"{existing:,} of {size.wanted:,} instances exist{reason}; to create the others, {again}{below}")
 
 
 def _below(explanation: str) -> str:

@@ -152,6 +152,16 @@ def is_changing(label: str) -> bool:
     return label.endswith(_CHANGING)
 
 
+def trusted(label: str, known: str) -> str:
+    """Return what the label of a member tells, if the state knows a generation of it; either may be empty.
+
+    Nothing changes on an existing member what it can only be created with. So that part of the label does not count,
+    which somebody may have edited: a member that gcpx has replaced has another ID, and is not known.
+    """
+    found, last = _parts(label), _parts(known)
+    return label.replace(found[Level.REPLACE], last[Level.REPLACE], 1) if found and last else label or known
+
+
 def recorded_generation(instance: Instance) -> str:
     """Read the generation from the label of an instance (REST JSON); empty without one that gcpx has written."""
     label = str(instance.get("labels", {}).get(GENERATION_LABEL, ""))

@@ -25,6 +25,7 @@ from gcpx.compute.bulk_instances.generation import (
     last_generation,
     own_properties,
     rolled_properties,
+    trusted,
 )
 from gcpx.compute.bulk_instances.member import Member, members_of_state
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, levels_of
@@ -207,12 +208,12 @@ class Goal:
         return attrs.evolve(self.target, properties=kept, labels={**self.target.labels, **marks})
 
     def of_instance(self, instance: Instance) -> Member:
-        """Describe a member as Google shows it, with what it has for itself, and its generation if the label is removed."""
+        """Describe a member as Google shows it, with what it has for itself, and with the generation that the state knows, if its label is removed or edited."""
         member = Member.of_instance(instance)
         known = self.known.get(member.id)
         if known is None:
             return member
-        label = member.generation or known.generation
+        label = trusted(member.generation, known.generation)
         if known.label_is_foreign and not known.generation and not self.spec.has_written(label):
             label = ""
         return attrs.evolve(member, generation=label, own=known.own)

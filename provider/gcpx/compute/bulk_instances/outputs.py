@@ -10,6 +10,7 @@ import attrs
 from gcpx.compute.bulk_instances.capacity import FleetSize, index_of_fallback, is_parked
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
 from gcpx.compute.bulk_instances.fleet import Fleet, Instance, fleet_values, is_stopped, stop_reasons
+from gcpx.compute.bulk_instances.generation import trusted
 from gcpx.compute.bulk_instances.member import OWN_GENERATION, Member, members_of_state, without_changed
 from gcpx.compute.operations import Operation
 from gcpx.model.fields import chosen, nested, object_type
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 _NONE: Final[Mapping[str, list[str]]] = {}
 CREATION_OUTPUTS: Final = ("perLocationStatus", "operationGroupId", "shortfalls")
 """The outputs that describe the last creation of a fleet."""
+_SIZE: Final = ("count", "perInstanceProperties")
+"""What says how many members a fleet should have, as inputs, and how many it has, as outputs."""
 
 
 def live_fleet(
@@ -124,6 +127,21 @@ def _size_outputs(
     return outputs if inputs.get("count") is None else {**outputs, **count}
 
 
+def accepted_size(
+    prior: BulkInstancesValues, inputs: BulkInstancesValues, members: list[Instance]
+) -> BulkInstancesValues:
+    """Return the wanted size, if the last update accepted fewer members, and all of those run; otherwise nothing.
+
+    The last outputs then have the wanted size, although the fleet lacks members. What could not be started was not
+    accepted, because it may start now.
+    """
+    wanted = chosen(inputs, _SIZE)
+    running = {item["id"] for item in members if inputs.get("onStopped") == "KEEP" or not is_stopped(item)}
+    has_all = len(running) == len(members) and running >= {item["id"] for item in prior.get("members") or ()}
+    is_short = len(members) < FleetSize.of(inputs).wanted
+    return wanted if is_short and has_all and chosen(prior, tuple(wanted)) == wanted else {}
+
+
 def _own(
     given: PerInstancePropertiesValues, last: PerInstancePropertiesValues, host: str | None
 ) -> PerInstancePropertiesValues:
@@ -184,7 +202,7 @@ def _member(
     if (differing := drift.get(found.id)) is not None:
         member["differs"] = differing
     last = known.get(found.id, found)
-    if generation := found.generation or last.generation:
+    if generation := trusted(found.generation, last.generation):
         member["generation"] = generation
     if last.own:
         member["own"] = list(last.own)

@@ -42,7 +42,13 @@ from gcpx.compute.bulk_instances.goal import Goal
 from gcpx.compute.bulk_instances.importing import describe_images, describe_own, imported_inputs, own_settings
 from gcpx.compute.bulk_instances.names import have_too_few_names
 from gcpx.compute.bulk_instances.online import fleet_checks
-from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, imported_fleet, live_fleet, unread_fleet
+from gcpx.compute.bulk_instances.outputs import (
+    CREATION_OUTPUTS,
+    accepted_size,
+    imported_fleet,
+    live_fleet,
+    unread_fleet,
+)
 from gcpx.compute.bulk_instances.plan import Policy
 from gcpx.compute.bulk_instances.preview import (
     announce,
@@ -286,8 +292,7 @@ class BulkInstances(InProject, Growing, Announcing):
         with naming_unmanaged(context, fleet):
             members = fleet.matching(context) if inputs is None else fleet.members(context)
         values, prior = fleet_values(inputs or {}), fleet_values(context.prior)
-        was_read = "memberCount" in prior and not context.prior.get(UNREAD)
-        if not members and not was_read and not is_parked(values):
+        if not members and "memberCount" not in prior and not is_parked(values):
             return None
         if inputs is None:
             return self._imported(context, fleet, members)
@@ -295,6 +300,8 @@ class BulkInstances(InProject, Growing, Announcing):
         differs = goal.drift(members)
         known: BulkInstancesValues = {**chosen(prior, CREATION_OUTPUTS), **kept_outputs(prior, values, members)}
         state = live_fleet(context, fleet, members, values, known, differs)
+        if self._google.settings.validate_online and not context.prior.get(UNREAD):  # each `pulumi up` reads first
+            state = attrs.evolve(state, properties={**state.properties, **accepted_size(prior, values, members)})
         lost, drift = describe_lost(prior, members), describe_drift(values, fleet_values(state.properties))
         if lost and not members:
             context.warn(f"{lost}; the fleet stays in the state, and `pulumi up` creates its members again")
@@ -302,7 +309,7 @@ class BulkInstances(InProject, Growing, Announcing):
             context.inform(lost)
         if drift:
             context.warn(drift)
-        unfinished = unfinished_rollout(prior, values, members)
+        unfinished = unfinished_rollout(prior, goal, members)
         if unfinished:
             raise PartialError(state, unfinished)
         return state

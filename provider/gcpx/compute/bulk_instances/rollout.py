@@ -37,6 +37,7 @@ from gcpx.gcp.errors import ApiError, NotFound, PreconditionFailed, Unfinished
 from gcpx.gcp.request import COMPUTE, Request, segment
 from gcpx.model.fields import chosen, nested
 from gcpx.model.links import name_of
+from gcpx.model.naming import UNFINISHED
 from gcpx.model.resource import Context, PartialError, State
 from gcpx.model.words import counted, names_in_words
 
@@ -312,16 +313,16 @@ def kept_outputs(
     return {**kept, "lostMembers": lost} if lost else kept
 
 
-def unfinished_rollout(prior: BulkInstancesValues, inputs: BulkInstancesValues, members: list[Instance]) -> str:
+def unfinished_rollout(prior: BulkInstancesValues, goal: Goal, members: list[Instance]) -> str:
     """Say which members differ from the state, because the last update did not finish; empty if there are none.
 
     The state has what a failed update was to reach, and what there was before one that was killed. Missing and stopped
     members do not matter here, because they show as a change of `count`.
     """
-    policy, generation, action = Policy.of(inputs), prior.get("generation"), RollingAction.of(inputs, prior)
+    policy, generation, action = goal.policy, prior.get("generation"), RollingAction.of(goal.inputs, prior)
     if not generation:
         return ""
-    found = map(Member.of_instance, members)
+    found = map(goal.of_instance, members)
     other = [member.name for member in found if member.generation != generation or action.level_for(member)]
     current = len(members) - len(other)
     if not other or (policy.pause_after is not None and current >= policy.pause_after):
@@ -826,7 +827,7 @@ class FleetUpdate:
         rollout.goes_on = not self._may_roll_back(rollout)
         try:
             rollout.run()
-            if not self.context.changed and rollout.goal.policy.guest_attribute:  # an earlier run has not finished
+            if self.context.prior.get(UNFINISHED) and rollout.goal.policy.guest_attribute:
                 rollout.members = rollout.readiness.wait(rollout.members)
         except ProviderError as error:
             raise self._failure(rollout, error, before) from error

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from driver import Resource, failing, plain
 from fleets import instance_path, member_names
-from programs import FLEET
+from programs import FLEET, PROJECT
 from rollouts import ATTRIBUTES, BIGGER_DISK, BULK, DELETE, STOP, instances, left_by, rolling
+from stack import PROVIDER_ID
 
 ATTRIBUTE = "app/state"
 READY = {"ready": {"guestAttribute": f"{ATTRIBUTE}=ready", "within": 1}}
@@ -116,3 +117,66 @@ def test_a_creation_waits_until_members_are_ready_and_keeps_those_that_are_not(e
     for name in member_names(made):
         cloud.change(instance_path(name), lambda body: body.update(_guestAttributes={ATTRIBUTE: "ready"}))
     assert member_names(engine.update(made, program)) == member_names(made)
+
+
+@pytest.mark.parametrize("change", ["none", "another count", "a lost member"])
+def test_members_that_were_not_ready_are_waited_for_again_whatever_else_changes(engine, cloud, change):
+    boot_ready(cloud, ready=False)
+    with failing() as failed:
+        engine.create(FLEET, "workers", rolling(3, READY, **ATTRIBUTES))
+    made = left_by(failed[0], Resource(engine.urn(FLEET, "workers"), "", {}, {}))
+    boot_ready(cloud, ready=True)
+    if change == "a lost member":
+        cloud.emulator.store.delete(instance_path("web-003"))
+        with failing() as failed:
+            engine.refresh(made)
+        made = left_by(failed[0], made)
+    program = rolling(4 if change == "another count" else 3, READY, **ATTRIBUTES)
+    for _ in range(2):  # an update that fails forgets nothing either
+        with failing() as failed:
+            engine.update(made, program)
+        assert "not ready within 1 second: web-001" in failed[0].message
+        made = left_by(failed[0], made) if failed[0].partial else made
+
+    for name in ("web-001", "web-002"):
+        cloud.change(instance_path(name), lambda body: body.update(_guestAttributes={ATTRIBUTE: "ready"}))
+    if change != "a lost member":
+        cloud.change(instance_path("web-003"), lambda body: body.update(_guestAttributes={ATTRIBUTE: "ready"}))
+    done = engine.update(made, program)
+    assert len(ready_members(cloud, done)) == len(member_names(done))
+    assert engine.refresh(done) == done
+
+
+def _refuse_lists_after_creations(cloud):
+    def observe(_, request):
+        if "bulkInsert" in request:
+            for collection in ("list", "aggregatedList"):
+                cloud.fail(f"compute.instances.{collection}", times=40, status=403)
+
+    return cloud.interceptor.observed(observe)
+
+
+@pytest.mark.parametrize("verb", ["create", "update"])
+def test_a_change_that_could_not_be_read_was_not_seen_ready(engine, cloud, verb):
+    engine.provider_id = PROVIDER_ID
+    engine.configure(project=PROJECT, emulatorHost=cloud.host)
+    made = Resource(engine.urn(FLEET, "workers"), "", {}, {})
+    program = rolling(3, READY, **ATTRIBUTES)
+    if verb == "update":
+        boot_ready(cloud, ready=True)
+        made = engine.create(FLEET, "workers", rolling(2, READY, **ATTRIBUTES))
+    boot_ready(cloud, ready=False)
+    with failing() as failed, _refuse_lists_after_creations(cloud):
+        if verb == "create":
+            engine.create(FLEET, "workers", program)
+        else:
+            engine.update(made, program)
+    cloud.emulator.faults.queue.clear()
+    left = left_by(failed[0], made)
+    with failing() as refreshed:
+        engine.refresh(left)
+    assert "the last change did not succeed" in refreshed[0].message
+    for state in (left, left_by(refreshed[0], left)):
+        with failing() as again:
+            engine.update(state, program)
+        assert "not ready within 1 second" in again[0].message
