@@ -13,8 +13,11 @@ from gcpx.compute.bulk_instances.changes import (
     ON_RUNNING,
     ON_STOPPED,
     REFRESHED,
+    SETTINGS,
     Setting,
     Target,
+    changed_parts,
+    differing_keys,
     ignored_settings,
     wanted_of,
 )
@@ -68,6 +71,7 @@ class Goal:
         was_read: whether the state shows the members after the last update; otherwise, the preview does not know what they
             need, and limits only who leaves and who waits until a pause ends.
         untouched: the IDs of members that a rollback leaves alone, because the update has not changed them.
+        originals: the members before a rolled back update, by ID, which have what each gets back for itself (REST JSON).
     """
 
     spec: Spec
@@ -78,6 +82,7 @@ class Goal:
     said: Mapping[str, PlannedMember] = attrs.Factory(dict)
     was_read: bool = True
     untouched: frozenset[str] = frozenset()
+    originals: Mapping[str, Instance] = attrs.Factory(dict)
 
     @classmethod
     def of(cls, context: Context, fleet: Fleet, old: BulkInstancesValues, new: BulkInstancesValues) -> Goal:
@@ -98,7 +103,7 @@ class Goal:
             restarting=restarting(context.changed),
             machine_type=name_of(after.get("machineType") or ""),
             action=RollingAction.of(new, prior),
-            given=context.changed,
+            given=changed_parts(before, after),
             ignored=ignored_settings(context.ignored),
             hosted=with_hostnames(old, prior),
         )
@@ -135,6 +140,11 @@ class Goal:
         return self.spec.inputs
 
     @property
+    def known_after(self) -> dict[str, Member]:
+        """The members of the state, by ID, with what they have for themselves when the goal is reached."""
+        return {key: attrs.evolve(member, own=self.spec.own_of(member)) for key, member in self.known.items()}
+
+    @property
     def removed_keys(self) -> BulkInstancesValues:
         """The output that has the keys which the goal removes; nothing if there are none."""
         removed = {name: sorted(keys) for name, keys in self.target.removed.items()}
@@ -154,14 +164,14 @@ class Goal:
         return found
 
     def reversed(self, old: BulkInstancesValues, before: list[Instance], settled: Container[str]) -> Goal:
-        """Return the goal of a rollback: it gives the old inputs to the members that the update has changed.
+        """Return the goal of a rollback: it gives the members that the update has changed the old inputs, and their own back.
 
         Args:
             old: the old inputs.
             before: the members before the update, which may be more or fewer than the state has.
             settled: the IDs of those that the update has changed.
         """
-        added = {item.name: frozenset(item.read(self.target.properties)) for item in (LABELS, *ON_STOPPED)}
+        added = {item.name: frozenset(item.read(self.target.properties)) for item in SETTINGS}
         labels = {**self.target.labels, GENERATION_LABEL: self.spec.base}
         spec = Spec(
             inputs=old,
@@ -169,7 +179,6 @@ class Goal:
             generation=self.spec.base,
             base=self.spec.generation,
             machine_type=name_of(self.before.get("machineType") or ""),
-            given=self.spec.given,
             ignored=self.spec.ignored,
             hosted=with_hostnames(self.inputs),
         )
@@ -184,6 +193,7 @@ class Goal:
             known=known,
             said=said,
             untouched=frozenset(member for member in known if member not in settled),
+            originals={str(item["id"]): item for item in before},
         )
 
     def without_action(self, handled: Iterable[str]) -> Goal:
@@ -202,9 +212,14 @@ class Goal:
         """
         wanted, used = self.target.properties, self.spec.inputs_of(member)
         kept = without(wanted, OF_FALLBACKS) if used is None else _without_choices(wanted, self.inputs, used)
-        kept = without(kept, self.spec.own_of(member))
         marks = self.spec.action.labels if self.spec.action.level_for(member) else {}
-        return attrs.evolve(self.target, properties=kept, labels={**self.target.labels, **marks})
+        return attrs.evolve(
+            self.target,
+            properties=kept,
+            labels={**self.target.labels, **marks},
+            own=self.spec.kept_by(member),
+            original=self.originals.get(member.id),
+        )
 
     def of_instance(self, instance: Instance) -> Member:
         """Describe a member as Google shows it, with what it has for itself, and its generation if the label is removed."""
@@ -301,8 +316,7 @@ class Goal:
 
         def has_last(setting: Setting) -> bool:
             last, wanted, found = (wanted_of(setting, item) for item in (self.before, target.properties, instance))
-            changed = {key for key in last.keys() | wanted.keys() if last.get(key) != wanted.get(key)}
-            return any(found.get(key) == last.get(key) for key in changed)
+            return any(found.get(key) == last.get(key) for key in differing_keys(last, wanted))
 
         return any(target.differs(item, instance) and has_last(item) for item in REFRESHED)
 

@@ -927,7 +927,9 @@ class FleetUpdate:
         prior = fleet_values(self.context.prior)
         creation = rollout.creation.outputs if rollout.creation is not None else chosen(prior, CREATION_OUTPUTS)
         more = rollout_outputs(prior, rollout.goal, rollout.members)
-        state = live_fleet(self.context, self.fleet, rollout.members, inputs, {**creation, **more}, drift)
+        outputs: BulkInstancesValues = {**creation, **more}
+        known = rollout.goal.known_after
+        state = live_fleet(self.context, self.fleet, rollout.members, inputs, outputs, drift, known)
         return State.unread(state.id, state.properties) if rollout.creating else state
 
     def _live_or_unread(self, rollout: Rollout) -> State:
@@ -938,7 +940,7 @@ class FleetUpdate:
             prior = fleet_values(self.context.prior)
             reached = rollout_outputs(prior, rollout.goal, rollout.members)
             creation: BulkInstancesValues = rollout.creation.outputs if rollout.creation is not None else {}
-            members = last_members(self.context, rollout.members, rollout.goal.drift(rollout.members))
+            members = last_members(rollout.goal.known_after, rollout.members, rollout.goal.drift(rollout.members))
             known: BulkInstancesValues = {**prior, "members": members, **creation, **reached}
             return unread_fleet(self.fleet, self.new, known)
 

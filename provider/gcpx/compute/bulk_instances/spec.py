@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from gcpx.compute.bulk_instances.capacity import inputs_of_member
-from gcpx.compute.bulk_instances.changes import ignored_settings
+from gcpx.compute.bulk_instances.changes import MACHINE_TYPE, ignored_settings
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
 from gcpx.compute.bulk_instances.fleet import ACTION_LABEL, fleet_values, name_order
 from gcpx.compute.bulk_instances.generation import (
@@ -19,7 +19,7 @@ from gcpx.compute.bulk_instances.generation import (
     need_of,
     own_properties,
 )
-from gcpx.compute.bulk_instances.member import Member, members_of_state, without_changed
+from gcpx.compute.bulk_instances.member import OWN_GENERATION, Member, members_of_state
 from gcpx.compute.bulk_instances.plan import (
     CHANGES,
     Level,
@@ -173,7 +173,7 @@ class Spec:
         machine_type: the name of the machine type of members that have no fallback: empty if they keep theirs, UNKNOWN if
             only the template names it.
         action: the members that the program asks to restart or to replace.
-        given: the paths that the update changes; what members have for themselves stays otherwise.
+        given: the parts of settings that the update changes; what members have for themselves stays otherwise.
         ignored: the settings whose changes the user ignores, so that existing members keep theirs.
         hosted: the names of members that got host names of their own from the program.
         sure: whether an unknown value counts as no change; otherwise, it counts as the most disruptive change.
@@ -187,7 +187,7 @@ class Spec:
     changed: Level = Level.NONE
     machine_type: Any = ""
     action: RollingAction = attrs.Factory(RollingAction)
-    given: tuple[Path, ...] = ()
+    given: frozenset[str] = frozenset()
     ignored: frozenset[str] = frozenset()
     hosted: frozenset[str] = frozenset()
     sure: bool = False
@@ -212,7 +212,7 @@ class Spec:
             changed=max(levels, default=Level.NONE),
             machine_type=_offline_machine_type(old, new, prior),
             action=RollingAction() if sure and has_unknown(new.get("rollingAction")) else RollingAction.of(new, prior),
-            given=context.changed,
+            given=frozenset({MACHINE_TYPE.name} if _changes_machine_type(old, new) else ()),
             ignored=ignored_settings(context.ignored),
             hosted=with_hostnames(old, prior),
             sure=sure,
@@ -287,7 +287,7 @@ class Spec:
         It keeps what Google has chosen for it, and what it got from a fallback that is not in the list any more.
         """
         used: BulkInstancesValues | None = self.inputs
-        if "machineType" in self.own_of(member):
+        if MACHINE_TYPE.name in self.kept_by(member):
             return ""
         if member.fallback:
             if has_unknown(self.inputs.get("fallbacks")):
@@ -299,8 +299,12 @@ class Spec:
         return self.machine_type if own == fleets else own or ""
 
     def own_of(self, member: Member) -> tuple[str, ...]:
-        """Return the settings that a member keeps: ignored ones, and its own since an import that the update leaves alone."""
-        return (*without_changed(member.own, self.given), *self.ignored)
+        """Return what a member has for itself after the update, which gives every member the label of its fleet."""
+        return tuple(part for part in member.own if part not in self.given and part != OWN_GENERATION)
+
+    def kept_by(self, member: Member) -> frozenset[str]:
+        """Return what a member keeps: its own, and the settings whose changes the user ignores."""
+        return self.ignored.union(self.own_of(member))
 
     def inputs_of(self, member: Member) -> BulkInstancesValues | None:
         """Return the inputs with which a member was created; None if its fallback is not in the list any more."""
@@ -466,6 +470,12 @@ def _offline_machine_type(old: BulkInstancesValues, new: BulkInstancesValues, pr
     if before is not None:  # the template's takes over
         return UNKNOWN
     return prior.get("lastMachineType") or ""
+
+
+def _changes_machine_type(old: BulkInstancesValues, new: BulkInstancesValues) -> bool:
+    """Return whether the inputs name another machine type, or perhaps do."""
+    before, after = (nested(one, "instanceProperties").get("machineType") for one in (old, new))
+    return after is UNKNOWN or name_of(before or "") != name_of(after or "")
 
 
 def warn_of_idle_action(context: Context, inputs: BulkInstancesValues, prior: BulkInstancesValues) -> None:

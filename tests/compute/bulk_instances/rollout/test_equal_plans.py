@@ -151,9 +151,9 @@ class _Case:
         instances = [_instance(number, traits, made[traits["has"]]) for number, traits in enumerate(found, 1)]
         call, crew = context(FakeClock()), Fleet(GoogleClient(Settings(project=PROJECT)), PROJECT, "us-east1", "crew")
         known = {"generation": generation_of(own_properties(made["old"]))}
-        prior = {**known, "members": last_members(call, instances, {})}
+        prior = {**known, "members": last_members({}, instances, {})}
         drift = Goal.reached(crew, made["old"], prior).drift(instances)
-        prior = {**known, "members": last_members(call, instances, drift)}
+        prior = {**known, "members": last_members({}, instances, drift)}
         paths = tuple(change.path for change in diff(object_type(BulkInstancesModel), made["old"], new, {}))
         return cls(attrs.evolve(call, prior=prior, changed=paths), crew, made["old"], new, instances)
 
@@ -212,7 +212,7 @@ def _goal(programs: tuple[dict[str, Any], ...], has: tuple[int, ...], policy: di
     new = _program(count, programs[-1], policy)
     instances = [_instance(number, PLAIN, made[index]) for number, index in enumerate(has, 1)]
     call, crew = context(FakeClock()), Fleet(GoogleClient(Settings(project=PROJECT)), PROJECT, "us-east1", "crew")
-    known = {"generation": generation_of(own_properties(made[-2])), "members": last_members(call, instances, {})}
+    known = {"generation": generation_of(own_properties(made[-2])), "members": last_members({}, instances, {})}
     paths = tuple(change.path for change in diff(object_type(BulkInstancesModel), made[-2], new, {}))
     call = attrs.evolve(call, prior=known, changed=paths)
     return lambda: Goal.of(call, crew, made[-2], new), instances, made
