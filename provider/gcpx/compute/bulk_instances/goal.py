@@ -18,7 +18,6 @@ from gcpx.compute.bulk_instances.changes import (
     Target,
     changed_parts,
     differing_keys,
-    ignored_settings,
     wanted_of,
 )
 from gcpx.compute.bulk_instances.fleet import GENERATION_LABEL, Fleet, Instance, fleet_values, membership_labels
@@ -31,15 +30,7 @@ from gcpx.compute.bulk_instances.generation import (
 )
 from gcpx.compute.bulk_instances.member import Member, members_of_state
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, levels_of
-from gcpx.compute.bulk_instances.spec import (
-    OF_FALLBACKS,
-    OF_MACHINES,
-    OF_MEMBERS,
-    RollingAction,
-    Spec,
-    restarting,
-    with_hostnames,
-)
+from gcpx.compute.bulk_instances.spec import OF_FALLBACKS, OF_MACHINES, OF_MEMBERS, Spec, with_hostnames
 from gcpx.gcp.errors import ApiError
 from gcpx.model.fields import chosen, nested, without
 from gcpx.model.links import name_of
@@ -91,21 +82,16 @@ class Goal:
         Raises:
             ApiError: the template cannot be read, and the update changes the properties.
         """
-        policy, prior = Policy.of(new), fleet_values(context.prior)
+        prior = fleet_values(context.prior)
         before, after, unreadable = _properties(context, fleet, old, new)
         base = last_generation(prior) or generation_of(before)
         generation = generation_of(after, base, frozenset(levels_of(context.changed)))
-        spec = Spec(
-            inputs=new,
-            policy=policy,
+        spec = attrs.evolve(
+            Spec.offline(context, old, new),
             generation=generation,
             base=base,
-            restarting=restarting(context.changed),
             machine_type=name_of(after.get("machineType") or ""),
-            action=RollingAction.of(new, prior),
             given=changed_parts(before, after),
-            ignored=ignored_settings(context.ignored),
-            hosted=with_hostnames(old, prior),
         )
         return cls(
             spec=spec,
@@ -123,7 +109,7 @@ class Goal:
         last: BulkInstancesValues = {**inputs, **chosen(prior, OF_MEMBERS)}
         properties, generation = own_properties(last), prior.get("generation") or ""
         return cls(
-            spec=Spec(inputs=last, policy=Policy.of(last), generation=generation, base=generation),
+            spec=Spec(inputs=last, generation=generation, base=generation),
             before=properties,
             target=Target(properties, labels=_labels(fleet, generation)),
             known=members_of_state(prior),

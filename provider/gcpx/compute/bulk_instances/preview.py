@@ -352,13 +352,13 @@ def describe_new(prior: BulkInstancesValues, outputs: BulkInstancesValues) -> st
 
 def will_set_back(inputs: BulkInstancesValues, prior: BulkInstancesValues) -> bool:
     """Return whether an update sets anything back on the members of the state; `inputs` may hold unknowns."""
-    spec = _unchanged(inputs)
+    spec = Spec(inputs=inputs)
     return any(spec.set_back(member) for member in members_of_state(prior).values() if member.differs)
 
 
 def describe_drift(inputs: BulkInstancesValues, outputs: BulkInstancesValues) -> str:
     """Say which members differ from the program, and in what; empty if none does."""
-    members, spec = members_of_state(outputs), _unchanged(inputs)
+    members, spec = members_of_state(outputs), Spec(inputs=inputs)
     changed = [member for member in members.values() if member.differs]
     if not changed:
         return ""
@@ -371,12 +371,3 @@ def describe_drift(inputs: BulkInstancesValues, outputs: BulkInstancesValues) ->
     kept = names_in_words(f"{name} ({', '.join(settings)})" for name, settings in refused.items() if settings)
     stays = f"; not set back, because updatePolicy does not allow it: {kept}" if kept else ""
     return f"{len(changed):,} of {len(members):,} {verb} from the program: {names}{back}{stays}"
-
-
-def _unchanged(inputs: BulkInstancesValues) -> Spec:
-    """Return what inputs want of members, as far as it matters for what is set back."""
-    return Spec(
-        inputs=inputs,
-        policy=Policy.of(inputs),
-        machine_type=nested(inputs, "instanceProperties").get("machineType") or "",
-    )

@@ -163,15 +163,17 @@ class RollingAction:
 class Spec:
     """What the program wants of the members of a fleet.
 
+    Without anything but the inputs, it is what an unchanged program wants.
+
     Attributes:
         inputs: the fleet's inputs, which in a preview may hold unknowns.
-        policy: how a change reaches the members.
+        policy: how a change reaches the members; by default, as the inputs say.
         generation: stands for the properties that members should have; empty if that is not known without asking Google.
         base: stands for the properties before the update, which members without a mark have; may be empty.
         restarting: the names of the changed properties that need a restart.
         changed: what the changed properties need at most; it counts if the generation is not known.
-        machine_type: the name of the machine type of members that have no fallback: empty if they keep theirs, UNKNOWN if
-            only the template names it.
+        machine_type: the machine type of members that have no fallback: empty if they keep theirs, UNKNOWN if only the
+            template names it; by default, as the inputs say.
         action: the members that the program asks to restart or to replace.
         given: the parts of settings that the update changes; what members have for themselves stays otherwise.
         ignored: the settings whose changes the user ignores, so that existing members keep theirs.
@@ -180,12 +182,12 @@ class Spec:
     """
 
     inputs: BulkInstancesValues
-    policy: Policy
+    policy: Policy = attrs.field()
     generation: str = ""
     base: str = ""
     restarting: frozenset[str] = frozenset()
     changed: Level = Level.NONE
-    machine_type: Any = ""
+    machine_type: Any = attrs.field()
     action: RollingAction = attrs.Factory(RollingAction)
     given: frozenset[str] = frozenset()
     ignored: frozenset[str] = frozenset()
@@ -193,6 +195,14 @@ class Spec:
     sure: bool = False
     _inputs_of: dict[str, BulkInstancesValues | None] = attrs.field(factory=dict, init=False, eq=False, repr=False)
     """The inputs of members by their labels of fallbacks."""
+
+    @policy.default
+    def _own_policy(self) -> Policy:
+        return Policy.of(self.inputs)
+
+    @machine_type.default
+    def _own_machine_type(self) -> Any:
+        return nested(self.inputs, "instanceProperties").get("machineType") or ""
 
     @classmethod
     def offline(
@@ -205,7 +215,6 @@ class Spec:
         is_known = not sure  # what is not known may be what members that are behind have
         return cls(
             inputs=new,
-            policy=Policy.of(new),
             generation=(_offline_generation(new, base, levels) if levels else base) if is_known else "",
             base=base,
             restarting=restarting(context.changed),
