@@ -28,9 +28,9 @@ from gcpx.compute.bulk_instances.member import Member
 from gcpx.compute.bulk_instances.names import free_names, runs_out
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, last_members, live_fleet, unread_fleet
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, deleted_by, is_done, next_step, steps
-from gcpx.compute.bulk_instances.preview import describe_step, names_to_come, new_of, surplus_of, without_followers
 from gcpx.compute.bulk_instances.shortfalls import is_shortage
 from gcpx.compute.bulk_instances.spec import RollingAction
+from gcpx.compute.bulk_instances.words import describe_step, names_to_come, new_of, surplus_of, without_followers
 from gcpx.compute.bulk_instances.zones import Places, zones_of
 from gcpx.errors import CancelledError, Interrupted, ProviderError, safe_message, sentences
 from gcpx.gcp.errors import ApiError, NotFound, PreconditionFailed, Unfinished

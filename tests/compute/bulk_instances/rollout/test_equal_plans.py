@@ -16,7 +16,7 @@ from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
 from gcpx.compute.bulk_instances.fleet import Fleet
 from gcpx.compute.bulk_instances.generation import changing, generation_of, hash_for_label, own_properties
 from gcpx.compute.bulk_instances.goal import Goal
-from gcpx.compute.bulk_instances.member import Member
+from gcpx.compute.bulk_instances.member import Member, members_of_state
 from gcpx.compute.bulk_instances.outputs import last_members
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, steps
 from gcpx.compute.bulk_instances.spec import Spec
@@ -160,8 +160,9 @@ class _Case:
     def previewed(self) -> tuple[list[PlannedMember], Policy]:
         """Plan as the preview does."""
         spec = Spec.offline(self.call, self.old, self.new)
-        plan = spec.plan_of_state(self.call.prior)
-        spec.require_allowed_plan(self.call.prior, plan)
+        members = members_of_state(self.call.prior).values()
+        plan = spec.plan(members)
+        spec.require_allowed(members, plan)
         return plan, spec.policy
 
     def updated(self, instances: list[dict[str, Any]]) -> tuple[list[PlannedMember], Policy]:
