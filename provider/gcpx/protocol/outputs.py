@@ -9,7 +9,7 @@ import attrs
 
 from gcpx.model import lifecycle
 from gcpx.model.naming import UNFINISHED, UNREAD, without_hidden
-from gcpx.model.resource import PartialError, Resource, State
+from gcpx.model.resource import Growing, PartialError, Resource, State
 from gcpx.model.secrecy import mark_secrets
 from gcpx.model.state import pack_hidden
 from gcpx.model.values import reveal
@@ -58,7 +58,7 @@ class Outputs:
 
     def _unread(self, state: State) -> Any:
         known = {**reveal(self.prior), **without_hidden(reveal(self.inputs)), UNREAD: True}
-        if self.resource.grows:
+        if isinstance(self.resource, Growing):
             known[UNFINISHED] = True
         return self._marked(known | lifecycle.hidden_outputs(state))
 

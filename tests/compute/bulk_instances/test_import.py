@@ -6,7 +6,7 @@ import driver
 import pytest
 from fleets import instance_path, stop
 from programs import FLEET, PROJECT, fleet, properties
-from rollouts import left_by
+from rollouts import START, fail_after, left_by
 
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
 
@@ -140,10 +140,10 @@ def _program(imported, **properties):
 
 
 def test_an_import_tells_what_differs_between_members_and_so_does_the_next_preview_as_no_change(engine, unlike):
-    words = "web-002 (labels, machineType)"
+    words = "web-002 (labels.team, machineType)"
     assert words in _said(engine)
     assert "web-002 (debian-11)" in _said(engine)
-    assert [member.get("own") for member in unlike.outputs["members"]] == [None, ["labels", "machineType"], None]
+    assert [member.get("own") for member in unlike.outputs["members"]] == [None, ["labels.team", "machineType"], None]
     engine.log.messages.clear()
 
     assert engine.diff(unlike, _program(unlike)).changes == NO_CHANGE
@@ -166,7 +166,7 @@ def test_what_differs_at_an_import_stays_until_the_program_changes_that_property
     updated = engine.update(refreshed, changed)
 
     assert _web_002(cloud) == ("e2-medium", "b", before[2])
-    assert [member.get("own") for member in updated.outputs["members"]] == [None, ["labels"], None]
+    assert [member.get("own") for member in updated.outputs["members"]] == [None, ["labels.team"], None]
     assert engine.diff(engine.refresh(updated), changed).changes == NO_CHANGE
 
 
@@ -178,6 +178,114 @@ def test_a_restart_for_another_property_keeps_the_machine_type_that_a_member_had
     assert _web_002(cloud) == before
     assert cloud.get(instance_path("web-002"))["minCpuPlatform"] == "Intel Skylake"
     assert engine.diff(engine.refresh(updated), changed).changes == NO_CHANGE
+
+
+def _account(name, *scopes):
+    urls = [f"https://www.googleapis.com/auth/{scope}" for scope in scopes]
+    return [{"email": f"{name}@{PROJECT}.iam.gserviceaccount.com", "scopes": urls}]
+
+
+def _metadata(**values):
+    return {"metadata": {"items": [{"key": key, "value": value} for key, value in values.items()]}}
+
+
+OWN_PARTS = {
+    "a label": ({"labels": {"team": "a"}}, {"labels": {"team": "b"}}, {"labels": {"team": "a", "env": "prod"}}),
+    "an item of the metadata": (_metadata(a="1", b="1"), _metadata(a="2", b="1"), _metadata(b="2", a="1")),
+    "a tag": ({"tags": {"items": ["web"]}}, {"tags": {"items": []}}, {"tags": {"items": ["api", "web"]}}),
+    "a part of the scheduling": (
+        {"scheduling": {"onHostMaintenance": "TERMINATE"}},
+        {"scheduling": {"onHostMaintenance": "MIGRATE"}},
+        {"scheduling": {"automaticRestart": False, "onHostMaintenance": "TERMINATE"}},
+    ),
+    "a service account": (
+        {"serviceAccounts": _account("one", "compute")},
+        {"serviceAccounts": _account("two", "compute")},
+        {"serviceAccounts": _account("one", "cloud-platform")},
+    ),
+}
+"""By what a member has for itself: the properties of the fleet, those of the member, and another change of the fleet's."""
+KEPT_PARTS = {
+    "a label": lambda body: (body["labels"]["team"], body["labels"]["env"]) == ("b", "prod"),
+    "an item of the metadata": lambda body: (
+        {item["key"]: item["value"] for item in body["metadata"]["items"]} == {"a": "2", "b": "2"}
+    ),
+    "a tag": lambda body: body["tags"]["items"] == ["api"],
+    "a part of the scheduling": lambda body: (
+        (body["scheduling"]["automaticRestart"], body["scheduling"]["onHostMaintenance"]) == (False, "MIGRATE")
+    ),
+    "a service account": lambda body: body["serviceAccounts"] == _account("two", "cloud-platform"),
+}
+
+
+@pytest.mark.parametrize("part", OWN_PARTS)
+def test_a_change_of_one_part_of_a_setting_leaves_the_parts_that_a_member_has_for_itself(engine, cloud, part):
+    fleets, own, changed = OWN_PARTS[part]
+    created = engine.create(FLEET, "before", fleet(2, **fleets))
+
+    def differ(body):
+        for name, value in own.items():
+            body[name] = {**body.get(name, {}), **value} if isinstance(value, dict) else value
+
+    cloud.change(instance_path("web-002"), differ)
+    imported = engine.import_(FLEET, "workers", created.id)
+    kept = imported.outputs["members"][1]["own"]
+    used = engine.update(imported, _program(imported, labels={"used": "yes", **fleets.get("labels", {})}))
+    updated = engine.update(used, _program(imported, **changed))
+
+    assert KEPT_PARTS[part](cloud.get(instance_path("web-002")))
+    assert not KEPT_PARTS[part](cloud.get(instance_path("web-001")))
+    assert updated.outputs["members"][1]["own"] == kept
+    assert engine.diff(engine.refresh(updated), _program(imported, **changed)).changes == NO_CHANGE
+
+
+def _types(cloud):
+    found = cloud.emulator.store.list(f"projects/{PROJECT}/zones/us-east1-b/instances")
+    return {item["name"]: item["machineType"].rpartition("/")[2] for item in found}
+
+
+def _rolled(imported, **properties):
+    policy = {"maxUnavailable": 1, "maxSurge": 0, "onFailure": "ROLL_BACK"}
+    return {**_program(imported, **properties), "updatePolicy": policy}
+
+
+@pytest.mark.parametrize("restarted", [1, 2])
+def test_a_rollback_gives_back_what_a_member_had_for_itself(engine, cloud, unlike, restarted):
+    before, types = _web_002(cloud), _types(cloud)
+    labels = {**unlike.inputs["instanceProperties"]["labels"], "team": "c"}
+    fail_after(cloud, START, restarted)
+    with driver.failing() as failed:
+        engine.update(unlike, _rolled(unlike, machineType="e2-medium", labels=labels))
+
+    assert "was rolled back" in failed[0].message
+    assert failed[0].partial is None
+    assert _web_002(cloud) == before
+    assert _types(cloud) == types
+
+
+def test_a_rollback_that_changes_the_state_keeps_there_what_members_have_for_themselves(engine, cloud):
+    engine.create(FLEET, "before", fleet(4, labels={"role": "worker"}))
+    for name, other in {"web-002": "c3-standard-4", "web-004": "n2-standard-4"}.items():
+        cloud.change(
+            instance_path(name),
+            lambda body, other=other: body.update(machineType=body["machineType"].replace("e2-small", other)),
+        )
+    imported = engine.import_(FLEET, "workers", f"{REGION}/labels/role=worker")
+    fail_after(cloud, START, 1)
+    with driver.failing() as failed:
+        engine.update(imported, _rolled(imported, machineType="e2-medium"))
+    state = left_by(failed[0], imported)
+    own = {member["name"]: member.get("own") for member in state.outputs["members"]}
+
+    assert "was rolled back" in failed[0].message
+    assert state.inputs["instanceProperties"]["machineType"] == "e2-small"
+    assert own["web-004"] == ["machineType"]
+    with driver.failing() as unfinished:  # the last change failed
+        engine.refresh(state)
+    refreshed = left_by(unfinished[0], state)
+    assert not any("differs" in member for member in refreshed.outputs["members"])
+    engine.update(refreshed, _program(refreshed))
+    assert _types(cloud)["web-004"] == "n2-standard-4"
 
 
 def test_two_resources_of_a_program_that_manage_one_fleet_are_told(engine, cloud):
@@ -250,7 +358,7 @@ def test_a_reminder_of_what_differs_names_the_member_that_the_program_describes_
     engine.log.messages.clear()
     engine.diff(refreshed, _program(imported))
 
-    assert "1 member differs from instanceProperties: web-002 (labels)" in _said(engine)
+    assert "1 member differs from instanceProperties: web-002 (labels.team)" in _said(engine)
 
 
 def test_the_members_of_a_fleet_that_was_imported_during_a_paused_rollout_stay(engine):

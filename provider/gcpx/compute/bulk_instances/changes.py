@@ -37,6 +37,10 @@ class Setting:
     body: Callable[[Instance, dict[str, Any]], dict[str, Any]]
     defaults: Mapping[str, Any] = attrs.Factory(dict)
 
+    def part(self, key: str) -> str:
+        """Name what a key of its map holds: `labels.team`, or `machineType`, which has no parts."""
+        return key if key == self.name else f"{self.name}.{key}"
+
 
 def _labels(properties: Properties) -> dict[str, Any]:
     return properties.get("labels") or {}
@@ -139,28 +143,45 @@ ON_STOPPED: Final = (
     *ON_RUNNING[:2],
 )
 """What changes on a stopped instance, besides its labels. If one setting requires another, the other comes first."""
+SETTINGS: Final = (LABELS, *ON_STOPPED)
+"""Everything that changes on an instance."""
 
 
 def ignored_settings(paths: Collection[Path]) -> frozenset[str]:
     """Return the names of the settings that the user ignores, in whole or in part, by the paths of `ignoreChanges`."""
     are_all = any(path in {("*",), ("instanceProperties",)} for path in paths)
     names = {path[1] for path in paths if path[:1] == ("instanceProperties",) and path[1:]}
-    return frozenset(item.name for item in (LABELS, *ON_STOPPED) if are_all or item.name in names)
+    return frozenset(item.name for item in SETTINGS if are_all or item.name in names)
+
+
+def changed_parts(old: Properties, new: Properties) -> frozenset[str]:
+    """Return the parts of settings, as `Setting.part` names them, in which properties differ."""
+    pairs = [(item, wanted_of(item, old), wanted_of(item, new)) for item in SETTINGS]
+    return frozenset(item.part(key) for item, before, after in pairs for key in differing_keys(before, after))
+
+
+def differing_keys(one: Mapping[str, Any], other: Mapping[str, Any]) -> set[str]:
+    """Return the keys that two maps do not have in common with the same value."""
+    return {key for key in one.keys() | other.keys() if one.get(key) != other.get(key)}
 
 
 @attrs.frozen
 class Target:
-    """The properties that members should have.
+    """The properties that members should have, or that one of them should have.
 
     Attributes:
         properties: the instance properties, those of the template included (REST JSON).
         removed: by the name of a setting, the keys that the fleet had set before and no longer wants.
         labels: the labels that gcpx sets.
+        own: what a member keeps for itself: parts of settings, as `Setting.part` names them, or names of whole settings.
+        original: the member that has what is kept (REST JSON); by default, the member as it is.
     """
 
     properties: InstancePropertiesValues
     removed: Mapping[str, frozenset[str]] = attrs.Factory(dict)
     labels: Mapping[str, str] = attrs.Factory(dict)
+    own: frozenset[str] = frozenset()
+    original: Instance | None = None
 
     @classmethod
     def after(
@@ -173,13 +194,17 @@ class Target:
         """Build the target of a change of properties; `earlier` are the keys that an unfinished change was removing."""
         removed = {
             item.name: (item.read(old).keys() | earlier.get(item.name, frozenset())) - wanted_of(item, new).keys()
-            for item in (LABELS, *ON_STOPPED)
+            for item in SETTINGS
         }
         return cls(new, {name: frozenset(keys) for name, keys in removed.items() if keys}, labels)
 
     def differs(self, setting: Setting, instance: Instance) -> bool:
         """Return whether an instance does not have a setting as it is wanted."""
-        return self._merged(setting, instance) != setting.read(instance)
+        return bool(self.differing(setting, instance))
+
+    def differing(self, setting: Setting, instance: Instance) -> set[str]:
+        """Return the parts of a setting that an instance does not have as they are wanted."""
+        return set(map(setting.part, differing_keys(self._merged(setting, instance), setting.read(instance))))
 
     def wants(self, setting: Setting, instance: Instance) -> bool:
         """Return whether an instance should have anything of a setting."""
@@ -190,13 +215,21 @@ class Target:
         return setting.body(instance, self._merged(setting, instance))
 
     def _merged(self, setting: Setting, instance: Instance) -> dict[str, Any]:
-        """Merge three ways: remove what is no longer wanted, set what is wanted, and keep what others added."""
+        """Merge three ways: remove what is no longer wanted, set what is wanted, and keep what others added, and its own."""
+
+        def is_own(key: str) -> bool:
+            return not self.own.isdisjoint((setting.name, setting.part(key)))
+
         nulls = {key for key, value in setting.read(self.properties).items() if value is None}
         removed = self.removed.get(setting.name, frozenset()) | nulls
         kept = {key: value for key, value in setting.read(instance).items() if key not in removed}
         defaults = {key: value for key, value in setting.defaults.items() if key in removed}
-        own = wanted_of(setting, self.properties)
-        return {**kept, **defaults, **own, **(self.labels if setting is LABELS else {})}
+        fleets = {**kept, **defaults, **wanted_of(setting, self.properties)}
+        return {
+            **{key: value for key, value in fleets.items() if not is_own(key)},
+            **{key: value for key, value in setting.read(self.original or instance).items() if is_own(key)},
+            **(self.labels if setting is LABELS else {}),
+        }
 
 
 def wanted_of(setting: Setting, properties: Properties) -> dict[str, Any]:

@@ -80,7 +80,7 @@ class Member(Record):
     machine_type: str = output_field("The name of the instance's machine type, such as `e2-small`.", always=True)
     name: str = output_field("The instance's name.", always=True)
     own: list[str] = output_field(
-        "The settings in which the instance differed from `instanceProperties` when the fleet was imported, such as `machineType`; it keeps them until the program changes these properties. `generation` stands for the label of another fleet, which the first update replaces. Missing if there are none."
+        "What differed from `instanceProperties` when the fleet was imported, such as `machineType` or `labels.team`; the instance keeps it until the program changes that very property, label, tag or item of the metadata. `generation` stands for the label of another fleet, which the first update replaces. Missing if there are none."
     )
     rolling_action: str = output_field(
         "A hash of the `rollingAction.trigger` for which the instance was last restarted or created; missing if there was none."

@@ -13,11 +13,14 @@ from gcpx.compute.bulk_instances.changes import (
     ON_RUNNING,
     ON_STOPPED,
     REFRESHED,
+    SETTINGS,
     Setting,
     Target,
-    ignored_settings,
+    changed_parts,
+    differing_keys,
     wanted_of,
 )
+from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
 from gcpx.compute.bulk_instances.fleet import GENERATION_LABEL, Fleet, Instance, fleet_values, membership_labels
 from gcpx.compute.bulk_instances.generation import (
     generation_of,
@@ -29,17 +32,10 @@ from gcpx.compute.bulk_instances.generation import (
 )
 from gcpx.compute.bulk_instances.member import Member, members_of_state
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, levels_of
-from gcpx.compute.bulk_instances.spec import (
-    OF_FALLBACKS,
-    OF_MACHINES,
-    OF_MEMBERS,
-    RollingAction,
-    Spec,
-    restarting,
-    with_hostnames,
-)
+from gcpx.compute.bulk_instances.spec import OF_FALLBACKS, OF_MACHINES, Spec, with_hostnames
 from gcpx.gcp.errors import ApiError
-from gcpx.model.fields import chosen, nested, without
+from gcpx.model.diff import diff
+from gcpx.model.fields import chosen, nested, object_type, without
 from gcpx.model.links import name_of
 from gcpx.model.naming import UNREAD
 from gcpx.model.resource import Context
@@ -47,8 +43,33 @@ from gcpx.model.resource import Context
 if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues, InstancePropertiesValues, RemovedKeysValues
 
+_OF_MEMBERS: Final = ("instanceProperties", "sourceInstanceTemplate")
 _COMPARED: Final = (LABELS, *ON_RUNNING[:2], MACHINE_TYPE)
 """What a refresh compares: what Google leaves as it was set, so that a difference is somebody's change."""
+
+
+def after_last_update(
+    context: Context, old: BulkInstancesValues, new: BulkInstancesValues
+) -> tuple[Context, BulkInstancesValues]:
+    """Return the context and the old inputs of an update as if the last update had not failed.
+
+    Args:
+        context: the engine's call.
+        old: the inputs in the state.
+        new: the inputs to reach; unknowns are allowed.
+    """
+    outputs = fleet_values(context.prior)
+    given, kind = chosen(outputs, _OF_MEMBERS), object_type(BulkInstancesModel)
+    if not given or not outputs.get("generation"):  # an import has no last update
+        return context, old
+    # What the last update, successful or not, was to set.
+    prior: BulkInstancesValues = {**without(old, _OF_MEMBERS), **given}
+    if not diff(kind, prior, old, {}):
+        return context, old
+    paths = [change.path for change in diff(kind, prior, new, {}) if change.path[0] in _OF_MEMBERS]
+    return attrs.evolve(
+        context, changed=(*context.changed, *(path for path in paths if path not in context.changed))
+    ), prior
 
 
 @attrs.frozen(kw_only=True)
@@ -69,6 +90,7 @@ class Goal:
         was_read: whether the state shows the members after the last update; otherwise, the preview does not know what they
             need, and limits only who leaves and who waits until a pause ends.
         untouched: the IDs of members that a rollback leaves alone, because the update has not changed them.
+        originals: the members before a rolled back update, by ID, which have what each gets back for itself (REST JSON).
     """
 
     spec: Spec
@@ -79,6 +101,7 @@ class Goal:
     said: Mapping[str, PlannedMember] = attrs.Factory(dict)
     was_read: bool = True
     untouched: frozenset[str] = frozenset()
+    originals: Mapping[str, Instance] = attrs.Factory(dict)
 
     @classmethod
     def of(cls, context: Context, fleet: Fleet, old: BulkInstancesValues, new: BulkInstancesValues) -> Goal:
@@ -87,82 +110,49 @@ class Goal:
         Raises:
             ApiError: the template cannot be read, and the update changes the properties.
         """
-        policy, prior = Policy.of(new), fleet_values(context.prior)
+        prior = fleet_values(context.prior)
+        known = members_of_state(prior)
         before, after, unreadable = _properties(context, fleet, old, new)
         base = last_generation(prior) or generation_of(before)
         generation = generation_of(after, base, frozenset(levels_of(context.changed)))
-        spec = Spec(
-            inputs=new,
-            policy=policy,
+        spec = attrs.evolve(
+            Spec.offline(context, old, new),
             generation=generation,
             base=base,
-            restarting=restarting(context.changed),
             machine_type=name_of(after.get("machineType") or ""),
-            action=RollingAction.of(new, prior),
-            given=context.changed,
-            ignored=ignored_settings(context.ignored),
-            hosted=with_hostnames(old, prior),
+            given=changed_parts(before, after),
         )
         return cls(
             spec=spec,
             before=before,
             target=Target.after(before, after, _labels(fleet, generation), _removed_keys(prior)),
             unreadable=unreadable,
-            known=members_of_state(prior),
-            said={item.id: item for item in spec.plan_of_state(prior)},
+            known=known,
+            said={item.id: item for item in spec.plan(known.values())},
             was_read=not context.prior.get(UNREAD),
         )
 
     @classmethod
     def reached(cls, fleet: Fleet, inputs: BulkInstancesValues, prior: BulkInstancesValues) -> Goal:
         """Return the goal of the last update, as far as its inputs and outputs tell: a template is not read."""
-        last: BulkInstancesValues = {**inputs, **chosen(prior, OF_MEMBERS)}
+        last: BulkInstancesValues = {**inputs, **chosen(prior, _OF_MEMBERS)}
         properties, generation = own_properties(last), prior.get("generation") or ""
         return cls(
-            spec=Spec(inputs=last, policy=Policy.of(last), generation=generation, base=generation),
+            spec=Spec(inputs=last, generation=generation, base=generation),
             before=properties,
             target=Target(properties, labels=_labels(fleet, generation)),
             known=members_of_state(prior),
         )
 
-    @property
-    def policy(self) -> Policy:
-        """How the members reach the goal."""
-        return self.spec.policy
-
-    @property
-    def inputs(self) -> BulkInstancesValues:
-        """The inputs of the fleet that it is to reach."""
-        return self.spec.inputs
-
-    @property
-    def removed_keys(self) -> BulkInstancesValues:
-        """The output that has the keys which the goal removes; nothing if there are none."""
-        removed = {name: sorted(keys) for name, keys in self.target.removed.items()}
-        return {"removedKeys": cast("RemovedKeysValues", removed)} if removed else {}
-
-    def drift(self, members: Iterable[Instance]) -> dict[str, list[str]]:
-        """Return, by the IDs of members, the settings that are not as the goal wants them; those that have them are left out.
-
-        A member that is behind is left out, because it has other properties anyway.
-        """
-        found = dict[str, list[str]]()
-        for instance in members:
-            member = self.of_instance(instance)
-            names = _differing(instance, member, self._target(member)) if self._has_reached(member) else []
-            if names:
-                found[member.id] = names
-        return found
-
     def reversed(self, old: BulkInstancesValues, before: list[Instance], settled: Container[str]) -> Goal:
-        """Return the goal of a rollback: it gives the old inputs to the members that the update has changed.
+        """Return the goal of a rollback: it gives the members that the update has changed the old inputs, and their own back.
 
         Args:
             old: the old inputs.
             before: the members before the update, which may be more or fewer than the state has.
             settled: the IDs of those that the update has changed.
         """
-        added = {item.name: frozenset(item.read(self.target.properties)) for item in (LABELS, *ON_STOPPED)}
+        added = {item.name: frozenset(item.read(self.target.properties)) for item in SETTINGS}
         labels = {**self.target.labels, GENERATION_LABEL: self.spec.base}
         spec = Spec(
             inputs=old,
@@ -170,7 +160,6 @@ class Goal:
             generation=self.spec.base,
             base=self.spec.generation,
             machine_type=name_of(self.before.get("machineType") or ""),
-            given=self.spec.given,
             ignored=self.spec.ignored,
             hosted=with_hostnames(self.inputs),
         )
@@ -185,27 +174,22 @@ class Goal:
             known=known,
             said=said,
             untouched=frozenset(member for member in known if member not in settled),
+            originals={str(item["id"]): item for item in before},
         )
 
     def without_action(self, handled: Iterable[str]) -> Goal:
         """Return the goal when the action was done to members, by their IDs."""
         return attrs.evolve(self, spec=attrs.evolve(self.spec, action=self.spec.action.without(frozenset(handled))))
 
-    def target_of(self, instance: Instance) -> Target:
-        """Return what should be set on an instance."""
-        return self._target(self.of_instance(instance))
+    @property
+    def policy(self) -> Policy:
+        """How the members reach the goal."""
+        return self.spec.policy
 
-    def _target(self, member: Member) -> Target:
-        """Return what should be set on a member.
-
-        A member keeps what its fallback changed or, if that is not in the list any more, everything that fallbacks change.
-        It keeps a machine type that Google could choose, and its own settings since an import that the update leaves alone.
-        """
-        wanted, used = self.target.properties, self.spec.inputs_of(member)
-        kept = without(wanted, OF_FALLBACKS) if used is None else _without_choices(wanted, self.inputs, used)
-        kept = without(kept, self.spec.own_of(member))
-        marks = self.spec.action.labels if self.spec.action.level_for(member) else {}
-        return attrs.evolve(self.target, properties=kept, labels={**self.target.labels, **marks})
+    @property
+    def inputs(self) -> BulkInstancesValues:
+        """The inputs of the fleet that it is to reach."""
+        return self.spec.inputs
 
     def of_instance(self, instance: Instance) -> Member:
         """Describe a member as Google shows it, with what it has for itself, and with the generation that the state knows, if its label is removed or edited."""
@@ -302,10 +286,43 @@ class Goal:
 
         def has_last(setting: Setting) -> bool:
             last, wanted, found = (wanted_of(setting, item) for item in (self.before, target.properties, instance))
-            changed = {key for key in last.keys() | wanted.keys() if last.get(key) != wanted.get(key)}
-            return any(found.get(key) == last.get(key) for key in changed)
+            return any(found.get(key) == last.get(key) for key in differing_keys(last, wanted))
 
         return any(target.differs(item, instance) and has_last(item) for item in REFRESHED)
+
+    def target_of(self, instance: Instance) -> Target:
+        """Return what should be set on an instance."""
+        return self._target(self.of_instance(instance))
+
+    def _target(self, member: Member) -> Target:
+        """Return what should be set on a member.
+
+        A member keeps what its fallback changed or, if that is not in the list any more, everything that fallbacks change.
+        It keeps a machine type that Google could choose, and its own settings since an import that the update leaves alone.
+        """
+        wanted, used = self.target.properties, self.spec.inputs_of(member)
+        kept = without(wanted, OF_FALLBACKS) if used is None else _without_choices(wanted, self.inputs, used)
+        marks = self.spec.action.labels if self.spec.action.level_for(member) else {}
+        return attrs.evolve(
+            self.target,
+            properties=kept,
+            labels={**self.target.labels, **marks},
+            own=self.spec.kept_by(member),
+            original=self.originals.get(member.id),
+        )
+
+    def drift(self, members: Iterable[Instance]) -> dict[str, list[str]]:
+        """Return, by the IDs of members, the settings that are not as the goal wants them; those that have them are left out.
+
+        A member that is behind is left out, because it has other properties anyway.
+        """
+        found = dict[str, list[str]]()
+        for instance in members:
+            member = self.of_instance(instance)
+            names = _differing(instance, member, self._target(member)) if self._has_reached(member) else []
+            if names:
+                found[member.id] = names
+        return found
 
     def _set_back(self, instance: Instance, member: Member, target: Target) -> dict[str, Level]:
         """Return which settings of a member are set back, with what each needs: those named by the preview that still differ."""
@@ -314,6 +331,17 @@ class Goal:
             return {}
         differing = tuple(name for name in _differing(instance, member, target) if name in known.differs)
         return self.spec.set_back(attrs.evolve(member, differs=differing))
+
+    @property
+    def known_after(self) -> dict[str, Member]:
+        """The members of the state, by ID, with what they have for themselves when the goal is reached."""
+        return {key: attrs.evolve(member, own=self.spec.own_of(member)) for key, member in self.known.items()}
+
+    @property
+    def removed_keys(self) -> BulkInstancesValues:
+        """The output that has the keys which the goal removes; nothing if there are none."""
+        removed = {name: sorted(keys) for name, keys in self.target.removed.items()}
+        return {"removedKeys": cast("RemovedKeysValues", removed)} if removed else {}
 
 
 def _differing(instance: Instance, member: Member, target: Target) -> list[str]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, cast
 
-from gcpx.compute.bulk_instances.changes import LABELS, ON_STOPPED, Target
+from gcpx.compute.bulk_instances.changes import SETTINGS, Target
 from gcpx.compute.bulk_instances.fleet import RESERVED_LABELS, Fleet, Instance, is_stopped, membership_pattern
 from gcpx.compute.bulk_instances.generation import own_properties, recorded_generation
 from gcpx.compute.bulk_instances.member import OWN_GENERATION
@@ -49,7 +49,7 @@ def imported_inputs(context: Context, fleet: Fleet, members: list[Instance]) -> 
 
 
 def own_settings(inputs: BulkInstancesValues, members: Iterable[Instance]) -> dict[str, list[str]]:
-    """Return, by the IDs of members, the settings in which they differ from imported inputs; others are left out.
+    """Return, by the IDs of members, the parts of settings that differ from imported inputs; others are left out.
 
     A label with another generation than most members have is one of them: it says nothing of these inputs.
     """
@@ -57,7 +57,7 @@ def own_settings(inputs: BulkInstancesValues, members: Iterable[Instance]) -> di
     generations = Counter(filter(None, map(recorded_generation, members))).most_common(1)
     names = {
         str(member["id"]): {
-            *(item.name for item in (LABELS, *ON_STOPPED) if target.differs(item, member)),
+            *(part for item in SETTINGS for part in target.differing(item, member)),
             *(OWN_GENERATION for label, _ in generations if recorded_generation(member) not in {"", label}),
         }
         for member in members

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 import attrs
@@ -17,7 +16,6 @@ from gcpx.compute.bulk_instances.fleet import (
 )
 from gcpx.compute.bulk_instances.generation import is_changing, recorded_generation
 from gcpx.model.links import name_of
-from gcpx.model.values import Path
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues, MemberValues
@@ -50,7 +48,8 @@ class Member:
         action: for which rolling action it was handled last; empty if for none.
         fallback: with which fallback it was created: its index and a hash, as in the label; empty if with none.
         differs: the settings that somebody has changed on it, as the last refresh has found them.
-        own: the settings that it had for itself when the fleet was imported, and that the program has not changed since.
+        own: the parts of settings, as `Setting.part` names them, that it had for itself when the fleet was imported, and
+            that the program has not changed since.
         stop_reason: why it is stopped, as in the outputs; empty if it is not, or if that is not known.
     """
 
@@ -140,12 +139,6 @@ class Member:
         if self.stop_reason == "REQUESTED" and self.changing:
             return "stopped for a restart"
         return _STOPPED_BY.get(self.stop_reason, "")
-
-
-def without_changed(own: Iterable[str], changed: Iterable[Path]) -> tuple[str, ...]:
-    """Leave out of the settings that a member has for itself those that the program changes."""
-    given = {path[1] for path in changed if path[0] == "instanceProperties" and path[1:]}
-    return tuple(name for name in own if name not in given)
 
 
 def members_of_state(prior: BulkInstancesValues) -> dict[str, Member]:

@@ -11,7 +11,7 @@ from gcpx.compute.bulk_instances.capacity import FleetSize, index_of_fallback, i
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
 from gcpx.compute.bulk_instances.fleet import Fleet, Instance, fleet_values, is_stopped, stop_reasons
 from gcpx.compute.bulk_instances.generation import trusted
-from gcpx.compute.bulk_instances.member import OWN_GENERATION, Member, members_of_state, without_changed
+from gcpx.compute.bulk_instances.member import Member, members_of_state
 from gcpx.compute.operations import Operation
 from gcpx.model.fields import chosen, nested, object_type
 from gcpx.model.resource import Context, State
@@ -34,7 +34,7 @@ def live_fleet(
     inputs: BulkInstancesValues,
     creation: BulkInstancesValues,
     drift: Mapping[str, list[str]] = _NONE,
-    own: Mapping[str, Member] | None = None,
+    known: Mapping[str, Member] | None = None,
 ) -> State:
     """Describe a fleet that exists; if members are stopped, read why.
 
@@ -46,11 +46,11 @@ def live_fleet(
             members count.
         creation: the outputs of `Creation`, or the last `CREATION_OUTPUTS`.
         drift: by the IDs of members, the settings that somebody has changed.
-        own: by their IDs, the members with what an import has found that they have for themselves.
+        known: by their IDs, the members with what they have for themselves; by default those of the state.
     """
     prior = fleet_values(context.prior)
     reasons = stop_reasons(context, fleet, members)
-    known = _known(context, labelled=bool(creation.get("generation"))) if own is None else own
+    known = members_of_state(prior) if known is None else known
     properties = {
         **creation,
         **_size_outputs(members, inputs, prior),
@@ -73,13 +73,14 @@ def imported_fleet(
     `own` are the settings that members have for themselves, by ID.
     """
     known = {item.id: attrs.evolve(item, own=tuple(own.get(item.id, ()))) for item in map(Member.of_instance, members)}
-    state = live_fleet(context, fleet, members, inputs, {}, own=known)
+    state = live_fleet(context, fleet, members, inputs, {}, known=known)
     return State(state.id, require_types(object_type(BulkInstancesModel), {**inputs, **state.properties}))
 
 
-def last_members(context: Context, members: list[Instance], drift: Mapping[str, list[str]]) -> list[MemberValues]:
-    """Describe members as they were last listed, without finding out why some are stopped."""
-    known = _known(context, labelled=True)
+def last_members(
+    known: Mapping[str, Member], members: list[Instance], drift: Mapping[str, list[str]]
+) -> list[MemberValues]:
+    """Describe members as they were last listed, without finding out why some are stopped; `known` as in `live_fleet`."""
     return [_member(instance, {}, known, drift) for instance in members]
 
 
@@ -154,22 +155,6 @@ def _own(
         return {}
     is_given = given.get("hostname") is not None or last.get("hostname") == host
     return {"hostname": host} if is_given else {}
-
-
-def _known(context: Context, *, labelled: bool) -> dict[str, Member]:
-    """Return the members of the last outputs by their IDs, with what they have for themselves after the update.
-
-    `labelled` is whether an update has given all members the label of their fleet.
-    """
-
-    def kept(member: Member) -> tuple[str, ...]:
-        own = without_changed(member.own, context.changed)
-        return tuple(name for name in own if name != OWN_GENERATION) if labelled else own
-
-    return {
-        key: attrs.evolve(member, own=kept(member))
-        for key, member in members_of_state(fleet_values(context.prior)).items()
-    }
 
 
 def _member(

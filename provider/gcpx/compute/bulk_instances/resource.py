@@ -38,7 +38,7 @@ from gcpx.compute.bulk_instances.fleet import (
     without_deleted,
 )
 from gcpx.compute.bulk_instances.generation import generation_of, merged_properties
-from gcpx.compute.bulk_instances.goal import Goal
+from gcpx.compute.bulk_instances.goal import Goal, after_last_update
 from gcpx.compute.bulk_instances.importing import describe_images, describe_own, imported_inputs, own_settings
 from gcpx.compute.bulk_instances.names import have_too_few_names
 from gcpx.compute.bulk_instances.online import fleet_checks
@@ -64,7 +64,7 @@ from gcpx.compute.bulk_instances.rules import (
     regional_template_is_in_the_region,
     zones_are_in_the_region,
 )
-from gcpx.compute.bulk_instances.spec import RollingAction, after_last_update
+from gcpx.compute.bulk_instances.spec import RollingAction
 from gcpx.compute.bulk_instances.unmanaged import matching, naming_unmanaged, what_matches
 from gcpx.compute.insertion import EarlierInsertions, taken_over, wait_for_insertions
 from gcpx.compute.listing import ImportableResources

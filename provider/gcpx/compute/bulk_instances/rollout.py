@@ -28,9 +28,9 @@ from gcpx.compute.bulk_instances.member import Member
 from gcpx.compute.bulk_instances.names import free_names, runs_out
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, last_members, live_fleet, unread_fleet
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, deleted_by, is_done, next_step, steps
-from gcpx.compute.bulk_instances.preview import describe_step, names_to_come, new_of, surplus_of, without_followers
 from gcpx.compute.bulk_instances.shortfalls import is_shortage
 from gcpx.compute.bulk_instances.spec import RollingAction
+from gcpx.compute.bulk_instances.words import describe_step, names_to_come, new_of, surplus_of, without_followers
 from gcpx.compute.bulk_instances.zones import Places, zones_of
 from gcpx.errors import CancelledError, Interrupted, ProviderError, safe_message, sentences
 from gcpx.gcp.errors import ApiError, NotFound, PreconditionFailed, Unfinished
@@ -928,7 +928,9 @@ class FleetUpdate:
         prior = fleet_values(self.context.prior)
         creation = rollout.creation.outputs if rollout.creation is not None else chosen(prior, CREATION_OUTPUTS)
         more = rollout_outputs(prior, rollout.goal, rollout.members)
-        state = live_fleet(self.context, self.fleet, rollout.members, inputs, {**creation, **more}, drift)
+        outputs: BulkInstancesValues = {**creation, **more}
+        known = rollout.goal.known_after
+        state = live_fleet(self.context, self.fleet, rollout.members, inputs, outputs, drift, known)
         return State.unread(state.id, state.properties) if rollout.creating else state
 
     def _live_or_unread(self, rollout: Rollout) -> State:
@@ -939,7 +941,7 @@ class FleetUpdate:
             prior = fleet_values(self.context.prior)
             reached = rollout_outputs(prior, rollout.goal, rollout.members)
             creation: BulkInstancesValues = rollout.creation.outputs if rollout.creation is not None else {}
-            members = last_members(self.context, rollout.members, rollout.goal.drift(rollout.members))
+            members = last_members(rollout.goal.known_after, rollout.members, rollout.goal.drift(rollout.members))
             known: BulkInstancesValues = {**prior, "members": members, **creation, **reached}
             return unread_fleet(self.fleet, self.new, known)
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from gcpx.compute.bulk_instances.capacity import inputs_of_member
-from gcpx.compute.bulk_instances.changes import ignored_settings
-from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
+from gcpx.compute.bulk_instances.changes import MACHINE_TYPE, ignored_settings
 from gcpx.compute.bulk_instances.fleet import ACTION_LABEL, fleet_values, name_order
 from gcpx.compute.bulk_instances.generation import (
     changing,
@@ -19,7 +18,7 @@ from gcpx.compute.bulk_instances.generation import (
     need_of,
     own_properties,
 )
-from gcpx.compute.bulk_instances.member import Member, members_of_state, without_changed
+from gcpx.compute.bulk_instances.member import OWN_GENERATION, Member, members_of_state
 from gcpx.compute.bulk_instances.plan import (
     CHANGES,
     Level,
@@ -32,8 +31,7 @@ from gcpx.compute.bulk_instances.plan import (
 )
 from gcpx.compute.instance_properties.machines import can_change_machine_type
 from gcpx.errors import UserError
-from gcpx.model.diff import diff
-from gcpx.model.fields import chosen, nested, object_type, text, without
+from gcpx.model.fields import nested, text
 from gcpx.model.links import name_of
 from gcpx.model.resource import Context
 from gcpx.model.values import UNKNOWN, Path, has_unknown
@@ -42,35 +40,10 @@ if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues
 
 _ACTION: Final = "rollingAction"
-OF_MEMBERS: Final = ("instanceProperties", "sourceInstanceTemplate")
 OF_MACHINES: Final = ("machineType", "minCpuPlatform")
 """The properties that fallbacks and Google's choice among machine types change, and that a restart can set."""
 OF_FALLBACKS: Final = (*OF_MACHINES, "scheduling")
 """The properties of existing members that a fallback may have changed."""
-
-
-def after_last_update(
-    context: Context, old: BulkInstancesValues, new: BulkInstancesValues
-) -> tuple[Context, BulkInstancesValues]:
-    """Return the context and the old inputs of an update as if the last update had not failed.
-
-    Args:
-        context: the engine's call.
-        old: the inputs in the state.
-        new: the inputs to reach; unknowns are allowed.
-    """
-    outputs = fleet_values(context.prior)
-    given, kind = chosen(outputs, OF_MEMBERS), object_type(BulkInstancesModel)
-    if not given or not outputs.get("generation"):  # an import has no last update
-        return context, old
-    # What the last update, successful or not, was to set.
-    prior: BulkInstancesValues = {**without(old, OF_MEMBERS), **given}
-    if not diff(kind, prior, old, {}):
-        return context, old
-    paths = [change.path for change in diff(kind, prior, new, {}) if change.path[0] in OF_MEMBERS]
-    return attrs.evolve(
-        context, changed=(*context.changed, *(path for path in paths if path not in context.changed))
-    ), prior
 
 
 class TooDisruptiveError(UserError):
@@ -163,36 +136,46 @@ class RollingAction:
 class Spec:
     """What the program wants of the members of a fleet.
 
+    Without anything but the inputs, it is what an unchanged program wants.
+
     Attributes:
         inputs: the fleet's inputs, which in a preview may hold unknowns.
-        policy: how a change reaches the members.
+        policy: how a change reaches the members; by default, as the inputs say.
         generation: stands for the properties that members should have; empty if that is not known without asking Google.
         base: stands for the properties before the update, which members without a mark have; may be empty.
         restarting: the names of the changed properties that need a restart.
         changed: what the changed properties need at most; it counts if the generation is not known.
-        machine_type: the name of the machine type of members that have no fallback: empty if they keep theirs, UNKNOWN if
-            only the template names it.
+        machine_type: the machine type of members that have no fallback: empty if they keep theirs, UNKNOWN if only the
+            template names it; by default, as the inputs say.
         action: the members that the program asks to restart or to replace.
-        given: the paths that the update changes; what members have for themselves stays otherwise.
+        given: the parts of settings that the update changes; what members have for themselves stays otherwise.
         ignored: the settings whose changes the user ignores, so that existing members keep theirs.
         hosted: the names of members that got host names of their own from the program.
         sure: whether an unknown value counts as no change; otherwise, it counts as the most disruptive change.
     """
 
     inputs: BulkInstancesValues
-    policy: Policy
+    policy: Policy = attrs.field()
     generation: str = ""
     base: str = ""
     restarting: frozenset[str] = frozenset()
     changed: Level = Level.NONE
-    machine_type: Any = ""
+    machine_type: Any = attrs.field()
     action: RollingAction = attrs.Factory(RollingAction)
-    given: tuple[Path, ...] = ()
+    given: frozenset[str] = frozenset()
     ignored: frozenset[str] = frozenset()
     hosted: frozenset[str] = frozenset()
     sure: bool = False
     _inputs_of: dict[str, BulkInstancesValues | None] = attrs.field(factory=dict, init=False, eq=False, repr=False)
     """The inputs of members by their labels of fallbacks."""
+
+    @policy.default
+    def _own_policy(self) -> Policy:
+        return Policy.of(self.inputs)
+
+    @machine_type.default
+    def _own_machine_type(self) -> Any:
+        return nested(self.inputs, "instanceProperties").get("machineType") or ""
 
     @classmethod
     def offline(
@@ -205,14 +188,13 @@ class Spec:
         is_known = not sure  # what is not known may be what members that are behind have
         return cls(
             inputs=new,
-            policy=Policy.of(new),
             generation=(_offline_generation(new, base, levels) if levels else base) if is_known else "",
             base=base,
             restarting=restarting(context.changed),
             changed=max(levels, default=Level.NONE),
             machine_type=_offline_machine_type(old, new, prior),
             action=RollingAction() if sure and has_unknown(new.get("rollingAction")) else RollingAction.of(new, prior),
-            given=context.changed,
+            given=frozenset({MACHINE_TYPE.name} if _changes_machine_type(old, new) else ()),
             ignored=ignored_settings(context.ignored),
             hosted=with_hostnames(old, prior),
             sure=sure,
@@ -287,7 +269,7 @@ class Spec:
         It keeps what Google has chosen for it, and what it got from a fallback that is not in the list any more.
         """
         used: BulkInstancesValues | None = self.inputs
-        if "machineType" in self.own_of(member):
+        if MACHINE_TYPE.name in self.kept_by(member):
             return ""
         if member.fallback:
             if has_unknown(self.inputs.get("fallbacks")):
@@ -299,8 +281,12 @@ class Spec:
         return self.machine_type if own == fleets else own or ""
 
     def own_of(self, member: Member) -> tuple[str, ...]:
-        """Return the settings that a member keeps: ignored ones, and its own since an import that the update leaves alone."""
-        return (*without_changed(member.own, self.given), *self.ignored)
+        """Return what a member has for itself after the update, which gives every member the label of its fleet."""
+        return tuple(part for part in member.own if part not in self.given and part != OWN_GENERATION)
+
+    def kept_by(self, member: Member) -> frozenset[str]:
+        """Return what a member keeps: its own, and the settings whose changes the user ignores."""
+        return self.ignored.union(self.own_of(member))
 
     def inputs_of(self, member: Member) -> BulkInstancesValues | None:
         """Return the inputs with which a member was created; None if its fallback is not in the list any more."""
@@ -320,14 +306,14 @@ class Spec:
         """Return whether a member stays stopped: the fleet keeps stopped ones, and no interrupted restart stopped it."""
         return member.stopped and self.policy.on_stopped == "KEEP" and not member.changing
 
-    def require_allowed_plan(self, prior: BulkInstancesValues, plan: Iterable[PlannedMember]) -> None:
+    def require_allowed(self, members: Iterable[Member], plan: Iterable[PlannedMember]) -> None:
         """Raise TooDisruptiveError or NoRestartError if a member that stays needs more than is allowed.
 
-        `plan` is the `plan_of_state` of the last outputs.
+        `plan` is the `plan` of the members.
         """
-        members = members_of_state(prior)
+        known = {member.id: member for member in members}
         for planned in plan:
-            refusal = self.refusal(members[planned.id], planned.need)
+            refusal = self.refusal(known[planned.id], planned.need)
             if refusal is not None and not (planned.leaves or planned.unwanted):
                 raise refusal
 
@@ -359,9 +345,8 @@ class Spec:
             id=member.id,
         )
 
-    def plan_of_state(self, prior: BulkInstancesValues) -> list[PlannedMember]:
-        """Describe the members that the last outputs have for the plan, with what a preview says of them."""
-        members = members_of_state(prior).values()
+    def plan(self, members: Iterable[Member]) -> list[PlannedMember]:
+        """Describe the members of the state for the plan, with what a preview says of them."""
         return as_previewed([self.planned(one, self.need(one), self.set_back(one)) for one in members], self.policy)
 
     def _is_rehosted(self, member: Member) -> bool:
@@ -374,52 +359,6 @@ class Spec:
             return not self.sure
         wanted = nested(named, member.name).get("hostname")
         return member.hostname != wanted and (wanted is not None or member.name in self.hosted)
-
-
-_LIMITS: Final = ("count", "perInstanceProperties", "onStopped", "updatePolicy")
-"""What says how many members there are, and how a change reaches them."""
-
-
-def unknown_limits(inputs: BulkInstancesValues) -> list[str]:
-    """Return which of the inputs that limit an update are not known yet; a member's own properties are not among them."""
-    return [
-        name
-        for name in _LIMITS
-        if inputs.get(name) is UNKNOWN or (name == "updatePolicy" and has_unknown(inputs.get(name)))
-    ]
-
-
-def with_limits(inputs: BulkInstancesValues, members: Iterable[Member], *, sure: bool) -> BulkInstancesValues:
-    """Return the inputs of a preview with a value for each of `unknown_limits`: the fleet keeps its size, and gets its policy.
-
-    Unless `sure`, the policy is the one that does the most to the members.
-    """
-    unknown, known = unknown_limits(inputs), list(members)
-    assumed = inputs.copy()
-    if "count" in unknown:
-        assumed["count"] = len(known)
-    if "perInstanceProperties" in unknown:
-        own: Any = {member.name: UNKNOWN for member in known}
-        assumed["perInstanceProperties"] = own
-    if "onStopped" in unknown:
-        assumed["onStopped"] = "KEEP" if sure else "REPLACE"
-    if "updatePolicy" in unknown or "count" in unknown:
-        given = nested(inputs, "updatePolicy")
-        policy: Any = {name: value for name, value in given.items() if not has_unknown(value)}
-        is_open = inputs.get("updatePolicy") is UNKNOWN
-        if sure and (
-            is_open or any(name in given and _depends(given[name]) for name in ("maxUnavailable", "maxSurge"))
-        ):
-            policy["maxUnavailable"] = "100%"
-        if not sure and (is_open or given.get("minimalAction") is UNKNOWN):
-            policy["minimalAction"] = text(policy, "mostDisruptiveAction") or "REPLACE"
-        assumed["updatePolicy"] = policy
-    return assumed
-
-
-def _depends(share: Any) -> bool:
-    """Return whether a number of members is not known, or is a share of an unknown number."""
-    return share is UNKNOWN or isinstance(share, str)
 
 
 def restarting(paths: Iterable[Path]) -> frozenset[str]:
@@ -468,23 +407,7 @@ def _offline_machine_type(old: BulkInstancesValues, new: BulkInstancesValues, pr
     return prior.get("lastMachineType") or ""
 
 
-def warn_of_idle_action(context: Context, inputs: BulkInstancesValues, prior: BulkInstancesValues) -> None:
-    """Warn if an action that the program has just changed does nothing, at all or to some of the chosen members."""
-    if not any(path[0] == _ACTION for path in context.changed) or not inputs.get(_ACTION):
-        return
-    action = RollingAction.of(inputs, prior)
-    if action.mark and action.mark == prior.get("lastRollingAction"):
-        context.warn(
-            "rollingAction.trigger: everything was already done for this value, so this update restarts and replaces "
-            "nothing; set another value, such as the time"
-        )
-        return
-    known = {name for item in prior.get("members") or () for name in (item["id"], item["name"])}
-    given: Mapping[str, object] = nested(inputs, _ACTION)
-    chosen = given.get("members")
-    others = [item for item in chosen if item is not UNKNOWN and item not in known] if isinstance(chosen, list) else []
-    if others:
-        context.warn(
-            f"rollingAction.members: {', '.join(others)} {'is not a member' if len(others) == 1 else 'are not members'} of "
-            "this fleet, so nothing is done there; the output members has their names and IDs"
-        )
+def _changes_machine_type(old: BulkInstancesValues, new: BulkInstancesValues) -> bool:
+    """Return whether the inputs name another machine type, or perhaps do."""
+    before, after = (nested(one, "instanceProperties").get("machineType") for one in (old, new))
+    return after is UNKNOWN or name_of(before or "") != name_of(after or "")

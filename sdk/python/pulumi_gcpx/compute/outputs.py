@@ -4130,7 +4130,7 @@ class Member(dict):
         :param str generation: The instance's generation, which stands for the properties that it was created with or last changed to; missing if the fleet was imported, and not changed since.
         :param str hostname: The instance's host name; missing if it has the one that Google derives from its name.
         :param str internal_address: The internal IPv4 address of the first network interface.
-        :param Sequence[str] own: The settings in which the instance differed from `instanceProperties` when the fleet was imported, such as `machineType`; it keeps them until the program changes these properties. `generation` stands for the label of another fleet, which the first update replaces. Missing if there are none.
+        :param Sequence[str] own: What differed from `instanceProperties` when the fleet was imported, such as `machineType` or `labels.team`; the instance keeps it until the program changes that very property, label, tag or item of the metadata. `generation` stands for the label of another fleet, which the first update replaces. Missing if there are none.
         :param str rolling_action: A hash of the `rollingAction.trigger` for which the instance was last restarted or created; missing if there was none.
         :param str stop_reason: Why the instance is stopped: `PREEMPTED` if Google preempted it, `RUN_LIMIT` if it reached the end of its run time, `HOST_ERROR` if its host machine failed, `GUEST` if its own operating system shut it down, `REQUESTED` if someone stopped or suspended it; missing if it is not stopped, or if Google does not say why.
         """
@@ -4278,7 +4278,7 @@ class Member(dict):
     @pulumi.getter
     def own(self) -> Optional[Sequence[_builtins.str]]:
         """
-        The settings in which the instance differed from `instanceProperties` when the fleet was imported, such as `machineType`; it keeps them until the program changes these properties. `generation` stands for the label of another fleet, which the first update replaces. Missing if there are none.
+        What differed from `instanceProperties` when the fleet was imported, such as `machineType` or `labels.team`; the instance keeps it until the program changes that very property, label, tag or item of the metadata. `generation` stands for the label of another fleet, which the first update replaces. Missing if there are none.
         """
         return pulumi.get(self, "own")
 

@@ -16,7 +16,7 @@ from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
 from gcpx.compute.bulk_instances.fleet import Fleet
 from gcpx.compute.bulk_instances.generation import changing, generation_of, hash_for_label, own_properties
 from gcpx.compute.bulk_instances.goal import Goal
-from gcpx.compute.bulk_instances.member import Member
+from gcpx.compute.bulk_instances.member import Member, members_of_state
 from gcpx.compute.bulk_instances.outputs import last_members
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, steps
 from gcpx.compute.bulk_instances.spec import Spec
@@ -151,17 +151,18 @@ class _Case:
         instances = [_instance(number, traits, made[traits["has"]]) for number, traits in enumerate(found, 1)]
         call, crew = context(FakeClock()), Fleet(GoogleClient(Settings(project=PROJECT)), PROJECT, "us-east1", "crew")
         known = {"generation": generation_of(own_properties(made["old"]))}
-        prior = {**known, "members": last_members(call, instances, {})}
+        prior = {**known, "members": last_members({}, instances, {})}
         drift = Goal.reached(crew, made["old"], prior).drift(instances)
-        prior = {**known, "members": last_members(call, instances, drift)}
+        prior = {**known, "members": last_members({}, instances, drift)}
         paths = tuple(change.path for change in diff(object_type(BulkInstancesModel), made["old"], new, {}))
         return cls(attrs.evolve(call, prior=prior, changed=paths), crew, made["old"], new, instances)
 
     def previewed(self) -> tuple[list[PlannedMember], Policy]:
         """Plan as the preview does."""
         spec = Spec.offline(self.call, self.old, self.new)
-        plan = spec.plan_of_state(self.call.prior)
-        spec.require_allowed_plan(self.call.prior, plan)
+        members = members_of_state(self.call.prior).values()
+        plan = spec.plan(members)
+        spec.require_allowed(members, plan)
         return plan, spec.policy
 
     def updated(self, instances: list[dict[str, Any]]) -> tuple[list[PlannedMember], Policy]:
@@ -212,7 +213,7 @@ def _goal(programs: tuple[dict[str, Any], ...], has: tuple[int, ...], policy: di
     new = _program(count, programs[-1], policy)
     instances = [_instance(number, PLAIN, made[index]) for number, index in enumerate(has, 1)]
     call, crew = context(FakeClock()), Fleet(GoogleClient(Settings(project=PROJECT)), PROJECT, "us-east1", "crew")
-    known = {"generation": generation_of(own_properties(made[-2])), "members": last_members(call, instances, {})}
+    known = {"generation": generation_of(own_properties(made[-2])), "members": last_members({}, instances, {})}
     paths = tuple(change.path for change in diff(object_type(BulkInstancesModel), made[-2], new, {}))
     call = attrs.evolve(call, prior=known, changed=paths)
     return lambda: Goal.of(call, crew, made[-2], new), instances, made

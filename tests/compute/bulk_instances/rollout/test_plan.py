@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, is_done, leaving, next_step, steps
-from gcpx.compute.bulk_instances.preview import describe_step
+from gcpx.compute.bulk_instances.words import describe_step
 from gcpx.compute.bulk_instances.zones import Places
 
 
