@@ -23,6 +23,7 @@ from gcpx.compute.bulk_instances.fleet import (
     membership_labels,
     without_deleted,
 )
+from gcpx.compute.bulk_instances.generation import template_path
 from gcpx.compute.bulk_instances.shortfalls import reason_of_error
 from gcpx.compute.insertion import LAG, Insertion, orphan_warning, with_reason
 from gcpx.compute.operations import Operation, Outcome, Wait, created_instances, percentage
@@ -64,8 +65,10 @@ def body_of(
     """
     body = codec.to_body(object_type(BulkInstancesModel), inputs)
     properties = dict(body.get("instanceProperties", {}))
+    if template := body.get("sourceInstanceTemplate"):
+        body["sourceInstanceTemplate"] = template if "/" in template else template_path(fleet.project, template)
     # A label of another fleet in the template would make the instances members of both.
-    removed = dict.fromkeys(sorted(RESERVED_LABELS)) if "sourceInstanceTemplate" in body else {}
+    removed = dict.fromkeys(sorted(RESERVED_LABELS)) if template else {}
     added = {**membership_labels(fleet.id), **labels}
     if (added or removed) and properties.get("labels", {}) is not None:
         properties["labels"] = {**removed, **properties.get("labels", {}), **added}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 import attrs
@@ -20,7 +20,7 @@ from gcpx.model.values import UNKNOWN, has_unknown
 from gcpx.model.words import counted, names_in_words
 
 if TYPE_CHECKING:
-    from gcpx.compute.value_types import BulkInstancesValues
+    from gcpx.compute.value_types import BulkInstancesValues, InstancePropertiesValues
 
 _OF_SAME_MEMBERS: Final = ("memberCount", "memberNames", *CREATION_OUTPUTS)
 """The outputs that stay as they are if no member is created or deleted."""
@@ -248,10 +248,15 @@ def announce_creation(context: Context, inputs: BulkInstancesValues) -> None:
     context.inform(f"what this creation does: {number} with {calls}{more}: {names}")
 
 
-def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValues) -> tuple[str, ...]:
+def announce(
+    context: Context,
+    old: BulkInstancesValues,
+    new: BulkInstancesValues,
+    templates: Mapping[str, InstancePropertiesValues],
+) -> tuple[str, ...]:
     """Say what an update does to the members in the state, at most, as far as something is not known yet.
 
-    Returns the names of the outputs that it does not change.
+    `templates` are those that were read, as `Spec.offline` takes them. Returns the names of the outputs that it does not change.
 
     Raises:
         UserError: the change certainly needs more than the policy allows.
@@ -260,11 +265,11 @@ def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValue
     prior, unknown = fleet_values(context.prior), unknown_limits(new)
     known = members_of_state(prior)
     warn_of_idle_action(context, new, prior)
-    spec = sure = Spec.offline(context, old, with_limits(new, known.values(), sure=False))
+    spec = sure = Spec.offline(context, old, with_limits(new, known.values(), sure=False), templates)
     members = surely = spec.plan_of_state(prior)
     certain = not unknown and _is_certain(context, spec, list(known.values()))
     if not certain:
-        sure = Spec.offline(context, old, with_limits(new, known.values(), sure=True), sure=True)
+        sure = Spec.offline(context, old, with_limits(new, known.values(), sure=True), templates, sure=True)
         surely = sure.plan_of_state(prior)
     sure.require_allowed_plan(prior, surely)
     policy, planned = spec.policy, list(steps(members, spec.policy))
@@ -319,7 +324,8 @@ def _is_certain(context: Context, spec: Spec, members: list[Member]) -> bool:
     own = [nested(spec.inputs, "perInstanceProperties").get(member.name) for member in members]
     fallbacks = spec.inputs.get("fallbacks") if any(member.fallback for member in members) else None
     unknown = has_unknown([spec.inputs.get("instanceProperties"), spec.inputs.get("rollingAction"), own, fallbacks])
-    may_be_other = unknown or ("sourceInstanceTemplate",) in context.changed or spec.machine_type is UNKNOWN
+    is_of_template = ("sourceInstanceTemplate",) in context.changed or spec.machine_type is UNKNOWN
+    may_be_other = unknown or (is_of_template and not spec.generation)
     return not may_be_other and all(map(spec.knows, members))
 
 
