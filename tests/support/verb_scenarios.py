@@ -280,6 +280,7 @@ RUNS: Final = [
     )),
     VerbRun(FLEET, ONLINE, fleet(5, **_SPOT, placement={"policies": [_POLICY]}, locationPolicy={"zones": [{"zone": "zones/us-east1-b"}]}), world=_has_policy, name="all"),
     VerbRun(FLEET, ONLINE, fleet(5, region="us-est1"), name="misspelt_region"),
+    VerbRun(FLEET, ONLINE, {**_FROM_TEMPLATE, "count": 2}, world=_has_template, name="from_template"),
     VerbRun(FLEET, ONLINE, fleet(5, **_disk(_PUBLIC_IMAGE)), name="image"),
     VerbRun(FLEET, ONLINE, fleet(5, locationPolicy={"zones": [{"zone": "zones/us-east1-x"}]}, **_SUBNETWORK), name="misspelt"),
     VerbRun(IMAGE, ONLINE, image(), name="all"),

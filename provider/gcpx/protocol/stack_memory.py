@@ -38,6 +38,7 @@ class Entry:
         identity: a key that all IDs of the Google resource share.
         key: unique among the entries of one Google resource: the mark of its creation or, after an import, the URN.
         adopted: whether its creation found, or may have found, an existing resource.
+        members: the IDs of the members of a fleet, which another fleet may have under an ID of another form.
     """
 
     urn: str
@@ -45,6 +46,7 @@ class Entry:
     identity: str
     key: str
     adopted: bool
+    members: frozenset[str] = frozenset()
 
     @classmethod
     def of(
@@ -58,7 +60,11 @@ class Entry:
         """Create an entry from outputs without secrets; `created` is its mark if they do not have it yet."""
         mark = created or CreationMark.of(outputs)
         identity, adopted = resource.identity(resource_id, outputs), mark is not None and mark.adopted
-        return cls(urn, resource_id, identity, mark.id if mark else urn, adopted)
+        return cls(urn, resource_id, identity, mark.id if mark else urn, adopted, frozenset(_members_of(outputs)))
+
+
+def _members_of(outputs: dict[str, Any]) -> list[Any]:
+    return [item.get("id") for item in outputs.get("members") or () if isinstance(item, dict)]
 
 
 @attrs.define
@@ -83,6 +89,8 @@ class StackMemory:
     """The entries that this run leaves in the state, as far as the engine has shown, by identity and key."""
     _identities: dict[str, set[str]] = attrs.Factory(dict)
     """The identities of the entries, by URN."""
+    _holders: dict[str, dict[str, Entry]] = attrs.Factory(dict)
+    """The entries of fleets that have a member, by the member's ID and their URN."""
     _lock: threading.RLock = attrs.field(factory=threading.RLock, eq=False)
 
     def urn_of(self, resource_id: str) -> str | None:
@@ -106,8 +114,7 @@ class StackMemory:
         Diff follows Check, and decides whether the resource is deleted before it is replaced. So the inputs from Check
         are not needed any more.
         """
-        members = [item.get("id") for item in outputs.get("members") or () if isinstance(item, dict)]
-        known = (resource_id, outputs.get("numericId"), outputs.get("operationGroupId"), *members)
+        known = (resource_id, outputs.get("numericId"), outputs.get("operationGroupId"), *_members_of(outputs))
         with self._lock:
             if not outputs:
                 self._leave(urn)
@@ -135,7 +142,9 @@ class StackMemory:
             same = self._entries.setdefault(entry.identity, {})
             same[entry.key] = entry
             self._identities.setdefault(entry.urn, set()).add(entry.identity)
-            others = [other.urn for other in same.values() if other.urn != entry.urn]
+            others = self._others(entry)
+            for member in entry.members:
+                self._holders.setdefault(member, {})[entry.urn] = entry
         return _SHARED.format(id=entry.id, holder=name_in_urn(others[0])) if others else ""
 
     def created(self, entry: Entry) -> None:
@@ -165,11 +174,19 @@ class StackMemory:
             same.pop(entry.key, None)
             self._forget_identity(entry)
             own = [other for other in same.values() if other.urn == entry.urn]
-            others = [other for other in same.values() if other.urn != entry.urn]
+            others = self._others(entry)
         if own:
             is_found = any(other.adopted for other in own)
             return _KEPT.format(id=entry.id, urn=shlex.quote(entry.urn)) if is_found else ""
-        return _HELD.format(id=entry.id, holder=name_in_urn(others[0].urn)) if others else None
+        return _HELD.format(id=entry.id, holder=name_in_urn(others[0])) if others else None
+
+    def _others(self, entry: Entry) -> list[str]:
+        """Return the URNs of the other resources whose entries describe the same thing, or have members of it."""
+        same = list(self._entries.get(entry.identity, {}).values())
+        for member in entry.members:
+            holders = self._holders.get(member, {}).values()
+            same += [other for other in holders if other is self._entries[other.identity].get(other.key)]
+        return sorted({other.urn for other in same if other.urn != entry.urn})
 
     def _know(self, urn: str, values: Iterable[object]) -> Replaced:
         known = frozenset(value for value in values if isinstance(value, str))

@@ -63,7 +63,7 @@ class ProviderArgs:
         :param pulumi.Input[str] storage_custom_endpoint: The base URL of the Cloud Storage API, with or without the API's path and version. Default: `https://storage.googleapis.com`.
         :param pulumi.Input[str] universe_domain: The domain that the host names of all APIs end in, such as `googleapis.com` in `compute.googleapis.com`. Default: `googleapis.com`.
         :param pulumi.Input[bool] user_project_override: Whether calls use the quota of `billingProject` instead of that of the credentials' own project. Default: false.
-        :param pulumi.Input[bool] validate_online: Whether a preview also asks Google whether the projects, regions, zones, machine types, disks, images, snapshots, instances, networks, subnetworks, placement policies, buckets and topics that inputs name exist, whether quotas allow a fleet, and how likely it is to get its capacity. Anything that the credentials cannot read causes a warning. Default: false.
+        :param pulumi.Input[bool] validate_online: Whether a preview also asks Google whether the projects, regions, zones, machine types, disks, images, snapshots, instances, networks, subnetworks, placement policies, instance templates of fleets, buckets and topics that inputs name exist, whether quotas allow a fleet, and how likely it is to get its capacity. A fleet is read before each preview and update, and the preview reads a new template to say exactly what it changes. Anything that the credentials cannot read causes a warning. Default: false.
         :param pulumi.Input[str] zone: The default zone, such as `europe-west1-b`, for resources and functions that set no zone of their own.
         """
         if access_token is not None:
@@ -333,7 +333,7 @@ class ProviderArgs:
     @pulumi.getter(name="validateOnline")
     def validate_online(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Whether a preview also asks Google whether the projects, regions, zones, machine types, disks, images, snapshots, instances, networks, subnetworks, placement policies, buckets and topics that inputs name exist, whether quotas allow a fleet, and how likely it is to get its capacity. Anything that the credentials cannot read causes a warning. Default: false.
+        Whether a preview also asks Google whether the projects, regions, zones, machine types, disks, images, snapshots, instances, networks, subnetworks, placement policies, instance templates of fleets, buckets and topics that inputs name exist, whether quotas allow a fleet, and how likely it is to get its capacity. A fleet is read before each preview and update, and the preview reads a new template to say exactly what it changes. Anything that the credentials cannot read causes a warning. Default: false.
         """
         return pulumi.get(self, "validate_online")
 
@@ -407,7 +407,7 @@ class Provider(pulumi.ProviderResource):
         :param pulumi.Input[str] storage_custom_endpoint: The base URL of the Cloud Storage API, with or without the API's path and version. Default: `https://storage.googleapis.com`.
         :param pulumi.Input[str] universe_domain: The domain that the host names of all APIs end in, such as `googleapis.com` in `compute.googleapis.com`. Default: `googleapis.com`.
         :param pulumi.Input[bool] user_project_override: Whether calls use the quota of `billingProject` instead of that of the credentials' own project. Default: false.
-        :param pulumi.Input[bool] validate_online: Whether a preview also asks Google whether the projects, regions, zones, machine types, disks, images, snapshots, instances, networks, subnetworks, placement policies, buckets and topics that inputs name exist, whether quotas allow a fleet, and how likely it is to get its capacity. Anything that the credentials cannot read causes a warning. Default: false.
+        :param pulumi.Input[bool] validate_online: Whether a preview also asks Google whether the projects, regions, zones, machine types, disks, images, snapshots, instances, networks, subnetworks, placement policies, instance templates of fleets, buckets and topics that inputs name exist, whether quotas allow a fleet, and how likely it is to get its capacity. A fleet is read before each preview and update, and the preview reads a new template to say exactly what it changes. Anything that the credentials cannot read causes a warning. Default: false.
         :param pulumi.Input[str] zone: The default zone, such as `europe-west1-b`, for resources and functions that set no zone of their own.
         """
         ...
@@ -446,7 +446,7 @@ class Provider(pulumi.ProviderResource):
         :param pulumi.Input[str] storage_custom_endpoint: The base URL of the Cloud Storage API, with or without the API's path and version. Default: `https://storage.googleapis.com`.
         :param pulumi.Input[str] universe_domain: The domain that the host names of all APIs end in, such as `googleapis.com` in `compute.googleapis.com`. Default: `googleapis.com`.
         :param pulumi.Input[bool] user_project_override: Whether calls use the quota of `billingProject` instead of that of the credentials' own project. Default: false.
-        :param pulumi.Input[bool] validate_online: Whether a preview also asks Google whether the projects, regions, zones, machine types, disks, images, snapshots, instances, networks, subnetworks, placement policies, buckets and topics that inputs name exist, whether quotas allow a fleet, and how likely it is to get its capacity. Anything that the credentials cannot read causes a warning. Default: false.
+        :param pulumi.Input[bool] validate_online: Whether a preview also asks Google whether the projects, regions, zones, machine types, disks, images, snapshots, instances, networks, subnetworks, placement policies, instance templates of fleets, buckets and topics that inputs name exist, whether quotas allow a fleet, and how likely it is to get its capacity. A fleet is read before each preview and update, and the preview reads a new template to say exactly what it changes. Anything that the credentials cannot read causes a warning. Default: false.
         :param pulumi.Input[str] zone: The default zone, such as `europe-west1-b`, for resources and functions that set no zone of their own.
         """
         resource_args, opts = _utilities.get_resource_args_opts(ProviderArgs, pulumi.ResourceOptions, *args, **kwargs)

@@ -301,6 +301,27 @@ def test_two_resources_of_a_program_that_manage_one_fleet_are_told(engine, cloud
     ]
 
 
+@pytest.mark.parametrize("form", ["labels/role=worker", "namePattern/web-###"])
+def test_two_resources_that_have_the_same_members_under_unlike_ids_are_told_and_held(engine, cloud, form):
+    created = engine.create(FLEET, "workers", fleet(labels={"role": "worker"}))
+    apart = engine.create(FLEET, "apart", fleet(namePattern="db-###"))
+    imported = engine.import_(FLEET, "again", f"{REGION}/{form}")
+    engine.configure(project=PROJECT, emulatorHost=cloud.host)
+    engine.log.messages.clear()
+    for resource in (created, apart, imported):
+        engine.diff(resource, resource.inputs)
+
+    warnings = [text for severity, _, text in engine.log.messages if severity == "WARNING"]
+    assert [f"{imported.id} is managed by the resource workers of this stack, too" in text for text in warnings] == [
+        True
+    ]
+    engine.delete(imported)
+    assert all(cloud.get(instance_path(name)) for name in ("web-001", "web-002", "web-003"))
+    engine.delete(apart)
+    engine.delete(created)
+    assert not any(cloud.get(instance_path(name)) for name in ("db-001", "web-001", "web-002", "web-003"))
+
+
 def test_a_machine_type_that_the_program_changes_directly_after_an_import_is_a_change(engine):
     created = engine.create(FLEET, "workers", fleet(2))
     imported = engine.import_(FLEET, "workers", created.id)

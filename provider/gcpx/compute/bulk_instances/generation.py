@@ -87,11 +87,20 @@ def _readable(context: Context, fleet: Fleet, inputs: BulkInstancesValues) -> In
 
 def template_properties(context: Context, fleet: Fleet, link: str) -> InstancePropertiesValues:
     """Read the properties of a template (REST JSON); raises `ApiError`."""
-    path = path_of(link)
-    path = path if path.startswith("projects/") else f"projects/{fleet.project}/{path}"
+    path = template_path(fleet.project, link)
     found = fleet.google.send(Request(api=COMPUTE, method="GET", path=f"beta/{path}"), context)
     properties: InstancePropertiesValues = found.get("properties", {})
     return properties
+
+
+def template_path(project: str, link: str) -> str:
+    """Return the path of a template; a link may leave out the project.
+
+    >>> template_path("p", "global/instanceTemplates/web")
+    'projects/p/global/instanceTemplates/web'
+    """
+    path = path_of(link)
+    return path if path.startswith("projects/") else f"projects/{project}/{path}"
 
 
 def merge_patch(target: Any, patch: Any) -> Any:

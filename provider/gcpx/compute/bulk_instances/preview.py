@@ -21,7 +21,7 @@ from gcpx.model.values import UNKNOWN, has_unknown
 from gcpx.model.words import counted, names_in_words
 
 if TYPE_CHECKING:
-    from gcpx.compute.value_types import BulkInstancesValues
+    from gcpx.compute.value_types import BulkInstancesValues, InstancePropertiesValues
 
 _OF_SAME_MEMBERS: Final = ("memberCount", "memberNames", *CREATION_OUTPUTS)
 """The outputs that stay as they are if no member is created or deleted."""
@@ -39,17 +39,22 @@ def announce_creation(context: Context, inputs: BulkInstancesValues) -> None:
     context.inform(f"what this creation does: {number} with {calls}{more}: {names}")
 
 
-def announce(context: Context, old: BulkInstancesValues, new: BulkInstancesValues) -> tuple[str, ...]:
+def announce(
+    context: Context,
+    old: BulkInstancesValues,
+    new: BulkInstancesValues,
+    templates: Mapping[str, InstancePropertiesValues],
+) -> tuple[str, ...]:
     """Say what an update does to the members in the state, at most, as far as something is not known yet.
 
-    Returns the names of the outputs that it does not change.
+    `templates` are those that were read, as `Spec.offline` takes them. Returns the names of the outputs that it does not change.
 
     Raises:
         UserError: the change certainly needs more than the policy allows.
         TooManyDeletedError: the update certainly deletes more members than the policy allows.
     """
     _warn_of_idle_action(context, new, fleet_values(context.prior))
-    preview = _Preview.of(context, old, new)
+    preview = _Preview.of(context, old, new, templates)
     preview.require_allowed()
     lines = preview.lines(context)
     if lines:  # the CLI shows the first one beside the resource
@@ -82,14 +87,20 @@ class _Preview:
     steps: list[tuple[Step, int]]
 
     @classmethod
-    def of(cls, context: Context, old: BulkInstancesValues, new: BulkInstancesValues) -> _Preview:
+    def of(
+        cls,
+        context: Context,
+        old: BulkInstancesValues,
+        new: BulkInstancesValues,
+        templates: Mapping[str, InstancePropertiesValues],
+    ) -> _Preview:
         """Plan an update from old to new inputs."""
         prior, unknown = fleet_values(context.prior), _unknown_limits(new)
         known = list(members_of_state(prior).values())
-        spec = surely = Spec.offline(context, old, _with_limits(new, known, sure=False))
+        spec = surely = Spec.offline(context, old, _with_limits(new, known, sure=False), templates)
         certain = not unknown and _is_certain(context, spec, known)
         if not certain:
-            surely = Spec.offline(context, old, _with_limits(new, known, sure=True), sure=True)
+            surely = Spec.offline(context, old, _with_limits(new, known, sure=True), templates, sure=True)
         members = spec.plan(known)
         return cls(known, unknown, spec, surely, certain, members, list(steps(members, spec.policy)))
 
@@ -194,7 +205,8 @@ def _is_certain(context: Context, spec: Spec, members: list[Member]) -> bool:
     own = [nested(spec.inputs, "perInstanceProperties").get(member.name) for member in members]
     fallbacks = spec.inputs.get("fallbacks") if any(member.fallback for member in members) else None
     unknown = has_unknown([spec.inputs.get("instanceProperties"), spec.inputs.get("rollingAction"), own, fallbacks])
-    may_be_other = unknown or ("sourceInstanceTemplate",) in context.changed or spec.machine_type is UNKNOWN
+    is_of_template = ("sourceInstanceTemplate",) in context.changed or spec.machine_type is UNKNOWN
+    may_be_other = unknown or (is_of_template and not spec.generation)
     return not may_be_other and all(map(spec.knows, members))
 
 

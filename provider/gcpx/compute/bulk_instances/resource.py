@@ -41,7 +41,7 @@ from gcpx.compute.bulk_instances.generation import generation_of, merged_propert
 from gcpx.compute.bulk_instances.goal import Goal, after_last_update
 from gcpx.compute.bulk_instances.importing import describe_images, describe_own, imported_inputs, own_settings
 from gcpx.compute.bulk_instances.names import have_too_few_names
-from gcpx.compute.bulk_instances.online import fleet_checks
+from gcpx.compute.bulk_instances.online import fleet_checks, read_templates
 from gcpx.compute.bulk_instances.outputs import (
     CREATION_OUTPUTS,
     accepted_size,
@@ -334,7 +334,11 @@ class BulkInstances(InProject, Growing, Announcing):
     def announce_update(self, context: Context, old: dict[str, Any], new: dict[str, Any]) -> Collection[str]:
         """Say what an update does, and to which members."""
         values = fleet_values(new)
-        return announce(*after_last_update(context, fleet_values(old), values), values)
+        context, last = after_last_update(context, fleet_values(old), values)
+        lookups = self._lookups if self._google.settings.validate_online else None
+        project = self.location(new, {}).project
+        templates = read_templates(lookups, context, project, last, values) if lookups and project else {}
+        return announce(context, last, values, templates)
 
     def update(self, context: Context, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> State:
         """Delete surplus members, start or replace stopped ones, change those that are behind, create missing ones."""

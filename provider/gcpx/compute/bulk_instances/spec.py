@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
@@ -20,7 +21,6 @@ from gcpx.compute.bulk_instances.generation import (
 )
 from gcpx.compute.bulk_instances.member import OWN_GENERATION, Member, members_of_state
 from gcpx.compute.bulk_instances.plan import (
-    CHANGES,
     Level,
     PlannedMember,
     Policy,
@@ -37,7 +37,7 @@ from gcpx.model.resource import Context
 from gcpx.model.values import UNKNOWN, Path, has_unknown
 
 if TYPE_CHECKING:
-    from gcpx.compute.value_types import BulkInstancesValues
+    from gcpx.compute.value_types import BulkInstancesValues, InstancePropertiesValues
 
 _ACTION: Final = "rollingAction"
 OF_MACHINES: Final = ("machineType", "minCpuPlatform")
@@ -179,20 +179,34 @@ class Spec:
 
     @classmethod
     def offline(
-        cls, context: Context, old: BulkInstancesValues, new: BulkInstancesValues, *, sure: bool = False
+        cls,
+        context: Context,
+        old: BulkInstancesValues,
+        new: BulkInstancesValues,
+        templates: Mapping[str, InstancePropertiesValues] = MappingProxyType({}),
+        *,
+        sure: bool = False,
     ) -> Spec:
-        """Build what a preview knows of an update from old to new inputs, which may hold unknowns."""
+        """Build what a preview knows of an update from old to new inputs, which may hold unknowns.
+
+        `templates` are the properties of those templates (REST JSON) that were read, by their links in the inputs.
+        """
         prior = fleet_values(context.prior)
         levels = frozenset(levels_of(path for path in context.changed if not (sure and _is_uncertain(path, new))))
-        base = last_generation(prior) or _offline_generation(old)
-        is_known = not sure  # what is not known may be what members that are behind have
+        before, after = _known_properties(old, templates), _known_properties(new, templates)
+        base = last_generation(prior) or ("" if before is None else generation_of(before))
+        generation = base
+        if levels:
+            generation = generation_of(after, base, levels) if base and after is not None else ""
         return cls(
             inputs=new,
-            generation=(_offline_generation(new, base, levels) if levels else base) if is_known else "",
+            generation="" if sure else generation,  # what is not known may be what members that are behind have
             base=base,
             restarting=restarting(context.changed),
             changed=max(levels, default=Level.NONE),
-            machine_type=_offline_machine_type(old, new, prior),
+            machine_type=(
+                _offline_machine_type(old, new, prior) if after is None else name_of(after.get("machineType") or "")
+            ),
             action=RollingAction() if sure and has_unknown(new.get("rollingAction")) else RollingAction.of(new, prior),
             given=frozenset({MACHINE_TYPE.name} if _changes_machine_type(old, new) else ()),
             ignored=ignored_settings(context.ignored),
@@ -388,17 +402,18 @@ def _value_at(values: Any, path: Path) -> Any:
     return values
 
 
-def _offline_generation(
-    inputs: BulkInstancesValues, prior: str = "", changed: frozenset[Level] = frozenset(CHANGES)
-) -> str:
-    """Return the generation that inputs stand for; empty if that depends on unknown values or a template."""
-    if inputs.get("sourceInstanceTemplate") or has_unknown(inputs.get("instanceProperties")):
-        return ""
-    return generation_of(own_properties(inputs), prior, changed)
+def _known_properties(
+    inputs: BulkInstancesValues, templates: Mapping[str, InstancePropertiesValues]
+) -> InstancePropertiesValues | None:
+    """Return the properties that inputs stand for (REST JSON); None if unknown values or other templates are among them."""
+    link = inputs.get("sourceInstanceTemplate")
+    if has_unknown(inputs.get("instanceProperties")) or (link and link not in templates):
+        return None
+    return own_properties(inputs, templates[link] if link else None)
 
 
 def _offline_machine_type(old: BulkInstancesValues, new: BulkInstancesValues, prior: BulkInstancesValues) -> Any:
-    """Return `Spec.machine_type` without reading the template. A change of the template replaces members anyway."""
+    """Return `Spec.machine_type` as far as it is known without all properties. Another template replaces members anyway."""
     before, after = (nested(one, "instanceProperties").get("machineType") for one in (old, new))
     if after is not None or not new.get("sourceInstanceTemplate"):
         return after or ""

@@ -149,7 +149,7 @@ class _ExportableConfig(types.ModuleType):
     @_builtins.property
     def validate_online(self) -> Optional[bool]:
         """
-        Whether a preview also asks Google whether the projects, regions, zones, machine types, disks, images, snapshots, instances, networks, subnetworks, placement policies, buckets and topics that inputs name exist, whether quotas allow a fleet, and how likely it is to get its capacity. Anything that the credentials cannot read causes a warning. Default: false.
+        Whether a preview also asks Google whether the projects, regions, zones, machine types, disks, images, snapshots, instances, networks, subnetworks, placement policies, instance templates of fleets, buckets and topics that inputs name exist, whether quotas allow a fleet, and how likely it is to get its capacity. A fleet is read before each preview and update, and the preview reads a new template to say exactly what it changes. Anything that the credentials cannot read causes a warning. Default: false.
         """
         return __config__.get_bool('validateOnline')
 
