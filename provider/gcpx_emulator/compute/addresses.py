@@ -10,9 +10,9 @@ import attrs
 
 from gcpx_emulator.compute.call import Call, last_part, path_of
 from gcpx_emulator.compute.capacity import AddressSpace, left_in_region
-from gcpx_emulator.compute.collection import REGIONAL, Collection, given
+from gcpx_emulator.compute.collection import Collection, given
 from gcpx_emulator.compute.labels import with_label_fingerprint
-from gcpx_emulator.compute.locations import region_in, zones_of
+from gcpx_emulator.compute.locations import REGIONAL, region_in, zones_of
 from gcpx_emulator.compute.networks import find_subnetwork, has_range, linked_network, linked_subnetwork, ranges_in
 from gcpx_emulator.core.errors import invalid, required
 from gcpx_emulator.core.json_data import Json
@@ -282,8 +282,10 @@ def _internal(call: Call) -> tuple[Json, Json | None]:
 
 
 def _users(call: Call, path: str) -> list[str]:
-    """Return the paths of the instances with the reserved address at a path."""
+    """Return the paths of the instances with the reserved address at a path; global ones are not for instances."""
     item = call.read(path)
+    if "region" not in item:
+        return []
     return _holders(call, last_part(item["region"]), item["address"], _subnetwork_of(item))
 
 
@@ -293,9 +295,11 @@ def _subnetwork_of(address: Json) -> str:
 
 
 def _with_users(call: Call, addresses: list[Json]) -> list[Json]:
-    """Add the status and the users to the addresses of a region."""
+    """Add the status and the users to the addresses of a region; global ones are not for instances."""
+    if "region" not in call.path:
+        return addresses
     users: dict[tuple[str, str], list[str]] = {}
-    for path, interface in _interfaces(call, last_part(addresses[0]["region"])):
+    for path, interface in _interfaces(call, call.path["region"]):
         for address in _addresses_of(interface):
             users.setdefault(address, []).append(call.url(path))
     links = [users.get((item["address"], _subnetwork_of(item))) for item in addresses]
@@ -305,14 +309,14 @@ def _with_users(call: Call, addresses: list[Json]) -> list[Json]:
     ]
 
 
-_VERBS: Final = ("delete", "get", "insert", "list")
 _ADDRESSES: Final = Collection(
     name="addresses",
     singular="address",
     create=_create,
     scopes=("global", *REGIONAL),
-    complete=lambda call, items: _with_users(call, items) if "region" in items[0] else items,
+    complete=_with_users,
     users=_users,
 )
+_VERBS: Final = ("delete", "get", "insert", "list")
 _ADDRESSES.register("aggregatedList", *_VERBS)
-Collection(name="addresses", singular="address", create=_create, methods="globalAddresses").register(*_VERBS)
+_ADDRESSES.register(*_VERBS, methods="globalAddresses")

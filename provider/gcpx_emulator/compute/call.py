@@ -283,6 +283,17 @@ class Call(call.Call):
         """The time at which an operation of this call will end, in seconds since 1970."""
         return self.now + self.cloud.operations.latency
 
+    @property
+    def verb(self) -> str:
+        """The last part of the method's ID, such as `insert`."""
+        return self.method.id.rpartition(".")[2]
+
+    def within(self, scope: str) -> Call:
+        """Return this call in another scope."""
+        kind, _, place = scope.partition("/")
+        own = {name: value for name, value in self.path.items() if name not in {"zone", "region"}}
+        return attrs.evolve(self, path=own | ({kind.removesuffix("s"): place} if place else {}))
+
     def url(self, path: str) -> str:
         """Return the full URL of a path."""
         return f"https://www.googleapis.com/compute/{self.method.version}/{path}"
@@ -312,6 +323,12 @@ class Call(call.Call):
         resource = self.store.get(path)
         if resource is None:
             raise not_found(path)
+        return resource
+
+    def ready(self, path: str) -> Json:
+        """Read a resource, which must exist, and which no operation may be changing."""
+        resource = self.read(path)
+        check_ready(self, path)
         return resource
 
     def linked(self, kind: str, field: str, link: str) -> Json:

@@ -8,12 +8,12 @@ import hashlib
 from collections.abc import Callable
 from typing import Any, Final
 
-from gcpx_emulator.compute.call import Call, check_free, check_name, check_ready, handles, last_part, path_of
+from gcpx_emulator.compute.call import Call, handles, last_part, path_of
+from gcpx_emulator.compute.collection import Collection, in_use
 from gcpx_emulator.compute.constraints import check_object
 from gcpx_emulator.compute.disk_sources import source_of, with_given_architecture
 from gcpx_emulator.compute.labels import with_label_fingerprint
-from gcpx_emulator.compute.lists import aggregate, list_scope, show
-from gcpx_emulator.compute.locations import SCOPES, check_location, region_of, zones_of
+from gcpx_emulator.compute.locations import REGIONAL, ZONAL, region_of, zones_of
 from gcpx_emulator.compute.predefined_resources import DISK_TYPES
 from gcpx_emulator.core.clock import pacific_timestamp
 from gcpx_emulator.core.discovery import document
@@ -219,8 +219,7 @@ def check_unused(call: Call, path: str, mode: str) -> None:
     """Refuse a disk that an instance uses; instances may share a disk that all of them attach read-only."""
     for user in users_of(call, path):
         if mode != "READ_ONLY" or _mode_in(call, path, user) != "READ_ONLY":
-            message = f"The disk resource '{path}' is already being used by '{user}'"
-            raise ApiError(400, message, "resourceInUseByAnotherResource")
+            raise ApiError(400, in_use("disk", path, user), "resourceInUseByAnotherResource")
 
 
 def users_of(call: Call, path: str) -> list[str]:
@@ -239,50 +238,27 @@ def _mode_in(call: Call, path: str, instance: str) -> str:
     return modes[0] if modes else "READ_WRITE"
 
 
-@handles("compute.disks.insert", "compute.regionDisks.insert")
-def insert_disk(call: Call) -> Json:
-    """Create a disk."""
-    check_location(call)
-    name = check_name(call.body)
-    _check_new_disk(call)
-    path = f"{call.parent}/disks/{name}"
-    check_free(call, path)
-    image = {"sourceImage": call.query["sourceImage"]} if "sourceImage" in call.query else {}
-    return call.insert(path, new_disk(call, path, call.body | image))
-
-
-def _check_new_disk(call: Call) -> None:
+def _create(call: Call, path: str, _head: Json) -> Json:
     disk_type, zones = str(call.body.get("type", _DEFAULT_TYPE)), call.body.get("replicaZones")
     if last_part(disk_type) not in DISK_TYPES:
         raise invalid("resource.type", disk_type, "The disk type does not exist.")
     if "region" in call.path and len(zones or ()) != 2:  # noqa: PLR2004 - the API's number
         raise invalid("resource.replicaZones", zones, "Exactly two replica zones are needed.")
+    image = {"sourceImage": call.query["sourceImage"]} if "sourceImage" in call.query else {}
+    return call.insert(path, new_disk(call, path, call.body | image))
 
 
-@handles("compute.disks.get", "compute.regionDisks.get")
-def get_disk(call: Call) -> Json:
-    """Read a disk."""
-    return show(call, call.read(f"{call.parent}/disks/{call.path['disk']}"))
-
-
-@handles("compute.disks.list", "compute.regionDisks.list")
-def list_disks(call: Call) -> Json:
-    """List the disks of a zone or region."""
-    return list_scope(call, "disks", "compute#diskList")
-
-
-@handles("compute.disks.aggregatedList")
-def aggregate_disks(call: Call) -> Json:
-    """List the disks of every zone and region."""
-    return aggregate(call, "disks", "compute#diskAggregatedList", [scope for scope in SCOPES if scope != "global"])
+_DISKS: Final = Collection(name="disks", singular="disk", create=_create, scopes=(*REGIONAL, *ZONAL), users=users_of)
+_VERBS: Final = ("delete", "get", "insert", "list")
+_DISKS.register("aggregatedList", *_VERBS)
+_DISKS.register(*_VERBS, methods="regionDisks")
 
 
 @handles("compute.disks.resize", "compute.regionDisks.resize")
 def resize_disk(call: Call) -> Json:
     """Enlarge a disk; instances that use it then show its new size."""
     path = f"{call.parent}/disks/{call.path['disk']}"
-    disk, size = call.read(path), call.body.get("sizeGb")
-    check_ready(call, path)
+    disk, size = call.ready(path), call.body.get("sizeGb")
     if not size:
         raise required("sizeGb")
     if int(size) <= int(disk["sizeGb"]):
@@ -292,16 +268,17 @@ def resize_disk(call: Call) -> Json:
 
 def _effects_of_size(call: Call, path: str, disk: Json, size: str) -> list[Effect]:
     """Return the effects that show a disk's new size in the instances that use it; none if the size is the same."""
-    users = [call.resolve(user) for user in disk.get("users", ())] if size != disk["sizeGb"] else []
-    return [_show_size(call, user, path, size) for user in users if call.store.get(user) is not None]
+    users = users_of(call, path) if size != disk["sizeGb"] else []
+    return [_show_size(call, user, path, size) for user in users]
 
 
 def _show_size(call: Call, instance: str, path: str, size: str) -> Effect:
     """Return the effect that shows another size of a disk in an instance; both are paths."""
-    check_ready(call, instance)
-    disks = call.read(instance)["disks"]
-    is_shown = [path_of(disk.get("source", ""), call.path["project"]) == path for disk in disks]
-    new = [disk | {"diskSizeGb": size} if same else disk for disk, same in zip(disks, is_shown, strict=True)]
+    own = call.path["project"]
+    new = [
+        disk | {"diskSizeGb": size} if path_of(disk.get("source", ""), own) == path else disk
+        for disk in call.ready(instance)["disks"]
+    ]
     return change(instance, {"disks": new})
 
 
@@ -322,8 +299,7 @@ _SHAPE: Final = ("provisionedIops", "provisionedThroughput", "sizeGb", "type")
 def update_disk(call: Call) -> Json:
     """Set the fields that the mask names; omitted ones are removed."""
     path = f"{call.parent}/disks/{call.path['disk']}"
-    disk = call.read(path)
-    check_ready(call, path)
+    disk = call.ready(path)
     fields = field_names(call.query.get("paths") or call.query.get("updateMask") or "")
     if not fields:
         raise required("updateMask")
@@ -353,17 +329,7 @@ def remove_policies(call: Call) -> Json:
 
 def _change_policies(call: Call, changed: Callable[[list[str], list[str]], list[str]]) -> Json:
     path = f"{call.parent}/disks/{call.path['disk']}"
-    disk = call.read(path)
-    check_ready(call, path)
+    disk = call.ready(path)
     given = [_policy_url(call, call.parent, link) for link in call.body.get("resourcePolicies") or []]
     policies = changed(disk.get("resourcePolicies", []), given)
-    return call.update(call.method.id.rpartition(".")[2], path, disk | {"resourcePolicies": policies or None})
-
-
-@handles("compute.disks.delete", "compute.regionDisks.delete")
-def delete_disk(call: Call) -> Json:
-    """Delete a disk that no instance uses."""
-    path = f"{call.parent}/disks/{call.path['disk']}"
-    check_unused(call, path, "")
-    check_ready(call, path)
-    return call.delete(path)
+    return call.update(call.verb, path, disk | {"resourcePolicies": policies or None})

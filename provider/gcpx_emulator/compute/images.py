@@ -7,11 +7,12 @@ from operator import itemgetter
 from typing import Final
 
 from gcpx_emulator.compute.call import NAME, Call, existing, fingerprint, fixed_id, handles
-from gcpx_emulator.compute.lists import list_items
+from gcpx_emulator.compute.lists import list_page
 from gcpx_emulator.compute.predefined_resources import predefined_resource
 from gcpx_emulator.compute.public_images import PublicImage, newest_public_image, project_of_family, public_images
 from gcpx_emulator.core.errors import invalid, not_found
 from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.listing import in_order, page_of
 
 _SHORT_FAMILY: Final = re.compile(rf"family/({NAME.pattern})")
 _LINK: Final = re.compile(
@@ -139,7 +140,8 @@ def get_newest_image(call: Call) -> Json:
 @handles("compute.images.list")
 def list_images(call: Call) -> Json:
     """List the images of a project."""
-    return list_items(call, "compute#imageList", f"{call.parent}/images", _images(call, call.path["project"]))
+    images = in_order({image["name"]: image for image in _images(call, call.path["project"])})
+    return list_page(call, "compute#imageList", f"{call.parent}/images", lambda: page_of(images, call.query))
 
 
 def image_warnings(call: Call, properties: Json) -> Json:

@@ -7,13 +7,12 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx_emulator.compute.call import Call, check_free, check_name, handles, last_part
+from gcpx_emulator.compute.call import Call, last_part
+from gcpx_emulator.compute.collection import Collection
 from gcpx_emulator.compute.disks import is_customer_supplied
 from gcpx_emulator.compute.images import image_warnings, linked_image
 from gcpx_emulator.compute.instance_properties import check_properties, kept_properties
-from gcpx_emulator.compute.lists import aggregate, list_scope, show
-from gcpx_emulator.compute.locations import REGIONS, check_location, region_in
-from gcpx_emulator.core.clock import pacific_timestamp
+from gcpx_emulator.compute.locations import REGIONAL, region_in
 from gcpx_emulator.core.discovery import document
 from gcpx_emulator.core.errors import invalid, required
 from gcpx_emulator.core.json_data import Json
@@ -182,26 +181,13 @@ def _source_image(call: Call, source: Json, config: _DiskConfig) -> str:
 _REGIONAL: Final = re.compile(r"projects/[^/]+/regions/([^/]+)/instanceTemplates/[^/]+")
 
 
-@handles("compute.instanceTemplates.insert", "compute.regionInstanceTemplates.insert")
-def insert_template(call: Call) -> Json:
+def _create(call: Call, path: str, head: Json) -> Json:
     """Create a template, from properties or from an instance."""
-    check_location(call)
-    path = f"{call.parent}/instanceTemplates/{check_name(call.body)}"
-    check_free(call, path)
     properties = _properties(call)
     given = {name: value for name, value in call.body.items() if name != "sourceInstanceParams"}
-    template = (
-        {"description": ""}
-        | given
-        | {
-            "kind": "compute#instanceTemplate",
-            "id": call.store.new_id(),
-            "creationTimestamp": pacific_timestamp(),
-            "selfLink": call.url(path),
-            "properties": _kept(call, properties),
-            **_links(call),
-        }
-    )
+    link = call.body.get("sourceInstance")
+    source = {"sourceInstance": call.url(call.resolve(link))} if link else {}
+    template = {"description": "", **given, **head, "properties": _kept(call, properties), **source}
     return call.insert(path, template, details=image_warnings(call, properties))
 
 
@@ -233,13 +219,6 @@ def _without_customer_keys(properties: Json) -> Json:
     return properties | {"disks": disks}
 
 
-def _links(call: Call) -> Json:
-    """Return the links to the region and to the source instance, if there are any."""
-    region = {"region": call.url(call.parent)} if "region" in call.path else {}
-    link = call.body.get("sourceInstance")
-    return region | ({"sourceInstance": call.url(call.resolve(link))} if link else {})
-
-
 def linked_template_properties(call: Call, field: str, link: str) -> Json:
     """Read the properties of the template that a link in a field names.
 
@@ -254,26 +233,13 @@ def linked_template_properties(call: Call, field: str, link: str) -> Json:
     return properties
 
 
-@handles("compute.instanceTemplates.get", "compute.regionInstanceTemplates.get")
-def get_template(call: Call) -> Json:
-    """Read a template; v1 does not show beta fields."""
-    return show(call, call.read(f"{call.parent}/instanceTemplates/{call.path['instanceTemplate']}"))
-
-
-@handles("compute.instanceTemplates.list", "compute.regionInstanceTemplates.list")
-def list_templates(call: Call) -> Json:
-    """List the templates of a scope."""
-    return list_scope(call, "instanceTemplates", "compute#instanceTemplatesListResponse")
-
-
-@handles("compute.instanceTemplates.aggregatedList")
-def aggregate_templates(call: Call) -> Json:
-    """List the templates of every scope."""
-    scopes = ["global", *(f"regions/{region}" for region in REGIONS)]
-    return aggregate(call, "instanceTemplates", "compute#instanceTemplateAggregatedList", scopes)
-
-
-@handles("compute.instanceTemplates.delete", "compute.regionInstanceTemplates.delete")
-def delete_template(call: Call) -> Json:
-    """Delete a template."""
-    return call.delete(f"{call.parent}/instanceTemplates/{call.path['instanceTemplate']}")
+_TEMPLATES: Final = Collection(
+    name="instanceTemplates",
+    singular="instanceTemplate",
+    create=_create,
+    scopes=("global", *REGIONAL),
+    list_kind="compute#instanceTemplatesListResponse",
+)
+_VERBS: Final = ("delete", "get", "insert", "list")
+_TEMPLATES.register("aggregatedList", *_VERBS)
+_TEMPLATES.register(*_VERBS, methods="regionInstanceTemplates")

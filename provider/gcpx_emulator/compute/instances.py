@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from gcpx_emulator.compute.addresses import AddressPool, conflict_of
-from gcpx_emulator.compute.call import (
-    Call,
-    check_free,
-    check_name,
-    check_ready,
-    fingerprint,
-    handles,
-    last_part,
-    with_fingerprint,
-)
+from gcpx_emulator.compute.call import Call, check_ready, fingerprint, handles, last_part, with_fingerprint
 from gcpx_emulator.compute.capacity import Hardware, shortage_of_one
+from gcpx_emulator.compute.collection import Collection
 from gcpx_emulator.compute.disks import check_attachable, check_key, disk_path, new_disk, use_disk
 from gcpx_emulator.compute.images import image_warnings
 from gcpx_emulator.compute.instance_lifecycle import STOPPING, effects_on_disks, started
 from gcpx_emulator.compute.instance_properties import check_disk, fields_of_disk, kept_properties
 from gcpx_emulator.compute.instance_templates import linked_template_properties
 from gcpx_emulator.compute.instance_view import dns_warnings
-from gcpx_emulator.compute.lists import aggregate, list_scope, show
-from gcpx_emulator.compute.locations import ZONES, check_location
+from gcpx_emulator.compute.locations import ZONAL
 from gcpx_emulator.compute.machine_images import linked_image_properties
 from gcpx_emulator.compute.machine_references import check_machine, minimum_platform
 from gcpx_emulator.compute.machine_types import check_in_zone, included_local_ssds
@@ -33,12 +26,8 @@ from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.operations import Effect, put
 
 
-@handles("compute.instances.insert")
-def insert_instance(call: Call) -> Json:
+def _create(call: Call, path: str, _head: Json) -> Json:
     """Create an instance and its new disks; it is being provisioned until the operation ends."""
-    check_location(call)
-    path = f"{call.parent}/instances/{check_name(call.body)}"
-    check_free(call, path)
     _check_sources(call.body)
     properties = _merged_properties(call)
     check_in_zone(call, str(properties.get("machineType", "")))
@@ -193,22 +182,8 @@ def _attached_disk(call: Call, instance: str, disk: Json, key: Json | None) -> t
     return disk | fields_of_disk(call, path, existing), use_disk(call, path, instance)
 
 
-@handles("compute.instances.get")
-def get_instance(call: Call) -> Json:
-    """Read an instance."""
-    return show(call, call.read(f"{call.parent}/instances/{call.path['instance']}"))
-
-
-@handles("compute.instances.list")
-def list_instances(call: Call) -> Json:
-    """List the instances of a zone."""
-    return list_scope(call, "instances", "compute#instanceList")
-
-
-@handles("compute.instances.aggregatedList")
-def aggregate_instances(call: Call) -> Json:
-    """List the instances of every zone."""
-    return aggregate(call, "instances", "compute#instanceAggregatedList", [f"zones/{zone}" for zone in ZONES])
+_INSTANCES: Final = Collection(name="instances", singular="instance", create=_create, scopes=ZONAL)
+_INSTANCES.register("aggregatedList", "get", "insert", "list")
 
 
 @handles("compute.instances.delete")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from gcpx_emulator.compute.call import Call, check_free, check_name, fingerprint, handles, last_part
+from gcpx_emulator.compute.call import Call, fingerprint, last_part
+from gcpx_emulator.compute.collection import Collection
 from gcpx_emulator.compute.disks import check_key, shown_key
 from gcpx_emulator.compute.instance_templates import copied_interface
-from gcpx_emulator.compute.lists import list_scope, show
-from gcpx_emulator.core.clock import pacific_timestamp
 from gcpx_emulator.core.errors import ApiError, invalid, required
 from gcpx_emulator.core.json_data import Json
 
@@ -27,11 +26,8 @@ _BYTES_PER_GB: Final = 2**28
 """The bytes that an image takes for each GB of a disk; a quarter of the disk is in use."""
 
 
-@handles("compute.machineImages.insert")
-def insert_image(call: Call) -> Json:
+def _create(call: Call, path: str, head: Json) -> Json:
     """Create a machine image of an instance."""
-    path = f"{call.parent}/machineImages/{check_name(call.body)}"
-    check_free(call, path)
     link = call.query.get("sourceInstance") or call.body.get("sourceInstance")
     if not link:
         raise required("sourceInstance")
@@ -39,7 +35,8 @@ def insert_image(call: Call) -> Json:
     instance = call.read(source)
     disks = _included_disks(call, instance)
     _check_keys(call, disks)
-    return call.insert(path, _new_image(call, path, instance, disks) | {"sourceInstance": call.url(source)})
+    image = _new_image(call, instance, disks)
+    return call.insert(path, image | head | {"sourceInstance": call.url(source)})
 
 
 def _included_disks(call: Call, instance: Json) -> list[Json]:
@@ -87,16 +84,12 @@ def _saved_attached_disk(call: Call, disk: Json) -> Json:
     return kept | {"source": path} | kind | _saved_bytes(disk)
 
 
-def _new_image(call: Call, path: str, instance: Json, disks: list[Json]) -> Json:
+def _new_image(call: Call, instance: Json, disks: list[Json]) -> Json:
     saved = [_saved_disk(call, disk) for disk in disks if disk.get("source")]
     key = shown_key("resource.machineImageEncryptionKey", call.body.get("machineImageEncryptionKey"))
     return {
         **{field: value for field, value in call.body.items() if field not in _NOT_KEPT},
         **({"machineImageEncryptionKey": key} if key else {}),
-        "kind": "compute#machineImage",
-        "id": call.store.new_id(),
-        "creationTimestamp": pacific_timestamp(),
-        "selfLink": call.url(path),
         "status": "READY",
         "labelFingerprint": fingerprint(call.body.get("labels") or {}),
         "storageLocations": call.body.get("storageLocations") or ["us"],
@@ -165,19 +158,5 @@ def _check_keys(call: Call, disks: list[Json]) -> None:
         check_key("resource.sourceDiskEncryptionKeys", given.get(path), call.store.get(path) or {})
 
 
-@handles("compute.machineImages.get")
-def get_image(call: Call) -> Json:
-    """Read a machine image."""
-    return show(call, call.read(f"{call.parent}/machineImages/{call.path['machineImage']}"))
-
-
-@handles("compute.machineImages.list")
-def list_images(call: Call) -> Json:
-    """List the machine images of a project."""
-    return list_scope(call, "machineImages", "compute#machineImageList")
-
-
-@handles("compute.machineImages.delete")
-def delete_image(call: Call) -> Json:
-    """Delete a machine image."""
-    return call.delete(f"{call.parent}/machineImages/{call.path['machineImage']}")
+_IMAGES: Final = Collection(name="machineImages", singular="machineImage", create=_create)
+_IMAGES.register("delete", "get", "insert", "list")

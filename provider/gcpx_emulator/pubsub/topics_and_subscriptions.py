@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from gcpx_emulator.core.call import Call, handles
 from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.json_data import Json, field_names
-from gcpx_emulator.core.listing import page_of
+from gcpx_emulator.core.listing import in_order, page_of
 from gcpx_emulator.core.store import Store
 from gcpx_emulator.pubsub.filters import message_filter
 
@@ -120,7 +120,9 @@ def policy_path(name: str) -> str:
 
 def list_resources(call: Call, field: str, items: list[Json]) -> Json:
     """Answer a list method, whose items are in this field."""
-    shown, token = page_of(items, {**call.query, "maxResults": call.query.get("pageSize", "")})
+    query = {**call.query, "maxResults": call.query.get("pageSize", "")}
+    rows, token = page_of(in_order({item["name"]: item for item in items}), query)
+    shown = [item for _, item in rows]
     return ({field: shown} if shown else {}) | ({"nextPageToken": token} if token else {})
 
 

@@ -11,7 +11,7 @@ from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.errors import ApiError, invalid, required
 from gcpx_emulator.core.iam import new_policy, shown_policy
 from gcpx_emulator.core.json_data import Json, merge
-from gcpx_emulator.core.listing import page_of
+from gcpx_emulator.core.listing import in_order, page_of
 from gcpx_emulator.core.permissions import held_permissions
 from gcpx_emulator.core.projects import project_number
 from gcpx_emulator.storage.conditions import check_conditions, etag, failed_condition
@@ -207,9 +207,10 @@ def list_buckets(call: Call) -> Json:
     """List the buckets of a project."""
     refuse_soft_deleted(call)
     prefix = call.query.get("prefix", "")
-    of_project = [_whole(item) for item in call.store.list("b") if item["_project"] == call.query["project"]]
-    items, token = page_of([item for item in of_project if item["name"].startswith(prefix)], call.query)
-    shown = [_shown(call, item, "noAcl") for item in items]
+    of_project = (item for item in call.store.list("b") if item["_project"] == call.query["project"])
+    buckets = {item["name"]: _whole(item) for item in of_project if item["name"].startswith(prefix)}
+    rows, token = page_of(in_order(buckets), call.query)
+    shown = [_shown(call, item, "noAcl") for _, item in rows]
     found = {"items": shown} if shown else {}
     return {"kind": "storage#buckets"} | found | ({"nextPageToken": token} if token else {})
 

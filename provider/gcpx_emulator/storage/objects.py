@@ -16,7 +16,7 @@ from gcpx_emulator.core.call import Call, handles
 from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.errors import ApiError, invalid, required
 from gcpx_emulator.core.json_data import Json, merge
-from gcpx_emulator.core.listing import page_of_rows
+from gcpx_emulator.core.listing import in_order, page_of
 from gcpx_emulator.storage.buckets import bucket_path, read_bucket, refuse_soft_deleted
 from gcpx_emulator.storage.conditions import check_conditions, etag, with_header_conditions
 from gcpx_emulator.storage.globs import matches_glob
@@ -231,10 +231,9 @@ def list_objects(call: Call) -> Json:
     for name in _NOT_EMULATED:
         if call.query.get(name):
             raise ApiError(501, f"lists of objects with {name} are not emulated")
-    rows = sorted(_rows(call).items())
-    shown, token = page_of_rows(lambda key: ((own, row) for own, row in rows if own > key), call.query)
-    items = [metadata_of(call, row) for row in shown if _PREFIX not in row]
-    prefixes = [row[_PREFIX] for row in shown if _PREFIX in row]
+    shown, token = page_of(in_order(_rows(call)), call.query)
+    items = [metadata_of(call, row) for _, row in shown if _PREFIX not in row]
+    prefixes = [row[_PREFIX] for _, row in shown if _PREFIX in row]
     return {
         "kind": "storage#objects",
         **({"items": items} if items else {}),
