@@ -136,6 +136,31 @@ class Work:
     details: Json = attrs.Factory(dict)
 
 
+def url_of(path: str, version: str) -> str:
+    """Return the full URL of a path in a version of the API."""
+    return f"https://www.googleapis.com/compute/{version}/{path}"
+
+
+def operation_body(work: Work, operation: Operation, version: str) -> Json:
+    """Write the stored fields of an operation, with links of a version of the API."""
+    kind, parent = (
+        operation.scope.partition("/")[0].removesuffix("s"),
+        f"projects/{operation.project}/{operation.scope}",
+    )
+    return {
+        "kind": "compute#operation",
+        "name": operation.name,
+        "operationType": work.kind,
+        "targetLink": url_of(work.target, version),
+        "targetId": work.target_id,
+        "selfLink": url_of(f"{parent}/operations/{operation.name}", version),
+        **({} if kind == "global" else {kind: url_of(parent, version)}),
+        **work.details,
+        "insertTime": pacific_timestamp(operation.begins),
+        **({_FAILURE: work.failure} if work.failure else {}),
+    }
+
+
 def shown_operation(body: Json, progress: Progress) -> Json:
     """Write an operation as the API shows it at a moment."""
     shown, share = {name: value for name, value in body.items() if name != _FAILURE}, progress.share
@@ -235,7 +260,7 @@ def existing(kind: str, field: str, link: str, resource: Json | None) -> Json:
     return resource
 
 
-_ANONYMOUS: Final = "operator@example.com"
+ANONYMOUS: Final = "operator@example.com"
 """The user of operations whose request had no token of the emulator."""
 
 
@@ -296,7 +321,7 @@ class Call(call.Call):
 
     def url(self, path: str) -> str:
         """Return the full URL of a path."""
-        return f"https://www.googleapis.com/compute/{self.method.version}/{path}"
+        return url_of(path, self.method.version)
 
     def full_url(self, link: str) -> str:
         """Complete a URL that may be partial."""
@@ -390,31 +415,16 @@ class Call(call.Call):
 
     def _new_operation(self, name: str, scope: str, work: Work, own: Json) -> Operation:
         """Write an operation; `own` has its numeric ID and other fields of this operation alone."""
-        kind, parent = scope.partition("/")[0].removesuffix("s"), f"{self.project}/{scope}"
-        body = {
-            "kind": "compute#operation",
-            "name": name,
-            "operationType": work.kind,
-            "targetLink": self.url(work.target),
-            "targetId": work.target_id,
-            "user": self.caller or _ANONYMOUS,
-            "selfLink": self.url(f"{parent}/operations/{name}"),
-            **({} if kind == "global" else {kind: self.url(parent)}),
-            **work.details,
-            **own,
-            "insertTime": pacific_timestamp(self.now),
-            **({_FAILURE: work.failure} if work.failure else {}),
-        }
-        return Operation(
+        operation = Operation(
             name=name,
             project=self.path["project"],
             scope=scope,
-            request_id=None,
-            body=body,
             begins=self.now,
             ends=self.now if work.kind in _QUICK and self.cloud.operations.has_quick else None,
             effects=[] if work.failure else work.effects,
         )
+        own = {"user": self.caller or ANONYMOUS, **own}
+        return attrs.evolve(operation, body=operation_body(work, operation, self.method.version) | own)
 
 
 Handler = Callable[[Call], Any]

@@ -108,11 +108,11 @@ class Operation:
     name: str
     project: str
     scope: str
-    request_id: str | None
-    body: Json
     begins: float
-    effects: list[Effect]
     ends: float | None = None
+    body: Json = attrs.Factory(dict)
+    effects: list[Effect] = attrs.Factory(list)
+    request_id: str | None = None
 
 
 @attrs.define
