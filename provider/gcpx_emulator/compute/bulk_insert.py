@@ -24,7 +24,7 @@ from gcpx_emulator.compute.capacity import (
     stock_out,
 )
 from gcpx_emulator.compute.constraints import check_merged_properties
-from gcpx_emulator.compute.disks import is_customer_supplied
+from gcpx_emulator.compute.encryption_keys import is_customer_supplied
 from gcpx_emulator.compute.images import image_warnings
 from gcpx_emulator.compute.instance_templates import linked_template_properties
 from gcpx_emulator.compute.instances import check_disks, common_fields, new_instance

@@ -1,10 +1,7 @@
-"""Disks, zonal and regional, and the keys that encrypt them."""
+"""Disks, zonal and regional."""
 
 from __future__ import annotations
 
-import base64
-import binascii
-import hashlib
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -12,6 +9,7 @@ from gcpx_emulator.compute.call import Call, handles, last_part, path_of
 from gcpx_emulator.compute.collection import Collection, in_use
 from gcpx_emulator.compute.constraints import check_object
 from gcpx_emulator.compute.disk_sources import source_of, with_given_architecture
+from gcpx_emulator.compute.encryption_keys import shown_keys
 from gcpx_emulator.compute.labels import with_label_fingerprint
 from gcpx_emulator.compute.locations import REGIONAL, ZONAL, region_of, zones_of
 from gcpx_emulator.compute.predefined_resources import DISK_TYPES
@@ -20,58 +18,6 @@ from gcpx_emulator.core.discovery import document
 from gcpx_emulator.core.errors import ApiError, invalid, required
 from gcpx_emulator.core.json_data import Json, field_names
 from gcpx_emulator.core.operations import Effect, change, relink
-
-_CUSTOMER_SUPPLIED: Final = {"rawKey": 32, "rsaEncryptedKey": 256}
-"""The fields of customer-supplied keys, each with the number of bytes."""
-_KMS: Final = ("kmsKeyName", "kmsKeyServiceAccount")
-
-
-def is_customer_supplied(key: Json | None) -> bool:
-    """Return whether a key is supplied by the customer, and not by Cloud KMS."""
-    return bool(_CUSTOMER_SUPPLIED.keys() & (key or {}).keys())
-
-
-def shown_key(field: str, key: Json | None) -> Json:
-    """Show a key as Google does: a Cloud KMS key by its name and version, a customer's key by its SHA-256 hash only.
-
-    Errors about a malformed key mention `field`. Without a key, the result is empty.
-    """
-    given = [name for name in (*_CUSTOMER_SUPPLIED, "kmsKeyName") if (key or {}).get(name)]
-    if not key or not given:
-        return {}
-    if len(given) > 1:
-        raise _refusal(field, f"Only one of {' and '.join(given)} can be set.")
-    if given == ["kmsKeyName"]:
-        version = "" if "/cryptoKeyVersions/" in key["kmsKeyName"] else "/cryptoKeyVersions/1"
-        return {name: key[name] for name in _KMS if key.get(name)} | {"kmsKeyName": key["kmsKeyName"] + version}
-    # Only Google can unwrap a wrapped key, so the emulator hashes it as it is.
-    digest = hashlib.sha256(_decoded(field, given[0], key[given[0]])).digest()
-    return {"sha256": base64.b64encode(digest).decode()}
-
-
-def _decoded(field: str, name: str, key: str) -> bytes:
-    try:
-        decoded = base64.b64decode("".join(key.split()), validate=True)
-    except (binascii.Error, ValueError):
-        raise _refusal(f"{field}.{name}", "The key must be base64.") from None
-    if len(decoded) != _CUSTOMER_SUPPLIED[name]:
-        raise _refusal(f"{field}.{name}", f"The key must have {8 * _CUSTOMER_SUPPLIED[name]} bits.")
-    return decoded
-
-
-def check_key(field: str, key: Json | None, resource: Json) -> None:
-    """Refuse to use an encrypted disk or machine image without its customer-supplied key."""
-    kind = "machine image" if "machineImageEncryptionKey" in resource else "disk"
-    needed = (resource.get("machineImageEncryptionKey") or resource.get("diskEncryptionKey") or {}).get("sha256")
-    if needed is not None and shown_key(field, key).get("sha256") != needed:
-        raise _refusal(
-            field, f"The {kind} '{resource['name']}' is protected by a customer-supplied key; supply that key."
-        )
-
-
-def _refusal(field: str, why: str) -> ApiError:
-    """Refuse a key; the message does not repeat it."""
-    return ApiError(400, f"Invalid value for field '{field}'. {why}")
 
 
 def disk_path(call: Call, instance: str, disk: Json, parameters: Json) -> str:
@@ -130,13 +76,12 @@ def new_disk(call: Call, path: str, body: Json, field: str = "resource") -> Json
     location = "region" if "/regions/" in parent else "zone"
     size_field = "resource.sizeGb" if body.get("sizeGb") else "resource.initializeParams.diskSizeGb"
     source = source_of(call, body, field)
-    keys = {key: shown_key(f"resource.{key}", body.get(key)) for key in _KEYS}
     attached = {"users": body["users"], "lastAttachTimestamp": pacific_timestamp(call.end)} if "users" in body else {}
     disk = {
         **_DEFAULTS,
         **source.inherited,
         **_kept(call, parent, body),
-        **{key: shown for key, shown in keys.items() if shown},
+        **shown_keys(body, _KEYS),
         **source.links,
         **attached,
         "kind": "compute#disk",

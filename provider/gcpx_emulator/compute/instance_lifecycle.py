@@ -10,7 +10,7 @@ import attrs
 
 from gcpx_emulator.compute.call import Call, Work, handles, path_of
 from gcpx_emulator.compute.capacity import Hardware, shortage_in
-from gcpx_emulator.compute.disks import check_key
+from gcpx_emulator.compute.encryption_keys import check_key
 from gcpx_emulator.compute.guest_attributes import after_boot, after_shutdown
 from gcpx_emulator.core.clock import pacific_timestamp
 from gcpx_emulator.core.errors import ApiError, required
@@ -182,6 +182,13 @@ def ready_instance(call: Call) -> tuple[str, Json]:
     """Return the path of the instance that a call names, and the instance; no operation may be changing it."""
     path = f"{call.parent}/instances/{call.path['instance']}"
     return path, call.ready(path)
+
+
+def check_stopped(instance: Json, what: str) -> None:
+    """Refuse a change of an instance that is not stopped; `what` names what changes."""
+    if instance["status"] != TERMINATED:
+        why = f"The instance '{instance['name']}' must be stopped before {what} can be changed."
+        raise ApiError(400, why, _WRONG_STATE)
 
 
 def check_status(path: str, instance: Json, *wanted: str) -> None:

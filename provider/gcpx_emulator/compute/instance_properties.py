@@ -6,7 +6,7 @@ from typing import Final
 
 from gcpx_emulator.compute.call import Call, last_part, metadata_with_fingerprint, tags_with_fingerprint
 from gcpx_emulator.compute.constraints import TEMPLATES
-from gcpx_emulator.compute.disks import shown_key
+from gcpx_emulator.compute.encryption_keys import shown_key
 from gcpx_emulator.compute.machine_types import check_anywhere
 from gcpx_emulator.compute.networks import find_subnetwork, network_path, subnetwork_path
 from gcpx_emulator.compute.predefined_resources import DISK_TYPES
@@ -106,7 +106,7 @@ def kept_disk(call: Call, disk: Json, index: int) -> Json:
         kept["source"] = call.full_url(kept["source"])
     if not kept.get("deviceName"):
         kept.pop("deviceName", None)
-    key = shown_key(f"resource.disks[{index}].diskEncryptionKey", kept.pop("diskEncryptionKey", None))
+    key = shown_key(kept.pop("diskEncryptionKey", None))
     defaults = {
         "kind": "compute#attachedDisk",
         "type": "PERSISTENT",

@@ -9,7 +9,7 @@ import attrs
 
 from gcpx_emulator.compute.call import Call, last_part
 from gcpx_emulator.compute.collection import Collection
-from gcpx_emulator.compute.disks import is_customer_supplied
+from gcpx_emulator.compute.encryption_keys import is_customer_supplied
 from gcpx_emulator.compute.images import image_warnings, linked_image
 from gcpx_emulator.compute.instance_properties import check_properties, kept_properties
 from gcpx_emulator.compute.locations import REGIONAL, region_in

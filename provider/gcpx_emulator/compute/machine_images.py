@@ -6,9 +6,10 @@ from typing import Final
 
 from gcpx_emulator.compute.call import Call, fingerprint, last_part
 from gcpx_emulator.compute.collection import Collection
-from gcpx_emulator.compute.disks import check_key, shown_key
+from gcpx_emulator.compute.disk_sources import stored_bytes
+from gcpx_emulator.compute.encryption_keys import check_key, shown_keys
 from gcpx_emulator.compute.instance_templates import copied_interface
-from gcpx_emulator.core.errors import ApiError, invalid, required
+from gcpx_emulator.core.errors import invalid, required
 from gcpx_emulator.core.json_data import Json
 
 _NOT_KEPT: Final = (
@@ -22,8 +23,6 @@ _COPIED: Final = ("guestAccelerators", "labels", "metadata", "scheduling", "serv
 _RESTORED: Final = "_restoredDisks"
 """A stored image's field with the disks of instances that it creates; the API does not show it."""
 _OF_A_DISK: Final = ("autoDelete", "boot", "deviceName", "interface", "mode", "type")
-_BYTES_PER_GB: Final = 2**28
-"""The bytes that an image takes for each GB of a disk; a quarter of the disk is in use."""
 
 
 def _create(call: Call, path: str, head: Json) -> Json:
@@ -85,11 +84,14 @@ def _saved_attached_disk(call: Call, disk: Json) -> Json:
 
 
 def _new_image(call: Call, instance: Json, disks: list[Json]) -> Json:
-    saved = [_saved_disk(call, disk) for disk in disks if disk.get("source")]
-    key = shown_key("resource.machineImageEncryptionKey", call.body.get("machineImageEncryptionKey"))
+    saved = [
+        {"kind": "compute#savedDisk", "sourceDisk": call.resolve(disk["source"]), **_saved_bytes(disk)}
+        for disk in disks
+        if disk.get("source")
+    ]
     return {
         **{field: value for field, value in call.body.items() if field not in _NOT_KEPT},
-        **({"machineImageEncryptionKey": key} if key else {}),
+        **shown_keys(call.body, ["machineImageEncryptionKey"]),
         "status": "READY",
         "labelFingerprint": fingerprint(call.body.get("labels") or {}),
         "storageLocations": call.body.get("storageLocations") or ["us"],
@@ -102,13 +104,8 @@ def _new_image(call: Call, instance: Json, disks: list[Json]) -> Json:
     }
 
 
-def _saved_disk(call: Call, disk: Json) -> Json:
-    return {"kind": "compute#savedDisk", "sourceDisk": call.resolve(disk["source"]), **_saved_bytes(disk)}
-
-
 def _saved_bytes(disk: Json) -> Json:
-    size = str(int(disk["diskSizeGb"]) * _BYTES_PER_GB)
-    return {"storageBytes": size, "storageBytesStatus": "UP_TO_DATE"}
+    return {"storageBytes": stored_bytes(int(disk["diskSizeGb"])), "storageBytesStatus": "UP_TO_DATE"}
 
 
 def _restored_disk(call: Call, disk: Json) -> Json:
@@ -128,13 +125,10 @@ def linked_image_properties(call: Call, link: str) -> Json:
     check_key("resource.sourceMachineImageEncryptionKey", call.body.get("sourceMachineImageEncryptionKey"), image)
     given = {disk.get("deviceName"): disk for disk in call.body.get("disks") or ()}
     disks = [_overridden(disk, given.pop(disk["deviceName"], {})) for disk in image[_RESTORED]]
-    regional = [
-        disk["deviceName"] for disk in image["instanceProperties"]["disks"] if "/regions/" in disk.get("source", "")
-    ]
+    saved = image["instanceProperties"]["disks"]
+    regional = [disk["deviceName"] for disk in saved if "/regions/" in disk.get("source", "")]
     if any(disk["deviceName"] in regional and not disk["initializeParams"].get("replicaZones") for disk in disks):
-        raise ApiError(
-            400, "Invalid value for field '': ''. All regional disks must have replica zone overrides provided."
-        )
+        raise invalid("", "", "All regional disks must have replica zone overrides provided.")
     return {
         **{name: value for name, value in image["instanceProperties"].items() if value != ""},
         "sourceMachineImage": image["selfLink"],

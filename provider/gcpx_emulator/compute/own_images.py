@@ -7,7 +7,7 @@ from typing import Final
 from gcpx_emulator.compute.call import Call, handles
 from gcpx_emulator.compute.collection import Collection
 from gcpx_emulator.compute.disk_sources import source_of, with_given_architecture
-from gcpx_emulator.compute.disks import check_key, shown_key
+from gcpx_emulator.compute.encryption_keys import check_key, shown_keys
 from gcpx_emulator.compute.images import DEFAULTS
 from gcpx_emulator.compute.labels import with_label_fingerprint
 from gcpx_emulator.core.errors import invalid
@@ -29,12 +29,11 @@ def _create(call: Call, path: str, head: Json) -> Json:
     if call.body.get("sourceDisk"):
         disk = call.read(call.resolve(call.body["sourceDisk"]))
         check_key("resource.sourceDiskEncryptionKey", call.body.get("sourceDiskEncryptionKey"), disk)
-    keys = {name: shown_key(f"resource.{name}", call.body.get(name)) for name in _KEYS}
     image = {
         **DEFAULTS,
         **source.inherited,
         **{name: value for name, value in with_given_architecture(call.body).items() if name not in _NOT_KEPT},
-        **{name: key for name, key in keys.items() if key},
+        **shown_keys(call.body, _KEYS),
         **source.links,
         **head,
         "diskSizeGb": source.sized("resource.diskSizeGb", call.body.get("diskSizeGb"), DEFAULTS["diskSizeGb"]),
