@@ -33,7 +33,7 @@ from gcpx_emulator.compute.machine_references import check_machine
 from gcpx_emulator.compute.machine_types import check_anywhere, find_machine_type, is_offered, not_in_zone
 from gcpx_emulator.compute.networks import all_connected
 from gcpx_emulator.compute.placement import check_policies, check_reservation
-from gcpx_emulator.core.errors import already_exists, invalid, required
+from gcpx_emulator.core.errors import already_exists, check_given, invalid, required
 from gcpx_emulator.core.json_data import Json, merge
 from gcpx_emulator.core.operations import Effect, put
 from gcpx_emulator.core.projects import project_number
@@ -81,8 +81,7 @@ def _merged_properties(call: Call) -> Json:
     """Return the properties in the call, merged into those of the template if it names one (RFC 7396)."""
     own, link = call.body.get("instanceProperties") or {}, call.body.get("sourceInstanceTemplate")
     if not link:
-        if not own:
-            raise required("resource.instanceProperties")
+        check_given(call.body, "instanceProperties")
         return dict(merge({}, own))
     merged: Json = merge(linked_template_properties(call, "resource.sourceInstanceTemplate", link), own)
     check_merged_properties(call.method, merged)
@@ -102,8 +101,8 @@ def _check_disks(properties: Json, count: int) -> None:
 def _count(body: Json) -> int:
     """Return the number of instances; refuse a number that does not fit the names."""
     names, pattern = body.get("perInstanceProperties") or {}, body.get("namePattern")
-    if not names and not pattern:
-        raise required("resource.namePattern")
+    if not names:
+        check_given(body, "namePattern")
     if names and pattern:
         raise invalid("resource.namePattern", pattern, "Conflicts with perInstanceProperties.")
     count = int(body.get("count") or len(names))
@@ -351,14 +350,12 @@ def _members(call: Call, kinds: dict[Hardware, Choice], placement: Placement, co
 def instance_names(call: Call, zones: list[str], count: int) -> Iterator[str]:
     """Return the names in the call, or the next ones of its name pattern; none may be in use in these zones."""
     listed = call.body.get("perInstanceProperties")
-    return _listed_names(call, zones, listed) if listed else _numbered_names(call, zones, count)
-
-
-def _listed_names(call: Call, zones: list[str], names: dict[str, object]) -> Iterator[str]:
-    for name in names:
+    if not listed:
+        return _numbered_names(call, zones, count)
+    for name in listed:
         if any(call.store.get(f"{call.project}/zones/{zone}/instances/{name}") is not None for zone in zones):
             raise already_exists(f"instances/{name}")
-    yield from names
+    return iter(listed)
 
 
 def _numbered_names(call: Call, zones: list[str], count: int) -> Iterator[str]:

@@ -57,14 +57,10 @@ def linked_image(call: Call, field: str, link: str) -> Json:
     """
     key = f"image {link}"
     if key not in call.found:
-        call.found[key] = _read_linked(call, field, link)
+        _, project, _, _, *family, name = image_path(call, field, link).split("/")
+        call.found[key] = existing("image", field, link, (_newest if family else _image)(call, project, name))
     image: Json = call.found[key]
     return image
-
-
-def _read_linked(call: Call, field: str, link: str) -> Json:
-    _, project, _, _, *family, name = image_path(call, field, link).split("/")
-    return existing("image", field, link, (_newest if family else _image)(call, project, name))
 
 
 def _image(call: Call, project: str, name: str) -> Json | None:

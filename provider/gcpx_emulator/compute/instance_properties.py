@@ -29,23 +29,14 @@ def check_properties(store: Store, properties: Json) -> None:
     """Refuse properties that a template cannot have."""
     if not properties:
         raise required("resource.properties")
-    machine_type = properties.get("machineType")
-    if not machine_type:
-        raise required("resource.properties.machineType")
-    if "/" in machine_type:
-        raise invalid("resource.properties.machineType", machine_type, "The machine type must be a name, not a URL.")
-    check_anywhere(store, "resource.properties.machineType", machine_type)
-    for name in ("disks", "networkInterfaces"):
+    for name in ("machineType", "disks", "networkInterfaces"):
         if not properties.get(name):
             raise required(f"resource.properties.{name}")
+    check_anywhere(store, "resource.properties.machineType", properties["machineType"])
     for index, disk in enumerate(properties["disks"]):
         check_disk(f"resource.properties.disks[{index}]", disk, index, by_name=True)
-    _check_subnetworks([interface.get("subnetwork") for interface in properties["networkInterfaces"]])
-
-
-def _check_subnetworks(links: list[str | None]) -> None:
-    """Refuse a template with two interfaces in the same subnetwork, whether that exists or not."""
-    for index, link in enumerate(links):
+    links = [interface.get("subnetwork") for interface in properties["networkInterfaces"]]
+    for index, link in enumerate(links):  # whether the subnetwork exists or not
         if link and link in links[:index]:
             why = "Subnetworks must be distinct for NICs in the same instance."
             raise invalid(f"resource.properties.networkInterfaces[{index}].subnetwork", link, why)
@@ -125,12 +116,6 @@ def fields_of_disk(call: Call, path: str, disk: Json) -> Json:
     return {"source": call.url(path), "diskSizeGb": disk["sizeGb"], **shared}
 
 
-def _network_of(call: Call, subnetwork: str) -> str:
-    """Return the link to the network of the subnetwork at a path; to `default` if the subnetwork does not exist."""
-    found = find_subnetwork(call, subnetwork)
-    return str(found["network"]) if found else f"{subnetwork.partition('/regions/')[0]}/global/networks/default"
-
-
 def kept_interface(call: Call, interface: Json, index: int) -> Json:
     """Write the stored form of a network interface."""
     kept = dict(interface)
@@ -138,7 +123,9 @@ def kept_interface(call: Call, interface: Json, index: int) -> Json:
     if subnetwork:
         path = subnetwork_path(call, subnetwork)
         kept["subnetwork"] = call.url(path)
-        network = network or _network_of(call, path)
+        found = find_subnetwork(call, path)
+        default = f"{path.partition('/regions/')[0]}/global/networks/default"
+        network = network or (found["network"] if found else default)
     if network or not kept.get("networkAttachment"):
         kept["network"] = call.url(network_path(call, network or "default"))
     for name, defaults in _ACCESS_CONFIGS.items():

@@ -54,12 +54,6 @@ class _DiskConfig:
     custom_image: str = ""
     auto_delete: bool | None = None
 
-    @classmethod
-    def read(cls, field: str, config: Json) -> _DiskConfig:
-        """Read a `DiskInstantiationConfig`."""
-        how, image = config.get("instantiateFrom", "DEFAULT"), config.get("customImage", "")
-        return cls(field, how, image, config.get("autoDelete"))
-
     def refusal(self, why: str) -> Exception:
         return invalid(f"{self.field}.instantiateFrom", self.instantiate_from, why)
 
@@ -67,21 +61,22 @@ class _DiskConfig:
 def copied_properties(call: Call, instance: Json, params: Json) -> Json:
     """Copy the properties of an instance; `params` are the request's `sourceInstanceParams`."""
     names = document("compute.beta").schemas["InstanceProperties"]["properties"].keys() - _CONVERTED
+    configs = _configs_by_device(instance, params.get("diskConfigs") or [])
+    copies = [_copied_disk(call, disk, configs.get(disk["deviceName"], _DiskConfig())) for disk in instance["disks"]]
     properties = {name: instance[name] for name in names & instance.keys()}
     properties |= {
         "machineType": last_part(instance["machineType"]),
-        "disks": _copied_disks(call, instance, params.get("diskConfigs") or []),
+        "disks": [disk for disk in copies if disk is not None],
         "networkInterfaces": [copied_interface(nic) for nic in instance["networkInterfaces"]],
     }
     if "resourcePolicies" in properties:
         properties["resourcePolicies"] = [last_part(policy) for policy in properties["resourcePolicies"]]
     if "guestAccelerators" in properties:
-        properties["guestAccelerators"] = [_copied_accelerator(item) for item in properties["guestAccelerators"]]
+        properties["guestAccelerators"] = [
+            item | {"acceleratorType": last_part(item.get("acceleratorType", ""))}
+            for item in properties["guestAccelerators"]
+        ]
     return properties
-
-
-def _copied_accelerator(accelerator: Json) -> Json:
-    return accelerator | {"acceleratorType": last_part(accelerator.get("acceleratorType", ""))}
 
 
 def copied_interface(interface: Json) -> Json:
@@ -98,14 +93,6 @@ def _without_own_fields(value: Json) -> Json:
     return {name: item for name, item in value.items() if name not in _OF_THE_INSTANCE}
 
 
-def _copied_disks(call: Call, instance: Json, configs: list[Json]) -> list[Json]:
-    configs_by_device = _configs_by_device(instance, configs)
-    copies = [
-        _copied_disk(call, disk, configs_by_device.get(disk["deviceName"], _DiskConfig())) for disk in instance["disks"]
-    ]
-    return [disk for disk in copies if disk is not None]
-
-
 def _configs_by_device(instance: Json, configs: list[Json]) -> dict[str, _DiskConfig]:
     devices = {disk["deviceName"] for disk in instance["disks"]}
     by_device = {}
@@ -115,7 +102,8 @@ def _configs_by_device(instance: Json, configs: list[Json]) -> dict[str, _DiskCo
             raise required(f"{field}.deviceName")
         if name not in devices:
             raise invalid(f"{field}.deviceName", name, "No such device.")
-        by_device[name] = _DiskConfig.read(field, config)
+        how, image = config.get("instantiateFrom", "DEFAULT"), config.get("customImage", "")
+        by_device[name] = _DiskConfig(field, how, image, config.get("autoDelete"))
     return by_device
 
 
@@ -142,14 +130,10 @@ def _copied_disk(call: Call, disk: Json, config: _DiskConfig) -> Json | None:
     path = call.resolve(disk["source"])
     if kind == _READ_ONLY:
         return copied | {"source": disk["source"] if "/regions/" in path else last_part(path)}
-    return copied | _new_disk(call, call.read(path), disk, config)
-
-
-def _new_disk(call: Call, source: Json, attached: Json, config: _DiskConfig) -> Json:
-    """Write the fields of a disk that instances of the template create, like `source`."""
+    source = call.read(path)
     parameters = {"diskSizeGb": source["sizeGb"], "diskType": last_part(source["type"])}
-    key = {"diskEncryptionKey": attached["diskEncryptionKey"]} if "diskEncryptionKey" in attached else {}
-    return key | {"initializeParams": parameters | _content(call, source, config)}
+    key = {"diskEncryptionKey": disk["diskEncryptionKey"]} if "diskEncryptionKey" in disk else {}
+    return copied | key | {"initializeParams": parameters | _content(call, source, config)}
 
 
 def _content(call: Call, source: Json, config: _DiskConfig) -> dict[str, Any]:

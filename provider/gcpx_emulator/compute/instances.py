@@ -29,7 +29,9 @@ from gcpx_emulator.core.operations import Effect, put
 
 def _create(call: Call, path: str, _head: Json) -> Json:
     """Create an instance and its new disks; it is being provisioned until the operation ends."""
-    _check_sources(call.body)
+    for index, disk in enumerate(call.body.get("disks") or ()):  # only templates and bulk creations name disks so
+        if disk.get("source") and "/" not in disk["source"]:
+            raise invalid(f"resource.disks[{index}].source", disk["source"], "The URL is malformed.")
     properties = _merged_properties(call)
     check_in_zone(call, str(properties.get("machineType", "")))
     check_disks(properties, is_restored="sourceMachineImage" in properties)
@@ -58,13 +60,6 @@ def _merged_properties(call: Call) -> Json:
         own = {"disks", "sourceMachineImage", "sourceMachineImageEncryptionKey"}
         return linked_image_properties(call, image) | {name: body[name] for name in body.keys() - own}
     return (linked_template_properties(call, "sourceInstanceTemplate", template) if template else {}) | body
-
-
-def _check_sources(body: Json) -> None:
-    """Refuse disks that are named without a URL: only templates and bulk creations allow that."""
-    for index, disk in enumerate(body.get("disks") or ()):
-        if disk.get("source") and "/" not in disk["source"]:
-            raise invalid(f"resource.disks[{index}].source", disk["source"], "The URL is malformed.")
 
 
 def check_disks(properties: Json, *, is_restored: bool = False) -> None:

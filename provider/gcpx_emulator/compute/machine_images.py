@@ -124,7 +124,11 @@ def linked_image_properties(call: Call, link: str) -> Json:
     image = call.read(call.resolve(link))
     check_key("resource.sourceMachineImageEncryptionKey", call.body.get("sourceMachineImageEncryptionKey"), image)
     given = {disk.get("deviceName"): disk for disk in call.body.get("disks") or ()}
-    disks = [_overridden(disk, given.pop(disk["deviceName"], {})) for disk in image[_RESTORED]]
+    disks = []
+    for disk in image[_RESTORED]:
+        change = given.pop(disk["deviceName"], {})
+        parameters = disk["initializeParams"] | (change.get("initializeParams") or {})
+        disks.append(disk | change | {"initializeParams": parameters})
     saved = image["instanceProperties"]["disks"]
     regional = [disk["deviceName"] for disk in saved if "/regions/" in disk.get("source", "")]
     if any(disk["deviceName"] in regional and not disk["initializeParams"].get("replicaZones") for disk in disks):
@@ -135,11 +139,6 @@ def linked_image_properties(call: Call, link: str) -> Json:
         "disks": [*disks, *given.values()],
         "networkInterfaces": [copied_interface(nic) for nic in image["instanceProperties"]["networkInterfaces"]],
     }
-
-
-def _overridden(disk: Json, change: Json) -> Json:
-    parameters = disk["initializeParams"] | (change.get("initializeParams") or {})
-    return disk | change | {"initializeParams": parameters}
 
 
 def _check_keys(call: Call, disks: list[Json]) -> None:

@@ -204,7 +204,8 @@ def _of_google() -> Mapping[str, MachineType]:
             found[name] = _machine_type(
                 name,
                 int(cpus),
-                _megabytes(name, float(memory or int(cpus) * float(each))),
+                # Google rounds the memory, except for this type.
+                (int if name == "g1-small" else round)(float(memory or int(cpus) * float(each)) * _MB),
                 zones.get(name) or zones[kind],
                 architecture="ARM64" if _series(name) in machine_families.ARM else "X86_64",
                 accelerators={accelerator: int(numbers[index])} if accelerator else {},
@@ -221,11 +222,6 @@ def _cells(line: str, number: int) -> list[str]:
 
 def _series(name: str) -> str:
     return name.partition("-")[0]
-
-
-def _megabytes(name: str, gigabytes: float) -> int:
-    """Convert memory as Google does, which rounds, except for this type."""
-    return int(gigabytes * _MB) if name == "g1-small" else round(gigabytes * _MB)
 
 
 def _zones() -> Iterator[tuple[str, frozenset[str]]]:
@@ -328,17 +324,12 @@ def _custom(name: str) -> MachineType | None:
         name,
         cpus,
         memory,
-        _of_google()[_plain_type(series)].zones,
+        _of_google()[f"{series}-standard-4"].zones,  # predefined and custom types of a series are in the same zones
         architecture="ARM64" if series in machine_families.ARM else "X86_64",
         number=(cpus << 32) + memory if series == "n1" else None,
         description="Custom created machine type.",
         is_shared=is_shared,
     )
-
-
-def _plain_type(series: str) -> str:
-    """Name a predefined type with the same zones as the custom types of the series."""
-    return f"{series}-standard-4"
 
 
 def _fits_series(series: str, cpus: int, memory: int, *, is_extended: bool) -> bool:

@@ -17,10 +17,6 @@ _MOST_COMPACT: Final = {None: 150, 1: 22, 2: 256, 3: 1500}
 _MOST_SPREAD: Final = 256
 
 
-def _create_policy(call: Call, path: str, head: Json) -> Json:
-    return call.insert(path, {**call.body, **head, "status": "READY"})
-
-
 def _members(call: Call, path: str) -> list[str]:
     """List the paths of the instances with a policy."""
     project, _, rest = path.partition("/regions/")
@@ -29,9 +25,13 @@ def _members(call: Call, path: str) -> list[str]:
     return [member for member, item in call.store.scan(collections) if url in item.get("resourcePolicies", ())]
 
 
-Collection(name="resourcePolicies", singular="resourcePolicy", create=_create_policy, users=_members).register(
-    "delete", "get", "insert", "list"
+_POLICIES: Final = Collection(
+    name="resourcePolicies",
+    singular="resourcePolicy",
+    create=lambda call, path, head: call.insert(path, {**call.body, **head, "status": "READY"}),
+    users=_members,
 )
+_POLICIES.register("delete", "get", "insert", "list")
 
 
 def check_policies(call: Call, field: str, properties: Json, count: int = 1) -> None:

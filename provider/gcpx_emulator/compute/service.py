@@ -26,3 +26,6 @@ from gcpx_emulator.compute import (
     predefined_resources,
     snapshots,
 )
+from gcpx_emulator.core.call import HANDLERS
+
+permissions.declare([method for method in HANDLERS if method.startswith("compute.")])

@@ -9,7 +9,7 @@ from gcpx_emulator.compute.collection import Collection
 from gcpx_emulator.compute.disk_sources import source_of, stored_bytes
 from gcpx_emulator.compute.encryption_keys import check_key, shown_keys
 from gcpx_emulator.compute.labels import with_label_fingerprint
-from gcpx_emulator.core.errors import required
+from gcpx_emulator.core.errors import check_given
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.operations import put
 
@@ -18,8 +18,7 @@ _NOT_KEPT: Final = (*_KEYS, "guestFlush", "params")
 
 
 def _create(call: Call, path: str, head: Json) -> Json:
-    if not call.body.get("sourceDisk"):
-        raise required("resource.sourceDisk")
+    check_given(call.body, "sourceDisk")
     return call.insert(path, _new(call, call.body["sourceDisk"]) | head)
 
 
