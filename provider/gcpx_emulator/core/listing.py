@@ -7,6 +7,7 @@ import binascii
 import functools
 import hashlib
 import json
+import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
@@ -76,10 +77,10 @@ def _parsed(value: str) -> datetime | None:
 
 Predicate = Callable[[Json], bool]
 _ORDERINGS: Final[dict[str, Callable[[Any, Any], bool]]] = {
-    ">": lambda left, right: left > right,
-    "<": lambda left, right: left < right,
-    ">=": lambda left, right: left >= right,
-    "<=": lambda left, right: left <= right,
+    ">": operator.gt,
+    "<": operator.lt,
+    ">=": operator.ge,
+    "<=": operator.le,
 }
 
 
@@ -123,15 +124,15 @@ def _match(expression: Match) -> Predicate:
 
 
 def _comparison(expression: Comparison) -> Predicate:
-    field, operator, wanted = expression.field, expression.operator, expression.value
-    if operator == ":":
+    field, comparator, wanted = expression.field, expression.operator, expression.value
+    if comparator == ":":
         return lambda item: _has(item, field, wanted)
-    if operator == "!=":
+    if comparator == "!=":
         return lambda item: not any(_same(value, wanted) for value in _values(item, field))
-    if operator == "=":
+    if comparator == "=":
         return lambda item: any(_same(value, wanted) for value in _values(item, field))
-    holds = _ORDERINGS[operator]
-    return lambda item: any(_ordered(value, wanted, holds) for value in _values(item, field))
+    holds = _ORDERINGS[comparator]
+    return lambda item: any(holds(*pair(value, wanted)) for value in _values(item, field))
 
 
 def _values(item: Any, field: tuple[str, ...]) -> Iterator[Any]:
@@ -160,10 +161,6 @@ def _has(item: Json, field: tuple[str, ...], wanted: str) -> bool:
 def _same(value: Any, wanted: str) -> bool:
     left, right = pair(value, wanted)
     return left == right
-
-
-def _ordered(value: Any, wanted: str, holds: Callable[[Any, Any], bool]) -> bool:
-    return holds(*pair(value, wanted))
 
 
 _DEFAULT_SIZE: Final = 500
