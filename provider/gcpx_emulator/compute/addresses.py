@@ -11,7 +11,7 @@ import attrs
 from gcpx_emulator.compute.call import Call, last_part, path_of
 from gcpx_emulator.compute.capacity import AddressSpace, left_in_region
 from gcpx_emulator.compute.collection import Collection, given
-from gcpx_emulator.compute.labels import with_label_fingerprint
+from gcpx_emulator.compute.fingerprints import with_label_fingerprint
 from gcpx_emulator.compute.locations import REGIONAL, region_in, zones_of
 from gcpx_emulator.compute.networks import find_subnetwork, has_range, linked_network, linked_subnetwork, ranges_in
 from gcpx_emulator.core.errors import check_given, invalid

@@ -10,7 +10,7 @@ from typing import Final
 import attrs
 
 from gcpx_emulator.compute.addresses import AddressPool, conflict_of
-from gcpx_emulator.compute.call import Call, Work, handles, last_part
+from gcpx_emulator.compute.call import Call, handles, last_part
 from gcpx_emulator.compute.capacity import (
     AddressSpace,
     Hardware,
@@ -33,6 +33,7 @@ from gcpx_emulator.compute.machine_references import check_machine
 from gcpx_emulator.compute.machine_types import check_anywhere, find_machine_type, is_offered, not_in_zone
 from gcpx_emulator.compute.networks import all_connected
 from gcpx_emulator.compute.placement import check_policies, check_reservation
+from gcpx_emulator.compute.work import Work
 from gcpx_emulator.core.errors import already_exists, check_given, invalid, required
 from gcpx_emulator.core.json_data import Json, merge
 from gcpx_emulator.core.operations import Effect, put

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-import copy
 import functools
-import hashlib
-import json
 import re
 import uuid
 from collections.abc import Callable, Sequence
@@ -14,57 +10,12 @@ from typing import Any, Final, TypeVar
 
 import attrs
 
+from gcpx_emulator.compute.work import QUICK, Work, insertion_type, operation_body, url_of
 from gcpx_emulator.core import call
-from gcpx_emulator.core.clock import pacific_timestamp
-from gcpx_emulator.core.discovery import MERGE_PATCH, SKIPS_NULLS, Api, methods_of, serve
-from gcpx_emulator.core.errors import ApiError, ErrorForm, already_exists, invalid, not_found, required
+from gcpx_emulator.core.errors import ApiError, already_exists, invalid, not_found, required
 from gcpx_emulator.core.json_data import Json
-from gcpx_emulator.core.operations import Effect, Operation, Progress, change, delete, put
+from gcpx_emulator.core.operations import Effect, Operation, change, delete, put
 from gcpx_emulator.core.projects import project_number
-
-_PARTIAL_SUCCESS: Final[Json] = {"returnPartialSuccess": {"location": "query", "type": "boolean"}}
-"""A parameter of every list method in the documentation, but only of some in the description of v1."""
-_LARGEST_PAGE: Final = "500"
-_PATCHES: Final = (
-    "compute.firewalls.patch",
-    "compute.images.patch",
-    "compute.instances.setScheduling",
-    "compute.instances.updateDisplayDevice",
-    "compute.instances.updateShieldedInstanceConfig",
-)
-"""Methods that merge their body into the resource, and remove fields that are null in the body."""
-
-
-def _amend(document: Json) -> None:
-    for method in methods_of(document):
-        parameters = method.setdefault("parameters", {})
-        if "pageToken" in parameters:
-            method["parameters"] = parameters = _PARTIAL_SUCCESS | parameters
-        if "maxResults" in parameters:
-            parameters["maxResults"].setdefault("maximum", _LARGEST_PAGE)
-        if method["id"] == "compute.instances.update":
-            # Terraform sends the `view` of its read with its update, too.
-            parameters["view"] = {"location": "query", "type": "string"}
-        if method["id"] in _PATCHES:
-            method["request"][MERGE_PATCH] = True
-    schemas = document["schemas"]
-    schemas["GuestOsFeature"]["properties"]["type"]["enum"].append("SUSPEND_RESUME_COMPATIBLE")
-    # Terraform sends `[null]` for Spot VMs.
-    schemas["Scheduling"]["properties"]["nodeAffinities"][SKIPS_NULLS] = True
-    # These properties are merged into those of a template.
-    schemas["BulkInsertInstanceResource"]["properties"]["instanceProperties"][MERGE_PATCH] = True
-
-
-def _amend_beta(document: Json) -> None:
-    _amend(document)
-    licenses = {"type": "array", "items": {"type": "string"}}
-    document["schemas"]["AttachedDisk"]["properties"]["userLicenses"] = licenses
-
-
-serve(
-    Api("compute.v1", prefixes=("compute/v1",), amend=_amend, errors=ErrorForm.REASONS),
-    Api("compute.beta", prefixes=("compute/beta",), amend=_amend_beta, errors=ErrorForm.REASONS),
-)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -82,146 +33,6 @@ def path_of(link: str, project: str) -> str:
 def last_part(link: str) -> str:
     """Return the last part of a URL or path, which is a resource's name."""
     return link.rpartition("/")[2]
-
-
-_QUICK: Final = frozenset({"compute.subnetworks.patch", "setDiskAutoDelete", "setLabels"})
-"""The types of operations that are done from the first response.
-
-Source: operations of Google that were recorded from 2016 to 2026; one of the setLabels was running (2019). A patch of a
-subnetwork was recorded in 2018.
-"""
-_PENDING: Final = frozenset({"reset", "resizeDisk", "setMachineType", "setPrivateIpGoogleAccess", "setTags", "start"})
-"""The types of operations that are pending at first; all others are running from the first response.
-
-Source: the first responses of Google that were recorded, for `start` in 2019, for `setPrivateIpGoogleAccess` in 2018,
-for the others before.
-"""
-_PENDING_SHARE: Final = 0.2
-"""The fraction of an operation's time during which it is pending."""
-_FULL_TYPES: Final = frozenset({"compute.instanceTemplates.insert", "compute.regionInstanceTemplates.insert"})
-"""The insertions whose operations have the method's ID as their type.
-
-Source: operations of Google that were recorded in 2016, 2019 and 2026 for global templates; those of node templates
-and node groups (2024) have the same form. No operation of a regional template was recorded. All other operations are
-named like their method: insertions of machine images (2020), instances (2018 to 2026), disks and images (2013), and
-deletions, also of templates (2026).
-"""
-_FAILURE: Final = "_failure"
-"""The field of a stored operation with its failure, which it shows at its end."""
-
-
-def insertion_type(method: str) -> str:
-    """Return the type that Google gives the operation of an insertion, by the method's ID."""
-    return method if method in _FULL_TYPES else "insert"
-
-
-@attrs.frozen(kw_only=True)
-class Work:
-    """The work of an operation.
-
-    Attributes:
-        kind: the operation's type, such as `insert`.
-        target: the path of the resource that it works on.
-        target_id: that resource's numeric ID.
-        effects: changes of the store when the operation ends, unless it fails.
-        failure: {"errors": [...]} and, optionally, httpErrorStatusCode and httpErrorMessage; None if it succeeds.
-        details: more fields of the operation, such as warnings.
-    """
-
-    kind: str
-    target: str
-    target_id: str
-    effects: list[Effect] = attrs.Factory(list)
-    failure: Json | None = None
-    details: Json = attrs.Factory(dict)
-
-
-def url_of(path: str, version: str) -> str:
-    """Return the full URL of a path in a version of the API."""
-    return f"https://www.googleapis.com/compute/{version}/{path}"
-
-
-def operation_body(work: Work, operation: Operation, version: str) -> Json:
-    """Write the stored fields of an operation, with links of a version of the API."""
-    kind, parent = (
-        operation.scope.partition("/")[0].removesuffix("s"),
-        f"projects/{operation.project}/{operation.scope}",
-    )
-    return {
-        "kind": "compute#operation",
-        "name": operation.name,
-        "operationType": work.kind,
-        "targetLink": url_of(work.target, version),
-        "targetId": work.target_id,
-        "selfLink": url_of(f"{parent}/operations/{operation.name}", version),
-        **({} if kind == "global" else {kind: url_of(parent, version)}),
-        **work.details,
-        "insertTime": pacific_timestamp(operation.begins),
-        **({_FAILURE: work.failure} if work.failure else {}),
-    }
-
-
-def shown_operation(body: Json, progress: Progress) -> Json:
-    """Write an operation as the API shows it at a moment."""
-    shown, share = {name: value for name, value in body.items() if name != _FAILURE}, progress.share
-    waits = _PENDING_SHARE if body["operationType"] in _PENDING else 0.0
-    if share < waits:
-        return shown | {"status": "PENDING", "progress": 0}
-    started = pacific_timestamp(progress.begins + waits * (progress.ends - progress.begins))
-    if share < 1:
-        running = {"status": "RUNNING", "progress": int(share * 100), "startTime": started}
-        return _with_instance_counts(shown, share) | running
-    done = {"status": "DONE", "progress": 100, "startTime": started, "endTime": pacific_timestamp(progress.ends)}
-    return shown | done | _error(body.get(_FAILURE))
-
-
-def _error(failure: Json | None) -> Json:
-    if failure is None:
-        return {}
-    return {
-        "error": {"errors": failure["errors"]},
-        "httpErrorStatusCode": failure.get("httpErrorStatusCode", 400),
-        "httpErrorMessage": failure.get("httpErrorMessage", "BAD REQUEST"),
-    }
-
-
-def _with_instance_counts(body: Json, share: float) -> Json:
-    """Show how many instances an unfinished bulk creation has created in each zone."""
-    if "instancesBulkInsertOperationMetadata" not in body:
-        return body
-    shown = copy.deepcopy(body)
-    for zone in shown["instancesBulkInsertOperationMetadata"]["perLocationStatus"].values():
-        created = int(zone["createdVmCount"] * share)
-        zone |= {"status": "CREATING", "deletedVmCount": 0, "createdVmCount": created}
-    return shown
-
-
-def fingerprint(value: Any) -> str:
-    """Hash a JSON value; equal values have equal fingerprints."""
-    return base64.urlsafe_b64encode(hashlib.sha256(json.dumps(value, sort_keys=True).encode()).digest()[:8]).decode()
-
-
-def metadata_with_fingerprint(items: list[Json]) -> Json:
-    """Write metadata."""
-    content = {"items": items} if items else {}
-    return {"kind": "compute#metadata", "fingerprint": fingerprint(content), **content}
-
-
-def tags_with_fingerprint(items: list[str]) -> Json:
-    """Write network tags, sorted."""
-    content = {"items": sorted(items)}
-    return (content if items else {}) | {"fingerprint": fingerprint(content)}
-
-
-def with_fingerprint(interface: Json) -> Json:
-    """Give a network interface its fingerprint, in place of any that a client sent."""
-    content = without_fingerprint(interface)
-    return content | {"fingerprint": fingerprint(content)}
-
-
-def without_fingerprint(interface: Json) -> Json:
-    """Leave out the fingerprint of a network interface."""
-    return {key: value for key, value in interface.items() if key != "fingerprint"}
 
 
 _COLLECTIONS: Final = {
@@ -420,7 +231,7 @@ class Call(call.Call):
             project=self.path["project"],
             scope=scope,
             begins=self.now,
-            ends=self.now if work.kind in _QUICK and self.cloud.operations.has_quick else None,
+            ends=self.now if work.kind in QUICK and self.cloud.operations.has_quick else None,
             effects=[] if work.failure else work.effects,
         )
         own = {"user": self.caller or ANONYMOUS, **own}

@@ -92,7 +92,6 @@ _PROVISIONED_IOPS: Final = between(10_000, 120_000)
 _PARAMETERS: Final = "AttachedDiskInitializeParams"
 _KEY: Final = "CustomerEncryptionKey"
 _REPLICAS: Final = 2
-_RAW_KEY_BYTES, _WRAPPED_KEY_BYTES = 32, 256
 
 
 def _is_persistent(disk_type: Any) -> bool:
@@ -145,6 +144,13 @@ def _is_encryption_key(size: int) -> Accepts:
     return accepts
 
 
+def _one_of(schema: str, what: str, *names: str, secret: bool = False) -> Constraint:
+    """Allow at most one of these fields of an object."""
+    message = f"Conflicts with another {what}; set one of {', '.join(names[:-1])} and {names[-1]}."
+    accepts = at_most_one(*names)
+    return Constraint(schema, names[0], message, accepts, of_object=True, if_absent=True, secret=secret)
+
+
 def _new_disk(schema: str, size: str, disk_type: str) -> tuple[Constraint, ...]:
     """Return the constraints of a schema for new disks, whose size and type are in these fields."""
     sizes = f"Must be at least {_SMALLEST} GB; disk types other than pd-* take at least 1 GB."
@@ -187,22 +193,8 @@ _OF_DISKS: Final = (
         "Exactly two replica zones must be specified.",
         lambda zones: len(zones) == _REPLICAS,
     ),
-    Constraint(
-        _PARAMETERS,
-        "sourceImage",
-        "Conflicts with another source; set one of sourceImage, sourceSnapshot and sourceInstantSnapshot.",
-        at_most_one("sourceImage", "sourceSnapshot", "sourceInstantSnapshot"),
-        of_object=True,
-        if_absent=True,
-    ),
-    Constraint(
-        "Disk",
-        "sourceImage",
-        "Conflicts with another source; set one of sourceImage, sourceSnapshot, sourceInstantSnapshot and sourceDisk.",
-        at_most_one("sourceImage", "sourceSnapshot", "sourceInstantSnapshot", "sourceDisk"),
-        of_object=True,
-        if_absent=True,
-    ),
+    _one_of(_PARAMETERS, "source", "sourceImage", "sourceSnapshot", "sourceInstantSnapshot"),
+    _one_of("Disk", "source", "sourceImage", "sourceSnapshot", "sourceInstantSnapshot", "sourceDisk"),
     Constraint(_PARAMETERS, "resourcePolicies[]", _NAME_IN_TEMPLATE, matches(r"[^/]+"), methods=TEMPLATES),
     Constraint(
         "AttachedDisk", "diskSizeGb", f"Must be at least {_SMALLEST} GB.", _attached_disk_has_size, of_object=True
@@ -214,25 +206,11 @@ _OF_DISKS: Final = (
         matches(r"[^/]+|(?:.*/)?regions/[^/]+/disks/[^/]+"),
         methods=TEMPLATES,
     ),
-    Constraint(
-        _KEY, "rawKey", "Must be 32 bytes in base64 (RFC 4648).", _is_encryption_key(_RAW_KEY_BYTES), secret=True
+    *(
+        Constraint(_KEY, name, f"Must be {size} bytes in base64 (RFC 4648).", _is_encryption_key(size), secret=True)
+        for name, size in (("rawKey", 32), ("rsaEncryptedKey", 256))
     ),
-    Constraint(
-        _KEY,
-        "rsaEncryptedKey",
-        "Must be 256 bytes in base64 (RFC 4648).",
-        _is_encryption_key(_WRAPPED_KEY_BYTES),
-        secret=True,
-    ),
-    Constraint(
-        _KEY,
-        "rawKey",
-        "Conflicts with another key; set one of rawKey, rsaEncryptedKey and kmsKeyName.",
-        at_most_one("rawKey", "rsaEncryptedKey", "kmsKeyName"),
-        of_object=True,
-        if_absent=True,
-        secret=True,
-    ),
+    _one_of(_KEY, "key", "rawKey", "rsaEncryptedKey", "kmsKeyName", secret=True),
 )
 
 

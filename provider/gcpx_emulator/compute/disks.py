@@ -10,7 +10,7 @@ from gcpx_emulator.compute.collection import Collection, in_use
 from gcpx_emulator.compute.constraints import check_object
 from gcpx_emulator.compute.disk_sources import source_of, with_given_architecture
 from gcpx_emulator.compute.encryption_keys import shown_keys
-from gcpx_emulator.compute.labels import with_label_fingerprint
+from gcpx_emulator.compute.fingerprints import with_label_fingerprint
 from gcpx_emulator.compute.locations import REGIONAL, ZONAL, region_of, zones_of
 from gcpx_emulator.compute.predefined_resources import DISK_TYPES
 from gcpx_emulator.core.clock import pacific_timestamp

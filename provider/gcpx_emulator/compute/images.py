@@ -6,7 +6,8 @@ import re
 from operator import itemgetter
 from typing import Final
 
-from gcpx_emulator.compute.call import NAME, Call, existing, fingerprint, fixed_id, handles
+from gcpx_emulator.compute.call import NAME, Call, existing, fixed_id, handles
+from gcpx_emulator.compute.fingerprints import fingerprint
 from gcpx_emulator.compute.lists import list_page
 from gcpx_emulator.compute.predefined_resources import predefined_resource
 from gcpx_emulator.compute.public_images import PublicImage, newest_public_image, project_of_family, public_images

@@ -7,19 +7,11 @@ from operator import itemgetter
 from typing import Any, Final
 
 from gcpx_emulator.compute.addresses import AddressPool, conflict_of_one
-from gcpx_emulator.compute.call import (
-    Call,
-    check_ready,
-    handles,
-    last_part,
-    metadata_with_fingerprint,
-    path_of,
-    tags_with_fingerprint,
-    with_fingerprint,
-)
+from gcpx_emulator.compute.call import Call, check_ready, handles, last_part, path_of
 from gcpx_emulator.compute.constraints import check_object
 from gcpx_emulator.compute.disks import check_unused, check_zone, release_disk, use_disk, users_of
 from gcpx_emulator.compute.encryption_keys import check_key
+from gcpx_emulator.compute.fingerprints import metadata_with_fingerprint, tags_with_fingerprint, with_fingerprint
 from gcpx_emulator.compute.instance_lifecycle import TERMINATED, check_stopped, ready_instance
 from gcpx_emulator.compute.instance_properties import fields_of_disk, kept_disk, kept_interface
 from gcpx_emulator.compute.machine_references import check_accelerators, minimum_platform

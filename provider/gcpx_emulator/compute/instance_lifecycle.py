@@ -8,10 +8,11 @@ from typing import Final
 
 import attrs
 
-from gcpx_emulator.compute.call import Call, Work, handles, path_of
+from gcpx_emulator.compute.call import Call, handles, path_of
 from gcpx_emulator.compute.capacity import Hardware, shortage_in
 from gcpx_emulator.compute.encryption_keys import check_key
 from gcpx_emulator.compute.guest_attributes import after_boot, after_shutdown
+from gcpx_emulator.compute.work import Work
 from gcpx_emulator.core.clock import pacific_timestamp
 from gcpx_emulator.core.errors import ApiError, required
 from gcpx_emulator.core.json_data import Json

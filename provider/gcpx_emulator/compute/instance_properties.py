@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from gcpx_emulator.compute.call import Call, last_part, metadata_with_fingerprint, tags_with_fingerprint
+from gcpx_emulator.compute.call import Call, last_part
 from gcpx_emulator.compute.constraints import TEMPLATES
 from gcpx_emulator.compute.encryption_keys import shown_key
+from gcpx_emulator.compute.fingerprints import metadata_with_fingerprint, tags_with_fingerprint
 from gcpx_emulator.compute.machine_types import check_anywhere
 from gcpx_emulator.compute.networks import find_subnetwork, network_path, subnetwork_path
 from gcpx_emulator.compute.predefined_resources import DISK_TYPES

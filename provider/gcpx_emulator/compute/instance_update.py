@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from gcpx_emulator.compute.call import Call, fingerprint, handles
+from gcpx_emulator.compute.call import Call, handles
+from gcpx_emulator.compute.fingerprints import fingerprint
 from gcpx_emulator.compute.instance_lifecycle import check_stopped, ready_instance
 from gcpx_emulator.compute.lists import show
 from gcpx_emulator.core.errors import ApiError, required, stale

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from gcpx_emulator.compute.addresses import AddressPool, conflict_of
-from gcpx_emulator.compute.call import Call, check_ready, fingerprint, handles, last_part, with_fingerprint
+from gcpx_emulator.compute.call import Call, check_ready, handles, last_part
 from gcpx_emulator.compute.capacity import Hardware, shortage_of_one
 from gcpx_emulator.compute.collection import Collection
 from gcpx_emulator.compute.disks import check_attachable, disk_path, new_disk, use_disk
 from gcpx_emulator.compute.encryption_keys import check_key
+from gcpx_emulator.compute.fingerprints import fingerprint, with_fingerprint
 from gcpx_emulator.compute.images import image_warnings
 from gcpx_emulator.compute.instance_lifecycle import STOPPING, effects_on_disks, started
 from gcpx_emulator.compute.instance_properties import check_disk, fields_of_disk, kept_properties

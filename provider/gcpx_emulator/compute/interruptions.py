@@ -9,7 +9,7 @@ from typing import Final
 
 import attrs
 
-from gcpx_emulator.compute.call import ANONYMOUS, Work, operation_body, path_of
+from gcpx_emulator.compute.call import ANONYMOUS, path_of
 from gcpx_emulator.compute.instance_lifecycle import (
     RUNNING,
     effects_on_disks,
@@ -17,6 +17,7 @@ from gcpx_emulator.compute.instance_lifecycle import (
     stopped,
     stopped_after_its_script,
 )
+from gcpx_emulator.compute.work import Work, operation_body
 from gcpx_emulator.core.call import Cloud
 from gcpx_emulator.core.controls import TEXT, ControlBody, Field, Run, acts, is_text
 from gcpx_emulator.core.errors import ApiError, not_found

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from gcpx_emulator.compute.call import Call, check_ready, collection_of, fingerprint, handles
+from gcpx_emulator.compute.call import Call, check_ready, collection_of, handles
+from gcpx_emulator.compute.fingerprints import with_label_fingerprint
 from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.json_data import Json
-
-
-def with_label_fingerprint(resource: Json) -> Json:
-    """Give a resource the fingerprint of its labels."""
-    return resource | {"labelFingerprint": fingerprint(resource.get("labels") or {})}
 
 
 @handles(

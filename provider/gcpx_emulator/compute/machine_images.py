@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from gcpx_emulator.compute.call import Call, fingerprint, last_part
+from gcpx_emulator.compute.call import Call, last_part
 from gcpx_emulator.compute.collection import Collection
 from gcpx_emulator.compute.disk_sources import stored_bytes
 from gcpx_emulator.compute.encryption_keys import check_key, shown_keys
+from gcpx_emulator.compute.fingerprints import fingerprint
 from gcpx_emulator.compute.instance_templates import copied_interface
 from gcpx_emulator.core.errors import invalid, required
 from gcpx_emulator.core.json_data import Json

@@ -7,10 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from gcpx_emulator.compute.call import Call, Work, existing, fingerprint, fixed_id, handles, last_part, path_of
+from gcpx_emulator.compute.call import Call, existing, fixed_id, handles, last_part, path_of
 from gcpx_emulator.compute.collection import Collection, given, in_use
+from gcpx_emulator.compute.fingerprints import fingerprint
 from gcpx_emulator.compute.locations import REGIONS, region_in, zones_of
 from gcpx_emulator.compute.predefined_resources import predefined_resource
+from gcpx_emulator.compute.work import Work
 from gcpx_emulator.core.errors import ApiError, check_given, invalid, misused, required, stale
 from gcpx_emulator.core.json_data import Json, merge
 from gcpx_emulator.core.operations import Effect, delete, put

@@ -8,8 +8,8 @@ from gcpx_emulator.compute.call import Call, handles
 from gcpx_emulator.compute.collection import Collection
 from gcpx_emulator.compute.disk_sources import source_of, with_given_architecture
 from gcpx_emulator.compute.encryption_keys import check_key, shown_keys
+from gcpx_emulator.compute.fingerprints import with_label_fingerprint
 from gcpx_emulator.compute.images import DEFAULTS
-from gcpx_emulator.compute.labels import with_label_fingerprint
 from gcpx_emulator.core.errors import invalid
 from gcpx_emulator.core.json_data import Json, merge
 

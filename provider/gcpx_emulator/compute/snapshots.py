@@ -8,7 +8,7 @@ from gcpx_emulator.compute.call import Call, check_free, check_name, handles
 from gcpx_emulator.compute.collection import Collection
 from gcpx_emulator.compute.disk_sources import source_of, stored_bytes
 from gcpx_emulator.compute.encryption_keys import check_key, shown_keys
-from gcpx_emulator.compute.labels import with_label_fingerprint
+from gcpx_emulator.compute.fingerprints import with_label_fingerprint
 from gcpx_emulator.core.errors import check_given
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.operations import put
