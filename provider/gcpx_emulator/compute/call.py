@@ -1,4 +1,4 @@
-"""Calls of Compute Engine's methods: their handlers, links, names, fingerprints and operations."""
+"""Calls of Compute Engine's methods: their handlers, the links and names in them, and the operations they start."""
 
 from __future__ import annotations
 
@@ -35,30 +35,16 @@ def last_part(link: str) -> str:
     return link.rpartition("/")[2]
 
 
-_COLLECTIONS: Final = {
-    "address": "addresses",
-    "disk": "disks",
-    "firewall": "firewalls",
-    "instance": "instances",
-    "instanceTemplate": "instanceTemplates",
-    "machineImage": "machineImages",
-    "network": "networks",
-    "reservation": "reservations",
-    "resourcePolicy": "resourcePolicies",
-    "snapshot": "snapshots",
-    "subnetwork": "subnetworks",
-}
+COLLECTIONS: Final[dict[str, str]] = {}
 """The collections of resources, by the parameter of the path that names one."""
-
-
-_SHARED_COLLECTIONS: Final = {"globalAddresses": "addresses", "regionDisks": "disks"}
+COLLECTIONS_OF_METHODS: Final[dict[str, str]] = {}
 """The collections in paths, where the methods' IDs have another name."""
 
 
 def collection_of(method: str) -> str:
     """Return the collection in the paths of a method's resources, such as `disks` for `compute.regionDisks.get`."""
     name = method.split(".")[1]
-    return _SHARED_COLLECTIONS.get(name, name)
+    return COLLECTIONS_OF_METHODS.get(name, name)
 
 
 def existing(kind: str, field: str, link: str, resource: Json | None) -> Json:
@@ -96,7 +82,7 @@ class Call(call.Call):
         given = cls(**fields, project=f"projects/{checked.path['project']}", now=checked.cloud.operations.clock.now())
         names = {}
         for parameter, value in given.path.items():
-            collection = collection_of(given.method.id) if parameter == "resource" else _COLLECTIONS.get(parameter)
+            collection = collection_of(given.method.id) if parameter == "resource" else COLLECTIONS.get(parameter)
             if collection is not None:
                 names[parameter] = last_part(given.store.with_name(f"{given.parent}/{collection}/{value}"))
         return attrs.evolve(given, path={**given.path, **names})

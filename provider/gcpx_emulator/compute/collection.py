@@ -9,7 +9,15 @@ from typing import Final
 
 import attrs
 
-from gcpx_emulator.compute.call import Call, check_free, check_name, check_ready, handles
+from gcpx_emulator.compute.call import (
+    COLLECTIONS,
+    COLLECTIONS_OF_METHODS,
+    Call,
+    check_free,
+    check_name,
+    check_ready,
+    handles,
+)
 from gcpx_emulator.compute.lists import aggregate, list_page, show
 from gcpx_emulator.compute.locations import REGIONAL, check_location
 from gcpx_emulator.core.clock import pacific_timestamp
@@ -62,6 +70,9 @@ class Collection:
             "insert": self.insert,
             "list": self.list_scope,
         }
+        COLLECTIONS[self.singular] = self.name
+        if methods:
+            COLLECTIONS_OF_METHODS[methods] = self.name
         for verb in verbs:
             handles(f"compute.{methods or self.name}.{verb}")(handlers[verb])
 

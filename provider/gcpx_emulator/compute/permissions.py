@@ -41,14 +41,13 @@ _REGIONAL: Final = {"regionDisks": "disks", "regionInstanceTemplates": "instance
 
 def resource_of(call: Call) -> str:
     """Return the path of the resource that a method is called on, such as `projects/p/zones/z/instances/i`."""
-    collection = call.method.id.split(".")[1]
     path = dict(call.path)
     project = f"projects/{path.pop('project')}"
     if not path:
         return project
     *places, name = path.items()
     scope = "".join(f"/{kind}s/{place}" for kind, place in places) or "/global"
-    kept = _REGIONAL.get(collection, collection_of(call.method.id))
+    kept = collection_of(call.method.id)
     return f"{project}/{kept}/{name[1]}" if kept in {"regions", "zones"} else f"{project}{scope}/{kept}/{name[1]}"
 
 
