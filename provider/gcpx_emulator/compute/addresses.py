@@ -10,7 +10,7 @@ import attrs
 
 from gcpx_emulator.compute.call import Call, last_part, path_of
 from gcpx_emulator.compute.capacity import AddressSpace, left_in_region
-from gcpx_emulator.compute.collection import Collection, given
+from gcpx_emulator.compute.collection import USUAL, Collection, given
 from gcpx_emulator.compute.fingerprints import with_label_fingerprint
 from gcpx_emulator.compute.locations import REGIONAL, region_in, zones_of
 from gcpx_emulator.compute.networks import find_subnetwork, has_range, linked_network, linked_subnetwork, ranges_in
@@ -309,6 +309,5 @@ _ADDRESSES: Final = Collection(
     complete=_with_users,
     users=_users,
 )
-_VERBS: Final = ("delete", "get", "insert", "list")
-_ADDRESSES.register("aggregatedList", *_VERBS)
-_ADDRESSES.register(*_VERBS, methods="globalAddresses")
+_ADDRESSES.register("aggregatedList", "setLabels", *USUAL)
+_ADDRESSES.register("setLabels", *USUAL, methods="globalAddresses")

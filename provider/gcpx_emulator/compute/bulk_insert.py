@@ -22,6 +22,7 @@ from gcpx_emulator.compute.capacity import (
     refuse_at_request,
     room_in,
     stock_out,
+    zones_with_room,
 )
 from gcpx_emulator.compute.constraints import check_merged_properties
 from gcpx_emulator.compute.encryption_keys import is_customer_supplied
@@ -287,22 +288,12 @@ def _errors(
     without_room = min(missing, wanted - min(wanted, room.free))
     if without_room:
         first = next(iter(room.by_hardware))
-        yield from [stock_out(call, zone, first, _alternatives(call, zone, first, placed))] * without_room
+        yield from [stock_out(call, zone, first, zones_with_room(call, zone, first, placed))] * without_room
     if missing > without_room:
         region = region_of(zone)
         of_quota = left_in_region(call, region, "instances") <= space.left
         error = quota_exceeded(call, region) if of_quota else addresses_exhausted(call, space.subnetwork)
         yield from [error] * (missing - without_room)
-
-
-def _alternatives(call: Call, zone: str, hardware: Hardware, placed: dict[str, list[Hardware]]) -> list[str]:
-    """Name the other zones of the region that have room for an instance after this bulk creation."""
-    rooms = {other: room_in(call, other, [hardware]) for other in zones_of(region_of(zone)) if other != zone}
-    return [
-        other
-        for other, room in rooms.items()
-        if room.total > len(placed.get(other, ())) and room.free > placed.get(other, []).count(hardware)
-    ]
 
 
 def _minimum_not_reached(errors: dict[str, list[Json]], minimum: int) -> Json:

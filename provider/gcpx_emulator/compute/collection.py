@@ -18,6 +18,7 @@ from gcpx_emulator.compute.call import (
     check_ready,
     handles,
 )
+from gcpx_emulator.compute.fingerprints import with_label_fingerprint
 from gcpx_emulator.compute.lists import aggregate, list_page, show
 from gcpx_emulator.compute.locations import REGIONAL, check_location
 from gcpx_emulator.core.clock import pacific_timestamp
@@ -25,6 +26,8 @@ from gcpx_emulator.core.errors import ApiError, already_exists
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.listing import Page, in_order, page_of
 
+USUAL: Final = ("delete", "get", "insert", "list")
+"""The verbs that nearly all collections have."""
 _NOT_KEPT: Final = frozenset({"gatewayIPv4", "params", "subnetworks", "users"})
 """Input-only fields, and fields that only Google sets although the API's description does not say so."""
 
@@ -69,6 +72,7 @@ class Collection:
             "get": self.get,
             "insert": self.insert,
             "list": self.list_scope,
+            "setLabels": self.set_labels,
         }
         COLLECTIONS[self.singular] = self.name
         if methods:
@@ -148,6 +152,16 @@ class Collection:
         if call.store.get(path) is None:
             call.store.put(path, current)  # a predefined resource
         return call.update(kind, path, current | fields)
+
+    def set_labels(self, call: Call) -> Json:
+        """Replace the labels of a resource."""
+        path = f"{call.parent}/{self.name}/{call.path.get('resource') or call.path[self.singular]}"
+        current = call.ready(path)
+        if call.body.get("labelFingerprint") != current["labelFingerprint"]:
+            why = "Labels fingerprint either invalid or resource labels have changed"
+            raise ApiError(412, why, "conditionNotMet")
+        labels = {"labels": call.body.get("labels") or {}}
+        return call.update("setLabels", path, with_label_fingerprint(current | labels))
 
     def delete(self, call: Call) -> Json:
         """Delete a resource that nothing uses."""

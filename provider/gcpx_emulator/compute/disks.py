@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from gcpx_emulator.compute.call import Call, handles, last_part, path_of
-from gcpx_emulator.compute.collection import Collection, in_use
+from gcpx_emulator.compute.collection import USUAL, Collection, in_use
 from gcpx_emulator.compute.constraints import check_object
 from gcpx_emulator.compute.disk_sources import source_of, with_given_architecture
 from gcpx_emulator.compute.encryption_keys import shown_keys
@@ -143,15 +143,6 @@ def release_disk(call: Call, path: str, instance: str) -> Effect:
     return relink(path, "users", instance, None, lastDetachTimestamp=pacific_timestamp(call.end))
 
 
-def check_attachable(call: Call, field: str, path: str, instance: str, mode: str) -> None:
-    """Refuse to attach a disk to an instance in another zone, or while its use by others excludes this instance.
-
-    `path` and `instance` are paths; `field` is the request's field that names the disk.
-    """
-    check_zone(call, field, path, instance)
-    check_unused(call, path, mode)
-
-
 def check_zone(call: Call, field: str, path: str, instance: str) -> None:
     """Refuse to attach a disk in another zone, or a regional disk without a replica in the instance's zone."""
     disk, (zone, _, _) = call.read(path), instance.rpartition("/instances/")
@@ -194,9 +185,8 @@ def _create(call: Call, path: str, _head: Json) -> Json:
 
 
 _DISKS: Final = Collection(name="disks", singular="disk", create=_create, scopes=(*REGIONAL, *ZONAL), users=users_of)
-_VERBS: Final = ("delete", "get", "insert", "list")
-_DISKS.register("aggregatedList", *_VERBS)
-_DISKS.register(*_VERBS, methods="regionDisks")
+_DISKS.register("aggregatedList", "setLabels", *USUAL)
+_DISKS.register("setLabels", *USUAL, methods="regionDisks")
 
 
 @handles("compute.disks.resize", "compute.regionDisks.resize")

@@ -116,21 +116,13 @@ def _shown(call: Call, image: PublicImage) -> Json:
     return predefined_resource(call, "image", parent, image.name, **fields)
 
 
-@handles("compute.images.get")
+@handles("compute.images.get", "compute.images.getFromFamily")
 def get_image(call: Call) -> Json:
-    """Read an image."""
-    image = _image(call, call.path["project"], call.path["image"])
+    """Read an image, or the newest image of a family."""
+    project, family = call.path["project"], call.path.get("family")
+    image = _newest(call, project, family) if family else _image(call, project, call.path["image"])
     if image is None:
-        raise not_found(f"{call.parent}/images/{call.path['image']}")
-    return image
-
-
-@handles("compute.images.getFromFamily")
-def get_newest_image(call: Call) -> Json:
-    """Read the newest image of a family."""
-    image = _newest(call, call.path["project"], call.path["family"])
-    if image is None:
-        raise not_found(f"{call.parent}/images/family/{call.path['family']}")
+        raise not_found(f"{call.parent}/images/{f'family/{family}' if family else call.path['image']}")
     return image
 
 

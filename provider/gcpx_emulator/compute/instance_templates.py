@@ -8,7 +8,7 @@ from typing import Any, Final
 import attrs
 
 from gcpx_emulator.compute.call import Call, last_part
-from gcpx_emulator.compute.collection import Collection
+from gcpx_emulator.compute.collection import USUAL, Collection
 from gcpx_emulator.compute.encryption_keys import is_customer_supplied
 from gcpx_emulator.compute.images import image_warnings, linked_image
 from gcpx_emulator.compute.instance_properties import check_properties, kept_properties
@@ -224,6 +224,5 @@ _TEMPLATES: Final = Collection(
     scopes=("global", *REGIONAL),
     list_kind="compute#instanceTemplatesListResponse",
 )
-_VERBS: Final = ("delete", "get", "insert", "list")
-_TEMPLATES.register("aggregatedList", *_VERBS)
-_TEMPLATES.register(*_VERBS, methods="regionInstanceTemplates")
+_TEMPLATES.register("aggregatedList", *USUAL)
+_TEMPLATES.register(*USUAL, methods="regionInstanceTemplates")

@@ -8,7 +8,7 @@ from gcpx_emulator.compute.addresses import AddressPool, conflict_of
 from gcpx_emulator.compute.call import Call, check_ready, handles, last_part
 from gcpx_emulator.compute.capacity import Hardware, shortage_of_one
 from gcpx_emulator.compute.collection import Collection
-from gcpx_emulator.compute.disks import check_attachable, disk_path, new_disk, use_disk
+from gcpx_emulator.compute.disks import check_unused, check_zone, disk_path, new_disk, use_disk
 from gcpx_emulator.compute.encryption_keys import check_key
 from gcpx_emulator.compute.fingerprints import fingerprint, with_fingerprint
 from gcpx_emulator.compute.images import image_warnings
@@ -174,13 +174,14 @@ def _attached_disk(call: Call, instance: str, disk: Json, key: Json | None) -> t
         fields = {"sizeGb": disk.get("diskSizeGb"), **parameters, **own, "guestOsFeatures": features}
         new = new_disk(call, path, fields, f"{field}.initializeParams")
         return disk | fields_of_disk(call, path, new), put(path, new)
-    check_attachable(call, f"{field}.source", path, instance, disk["mode"])
+    check_zone(call, f"{field}.source", path, instance)
+    check_unused(call, path, disk["mode"])
     check_key(f"{field}.diskEncryptionKey", key, existing)
     return disk | fields_of_disk(call, path, existing), use_disk(call, path, instance)
 
 
 _INSTANCES: Final = Collection(name="instances", singular="instance", create=_create, scopes=ZONAL)
-_INSTANCES.register("aggregatedList", "get", "insert", "list")
+_INSTANCES.register("aggregatedList", "get", "insert", "list", "setLabels")
 
 
 @handles("compute.instances.delete")

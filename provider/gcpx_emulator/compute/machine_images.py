@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from gcpx_emulator.compute.call import Call, last_part
-from gcpx_emulator.compute.collection import Collection
+from gcpx_emulator.compute.collection import USUAL, Collection
 from gcpx_emulator.compute.disk_sources import stored_bytes
 from gcpx_emulator.compute.encryption_keys import check_key, shown_keys
 from gcpx_emulator.compute.fingerprints import fingerprint
@@ -153,4 +153,4 @@ def _check_keys(call: Call, disks: list[Json]) -> None:
 
 
 _IMAGES: Final = Collection(name="machineImages", singular="machineImage", create=_create)
-_IMAGES.register("delete", "get", "insert", "list")
+_IMAGES.register("setLabels", *USUAL)

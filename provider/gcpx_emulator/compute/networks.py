@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from gcpx_emulator.compute.call import Call, existing, fixed_id, handles, last_part, path_of
-from gcpx_emulator.compute.collection import Collection, given, in_use
+from gcpx_emulator.compute.collection import USUAL, Collection, given, in_use
 from gcpx_emulator.compute.fingerprints import fingerprint
 from gcpx_emulator.compute.locations import REGIONS, region_in, zones_of
 from gcpx_emulator.compute.predefined_resources import predefined_resource
@@ -409,7 +409,7 @@ FIREWALLS: Final = Collection(
     singular="firewall",
     create=lambda call, path, head: call.insert(path, _firewall(call, given(call)) | head),
 )
-FIREWALLS.register("delete", "get", "insert", "list")
+FIREWALLS.register(*USUAL)
 
 
 @handles("compute.firewalls.patch")

@@ -44,7 +44,7 @@ def _create(call: Call, path: str, head: Json) -> Json:
 
 
 _IMAGES: Final = Collection(name="images", singular="image", create=_create)
-_IMAGES.register("delete", "insert")
+_IMAGES.register("delete", "insert", "setLabels")
 
 
 @handles("compute.images.patch")

@@ -6,7 +6,7 @@ from typing import Final
 
 from gcpx_emulator.compute.call import Call, handles
 from gcpx_emulator.compute.capacity import Hardware, reservation_path, used_of_reservation
-from gcpx_emulator.compute.collection import Collection
+from gcpx_emulator.compute.collection import USUAL, Collection
 from gcpx_emulator.compute.lists import show
 from gcpx_emulator.compute.locations import region_in, zones_of
 from gcpx_emulator.core.errors import invalid, required
@@ -31,7 +31,7 @@ _POLICIES: Final = Collection(
     create=lambda call, path, head: call.insert(path, {**call.body, **head, "status": "READY"}),
     users=_members,
 )
-_POLICIES.register("delete", "get", "insert", "list")
+_POLICIES.register(*USUAL)
 
 
 def check_policies(call: Call, field: str, properties: Json, count: int = 1) -> None:

@@ -16,7 +16,6 @@ from gcpx_emulator.compute import (
     instance_update,
     instances,
     interruptions,
-    labels,
     machine_images,
     machine_types,
     networks,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from gcpx_emulator.compute.call import Call, check_free, check_name, handles
-from gcpx_emulator.compute.collection import Collection
+from gcpx_emulator.compute.collection import USUAL, Collection
 from gcpx_emulator.compute.disk_sources import source_of, stored_bytes
 from gcpx_emulator.compute.encryption_keys import check_key, shown_keys
 from gcpx_emulator.compute.fingerprints import with_label_fingerprint
@@ -46,7 +46,7 @@ def _new(call: Call, disk: str) -> Json:
 
 
 _SNAPSHOTS: Final = Collection(name="snapshots", singular="snapshot", create=_create)
-_SNAPSHOTS.register("delete", "get", "insert", "list")
+_SNAPSHOTS.register("setLabels", *USUAL)
 
 
 @handles("compute.disks.createSnapshot", "compute.regionDisks.createSnapshot")
