@@ -235,10 +235,16 @@ def handles(*methods: str) -> Callable[[_H], _H]:
     """
 
     def register(handler: _H) -> _H:
-        call.handles(*methods)(functools.partial(_answer, handler))
+        call.handles(*methods)(_answering(handler))
         return handler
 
     return register
+
+
+@functools.cache
+def _answering(handler: Handler) -> call.Handler:
+    """Return the one handler of calls for all methods with a handler; the page of what is emulated compares them."""
+    return functools.partial(_answer, handler)
 
 
 def _answer(handler: Handler, checked: call.Call) -> Any:

@@ -16,6 +16,7 @@ from gcpx_emulator.compute.call import (
     check_free,
     check_name,
     check_ready,
+    collection_of,
     handles,
 )
 from gcpx_emulator.compute.fingerprints import with_label_fingerprint
@@ -72,7 +73,7 @@ class Collection:
             "get": self.get,
             "insert": self.insert,
             "list": self.list_scope,
-            "setLabels": self.set_labels,
+            "setLabels": _set_labels,
         }
         COLLECTIONS[self.singular] = self.name
         if methods:
@@ -153,16 +154,6 @@ class Collection:
             call.store.put(path, current)  # a predefined resource
         return call.update(kind, path, current | fields)
 
-    def set_labels(self, call: Call) -> Json:
-        """Replace the labels of a resource."""
-        path = f"{call.parent}/{self.name}/{call.path.get('resource') or call.path[self.singular]}"
-        current = call.ready(path)
-        if call.body.get("labelFingerprint") != current["labelFingerprint"]:
-            why = "Labels fingerprint either invalid or resource labels have changed"
-            raise ApiError(412, why, "conditionNotMet")
-        labels = {"labels": call.body.get("labels") or {}}
-        return call.update("setLabels", path, with_label_fingerprint(current | labels))
-
     def delete(self, call: Call) -> Json:
         """Delete a resource that nothing uses."""
         path = self.deletable(call)
@@ -181,6 +172,17 @@ class Collection:
 
     def _predefined(self, call: Call) -> dict[str, Json]:
         return {f"{call.parent}/{self.name}/{item['name']}": item for item in self.predefined(call)}
+
+
+def _set_labels(call: Call) -> Json:
+    """Replace the labels of a resource of any collection."""
+    name = call.path.get("resource") or call.path["instance"]
+    path = f"{call.parent}/{collection_of(call.method.id)}/{name}"
+    current = call.ready(path)
+    if call.body.get("labelFingerprint") != current["labelFingerprint"]:
+        why = "Labels fingerprint either invalid or resource labels have changed"
+        raise ApiError(412, why, "conditionNotMet")
+    return call.update("setLabels", path, with_label_fingerprint(current | {"labels": call.body.get("labels") or {}}))
 
 
 def given(call: Call) -> Json:
