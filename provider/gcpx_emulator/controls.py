@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from gcpx_emulator.compute.instance_lifecycle import record_deletion
+from gcpx_emulator.compute.interruptions import record_deletion
 from gcpx_emulator.core.call import HANDLERS
 from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.controls import (

@@ -6,8 +6,8 @@ import functools
 
 import attrs
 
-from gcpx_emulator.compute.call import shown_operation
-from gcpx_emulator.compute.instance_lifecycle import end_expired_runs
+from gcpx_emulator.compute.interruptions import end_expired_runs
+from gcpx_emulator.compute.work import shown_operation
 from gcpx_emulator.core.call import Cloud
 from gcpx_emulator.core.clock import Clock
 from gcpx_emulator.core.faults import Faults

@@ -8,7 +8,6 @@ sites, and accepts commands only in a form that browsers send to other sites onl
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 from collections.abc import Collection
 from typing import Final
 
@@ -17,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.uploads import MOST_BYTES
+from gcpx_emulator.core.validation import is_ip_address
 
 _CONTROLS: Final = "/_emulator/"
 _JSON: Final = "application/json"
@@ -60,7 +60,7 @@ class Front:
         A name without a dot cannot be registered; with containers, it names a service.
         """
         name = _name_of(host)
-        if "." in name and not (name.endswith(_OWN_DOMAINS) or _is_address(name) or name in self._hosts):
+        if "." in name and not (name.endswith(_OWN_DOMAINS) or is_ip_address(name) or name in self._hosts):
             raise ApiError(
                 403, f"The emulator does not answer for the host {name}; --allow-host {name} allows it.", "forbidden"
             )
@@ -118,11 +118,3 @@ def _name_of(host: str) -> str:
     """Return the name or address in a header Host, without the port."""
     name = host.rpartition("]")[0][1:] if host.startswith("[") else host.partition(":")[0]
     return name.lower().removesuffix(".")
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True

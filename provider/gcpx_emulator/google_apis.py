@@ -17,7 +17,7 @@ from gcpx_emulator.core.discovery import Method, error_form, route
 from gcpx_emulator.core.errors import ApiError, error_response
 from gcpx_emulator.core.faults import DroppedConnection, Fault, response_before_work
 from gcpx_emulator.core.json_data import Json, parse_json
-from gcpx_emulator.core.listing import Mask, apply_mask, check_mask, parse_mask
+from gcpx_emulator.core.masks import Mask, apply_mask, check_mask, parse_mask
 from gcpx_emulator.core.permissions import check_permissions
 from gcpx_emulator.core.request_log import shown_body
 from gcpx_emulator.core.uploads import Upload

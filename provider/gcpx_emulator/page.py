@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Final
 
 from gcpx_emulator.core.call import HANDLERS
@@ -43,14 +44,14 @@ def render(emulator: Emulator) -> str:
 
 def _pushes(pushes: list[Json]) -> str:
     """Write the latest pushes, if there are any."""
-    rows = "".join(
-        f"<tr><td class={'ok' if (entry['status'] or 500) < 300 else 'no'}>{entry['status'] or entry['error']}</td>"  # noqa: PLR2004
-        f"<td><code>{html.escape(entry['subscription'].rpartition('/')[2])}</code></td>"
-        f"<td><code>{html.escape(entry['endpoint'])}</code></td><td>{entry['attempt']}</td></tr>"
+    rows = [
+        (
+            _status(entry["status"], 300, entry["error"]),
+            *(entry["subscription"].rpartition("/")[2], entry["endpoint"], str(entry["attempt"])),
+        )
         for entry in reversed(pushes[-_SHOWN:])
-    )
-    head = "<tr><th>Answer</th><th>Subscription</th><th>Endpoint</th><th>Attempt</th></tr>"
-    return f"<h2>Latest pushes</h2><table>{head}{rows}</table>" if rows else ""
+    ]
+    return f"<h2>Latest pushes</h2>{_table(rows, 'Answer', 'Subscription', 'Endpoint', 'Attempt')}" if rows else ""
 
 
 def _counts(counts: dict[str, int]) -> str:
@@ -63,14 +64,11 @@ def _counts(counts: dict[str, int]) -> str:
 
 
 def _requests(requests: list[Json]) -> str:
-    rows = "".join(
-        f"<tr><td class={'ok' if (entry['status'] or 500) < 400 else 'no'}>{entry['status'] or '…'}</td>"  # noqa: PLR2004
-        f"<td><code>{html.escape(entry['method'] or '—')}</code></td>"
-        f"<td><code>{html.escape(entry['httpMethod'])} {html.escape(entry['path'])}</code></td></tr>"
+    rows = [
+        (_status(entry["status"], 400), entry["method"] or "—", f"{entry['httpMethod']} {entry['path']}")
         for entry in reversed(requests[-_SHOWN:])
-    )
-    head = "<tr><th>Status</th><th>Method</th><th>Request</th></tr>"
-    return f"<table>{head}{rows}</table>" if rows else "<p>None yet.</p>"
+    ]
+    return _table(rows, "Status", "Method", "Request") if rows else "<p>None yet.</p>"
 
 
 def _methods(methods: list[str]) -> str:
@@ -78,8 +76,17 @@ def _methods(methods: list[str]) -> str:
     for method in sorted(methods):
         owner, _, verb = method.rpartition(".")
         groups[owner].append(verb)
-    rows = "".join(
-        f"<tr><td><code>{owner}</code></td><td><code>{', '.join(verbs)}</code></td></tr>"
-        for owner, verbs in groups.items()
-    )
-    return f"<table>{rows}</table>"
+    return _table([(f"<td><code>{owner}</code></td>", ", ".join(verbs)) for owner, verbs in groups.items()])
+
+
+def _status(status: int | None, bad: int, otherwise: str | None = "…") -> str:
+    """Write the cell of a status; one from `bad` on, or none, is a failure."""
+    return f"<td class={'ok' if (status or 500) < bad else 'no'}>{status or otherwise}</td>"
+
+
+def _table(rows: Sequence[tuple[str, ...]], *heads: str) -> str:
+    """Write a table; the first cell of each row is in HTML, the others are code."""
+    head = f"<tr>{''.join(f'<th>{name}</th>' for name in heads)}</tr>" if heads else ""
+    codes = ["".join(f"<td><code>{html.escape(cell)}</code></td>" for cell in cells) for _, *cells in rows]
+    lines = "".join(f"<tr>{first}{code}</tr>" for (first, *_), code in zip(rows, codes, strict=True))
+    return f"<table>{head}{lines}</table>"

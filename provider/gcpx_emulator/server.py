@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    import uvicorn
-
     from gcpx_emulator.core.store import Store
-    from gcpx_emulator.emulator import Emulator
 
 LOOPBACK: Final = "127.0.0.1"
 
@@ -57,13 +55,10 @@ def serve(listener: socket.socket, store: Store, latency: float, hosts: Collecti
         lifespan="off",
         timeout_graceful_shutdown=1,
     )
-    try:
-        asyncio.run(_serve(uvicorn.Server(config), emulator, listener))
-    except KeyboardInterrupt:
-        return
 
+    async def run() -> None:
+        emulator.pusher.wake()  # messages that were still waiting when the emulator last stopped
+        await uvicorn.Server(config).serve(sockets=[listener])
 
-async def _serve(server: uvicorn.Server, emulator: Emulator, listener: socket.socket) -> None:
-    """Serve, and push the messages that were still waiting when the emulator last stopped."""
-    emulator.pusher.wake()
-    await server.serve(sockets=[listener])
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(run())

@@ -49,7 +49,11 @@ class Claims:
         Raises:
             InvalidToken: if a claim is missing or has the wrong type.
         """
-        _check_types(claims)
+        for name in _OPTIONAL_STRINGS:
+            if not isinstance(claims.get(name, ""), str):
+                raise InvalidToken(f"the token's {name} must be a string")
+        if not isinstance(claims.get("email_verified", False), bool):
+            raise InvalidToken("the token's email_verified must be true or false")
         return cls(
             email=claims["email"],
             audience=claims["aud"],
@@ -92,14 +96,6 @@ def check_times(claims: Claims, now: float, skew: float) -> None:
         raise InvalidToken("the token has expired")
     if now > claims.issued_at + _MAX_AGE + skew:
         raise InvalidToken("the token is older than one hour")
-
-
-def _check_types(claims: Mapping[str, Any]) -> None:
-    for name in _OPTIONAL_STRINGS:
-        if not isinstance(claims.get(name, ""), str):
-            raise InvalidToken(f"the token's {name} must be a string")
-    if not isinstance(claims.get("email_verified", False), bool):
-        raise InvalidToken("the token's email_verified must be true or false")
 
 
 def _seconds(claims: Mapping[str, Any], name: str) -> int:

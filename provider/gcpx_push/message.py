@@ -50,27 +50,27 @@ class PushMessage:
         Raises:
             MalformedRequest: if it is not the body of a push.
         """
-        document = _document(body)
-        message = document["message"]
+        try:
+            document = strict_json.parse(body)
+        except ValueError:
+            raise MalformedRequest("the body must be a JSON object in UTF-8") from None
+        if not isinstance(document, dict) or not isinstance(document.get("message"), dict):
+            raise MalformedRequest("the body must be an object with a message")
+        message, attempt = document["message"], document.get("deliveryAttempt")
+        if "deliveryAttempt" in document and (isinstance(attempt, bool) or not isinstance(attempt, int)):
+            raise MalformedRequest("deliveryAttempt must be an integer")
+        attributes = message.get("attributes", {})
+        if not isinstance(attributes, dict) or not all(isinstance(value, str) for value in attributes.values()):
+            raise MalformedRequest("the message's attributes must be an object with string values")
         return cls(
             data=_data(message),
-            attributes=_attributes(message),
+            attributes=attributes,
             message_id=_string(message, "messageId", "message_id"),
             publish_time=_string(message, "publishTime", "publish_time"),
             ordering_key=_string(message, "orderingKey", "ordering_key"),
             subscription=_string(document, "subscription"),
-            delivery_attempt=_delivery_attempt(document),
+            delivery_attempt=attempt,
         )
-
-
-def _document(body: bytes) -> dict[str, Any]:
-    try:
-        document = strict_json.parse(body)
-    except ValueError:
-        raise MalformedRequest("the body must be a JSON object in UTF-8") from None
-    if not isinstance(document, dict) or not isinstance(document.get("message"), dict):
-        raise MalformedRequest("the body must be an object with a message")
-    return document
 
 
 def _data(message: dict[str, Any]) -> bytes:
@@ -83,23 +83,9 @@ def _data(message: dict[str, Any]) -> bytes:
     raise MalformedRequest("the message's data must be base64")
 
 
-def _attributes(message: dict[str, Any]) -> dict[str, str]:
-    attributes = message.get("attributes", {})
-    if not isinstance(attributes, dict) or not all(isinstance(value, str) for value in attributes.values()):
-        raise MalformedRequest("the message's attributes must be an object with string values")
-    return attributes
-
-
 def _string(owner: dict[str, Any], *names: str) -> str:
     """Read an optional string, which Pub/Sub sends under several names."""
     values = [owner[name] for name in names if name in owner]
     if not all(isinstance(value, str) for value in values):
         raise MalformedRequest(f"{names[0]} must be a string")
     return values[0] if values else ""
-
-
-def _delivery_attempt(document: dict[str, Any]) -> int | None:
-    attempt = document.get("deliveryAttempt")
-    if "deliveryAttempt" in document and (isinstance(attempt, bool) or not isinstance(attempt, int)):
-        raise MalformedRequest("deliveryAttempt must be an integer")
-    return attempt

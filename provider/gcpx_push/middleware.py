@@ -11,7 +11,7 @@ import attrs
 
 from gcpx_push.errors import CertificatesError, PushError
 from gcpx_push.message import PushMessage
-from gcpx_push.receiver import Answer, check_body_start, check_head, read_message, refusal
+from gcpx_push.receiver import check_body_start, check_head, read_message, refusal
 from gcpx_push.verifier import PushVerifier
 
 Scope = MutableMapping[str, Any]
@@ -62,7 +62,12 @@ class PushMiddleware:
         try:
             body, scope[_SCOPE_KEY] = await self._read(scope, receive)
         except (PushError, CertificatesError) as error:
-            await _send_refusal(refusal(error), send)
+            answer = refusal(error)
+            headers = [(b"content-type", b"text/plain; charset=utf-8")]
+            if answer.status == HTTPStatus.METHOD_NOT_ALLOWED:
+                headers.append((b"allow", b"POST"))
+            await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+            await send({"type": "http.response.body", "body": answer.reason.encode()})
         except _DisconnectedError:
             return
         else:
@@ -101,11 +106,3 @@ def _replay(body: bytes, receive: Receive) -> Receive:
         return events.pop() if events else await receive()
 
     return replay
-
-
-async def _send_refusal(answer: Answer, send: Send) -> None:
-    headers = [(b"content-type", b"text/plain; charset=utf-8")]
-    if answer.status == HTTPStatus.METHOD_NOT_ALLOWED:
-        headers.append((b"allow", b"POST"))
-    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    await send({"type": "http.response.body", "body": answer.reason.encode()})

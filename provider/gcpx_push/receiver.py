@@ -93,7 +93,11 @@ def check_head(
     """
     if method != "POST":
         raise WrongMethod("the method must be POST")
-    joined = _join(headers)
+    values: dict[str, list[str]] = {}
+    for name, value in headers:
+        values.setdefault(name.lower(), []).append(value)
+    # As HTTP defines it; a duplicate token is then malformed.
+    joined = {name: ", ".join(several) for name, several in values.items()}
     claims = verifier.verify_headers(joined)
     if joined.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise MalformedRequest("the content type must be application/json")
@@ -136,14 +140,6 @@ def read_message(verifier: PushVerifier, query_string: str, body: bytes) -> Push
     attribute = [message.attributes["token"]] if "token" in message.attributes else []
     _check_verification_tokens(verifier, [*_query_tokens(query_string), *attribute], complete=True)
     return message
-
-
-def _join(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Join the values of headers with the same name, as HTTP defines it. A duplicate token is then malformed."""
-    values: dict[str, list[str]] = {}
-    for name, value in headers:
-        values.setdefault(name.lower(), []).append(value)
-    return {name: ", ".join(several) for name, several in values.items()}
 
 
 def _check_length(length: float) -> None:

@@ -21,7 +21,14 @@ def key_id(token: str, algorithm: str) -> str:
     Raises:
         InvalidToken: if the header is malformed, or names another algorithm.
     """
-    header = _header(token)
+    parts = _TOKEN.fullmatch(token)
+    if parts is None:
+        raise InvalidToken("the token must have three parts in base64url")
+    try:
+        decoded = base64.b64decode(parts[1] + "=" * (-len(parts[1]) % 4), altchars=b"-_", validate=True)
+    except ValueError:
+        decoded = b""
+    header = _object(decoded, "header")
     if header.get("alg") != algorithm:
         raise InvalidToken(f"the token is not signed with {algorithm}")
     if "crit" in header or header.get("typ", "JWT") != "JWT":
@@ -44,20 +51,6 @@ def signed_claims(token: str, key: Any, algorithm: str) -> dict[str, Any]:
     except (jwt.PyJWTError, ValueError, TypeError):
         raise InvalidToken("the token's signature does not match the issuer's key") from None
     return _object(payload, "claims")
-
-
-def _header(token: str) -> dict[str, Any]:
-    parts = _TOKEN.fullmatch(token)
-    if parts is None:
-        raise InvalidToken("the token must have three parts in base64url")
-    return _object(_decode(parts[1]), "header")
-
-
-def _decode(part: str) -> bytes:
-    try:
-        return base64.b64decode(part + "=" * (-len(part) % 4), altchars=b"-_", validate=True)
-    except ValueError:
-        return b""
 
 
 def _object(text: bytes, name: str) -> dict[str, Any]:

@@ -112,7 +112,9 @@ class PushVerifier:
         digest = hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
         claims = self._verified.get(digest) or self._verify_signature(token)
         check_times(claims, self._now(), self.clock_skew)
-        self._remember(digest, claims)
+        self._verified[digest] = claims
+        while len(self._verified) > _CACHE_SIZE:
+            self._verified.popitem(last=False)
         return claims
 
     def _token(self, name: str, value: str) -> str:
@@ -134,8 +136,3 @@ class PushVerifier:
         claims = tokens.signed_claims(token, key, algorithm)
         check_identity(claims, self.issuer, self.audience, self.service_account_email)
         return Claims.parse(claims)
-
-    def _remember(self, digest: bytes, claims: Claims) -> None:
-        self._verified[digest] = claims
-        while len(self._verified) > _CACHE_SIZE:
-            self._verified.popitem(last=False)

@@ -17,7 +17,7 @@ from interception import Interceptor
 from programs import BUCKET, PROJECT, TOPICS, ZONE
 
 from gcpx_emulator.app import application
-from gcpx_emulator.compute.instance_lifecycle import SystemEvent, record_deletion, record_event
+from gcpx_emulator.compute.interruptions import SystemEvent, record_deletion, record_event
 from gcpx_emulator.core.clock import Clock
 from gcpx_emulator.core.faults import Fault
 from gcpx_emulator.core.projects import project_number

@@ -8,7 +8,8 @@ from emulated import Emulated
 from inventory import Inventory
 from programs import VM
 
-from gcpx_emulator.compute.instance_lifecycle import effects_on_disks, preempt, terminate_from_within
+from gcpx_emulator.compute.instance_lifecycle import effects_on_disks
+from gcpx_emulator.compute.interruptions import preempt, terminate_from_within
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.operations import apply
 

@@ -14,7 +14,8 @@ from programs import FLEET, PROJECT, fleet
 from rolling_program import READY, ROLE, Program
 from stack import Stack
 
-from gcpx_emulator.compute.instance_lifecycle import effects_on_disks, preempt, terminate_from_within
+from gcpx_emulator.compute.instance_lifecycle import effects_on_disks
+from gcpx_emulator.compute.interruptions import preempt, terminate_from_within
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.operations import apply
 

@@ -10,17 +10,16 @@ import attrs
 
 from gcpx_emulator.compute.call import Call, last_part, path_of
 from gcpx_emulator.compute.capacity import AddressSpace, left_in_region
-from gcpx_emulator.compute.collection import REGIONAL, Collection, given
-from gcpx_emulator.compute.labels import with_label_fingerprint
-from gcpx_emulator.compute.locations import region_in, zones_of
+from gcpx_emulator.compute.collection import USUAL, Collection, given
+from gcpx_emulator.compute.fingerprints import with_label_fingerprint
+from gcpx_emulator.compute.locations import REGIONAL, region_in, zones_of
 from gcpx_emulator.compute.networks import find_subnetwork, has_range, linked_network, linked_subnetwork, ranges_in
-from gcpx_emulator.core.errors import invalid, required
+from gcpx_emulator.core.errors import check_given, invalid
 from gcpx_emulator.core.json_data import Json
 
 _INTERNAL, _EXTERNAL = "INTERNAL", "EXTERNAL"
 _RESERVED_BY_GOOGLE: Final = 4
 """The unusable addresses of a range: the first two and the last two."""
-_OUTSIDE: Final = "Requested internal IP is outside the subnetwork CIDR range."
 _DEFAULTS: Final = {"description": "", "networkTier": "PREMIUM"}
 _PRIVATE: Final = ipaddress.IPv4Network("10.0.0.0/8")
 """The range in which free ranges are searched."""
@@ -117,11 +116,6 @@ def _is_link_to(link: str | None, path: str) -> bool:
     return link is not None and link.endswith(f"/{path}")
 
 
-def new_external(call: Call) -> str:
-    """Return an unused external address."""
-    return _external_address(call.store.next("address"))
-
-
 def _external_address(number: int) -> str:
     return f"34.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
 
@@ -173,7 +167,7 @@ def _conflict(address: str) -> Json:
 def _check_inside(call: Call, field: str, address: str, subnetwork: str) -> None:
     found = find_subnetwork(call, subnetwork) or {}
     if not has_range(found) or _address(field, address) not in ipaddress.IPv4Network(found["ipCidrRange"]):
-        raise invalid(field, address, _OUTSIDE)
+        raise invalid(field, address, "Requested internal IP is outside the subnetwork CIDR range.")
 
 
 def _address(field: str, text: str) -> ipaddress.IPv4Address:
@@ -225,15 +219,13 @@ def _external(call: Call) -> tuple[Json, Json | None]:
         raise invalid("resource.purpose", purpose, "The field cannot be specified with external address.")
     reserved = [item["address"] for item in call.store.list(f"{call.parent}/addresses")]
     failure = _conflict(address) if address and address in reserved else None
-    return {"addressType": _EXTERNAL, "address": address or new_external(call)}, failure
+    return {"addressType": _EXTERNAL, "address": address or _external_address(call.store.next("address"))}, failure
 
 
 def _internal_range(call: Call) -> tuple[Json, Json | None]:
     """Return the fields of a global address, which is a range unless its purpose is Private Service Connect."""
     body = call.body
-    for field in ("network", *(() if body.get("purpose") == "PRIVATE_SERVICE_CONNECT" else ("prefixLength",))):
-        if not body.get(field):
-            raise required(f"resource.{field}")
+    check_given(body, "network", *(() if body.get("purpose") == "PRIVATE_SERVICE_CONNECT" else ("prefixLength",)))
     path, network = linked_network(call, "resource.network", body["network"])
     length = body.get("prefixLength") or _PRIVATE.max_prefixlen
     own = {"network": network["selfLink"], "purpose": body.get("purpose") or "VPC_PEERING"}
@@ -282,8 +274,10 @@ def _internal(call: Call) -> tuple[Json, Json | None]:
 
 
 def _users(call: Call, path: str) -> list[str]:
-    """Return the paths of the instances with the reserved address at a path."""
+    """Return the paths of the instances with the reserved address at a path; global ones are not for instances."""
     item = call.read(path)
+    if "region" not in item:
+        return []
     return _holders(call, last_part(item["region"]), item["address"], _subnetwork_of(item))
 
 
@@ -293,9 +287,11 @@ def _subnetwork_of(address: Json) -> str:
 
 
 def _with_users(call: Call, addresses: list[Json]) -> list[Json]:
-    """Add the status and the users to the addresses of a region."""
+    """Add the status and the users to the addresses of a region; global ones are not for instances."""
+    if "region" not in call.path:
+        return addresses
     users: dict[tuple[str, str], list[str]] = {}
-    for path, interface in _interfaces(call, last_part(addresses[0]["region"])):
+    for path, interface in _interfaces(call, call.path["region"]):
         for address in _addresses_of(interface):
             users.setdefault(address, []).append(call.url(path))
     links = [users.get((item["address"], _subnetwork_of(item))) for item in addresses]
@@ -305,14 +301,13 @@ def _with_users(call: Call, addresses: list[Json]) -> list[Json]:
     ]
 
 
-_VERBS: Final = ("delete", "get", "insert", "list")
 _ADDRESSES: Final = Collection(
     name="addresses",
     singular="address",
     create=_create,
     scopes=("global", *REGIONAL),
-    complete=lambda call, items: _with_users(call, items) if "region" in items[0] else items,
+    complete=_with_users,
     users=_users,
 )
-_ADDRESSES.register("aggregatedList", *_VERBS)
-Collection(name="addresses", singular="address", create=_create, methods="globalAddresses").register(*_VERBS)
+_ADDRESSES.register("aggregatedList", "setLabels", *USUAL)
+_ADDRESSES.register("setLabels", *USUAL, methods="globalAddresses")

@@ -10,7 +10,7 @@ from typing import Final
 import attrs
 
 from gcpx_emulator.compute.addresses import AddressPool, conflict_of
-from gcpx_emulator.compute.call import Call, Work, handles, last_part
+from gcpx_emulator.compute.call import Call, handles, last_part
 from gcpx_emulator.compute.capacity import (
     AddressSpace,
     Hardware,
@@ -22,9 +22,10 @@ from gcpx_emulator.compute.capacity import (
     refuse_at_request,
     room_in,
     stock_out,
+    zones_with_room,
 )
 from gcpx_emulator.compute.constraints import check_merged_properties
-from gcpx_emulator.compute.disks import is_customer_supplied
+from gcpx_emulator.compute.encryption_keys import is_customer_supplied
 from gcpx_emulator.compute.images import image_warnings
 from gcpx_emulator.compute.instance_templates import linked_template_properties
 from gcpx_emulator.compute.instances import check_disks, common_fields, new_instance
@@ -33,7 +34,8 @@ from gcpx_emulator.compute.machine_references import check_machine
 from gcpx_emulator.compute.machine_types import check_anywhere, find_machine_type, is_offered, not_in_zone
 from gcpx_emulator.compute.networks import all_connected
 from gcpx_emulator.compute.placement import check_policies, check_reservation
-from gcpx_emulator.core.errors import already_exists, invalid, required
+from gcpx_emulator.compute.work import Work
+from gcpx_emulator.core.errors import already_exists, check_given, invalid, required
 from gcpx_emulator.core.json_data import Json, merge
 from gcpx_emulator.core.operations import Effect, put
 from gcpx_emulator.core.projects import project_number
@@ -81,8 +83,7 @@ def _merged_properties(call: Call) -> Json:
     """Return the properties in the call, merged into those of the template if it names one (RFC 7396)."""
     own, link = call.body.get("instanceProperties") or {}, call.body.get("sourceInstanceTemplate")
     if not link:
-        if not own:
-            raise required("resource.instanceProperties")
+        check_given(call.body, "instanceProperties")
         return dict(merge({}, own))
     merged: Json = merge(linked_template_properties(call, "resource.sourceInstanceTemplate", link), own)
     check_merged_properties(call.method, merged)
@@ -102,8 +103,8 @@ def _check_disks(properties: Json, count: int) -> None:
 def _count(body: Json) -> int:
     """Return the number of instances; refuse a number that does not fit the names."""
     names, pattern = body.get("perInstanceProperties") or {}, body.get("namePattern")
-    if not names and not pattern:
-        raise required("resource.namePattern")
+    if not names:
+        check_given(body, "namePattern")
     if names and pattern:
         raise invalid("resource.namePattern", pattern, "Conflicts with perInstanceProperties.")
     count = int(body.get("count") or len(names))
@@ -287,22 +288,12 @@ def _errors(
     without_room = min(missing, wanted - min(wanted, room.free))
     if without_room:
         first = next(iter(room.by_hardware))
-        yield from [stock_out(call, zone, first, _alternatives(call, zone, first, placed))] * without_room
+        yield from [stock_out(call, zone, first, zones_with_room(call, zone, first, placed))] * without_room
     if missing > without_room:
         region = region_of(zone)
         of_quota = left_in_region(call, region, "instances") <= space.left
         error = quota_exceeded(call, region) if of_quota else addresses_exhausted(call, space.subnetwork)
         yield from [error] * (missing - without_room)
-
-
-def _alternatives(call: Call, zone: str, hardware: Hardware, placed: dict[str, list[Hardware]]) -> list[str]:
-    """Name the other zones of the region that have room for an instance after this bulk creation."""
-    rooms = {other: room_in(call, other, [hardware]) for other in zones_of(region_of(zone)) if other != zone}
-    return [
-        other
-        for other, room in rooms.items()
-        if room.total > len(placed.get(other, ())) and room.free > placed.get(other, []).count(hardware)
-    ]
 
 
 def _minimum_not_reached(errors: dict[str, list[Json]], minimum: int) -> Json:
@@ -351,14 +342,12 @@ def _members(call: Call, kinds: dict[Hardware, Choice], placement: Placement, co
 def instance_names(call: Call, zones: list[str], count: int) -> Iterator[str]:
     """Return the names in the call, or the next ones of its name pattern; none may be in use in these zones."""
     listed = call.body.get("perInstanceProperties")
-    return _listed_names(call, zones, listed) if listed else _numbered_names(call, zones, count)
-
-
-def _listed_names(call: Call, zones: list[str], names: dict[str, object]) -> Iterator[str]:
-    for name in names:
+    if not listed:
+        return _numbered_names(call, zones, count)
+    for name in listed:
         if any(call.store.get(f"{call.project}/zones/{zone}/instances/{name}") is not None for zone in zones):
             raise already_exists(f"instances/{name}")
-    yield from names
+    return iter(listed)
 
 
 def _numbered_names(call: Call, zones: list[str], count: int) -> Iterator[str]:

@@ -1,12 +1,8 @@
-"""Calls of Compute Engine's methods: their handlers, links, names, fingerprints and operations."""
+"""Calls of Compute Engine's methods: their handlers, the links and names in them, and the operations they start."""
 
 from __future__ import annotations
 
-import base64
-import copy
 import functools
-import hashlib
-import json
 import re
 import uuid
 from collections.abc import Callable, Sequence
@@ -14,57 +10,12 @@ from typing import Any, Final, TypeVar
 
 import attrs
 
+from gcpx_emulator.compute.work import QUICK, Work, insertion_type, operation_body, url_of
 from gcpx_emulator.core import call
-from gcpx_emulator.core.clock import pacific_timestamp
-from gcpx_emulator.core.discovery import MERGE_PATCH, SKIPS_NULLS, Api, methods_of, serve
-from gcpx_emulator.core.errors import ApiError, ErrorForm, already_exists, invalid, not_found, required
+from gcpx_emulator.core.errors import ApiError, already_exists, invalid, not_found, required
 from gcpx_emulator.core.json_data import Json
-from gcpx_emulator.core.operations import Effect, Operation, Progress, change, delete, put
+from gcpx_emulator.core.operations import Effect, Operation, change, delete, put
 from gcpx_emulator.core.projects import project_number
-
-_PARTIAL_SUCCESS: Final[Json] = {"returnPartialSuccess": {"location": "query", "type": "boolean"}}
-"""A parameter of every list method in the documentation, but only of some in the description of v1."""
-_LARGEST_PAGE: Final = "500"
-_PATCHES: Final = (
-    "compute.firewalls.patch",
-    "compute.images.patch",
-    "compute.instances.setScheduling",
-    "compute.instances.updateDisplayDevice",
-    "compute.instances.updateShieldedInstanceConfig",
-)
-"""Methods that merge their body into the resource, and remove fields that are null in the body."""
-
-
-def _amend(document: Json) -> None:
-    for method in methods_of(document):
-        parameters = method.setdefault("parameters", {})
-        if "pageToken" in parameters:
-            method["parameters"] = parameters = _PARTIAL_SUCCESS | parameters
-        if "maxResults" in parameters:
-            parameters["maxResults"].setdefault("maximum", _LARGEST_PAGE)
-        if method["id"] == "compute.instances.update":
-            # Terraform sends the `view` of its read with its update, too.
-            parameters["view"] = {"location": "query", "type": "string"}
-        if method["id"] in _PATCHES:
-            method["request"][MERGE_PATCH] = True
-    schemas = document["schemas"]
-    schemas["GuestOsFeature"]["properties"]["type"]["enum"].append("SUSPEND_RESUME_COMPATIBLE")
-    # Terraform sends `[null]` for Spot VMs.
-    schemas["Scheduling"]["properties"]["nodeAffinities"][SKIPS_NULLS] = True
-    # These properties are merged into those of a template.
-    schemas["BulkInsertInstanceResource"]["properties"]["instanceProperties"][MERGE_PATCH] = True
-
-
-def _amend_beta(document: Json) -> None:
-    _amend(document)
-    licenses = {"type": "array", "items": {"type": "string"}}
-    document["schemas"]["AttachedDisk"]["properties"]["userLicenses"] = licenses
-
-
-serve(
-    Api("compute.v1", prefixes=("compute/v1",), amend=_amend, errors=ErrorForm.REASONS),
-    Api("compute.beta", prefixes=("compute/beta",), amend=_amend_beta, errors=ErrorForm.REASONS),
-)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -84,145 +35,16 @@ def last_part(link: str) -> str:
     return link.rpartition("/")[2]
 
 
-_QUICK: Final = frozenset({"compute.subnetworks.patch", "setDiskAutoDelete", "setLabels"})
-"""The types of operations that are done from the first response.
-
-Source: operations of Google that were recorded from 2016 to 2026; one of the setLabels was running (2019). A patch of a
-subnetwork was recorded in 2018.
-"""
-_PENDING: Final = frozenset({"reset", "resizeDisk", "setMachineType", "setPrivateIpGoogleAccess", "setTags", "start"})
-"""The types of operations that are pending at first; all others are running from the first response.
-
-Source: the first responses of Google that were recorded, for `start` in 2019, for `setPrivateIpGoogleAccess` in 2018,
-for the others before.
-"""
-_PENDING_SHARE: Final = 0.2
-"""The fraction of an operation's time during which it is pending."""
-_FULL_TYPES: Final = frozenset({"compute.instanceTemplates.insert", "compute.regionInstanceTemplates.insert"})
-"""The insertions whose operations have the method's ID as their type.
-
-Source: operations of Google that were recorded in 2016, 2019 and 2026 for global templates; those of node templates
-and node groups (2024) have the same form. No operation of a regional template was recorded. All other operations are
-named like their method: insertions of machine images (2020), instances (2018 to 2026), disks and images (2013), and
-deletions, also of templates (2026).
-"""
-_FAILURE: Final = "_failure"
-"""The field of a stored operation with its failure, which it shows at its end."""
-
-
-def insertion_type(method: str) -> str:
-    """Return the type that Google gives the operation of an insertion, by the method's ID."""
-    return method if method in _FULL_TYPES else "insert"
-
-
-@attrs.frozen(kw_only=True)
-class Work:
-    """The work of an operation.
-
-    Attributes:
-        kind: the operation's type, such as `insert`.
-        target: the path of the resource that it works on.
-        target_id: that resource's numeric ID.
-        effects: changes of the store when the operation ends, unless it fails.
-        failure: {"errors": [...]} and, optionally, httpErrorStatusCode and httpErrorMessage; None if it succeeds.
-        details: more fields of the operation, such as warnings.
-    """
-
-    kind: str
-    target: str
-    target_id: str
-    effects: list[Effect] = attrs.Factory(list)
-    failure: Json | None = None
-    details: Json = attrs.Factory(dict)
-
-
-def shown_operation(body: Json, progress: Progress) -> Json:
-    """Write an operation as the API shows it at a moment."""
-    shown, share = {name: value for name, value in body.items() if name != _FAILURE}, progress.share
-    waits = _PENDING_SHARE if body["operationType"] in _PENDING else 0.0
-    if share < waits:
-        return shown | {"status": "PENDING", "progress": 0}
-    started = pacific_timestamp(progress.begins + waits * (progress.ends - progress.begins))
-    if share < 1:
-        running = {"status": "RUNNING", "progress": int(share * 100), "startTime": started}
-        return _with_instance_counts(shown, share) | running
-    done = {"status": "DONE", "progress": 100, "startTime": started, "endTime": pacific_timestamp(progress.ends)}
-    return shown | done | _error(body.get(_FAILURE))
-
-
-def _error(failure: Json | None) -> Json:
-    if failure is None:
-        return {}
-    return {
-        "error": {"errors": failure["errors"]},
-        "httpErrorStatusCode": failure.get("httpErrorStatusCode", 400),
-        "httpErrorMessage": failure.get("httpErrorMessage", "BAD REQUEST"),
-    }
-
-
-def _with_instance_counts(body: Json, share: float) -> Json:
-    """Show how many instances an unfinished bulk creation has created in each zone."""
-    if "instancesBulkInsertOperationMetadata" not in body:
-        return body
-    shown = copy.deepcopy(body)
-    for zone in shown["instancesBulkInsertOperationMetadata"]["perLocationStatus"].values():
-        created = int(zone["createdVmCount"] * share)
-        zone |= {"status": "CREATING", "deletedVmCount": 0, "createdVmCount": created}
-    return shown
-
-
-def fingerprint(value: Any) -> str:
-    """Hash a JSON value; equal values have equal fingerprints."""
-    return base64.urlsafe_b64encode(hashlib.sha256(json.dumps(value, sort_keys=True).encode()).digest()[:8]).decode()
-
-
-def metadata_with_fingerprint(items: list[Json]) -> Json:
-    """Write metadata."""
-    content = {"items": items} if items else {}
-    return {"kind": "compute#metadata", "fingerprint": fingerprint(content), **content}
-
-
-def tags_with_fingerprint(items: list[str]) -> Json:
-    """Write network tags, sorted."""
-    content = {"items": sorted(items)}
-    return (content if items else {}) | {"fingerprint": fingerprint(content)}
-
-
-def with_fingerprint(interface: Json) -> Json:
-    """Give a network interface its fingerprint, in place of any that a client sent."""
-    content = without_fingerprint(interface)
-    return content | {"fingerprint": fingerprint(content)}
-
-
-def without_fingerprint(interface: Json) -> Json:
-    """Leave out the fingerprint of a network interface."""
-    return {key: value for key, value in interface.items() if key != "fingerprint"}
-
-
-_COLLECTIONS: Final = {
-    "address": "addresses",
-    "disk": "disks",
-    "firewall": "firewalls",
-    "instance": "instances",
-    "instanceTemplate": "instanceTemplates",
-    "machineImage": "machineImages",
-    "network": "networks",
-    "reservation": "reservations",
-    "resourcePolicy": "resourcePolicies",
-    "snapshot": "snapshots",
-    "subnetwork": "subnetworks",
-}
+COLLECTIONS: Final[dict[str, str]] = {}
 """The collections of resources, by the parameter of the path that names one."""
-
-
-_SHARED_COLLECTIONS: Final = {"globalAddresses": "addresses", "regionDisks": "disks"}
+COLLECTIONS_OF_METHODS: Final[dict[str, str]] = {}
 """The collections in paths, where the methods' IDs have another name."""
 
 
 def collection_of(method: str) -> str:
     """Return the collection in the paths of a method's resources, such as `disks` for `compute.regionDisks.get`."""
     name = method.split(".")[1]
-    return _SHARED_COLLECTIONS.get(name, name)
+    return COLLECTIONS_OF_METHODS.get(name, name)
 
 
 def existing(kind: str, field: str, link: str, resource: Json | None) -> Json:
@@ -235,7 +57,7 @@ def existing(kind: str, field: str, link: str, resource: Json | None) -> Json:
     return resource
 
 
-_ANONYMOUS: Final = "operator@example.com"
+ANONYMOUS: Final = "operator@example.com"
 """The user of operations whose request had no token of the emulator."""
 
 
@@ -260,7 +82,7 @@ class Call(call.Call):
         given = cls(**fields, project=f"projects/{checked.path['project']}", now=checked.cloud.operations.clock.now())
         names = {}
         for parameter, value in given.path.items():
-            collection = collection_of(given.method.id) if parameter == "resource" else _COLLECTIONS.get(parameter)
+            collection = collection_of(given.method.id) if parameter == "resource" else COLLECTIONS.get(parameter)
             if collection is not None:
                 names[parameter] = last_part(given.store.with_name(f"{given.parent}/{collection}/{value}"))
         return attrs.evolve(given, path={**given.path, **names})
@@ -283,9 +105,20 @@ class Call(call.Call):
         """The time at which an operation of this call will end, in seconds since 1970."""
         return self.now + self.cloud.operations.latency
 
+    @property
+    def verb(self) -> str:
+        """The last part of the method's ID, such as `insert`."""
+        return self.method.id.rpartition(".")[2]
+
+    def within(self, scope: str) -> Call:
+        """Return this call in another scope."""
+        kind, _, place = scope.partition("/")
+        own = {name: value for name, value in self.path.items() if name not in {"zone", "region"}}
+        return attrs.evolve(self, path=own | ({kind.removesuffix("s"): place} if place else {}))
+
     def url(self, path: str) -> str:
         """Return the full URL of a path."""
-        return f"https://www.googleapis.com/compute/{self.method.version}/{path}"
+        return url_of(path, self.method.version)
 
     def full_url(self, link: str) -> str:
         """Complete a URL that may be partial."""
@@ -312,6 +145,12 @@ class Call(call.Call):
         resource = self.store.get(path)
         if resource is None:
             raise not_found(path)
+        return resource
+
+    def ready(self, path: str) -> Json:
+        """Read a resource, which must exist, and which no operation may be changing."""
+        resource = self.read(path)
+        check_ready(self, path)
         return resource
 
     def linked(self, kind: str, field: str, link: str) -> Json:
@@ -373,31 +212,16 @@ class Call(call.Call):
 
     def _new_operation(self, name: str, scope: str, work: Work, own: Json) -> Operation:
         """Write an operation; `own` has its numeric ID and other fields of this operation alone."""
-        kind, parent = scope.partition("/")[0].removesuffix("s"), f"{self.project}/{scope}"
-        body = {
-            "kind": "compute#operation",
-            "name": name,
-            "operationType": work.kind,
-            "targetLink": self.url(work.target),
-            "targetId": work.target_id,
-            "user": self.caller or _ANONYMOUS,
-            "selfLink": self.url(f"{parent}/operations/{name}"),
-            **({} if kind == "global" else {kind: self.url(parent)}),
-            **work.details,
-            **own,
-            "insertTime": pacific_timestamp(self.now),
-            **({_FAILURE: work.failure} if work.failure else {}),
-        }
-        return Operation(
+        operation = Operation(
             name=name,
             project=self.path["project"],
             scope=scope,
-            request_id=None,
-            body=body,
             begins=self.now,
-            ends=self.now if work.kind in _QUICK and self.cloud.operations.has_quick else None,
+            ends=self.now if work.kind in QUICK and self.cloud.operations.has_quick else None,
             effects=[] if work.failure else work.effects,
         )
+        own = {"user": self.caller or ANONYMOUS, **own}
+        return attrs.evolve(operation, body=operation_body(work, operation, self.method.version) | own)
 
 
 Handler = Callable[[Call], Any]
@@ -411,10 +235,16 @@ def handles(*methods: str) -> Callable[[_H], _H]:
     """
 
     def register(handler: _H) -> _H:
-        call.handles(*methods)(functools.partial(_answer, handler))
+        call.handles(*methods)(_answering(handler))
         return handler
 
     return register
+
+
+@functools.cache
+def _answering(handler: Handler) -> call.Handler:
+    """Return the one handler of calls for all methods with a handler; the page of what is emulated compares them."""
+    return functools.partial(_answer, handler)
 
 
 def _answer(handler: Handler, checked: call.Call) -> Any:

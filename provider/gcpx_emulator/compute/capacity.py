@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, Final, Literal
 
@@ -65,14 +65,13 @@ def limit(store: Store, *keys: str) -> int | None:
     return int(value)
 
 
-def has_plain_errors(store: Store) -> bool:
-    """Return whether errors about capacity and addresses come without details, under their plain codes."""
-    return bool(_LIMITS.read(store).get("plainErrors"))
+def _is_on(store: Store, name: str) -> bool:
+    """Return whether a switch of the limits is on.
 
-
-def checks_quota_at_request(store: Store) -> bool:
-    """Return whether a request above the quota is refused at once; otherwise its operation fails."""
-    return bool(_LIMITS.read(store).get("quotaAtRequest"))
+    With `plainErrors`, errors about capacity and addresses come without details, under their plain codes; with
+    `quotaAtRequest`, a request above the quota is refused at once, and otherwise its operation fails.
+    """
+    return bool(_LIMITS.read(store).get(name))
 
 
 UNLIMITED: Final = 10**9
@@ -254,16 +253,22 @@ def shortage_of_one(call: Call, zone: str, hardware: Hardware, space: AddressSpa
     )
 
 
-def zones_with_room(call: Call, zone: str, hardware: Hardware) -> list[str]:
-    """Name the other zones of the region that have room for such an instance."""
-    others = [other for other in zones_of(region_of(zone)) if other != zone]
-    return [other for other in others if room_in(call, other, [hardware]).free]
+def zones_with_room(
+    call: Call, zone: str, hardware: Hardware, placed: Mapping[str, Sequence[Hardware]] | None = None
+) -> list[str]:
+    """Name the other zones of the region that have room for such an instance, besides those that are placed now."""
+    found, taken = [], placed or {}
+    for other in (other for other in zones_of(region_of(zone)) if other != zone):
+        room, here = room_in(call, other, [hardware]), list(taken.get(other, ()))
+        if room.total > len(here) and room.free > here.count(hardware):
+            found.append(other)
+    return found
 
 
 def stock_out(call: Call, zone: str, hardware: Hardware, alternatives: list[str]) -> Json:
     """Say that a zone has no room for an instance; `alternatives` are zones that have room."""
     message = f"The zone '{call.project}/zones/{zone}' does not have enough resources available to fulfill the request."
-    if has_plain_errors(call.store):
+    if _is_on(call.store, "plainErrors"):
         return {
             "code": "ZONE_RESOURCE_POOL_EXHAUSTED",
             "message": f"{message} Try a different zone, or try again later.",
@@ -311,7 +316,7 @@ def refuse_at_request(call: Call, region: str) -> None:
     Raises:
         ApiError: 403 with the reason `quotaExceeded`.
     """
-    if checks_quota_at_request(call.store):
+    if _is_on(call.store, "quotaAtRequest"):
         raise ApiError(403, quota_exceeded(call, region)["message"], "quotaExceeded")
 
 
@@ -327,6 +332,6 @@ def quota_exceeded(call: Call, region: str) -> Json:
 def addresses_exhausted(call: Call, subnetwork: str) -> Json:
     """Say that a subnetwork, named by its path, has no further address."""
     message = f"IP space of '{subnetwork}' is exhausted."
-    if has_plain_errors(call.store):
+    if _is_on(call.store, "plainErrors"):
         return {"code": "IP_SPACE_EXHAUSTED", "message": message}
     return {"code": "IP_SPACE_EXHAUSTED_WITH_DETAILS", "message": message, "errorDetails": _explanation(message)}

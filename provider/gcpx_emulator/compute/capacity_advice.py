@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from collections import Counter
+from typing import Final
 
 from gcpx_emulator.compute.bulk_insert import choices, spread
 from gcpx_emulator.compute.call import Call, handles, last_part
@@ -11,7 +12,7 @@ from gcpx_emulator.compute.capacity import Hardware, room_in
 from gcpx_emulator.compute.locations import check_location, zones_of
 from gcpx_emulator.compute.machine_types import check_anywhere
 from gcpx_emulator.core.controls import ControlBody, Field, is_duration, is_text, setting
-from gcpx_emulator.core.errors import invalid, required
+from gcpx_emulator.core.errors import check_given, invalid, required
 from gcpx_emulator.core.json_data import Json
 
 _ADVISED_MODELS: Final = ("SPOT", "FLEX_START")
@@ -30,24 +31,28 @@ _SCORES: Final = setting("advice", ControlBody("advice", _FIELDS).check)
 def advise(call: Call) -> Json:
     """Recommend zones and machine types for a number of instances, with scores."""
     check_location(call)
-    size, model = _size(call.body), _model(call.body)
+    check_given(call.body, "size")
+    size, model = int(call.body["size"]), _model(call.body)
+    if size < 0:
+        raise invalid("resource.size", size, "Must be positive.")
     kinds = list(choices(call, {"scheduling": {"provisioningModel": model}}))
     _check_machine_types(call, kinds)
     rooms = {zone: room_in(call, zone, kinds) for zone in _zones(call)}
     shape = (call.body.get("distributionPolicy") or {}).get("targetShape", "ANY_SINGLE_ZONE")
     filled = {zone: rooms[zone].fill(number) for zone, number in spread(size, rooms, shape).items()}
-    shards = [_shard(zone, item, chosen.count(item)) for zone, chosen in filled.items() for item in _each_of(chosen)]
+    shards = [
+        {
+            "zone": zone,
+            "machineType": hardware.machine_type,
+            "provisioningModel": hardware.model,
+            "instanceCount": number,
+        }
+        for zone, chosen in filled.items()
+        for hardware, number in Counter(chosen).items()
+    ]
     scores: Json = {"obtainability": round(sum(map(len, filled.values())) / size, 2)}
     uptime = {"estimatedUptime": _USUAL_UPTIME} if model == "SPOT" else {}
     return {"recommendations": [{"scores": scores | uptime | _SCORES.read(call.store), "shards": shards}]}
-
-
-def _size(body: Json) -> int:
-    if not body.get("size"):
-        raise required("resource.size")
-    if body["size"] < 0:
-        raise invalid("resource.size", body["size"], "Must be positive.")
-    return int(body["size"])
 
 
 def _model(body: Json) -> str:
@@ -77,16 +82,3 @@ def _zones(call: Call) -> list[str]:
         if zone not in zones:
             raise invalid("resource.distributionPolicy.zones", zone, "Not a zone of the region.")
     return wanted or zones
-
-
-def _each_of(chosen: list[Hardware]) -> list[Hardware]:
-    return list(dict.fromkeys(chosen))
-
-
-def _shard(zone: str, hardware: Hardware, count: int) -> dict[str, Any]:
-    return {
-        "zone": zone,
-        "machineType": hardware.machine_type,
-        "provisioningModel": hardware.model,
-        "instanceCount": count,
-    }

@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
+import re
+from collections import ChainMap
 from collections.abc import Callable, Sequence
 from typing import Final
 
 import attrs
 
-from gcpx_emulator.compute.call import Call, check_free, check_name, check_ready, handles
-from gcpx_emulator.compute.lists import Page, aggregate, list_items, show
-from gcpx_emulator.compute.locations import REGIONS, check_location
+from gcpx_emulator.compute.call import (
+    COLLECTIONS,
+    COLLECTIONS_OF_METHODS,
+    Call,
+    check_free,
+    check_name,
+    check_ready,
+    collection_of,
+    handles,
+)
+from gcpx_emulator.compute.fingerprints import with_label_fingerprint
+from gcpx_emulator.compute.lists import aggregate, list_page, show
+from gcpx_emulator.compute.locations import REGIONAL, check_location
 from gcpx_emulator.core.clock import pacific_timestamp
-from gcpx_emulator.core.errors import ApiError, already_exists, not_found
+from gcpx_emulator.core.errors import ApiError, already_exists
 from gcpx_emulator.core.json_data import Json
-from gcpx_emulator.core.listing import page_with_keys
+from gcpx_emulator.core.listing import Page, in_order, page_of
 
-REGIONAL: Final = tuple(f"regions/{region}" for region in REGIONS)
+USUAL: Final = ("delete", "get", "insert", "list")
+"""The verbs that nearly all collections have."""
 _NOT_KEPT: Final = frozenset({"gatewayIPv4", "params", "subnetworks", "users"})
 """Input-only fields, and fields that only Google sets although the API's description does not say so."""
 
 
 def _none(_call: Call) -> list[Json]:
     return []
-
-
-def _as_stored(_call: Call, resources: list[Json]) -> list[Json]:
-    return resources
 
 
 def _without_users(_call: Call, _path: str) -> list[str]:
@@ -40,8 +49,8 @@ class Collection:
         name: the name of the collection in paths, such as `firewalls`.
         singular: the resource's word in parameters and in `kind`, such as `firewall`.
         create: starts the operation of an insertion. Gets the call, the path, and the fields that all resources have.
-        methods: the name of the collection in the IDs of methods, if it differs from `name`.
         scopes: the scopes of the aggregated list, if there is one.
+        list_kind: the `kind` of a list, if it is not `compute#SINGULARList`.
         predefined: lists the resources that exist from the start in the scope of a call; they cannot be deleted.
         complete: adds to resources in a call's scope the fields that follow from other resources.
         users: lists the paths of the resources that use the one at a path; it cannot be deleted while there are any.
@@ -50,34 +59,39 @@ class Collection:
     name: str
     singular: str
     create: Callable[[Call, str, Json], Json]
-    methods: str = ""
     scopes: Sequence[str] = REGIONAL
+    list_kind: str = ""
     predefined: Callable[[Call], list[Json]] = _none
-    complete: Callable[[Call, list[Json]], list[Json]] = _as_stored
+    complete: Callable[[Call, list[Json]], list[Json]] | None = None
     users: Callable[[Call, str], list[str]] = _without_users
 
-    def register(self, *verbs: str) -> None:
-        """Register the handlers of these methods."""
+    def register(self, *verbs: str, methods: str = "") -> None:
+        """Register the handlers of these methods; `methods` is the collection in their IDs, by default its name."""
         handlers = {
             "aggregatedList": self.aggregate,
             "delete": self.delete,
             "get": self.get,
             "insert": self.insert,
             "list": self.list_scope,
+            "setLabels": _set_labels,
         }
+        COLLECTIONS[self.singular] = self.name
+        if methods:
+            COLLECTIONS_OF_METHODS[methods] = self.name
         for verb in verbs:
-            handles(f"compute.{self.methods or self.name}.{verb}")(handlers[verb])
+            handles(f"compute.{methods or self.name}.{verb}")(handlers[verb])
 
     def insert(self, call: Call) -> Json:
         """Create a resource."""
         check_location(call)
-        name = check_name(call.body)
-        path = f"{self._path(call)}/{name}"
-        if any(item["name"] == name for item in self.predefined(call)):
+        path = f"{call.parent}/{self.name}/{check_name(call.body)}"
+        if path in self._predefined(call):
             raise already_exists(path)
         check_free(call, path)
-        region = {"region": call.url(call.parent)} if "region" in call.path else {}
-        return self.create(call, path, self.head(call, path) | region)
+        kind = call.scope.partition("/")[0].removesuffix("s")
+        return self.create(
+            call, path, self.head(call, path) | ({} if kind == "global" else {kind: call.url(call.parent)})
+        )
 
     def head(self, call: Call, path: str) -> Json:
         """Write the fields that every new resource has."""
@@ -92,38 +106,45 @@ class Collection:
         """Return the path and the resource that a call names by its name or numeric ID; it must exist."""
         check_location(call)
         wanted = call.path[self.singular]
-        for item in self.predefined(call):
+        for path, item in self._predefined(call).items():
             if wanted in {item["name"], item["id"]}:
-                path = f"{self._path(call)}/{item['name']}"
                 return path, call.store.get(path) or item
-        path = f"{self._path(call)}/{wanted}"
+        path = f"{call.parent}/{self.name}/{wanted}"
         return path, call.read(path)
 
     def get(self, call: Call) -> Json:
         """Read a resource."""
         _, item = self.find(call)
-        return show(call, self.complete(call, [item])[0])
+        return show(call, self.complete(call, [item])[0] if self.complete else item)
 
     def list_scope(self, call: Call) -> Json:
         """List the resources of a scope."""
         check_location(call)
-        items = [show(call, item) for item in self._items(call).values()]
-        return list_items(call, f"compute#{self.singular}List", self._path(call), items)
+        path = f"{call.parent}/{self.name}"
+        kind = self.list_kind or f"compute#{self.singular}List"
+        return list_page(call, kind, path, lambda: self._page(call, [path], [call.scope]))
 
     def aggregate(self, call: Call) -> Json:
         """List the resources of several scopes."""
         kind = f"compute#{self.singular}AggregatedList"
-        return aggregate(call, self.name, kind, self.scopes, lambda paths: self._page(call, paths))
+        return aggregate(call, self.name, kind, self.scopes, lambda paths: self._page(call, paths, self.scopes))
 
-    def _page(self, call: Call, collections: list[str]) -> Page:
+    def _page(self, call: Call, collections: list[str], scopes: Sequence[str]) -> Page:
         """Read a page of resources in several scopes; `collections` are the paths of their collections."""
-        items: dict[str, Json] = {}
-        for scope in self.scopes:
-            kind, _, place = scope.partition("/")
-            own = attrs.evolve(call, path={**call.path, "region": place}) if kind == "regions" else call
-            if self._path(own) in collections:
-                items |= self._items(own)
-        return page_with_keys(lambda last: (row for row in sorted(items.items()) if row[0] > last), call.query)
+        if self.predefined is _none and self.complete is None:  # only the page is read
+            rows, token = page_of(lambda path: call.store.scan(collections, path), call.query)
+        else:
+            own = (call.within(scope) for scope in scopes)
+            items = [self._items(one) for one in own if f"{one.parent}/{self.name}" in collections]
+            rows, token = page_of(in_order(dict(ChainMap(*items))), call.query)
+        return [(path, show(call, item)) for path, item in rows], token
+
+    def _items(self, call: Call) -> dict[str, Json]:
+        """Read the resources of a call's scope, by path."""
+        found = self._predefined(call) | dict(call.store.scan([f"{call.parent}/{self.name}"]))
+        if self.complete is None or not found:
+            return found
+        return dict(zip(found, self.complete(call, list(found.values())), strict=True))
 
     def change(self, call: Call, kind: str, fields: Json) -> Json:
         """Start the operation that sets fields of a resource; None removes a field. `kind` is the operation's type."""
@@ -137,29 +158,31 @@ class Collection:
         """Delete a resource that nothing uses."""
         path = self.deletable(call)
         if users := self.users(call, path):
-            raise ApiError(400, in_use(self.singular, path, users[0]), "resourceInUseByAnotherResource")
+            kind = re.sub("([A-Z])", r"_\1", self.singular).lower()
+            raise ApiError(400, in_use(kind, path, users[0]), "resourceInUseByAnotherResource")
         return call.delete(path)
 
     def deletable(self, call: Call) -> str:
         """Return the path of the resource that a call deletes."""
-        name = call.path[self.singular]
-        path = f"{self._path(call)}/{name}"
-        if any(name in {item["name"], item["id"]} for item in self.predefined(call)):
+        path, _ = self.find(call)
+        if path in self._predefined(call):
             raise ApiError(501, f"The emulator does not delete '{path}', which every project has from the start.")
-        if call.store.get(path) is None:
-            raise not_found(path)
         check_ready(call, path)
         return path
 
-    def _items(self, call: Call) -> dict[str, Json]:
-        """Read the resources of a scope, by path."""
-        collection = self._path(call)
-        found = {f"{collection}/{item['name']}": item for item in self.predefined(call)}
-        found |= dict(call.store.scan([collection]))
-        return dict(zip(found, self.complete(call, list(found.values())), strict=True)) if found else {}
+    def _predefined(self, call: Call) -> dict[str, Json]:
+        return {f"{call.parent}/{self.name}/{item['name']}": item for item in self.predefined(call)}
 
-    def _path(self, call: Call) -> str:
-        return f"{call.parent}/{self.name}"
+
+def _set_labels(call: Call) -> Json:
+    """Replace the labels of a resource of any collection."""
+    name = call.path.get("resource") or call.path["instance"]
+    path = f"{call.parent}/{collection_of(call.method.id)}/{name}"
+    current = call.ready(path)
+    if call.body.get("labelFingerprint") != current["labelFingerprint"]:
+        why = "Labels fingerprint either invalid or resource labels have changed"
+        raise ApiError(412, why, "conditionNotMet")
+    return call.update("setLabels", path, with_label_fingerprint(current | {"labels": call.body.get("labels") or {}}))
 
 
 def given(call: Call) -> Json:

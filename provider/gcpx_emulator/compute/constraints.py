@@ -42,6 +42,11 @@ _SOLE_TENANT: Final = "compute.googleapis.com/node"
 _ZONE: Final = r"(?:https://[^/]+/compute/\w+/)?(?:projects/[^/]+/)?zones/[^/\s]+"
 
 
+def _never(_value: Any) -> bool:
+    """Accept nothing: the field does not belong here."""
+    return False
+
+
 def _has_enough_digits(request: Json) -> bool:
     digits = request["namePattern"].count("#")
     return not digits or int(request.get("count") or 1) < 10**digits
@@ -68,7 +73,7 @@ _OF_BULK_INSERT: Final = (
         "AttachedDisk",
         "initializeParams.sourceSnapshot",
         "Instances cannot be created in bulk from a snapshot; use an image.",
-        lambda _snapshot: False,
+        _never,
         methods=BULK_INSERT,
     ),
     Constraint(
@@ -87,7 +92,6 @@ _PROVISIONED_IOPS: Final = between(10_000, 120_000)
 _PARAMETERS: Final = "AttachedDiskInitializeParams"
 _KEY: Final = "CustomerEncryptionKey"
 _REPLICAS: Final = 2
-_RAW_KEY_BYTES, _WRAPPED_KEY_BYTES = 32, 256
 
 
 def _is_persistent(disk_type: Any) -> bool:
@@ -140,6 +144,13 @@ def _is_encryption_key(size: int) -> Accepts:
     return accepts
 
 
+def _one_of(schema: str, what: str, *names: str, secret: bool = False) -> Constraint:
+    """Allow at most one of these fields of an object."""
+    message = f"Conflicts with another {what}; set one of {', '.join(names[:-1])} and {names[-1]}."
+    accepts = at_most_one(*names)
+    return Constraint(schema, names[0], message, accepts, of_object=True, if_absent=True, secret=secret)
+
+
 def _new_disk(schema: str, size: str, disk_type: str) -> tuple[Constraint, ...]:
     """Return the constraints of a schema for new disks, whose size and type are in these fields."""
     sizes = f"Must be at least {_SMALLEST} GB; disk types other than pd-* take at least 1 GB."
@@ -182,22 +193,8 @@ _OF_DISKS: Final = (
         "Exactly two replica zones must be specified.",
         lambda zones: len(zones) == _REPLICAS,
     ),
-    Constraint(
-        _PARAMETERS,
-        "sourceImage",
-        "Conflicts with another source; set one of sourceImage, sourceSnapshot and sourceInstantSnapshot.",
-        at_most_one("sourceImage", "sourceSnapshot", "sourceInstantSnapshot"),
-        of_object=True,
-        if_absent=True,
-    ),
-    Constraint(
-        "Disk",
-        "sourceImage",
-        "Conflicts with another source; set one of sourceImage, sourceSnapshot, sourceInstantSnapshot and sourceDisk.",
-        at_most_one("sourceImage", "sourceSnapshot", "sourceInstantSnapshot", "sourceDisk"),
-        of_object=True,
-        if_absent=True,
-    ),
+    _one_of(_PARAMETERS, "source", "sourceImage", "sourceSnapshot", "sourceInstantSnapshot"),
+    _one_of("Disk", "source", "sourceImage", "sourceSnapshot", "sourceInstantSnapshot", "sourceDisk"),
     Constraint(_PARAMETERS, "resourcePolicies[]", _NAME_IN_TEMPLATE, matches(r"[^/]+"), methods=TEMPLATES),
     Constraint(
         "AttachedDisk", "diskSizeGb", f"Must be at least {_SMALLEST} GB.", _attached_disk_has_size, of_object=True
@@ -209,25 +206,11 @@ _OF_DISKS: Final = (
         matches(r"[^/]+|(?:.*/)?regions/[^/]+/disks/[^/]+"),
         methods=TEMPLATES,
     ),
-    Constraint(
-        _KEY, "rawKey", "Must be 32 bytes in base64 (RFC 4648).", _is_encryption_key(_RAW_KEY_BYTES), secret=True
+    *(
+        Constraint(_KEY, name, f"Must be {size} bytes in base64 (RFC 4648).", _is_encryption_key(size), secret=True)
+        for name, size in (("rawKey", 32), ("rsaEncryptedKey", 256))
     ),
-    Constraint(
-        _KEY,
-        "rsaEncryptedKey",
-        "Must be 256 bytes in base64 (RFC 4648).",
-        _is_encryption_key(_WRAPPED_KEY_BYTES),
-        secret=True,
-    ),
-    Constraint(
-        _KEY,
-        "rawKey",
-        "Conflicts with another key; set one of rawKey, rsaEncryptedKey and kmsKeyName.",
-        at_most_one("rawKey", "rsaEncryptedKey", "kmsKeyName"),
-        of_object=True,
-        if_absent=True,
-        secret=True,
-    ),
+    _one_of(_KEY, "key", "rawKey", "rsaEncryptedKey", "kmsKeyName", secret=True),
 )
 
 
@@ -253,9 +236,14 @@ def _metadata_fits(items: Any) -> bool:
     return sum(_bytes(item.get("key")) + _bytes(item.get("value")) for item in items if item) < _MOST_METADATA
 
 
-def _metadata_keys_differ(items: Any) -> bool:
-    keys = [item.get("key") for item in items if item]
-    return len(keys) == len(set(keys))
+def _differ(field: str) -> Accepts:
+    """Accept lists of objects that have no value of this field in common."""
+
+    def accepts(items: Any) -> bool:
+        values = [item[field] for item in items if item and item.get(field)]
+        return len(values) == len(set(values))
+
+    return accepts
 
 
 def _is_machine_type(link: Any) -> bool:
@@ -282,10 +270,6 @@ def _is_not_preemptible_and_kept(scheduling: Json) -> bool:
     return not (preemptible and is_kept)
 
 
-def _has_one_end(scheduling: Json) -> bool:
-    return not (scheduling.get("maxRunDuration") and scheduling.get("terminationTime"))
-
-
 def _names_reservation(affinity: Json) -> bool:
     kind = affinity.get("consumeReservationType") or "ANY_RESERVATION"
     if kind == "SPECIFIC_RESERVATION":
@@ -293,18 +277,9 @@ def _names_reservation(affinity: Json) -> bool:
     return kind not in {"ANY_RESERVATION", "NO_RESERVATION"} or not (affinity.get("key") or affinity.get("values"))
 
 
-def _device_names_differ(disks: Any) -> bool:
-    names = [disk["deviceName"] for disk in disks if disk and disk.get("deviceName")]
-    return len(names) == len(set(names))
-
-
 def _stays_with_its_accelerators(instance: Json) -> bool:
     counts = [int(item.get("acceleratorCount") or 0) for item in instance.get("guestAccelerators") or () if item]
     return not any(counts) or instance["scheduling"]["onHostMaintenance"] != "MIGRATE"
-
-
-def _has_source_of_params(template: Json) -> bool:
-    return not template.get("sourceInstanceParams") or bool(template.get("sourceInstance"))
 
 
 def _has_custom_image_if_needed(config: Json) -> bool:
@@ -321,7 +296,7 @@ def _of_instance(schema: str) -> tuple[Constraint, ...]:
     accounts = "At most one service account is supported."
     return (
         Constraint(schema, "machineType", machine_type, _is_machine_type),
-        Constraint(schema, "disks", "Each device name must be different.", _device_names_differ),
+        Constraint(schema, "disks", "Each device name must be different.", _differ("deviceName")),
         Constraint(schema, "scheduling.onHostMaintenance", maintenance, _stays_with_its_accelerators, of_object=True),
         Constraint(schema, "serviceAccounts", accounts, lambda items: len(items) <= 1),
     )
@@ -343,7 +318,7 @@ _METADATA: Final = (
         secret=True,
     ),
     Constraint("Metadata", "items", "All keys and values together must be under 512 KB.", _metadata_fits),
-    Constraint("Metadata", "items", "Keys must not be repeated.", _metadata_keys_differ),
+    Constraint("Metadata", "items", "Keys must not be repeated.", _differ("key")),
 )
 _SCHEDULING: Final = (
     Constraint("Duration", "seconds", "Must be between 0 and 315576000000.", between(0, 315_576_000_000)),
@@ -360,7 +335,13 @@ _SCHEDULING: Final = (
     Constraint(
         "Scheduling", "localSsdRecoveryTimeout.nanos", "Must be 0, since the timeout is in whole hours.", between(0, 0)
     ),
-    Constraint("Scheduling", "terminationTime", "Conflicts with maxRunDuration.", _has_one_end, of_object=True),
+    Constraint(
+        "Scheduling",
+        "terminationTime",
+        "Conflicts with maxRunDuration.",
+        lambda item: not (item.get("maxRunDuration") and item.get("terminationTime")),
+        of_object=True,
+    ),
     Constraint("Scheduling", "terminationTime", "Must be a time in RFC 3339.", _is_time),
     Constraint(
         "Scheduling",
@@ -391,7 +372,11 @@ _OF_INSTANCES: Final = (
         if_absent=True,
     ),
     Constraint(
-        "InstanceTemplate", "sourceInstanceParams", "Needs sourceInstance.", _has_source_of_params, of_object=True
+        "InstanceTemplate",
+        "sourceInstanceParams",
+        "Needs sourceInstance.",
+        lambda item: bool(item.get("sourceInstance")) or not item["sourceInstanceParams"],
+        of_object=True,
     ),
     Constraint(
         "DiskInstantiationConfig",
@@ -433,22 +418,18 @@ _CHARACTERS: Final = "lower-case letters, digits, underscores and hyphens"
 
 def _labels(schema: str) -> tuple[Constraint, ...]:
     return (
-        Constraint(schema, "labels", f"At most {_MOST_LABELS} labels are allowed.", _are_few),
-        Constraint(schema, "labels{}", f"A key is 1 to 63 {_CHARACTERS}, beginning with a letter.", _is_label_key),
-        Constraint(schema, "labels.*", f"A value is at most 63 {_CHARACTERS}.", _is_value),
+        Constraint(
+            schema, "labels", f"At most {_MOST_LABELS} labels are allowed.", lambda labels: len(labels) <= _MOST_LABELS
+        ),
+        Constraint(
+            schema, "labels{}", f"A key is 1 to 63 {_CHARACTERS}, beginning with a letter.", _is_label(_LABEL_KEY)
+        ),
+        Constraint(schema, "labels.*", f"A value is at most 63 {_CHARACTERS}.", _is_label(_VALUE)),
     )
 
 
-def _are_few(labels: Any) -> bool:
-    return len(labels) <= _MOST_LABELS
-
-
-def _is_label_key(key: Any) -> bool:
-    return len(key) <= _LONGEST and _LABEL_KEY.fullmatch(key) is not None
-
-
-def _is_value(value: Any) -> bool:
-    return len(value) <= _LONGEST and _VALUE.fullmatch(value) is not None
+def _is_label(pattern: Any) -> Accepts:
+    return lambda text: len(text) <= _LONGEST and pattern.fullmatch(text) is not None
 
 
 def _manager_tags(schema: str) -> tuple[Constraint, ...]:
@@ -492,15 +473,6 @@ def _is_range(text: Any) -> bool:
         return False
 
 
-def _is_single(configs: Any) -> bool:
-    return len(configs) <= 1
-
-
-def _is_foreign(_value: Any) -> bool:
-    """Accept nothing, because the field belongs to the other kind of access config."""
-    return False
-
-
 def _has_ptr_enabled(config: Json) -> bool:
     return bool(config.get("setPublicPtr")) or not config.get("publicPtrDomainName")
 
@@ -512,10 +484,10 @@ def _fits_stack_type(nic: Json) -> bool:
 def _access_configs(field: str, kind: str, foreign: tuple[str, ...]) -> tuple[Constraint, ...]:
     """Return the constraints of one kind of access configs; `foreign` are the fields that only the other kind has."""
     return (
-        Constraint(_NIC, field, "At most one access config is supported.", _is_single),
+        Constraint(_NIC, field, "At most one access config is supported.", lambda configs: len(configs) <= 1),
         Constraint(_NIC, f"{field}[].type", f"Must be {kind}.", matches(kind)),
         Constraint(_NIC, f"{field}[].networkTier", "Must be PREMIUM or STANDARD.", matches("PREMIUM|STANDARD")),
-        *(Constraint(_NIC, f"{field}[].{name}", f"Does not belong in {field}.", _is_foreign) for name in foreign),
+        *(Constraint(_NIC, f"{field}[].{name}", f"Does not belong in {field}.", _never) for name in foreign),
     )
 
 

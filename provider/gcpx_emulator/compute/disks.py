@@ -1,77 +1,23 @@
-"""Disks, zonal and regional, and the keys that encrypt them."""
+"""Disks, zonal and regional."""
 
 from __future__ import annotations
 
-import base64
-import binascii
-import hashlib
 from collections.abc import Callable
 from typing import Any, Final
 
-from gcpx_emulator.compute.call import Call, check_free, check_name, check_ready, handles, last_part, path_of
+from gcpx_emulator.compute.call import Call, handles, last_part, path_of
+from gcpx_emulator.compute.collection import USUAL, Collection, in_use
 from gcpx_emulator.compute.constraints import check_object
 from gcpx_emulator.compute.disk_sources import source_of, with_given_architecture
-from gcpx_emulator.compute.labels import with_label_fingerprint
-from gcpx_emulator.compute.lists import aggregate, list_scope, show
-from gcpx_emulator.compute.locations import SCOPES, check_location, region_of, zones_of
+from gcpx_emulator.compute.encryption_keys import shown_keys
+from gcpx_emulator.compute.fingerprints import with_label_fingerprint
+from gcpx_emulator.compute.locations import REGIONAL, ZONAL, region_of, zones_of
 from gcpx_emulator.compute.predefined_resources import DISK_TYPES
 from gcpx_emulator.core.clock import pacific_timestamp
 from gcpx_emulator.core.discovery import document
 from gcpx_emulator.core.errors import ApiError, invalid, required
 from gcpx_emulator.core.json_data import Json, field_names
 from gcpx_emulator.core.operations import Effect, change, relink
-
-_CUSTOMER_SUPPLIED: Final = {"rawKey": 32, "rsaEncryptedKey": 256}
-"""The fields of customer-supplied keys, each with the number of bytes."""
-_KMS: Final = ("kmsKeyName", "kmsKeyServiceAccount")
-
-
-def is_customer_supplied(key: Json | None) -> bool:
-    """Return whether a key is supplied by the customer, and not by Cloud KMS."""
-    return bool(_CUSTOMER_SUPPLIED.keys() & (key or {}).keys())
-
-
-def shown_key(field: str, key: Json | None) -> Json:
-    """Show a key as Google does: a Cloud KMS key by its name and version, a customer's key by its SHA-256 hash only.
-
-    Errors about a malformed key mention `field`. Without a key, the result is empty.
-    """
-    given = [name for name in (*_CUSTOMER_SUPPLIED, "kmsKeyName") if (key or {}).get(name)]
-    if not key or not given:
-        return {}
-    if len(given) > 1:
-        raise _refusal(field, f"Only one of {' and '.join(given)} can be set.")
-    if given == ["kmsKeyName"]:
-        version = "" if "/cryptoKeyVersions/" in key["kmsKeyName"] else "/cryptoKeyVersions/1"
-        return {name: key[name] for name in _KMS if key.get(name)} | {"kmsKeyName": key["kmsKeyName"] + version}
-    # Only Google can unwrap a wrapped key, so the emulator hashes it as it is.
-    digest = hashlib.sha256(_decoded(field, given[0], key[given[0]])).digest()
-    return {"sha256": base64.b64encode(digest).decode()}
-
-
-def _decoded(field: str, name: str, key: str) -> bytes:
-    try:
-        decoded = base64.b64decode("".join(key.split()), validate=True)
-    except (binascii.Error, ValueError):
-        raise _refusal(f"{field}.{name}", "The key must be base64.") from None
-    if len(decoded) != _CUSTOMER_SUPPLIED[name]:
-        raise _refusal(f"{field}.{name}", f"The key must have {8 * _CUSTOMER_SUPPLIED[name]} bits.")
-    return decoded
-
-
-def check_key(field: str, key: Json | None, resource: Json) -> None:
-    """Refuse to use an encrypted disk or machine image without its customer-supplied key."""
-    kind = "machine image" if "machineImageEncryptionKey" in resource else "disk"
-    needed = (resource.get("machineImageEncryptionKey") or resource.get("diskEncryptionKey") or {}).get("sha256")
-    if needed is not None and shown_key(field, key).get("sha256") != needed:
-        raise _refusal(
-            field, f"The {kind} '{resource['name']}' is protected by a customer-supplied key; supply that key."
-        )
-
-
-def _refusal(field: str, why: str) -> ApiError:
-    """Refuse a key; the message does not repeat it."""
-    return ApiError(400, f"Invalid value for field '{field}'. {why}")
 
 
 def disk_path(call: Call, instance: str, disk: Json, parameters: Json) -> str:
@@ -130,13 +76,12 @@ def new_disk(call: Call, path: str, body: Json, field: str = "resource") -> Json
     location = "region" if "/regions/" in parent else "zone"
     size_field = "resource.sizeGb" if body.get("sizeGb") else "resource.initializeParams.diskSizeGb"
     source = source_of(call, body, field)
-    keys = {key: shown_key(f"resource.{key}", body.get(key)) for key in _KEYS}
     attached = {"users": body["users"], "lastAttachTimestamp": pacific_timestamp(call.end)} if "users" in body else {}
     disk = {
         **_DEFAULTS,
         **source.inherited,
         **_kept(call, parent, body),
-        **{key: shown for key, shown in keys.items() if shown},
+        **shown_keys(body, _KEYS),
         **source.links,
         **attached,
         "kind": "compute#disk",
@@ -198,15 +143,6 @@ def release_disk(call: Call, path: str, instance: str) -> Effect:
     return relink(path, "users", instance, None, lastDetachTimestamp=pacific_timestamp(call.end))
 
 
-def check_attachable(call: Call, field: str, path: str, instance: str, mode: str) -> None:
-    """Refuse to attach a disk to an instance in another zone, or while its use by others excludes this instance.
-
-    `path` and `instance` are paths; `field` is the request's field that names the disk.
-    """
-    check_zone(call, field, path, instance)
-    check_unused(call, path, mode)
-
-
 def check_zone(call: Call, field: str, path: str, instance: str) -> None:
     """Refuse to attach a disk in another zone, or a regional disk without a replica in the instance's zone."""
     disk, (zone, _, _) = call.read(path), instance.rpartition("/instances/")
@@ -219,8 +155,7 @@ def check_unused(call: Call, path: str, mode: str) -> None:
     """Refuse a disk that an instance uses; instances may share a disk that all of them attach read-only."""
     for user in users_of(call, path):
         if mode != "READ_ONLY" or _mode_in(call, path, user) != "READ_ONLY":
-            message = f"The disk resource '{path}' is already being used by '{user}'"
-            raise ApiError(400, message, "resourceInUseByAnotherResource")
+            raise ApiError(400, in_use("disk", path, user), "resourceInUseByAnotherResource")
 
 
 def users_of(call: Call, path: str) -> list[str]:
@@ -239,50 +174,26 @@ def _mode_in(call: Call, path: str, instance: str) -> str:
     return modes[0] if modes else "READ_WRITE"
 
 
-@handles("compute.disks.insert", "compute.regionDisks.insert")
-def insert_disk(call: Call) -> Json:
-    """Create a disk."""
-    check_location(call)
-    name = check_name(call.body)
-    _check_new_disk(call)
-    path = f"{call.parent}/disks/{name}"
-    check_free(call, path)
-    image = {"sourceImage": call.query["sourceImage"]} if "sourceImage" in call.query else {}
-    return call.insert(path, new_disk(call, path, call.body | image))
-
-
-def _check_new_disk(call: Call) -> None:
+def _create(call: Call, path: str, _head: Json) -> Json:
     disk_type, zones = str(call.body.get("type", _DEFAULT_TYPE)), call.body.get("replicaZones")
     if last_part(disk_type) not in DISK_TYPES:
         raise invalid("resource.type", disk_type, "The disk type does not exist.")
     if "region" in call.path and len(zones or ()) != 2:  # noqa: PLR2004 - the API's number
         raise invalid("resource.replicaZones", zones, "Exactly two replica zones are needed.")
+    image = {"sourceImage": call.query["sourceImage"]} if "sourceImage" in call.query else {}
+    return call.insert(path, new_disk(call, path, call.body | image))
 
 
-@handles("compute.disks.get", "compute.regionDisks.get")
-def get_disk(call: Call) -> Json:
-    """Read a disk."""
-    return show(call, call.read(f"{call.parent}/disks/{call.path['disk']}"))
-
-
-@handles("compute.disks.list", "compute.regionDisks.list")
-def list_disks(call: Call) -> Json:
-    """List the disks of a zone or region."""
-    return list_scope(call, "disks", "compute#diskList")
-
-
-@handles("compute.disks.aggregatedList")
-def aggregate_disks(call: Call) -> Json:
-    """List the disks of every zone and region."""
-    return aggregate(call, "disks", "compute#diskAggregatedList", [scope for scope in SCOPES if scope != "global"])
+_DISKS: Final = Collection(name="disks", singular="disk", create=_create, scopes=(*REGIONAL, *ZONAL), users=users_of)
+_DISKS.register("aggregatedList", "setLabels", *USUAL)
+_DISKS.register("setLabels", *USUAL, methods="regionDisks")
 
 
 @handles("compute.disks.resize", "compute.regionDisks.resize")
 def resize_disk(call: Call) -> Json:
     """Enlarge a disk; instances that use it then show its new size."""
     path = f"{call.parent}/disks/{call.path['disk']}"
-    disk, size = call.read(path), call.body.get("sizeGb")
-    check_ready(call, path)
+    disk, size = call.ready(path), call.body.get("sizeGb")
     if not size:
         raise required("sizeGb")
     if int(size) <= int(disk["sizeGb"]):
@@ -292,16 +203,17 @@ def resize_disk(call: Call) -> Json:
 
 def _effects_of_size(call: Call, path: str, disk: Json, size: str) -> list[Effect]:
     """Return the effects that show a disk's new size in the instances that use it; none if the size is the same."""
-    users = [call.resolve(user) for user in disk.get("users", ())] if size != disk["sizeGb"] else []
-    return [_show_size(call, user, path, size) for user in users if call.store.get(user) is not None]
+    users = users_of(call, path) if size != disk["sizeGb"] else []
+    return [_show_size(call, user, path, size) for user in users]
 
 
 def _show_size(call: Call, instance: str, path: str, size: str) -> Effect:
     """Return the effect that shows another size of a disk in an instance; both are paths."""
-    check_ready(call, instance)
-    disks = call.read(instance)["disks"]
-    is_shown = [path_of(disk.get("source", ""), call.path["project"]) == path for disk in disks]
-    new = [disk | {"diskSizeGb": size} if same else disk for disk, same in zip(disks, is_shown, strict=True)]
+    own = call.path["project"]
+    new = [
+        disk | {"diskSizeGb": size} if path_of(disk.get("source", ""), own) == path else disk
+        for disk in call.ready(instance)["disks"]
+    ]
     return change(instance, {"disks": new})
 
 
@@ -322,8 +234,7 @@ _SHAPE: Final = ("provisionedIops", "provisionedThroughput", "sizeGb", "type")
 def update_disk(call: Call) -> Json:
     """Set the fields that the mask names; omitted ones are removed."""
     path = f"{call.parent}/disks/{call.path['disk']}"
-    disk = call.read(path)
-    check_ready(call, path)
+    disk = call.ready(path)
     fields = field_names(call.query.get("paths") or call.query.get("updateMask") or "")
     if not fields:
         raise required("updateMask")
@@ -353,17 +264,7 @@ def remove_policies(call: Call) -> Json:
 
 def _change_policies(call: Call, changed: Callable[[list[str], list[str]], list[str]]) -> Json:
     path = f"{call.parent}/disks/{call.path['disk']}"
-    disk = call.read(path)
-    check_ready(call, path)
+    disk = call.ready(path)
     given = [_policy_url(call, call.parent, link) for link in call.body.get("resourcePolicies") or []]
     policies = changed(disk.get("resourcePolicies", []), given)
-    return call.update(call.method.id.rpartition(".")[2], path, disk | {"resourcePolicies": policies or None})
-
-
-@handles("compute.disks.delete", "compute.regionDisks.delete")
-def delete_disk(call: Call) -> Json:
-    """Delete a disk that no instance uses."""
-    path = f"{call.parent}/disks/{call.path['disk']}"
-    check_unused(call, path, "")
-    check_ready(call, path)
-    return call.delete(path)
+    return call.update(call.verb, path, disk | {"resourcePolicies": policies or None})

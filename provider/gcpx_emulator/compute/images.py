@@ -6,12 +6,14 @@ import re
 from operator import itemgetter
 from typing import Final
 
-from gcpx_emulator.compute.call import NAME, Call, existing, fingerprint, fixed_id, handles
-from gcpx_emulator.compute.lists import list_items
+from gcpx_emulator.compute.call import NAME, Call, existing, fixed_id, handles
+from gcpx_emulator.compute.fingerprints import fingerprint
+from gcpx_emulator.compute.lists import list_page
 from gcpx_emulator.compute.predefined_resources import predefined_resource
 from gcpx_emulator.compute.public_images import PublicImage, newest_public_image, project_of_family, public_images
 from gcpx_emulator.core.errors import invalid, not_found
 from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.listing import in_order, page_of
 
 _SHORT_FAMILY: Final = re.compile(rf"family/({NAME.pattern})")
 _LINK: Final = re.compile(
@@ -56,14 +58,10 @@ def linked_image(call: Call, field: str, link: str) -> Json:
     """
     key = f"image {link}"
     if key not in call.found:
-        call.found[key] = _read_linked(call, field, link)
+        _, project, _, _, *family, name = image_path(call, field, link).split("/")
+        call.found[key] = existing("image", field, link, (_newest if family else _image)(call, project, name))
     image: Json = call.found[key]
     return image
-
-
-def _read_linked(call: Call, field: str, link: str) -> Json:
-    _, project, _, _, *family, name = image_path(call, field, link).split("/")
-    return existing("image", field, link, (_newest if family else _image)(call, project, name))
 
 
 def _image(call: Call, project: str, name: str) -> Json | None:
@@ -118,28 +116,21 @@ def _shown(call: Call, image: PublicImage) -> Json:
     return predefined_resource(call, "image", parent, image.name, **fields)
 
 
-@handles("compute.images.get")
+@handles("compute.images.get", "compute.images.getFromFamily")
 def get_image(call: Call) -> Json:
-    """Read an image."""
-    image = _image(call, call.path["project"], call.path["image"])
+    """Read an image, or the newest image of a family."""
+    project, family = call.path["project"], call.path.get("family")
+    image = _newest(call, project, family) if family else _image(call, project, call.path["image"])
     if image is None:
-        raise not_found(f"{call.parent}/images/{call.path['image']}")
-    return image
-
-
-@handles("compute.images.getFromFamily")
-def get_newest_image(call: Call) -> Json:
-    """Read the newest image of a family."""
-    image = _newest(call, call.path["project"], call.path["family"])
-    if image is None:
-        raise not_found(f"{call.parent}/images/family/{call.path['family']}")
+        raise not_found(f"{call.parent}/images/{f'family/{family}' if family else call.path['image']}")
     return image
 
 
 @handles("compute.images.list")
 def list_images(call: Call) -> Json:
     """List the images of a project."""
-    return list_items(call, "compute#imageList", f"{call.parent}/images", _images(call, call.path["project"]))
+    images = in_order({image["name"]: image for image in _images(call, call.path["project"])})
+    return list_page(call, "compute#imageList", f"{call.parent}/images", lambda: page_of(images, call.query))
 
 
 def image_warnings(call: Call, properties: Json) -> Json:

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from operator import itemgetter
-from typing import Final
+from typing import Any, Final
 
 from gcpx_emulator.compute.addresses import AddressPool, conflict_of_one
-from gcpx_emulator.compute.call import (
-    Call,
-    check_ready,
-    handles,
-    last_part,
-    metadata_with_fingerprint,
-    path_of,
-    tags_with_fingerprint,
-    with_fingerprint,
-)
+from gcpx_emulator.compute.call import Call, check_ready, handles, last_part, path_of
 from gcpx_emulator.compute.constraints import check_object
-from gcpx_emulator.compute.disks import check_key, check_unused, check_zone, release_disk, use_disk, users_of
-from gcpx_emulator.compute.instance_lifecycle import TERMINATED, ready_instance
+from gcpx_emulator.compute.disks import check_unused, check_zone, release_disk, use_disk, users_of
+from gcpx_emulator.compute.encryption_keys import check_key
+from gcpx_emulator.compute.fingerprints import metadata_with_fingerprint, tags_with_fingerprint, with_fingerprint
+from gcpx_emulator.compute.instance_lifecycle import TERMINATED, check_stopped, ready_instance
 from gcpx_emulator.compute.instance_properties import fields_of_disk, kept_disk, kept_interface
 from gcpx_emulator.compute.machine_references import check_accelerators, minimum_platform
 from gcpx_emulator.compute.machine_types import can_change, check_in_zone, included_local_ssds
 from gcpx_emulator.compute.networks import check_distinct, connected
-from gcpx_emulator.core.errors import ApiError, invalid, misused, required, stale
+from gcpx_emulator.core.errors import invalid, misused, required, stale
 from gcpx_emulator.core.json_data import Json, merge
 from gcpx_emulator.core.operations import Effect, change
 
@@ -34,9 +28,7 @@ _IMMUTABLE: Final = ("accessConfigs", "name", "networkAttachment", "nicType", "p
 @handles("compute.instances.updateNetworkInterface")
 def update_interface(call: Call) -> Json:
     """Change an interface; fields that the request leaves out stay."""
-    path = f"{call.parent}/instances/{call.path['instance']}"
-    instance = call.read(path)
-    check_ready(call, path)
+    path, instance = ready_instance(call)
     interfaces = instance["networkInterfaces"]
     index = interface_index(instance, call.query["networkInterface"])
     _check_interface_change(interfaces[index], call.body)
@@ -49,9 +41,12 @@ def update_interface(call: Call) -> Json:
 def _connected(call: Call, interface: Json, change: Json, others: list[Json]) -> tuple[Json, Json | None]:
     """Apply a change to an interface; also return the operation's failure if the requested address is in use.
 
-    In another subnetwork, the interface gets another address. `others` are the other interfaces of the instance.
+    A new subnetwork brings its network, unless the change names one, and another address. `others` are the other
+    interfaces of the instance.
     """
-    changed = connected(call, "resource", _changed(interface, change))
+    brings_network = "subnetwork" in change and "network" not in change
+    kept = {field: value for field, value in interface.items() if field != "network" or not brings_network}
+    changed = connected(call, "resource", kept | change)
     check_distinct("resource", changed, others, change)
     has_moved = changed.get("subnetwork") != interface.get("subnetwork")
     if has_moved and "networkIP" not in change:
@@ -115,24 +110,23 @@ def _check_interface_change(interface: Json, change: Json) -> None:
             raise invalid(f"resource.{field}", "", "An update of a network interface cannot change it.")
 
 
-def _changed(interface: Json, change: Json) -> Json:
-    """Apply a change; a new subnetwork brings its network, unless the change names one."""
-    if "subnetwork" in change and "network" not in change:
-        interface = {field: value for field, value in interface.items() if field != "network"}
-    return interface | change
-
-
 @handles("compute.instances.attachDisk")
 def attach(call: Call) -> Json:
     """Attach a disk that exists."""
-    path, instance = _instance(call)
-    disk = _checked_disk(call.body)
+    path, instance = ready_instance(call)
+    disk = call.body
+    if disk.get("initializeParams"):
+        raise invalid("resource.initializeParams", "{}", "A disk cannot be created and attached in one step.")
+    if not disk.get("source"):
+        raise required("resource.source")
     source = call.resolve(disk["source"])
     stored = call.read(source)
     if disk.get("mode") != "READ_ONLY":
         check_ready(call, source)
-    disk = disk | {"deviceName": disk.get("deviceName") or _free_device_name(instance)}
-    if disk["deviceName"] in _device_names(instance):
+    used = {other["deviceName"] for other in instance["disks"]}
+    free = next(name for name in (f"persistent-disk-{number}" for number in range(1000)) if name not in used)
+    disk = disk | {"deviceName": disk.get("deviceName") or free}
+    if disk["deviceName"] in used:
         raise invalid("resource.deviceName", disk["deviceName"], "The device name is already used on the instance.")
     check_key("resource.diskEncryptionKey", disk.get("diskEncryptionKey"), stored)
     check_zone(call, "resource.source", source, path)
@@ -140,31 +134,6 @@ def attach(call: Call) -> Json:
     attached = kept_disk(call, disk, _free_index(instance, disk)) | fields_of_disk(call, source, stored)
     changed = instance | {"disks": sorted([*instance["disks"], attached], key=itemgetter("index"))}
     return call.update("attachDisk", path, changed, *released, use_disk(call, source, path))
-
-
-def _instance(call: Call) -> tuple[str, Json]:
-    """Return the path of the instance that the call names, and the instance."""
-    path = f"{call.parent}/instances/{call.path['instance']}"
-    instance = call.read(path)
-    check_ready(call, path)
-    return path, instance
-
-
-def _checked_disk(body: Json) -> Json:
-    if body.get("initializeParams"):
-        raise invalid("resource.initializeParams", "{}", "A disk cannot be created and attached in one step.")
-    if not body.get("source"):
-        raise required("resource.source")
-    return body
-
-
-def _device_names(instance: Json) -> set[str]:
-    return {disk["deviceName"] for disk in instance["disks"]}
-
-
-def _free_device_name(instance: Json) -> str:
-    used = _device_names(instance)
-    return next(name for name in (f"persistent-disk-{number}" for number in range(1000)) if name not in used)
 
 
 def _free_index(instance: Json, disk: Json) -> int:
@@ -204,7 +173,7 @@ def _detach(call: Call, path: str, source: str) -> list[Effect]:
 @handles("compute.instances.detachDisk")
 def detach(call: Call) -> Json:
     """Detach a disk by its device name."""
-    path, instance = _instance(call)
+    path, instance = ready_instance(call)
     detached = _disk_of_device(instance, call.query["deviceName"])
     if detached["boot"] and instance["status"] != TERMINATED:
         raise misused("To detach the boot disk, the instance must be in TERMINATED state.")
@@ -217,7 +186,7 @@ def detach(call: Call) -> Json:
 @handles("compute.instances.setDiskAutoDelete")
 def set_auto_delete(call: Call) -> Json:
     """Decide whether a disk is deleted with its instance."""
-    path, instance = _instance(call)
+    path, instance = ready_instance(call)
     disk = _disk_of_device(instance, call.query["deviceName"])
     changed = disk | {"autoDelete": call.query["autoDelete"] == "true"}
     disks = [changed if other is disk else other for other in instance["disks"]]
@@ -234,32 +203,21 @@ def _disk_of_device(instance: Json, name: str) -> Json:
 @handles("compute.instances.setMetadata")
 def set_metadata(call: Call) -> Json:
     """Replace the metadata of an instance."""
-    path = _instance_path(call)
-    _check_fingerprint(call, path, call.body.get("fingerprint"), call.read(path)["metadata"]["fingerprint"])
-    return _update(call, path, {"metadata": metadata_with_fingerprint(call.body.get("items") or [])})
+    return _replace(call, "metadata", metadata_with_fingerprint)
 
 
 @handles("compute.instances.setTags")
 def set_tags(call: Call) -> Json:
     """Replace the network tags of an instance."""
-    path = _instance_path(call)
-    _check_fingerprint(call, path, call.body.get("fingerprint"), call.read(path)["tags"]["fingerprint"])
-    return _update(call, path, {"tags": tags_with_fingerprint(call.body.get("items") or [])})
+    return _replace(call, "tags", tags_with_fingerprint)
 
 
-def _instance_path(call: Call) -> str:
-    return f"{call.parent}/instances/{call.path['instance']}"
-
-
-def _check_fingerprint(call: Call, path: str, given: str | None, current: str) -> None:
-    """Refuse a change while another is under way, or with a fingerprint that is not the current one."""
-    check_ready(call, path)
-    if given != current:
+def _replace(call: Call, field: str, written: Callable[[list[Any]], Json]) -> Json:
+    """Replace the items of a field, if the fingerprint in the request is the current one."""
+    path, instance = ready_instance(call)
+    if call.body.get("fingerprint") != instance[field]["fingerprint"]:
         raise stale("metadata")
-
-
-def _update(call: Call, path: str, change: Json) -> Json:
-    return call.update(call.method.id.rpartition(".")[2], path, call.read(path) | change)
+    return call.update(call.verb, path, instance | {field: written(call.body.get("items") or [])})
 
 
 _CHANGED_WHILE_RUNNING: Final = frozenset({"automaticRestart", "onHostMaintenance"})
@@ -282,7 +240,7 @@ def set_machine_type(call: Call) -> Json:
         raise invalid("resource.machineType", link, f"The machine type must be in the zone '{call.path['zone']}'.")
     check_in_zone(call, link)
     _, instance = ready_instance(call)
-    _check_stopped(instance, "the machine type")
+    check_stopped(instance, "the machine type")
     present, has_ssds = last_part(instance["machineType"]), any(disk["type"] == "SCRATCH" for disk in instance["disks"])
     if has_ssds or included_local_ssds(call.store, name)[0] or not can_change(present, name):
         raise invalid("resource.machineType", link, f"The machine type {present} cannot be changed to {name}.")
@@ -306,13 +264,10 @@ def set_service_account(call: Call) -> Json:
 @handles("compute.instances.setMachineResources")
 def set_machine_resources(call: Call) -> Json:
     """Change the accelerators of a stopped instance."""
-    _, instance = ready_instance(call)
-    check_accelerators(call, call.body.get("guestAccelerators") or [])
-    accelerators = [
-        item | {"acceleratorType": call.full_url(item.get("acceleratorType", ""))}
-        for item in call.body.get("guestAccelerators") or []
-    ]
-    changed = {"guestAccelerators": accelerators or None}
+    (_, instance), given = ready_instance(call), call.body.get("guestAccelerators") or []
+    check_accelerators(call, given)
+    links = [item | {"acceleratorType": call.full_url(item.get("acceleratorType", ""))} for item in given]
+    changed = {"guestAccelerators": links or None}
     check_object(call.method, "Instance", {"scheduling": instance["scheduling"], **changed})
     return _change_stopped(call, "the accelerators", changed)
 
@@ -321,24 +276,14 @@ def set_machine_resources(call: Call) -> Json:
 def set_scheduling(call: Call) -> Json:
     """Change the scheduling; omitted fields stay, and null removes a field (RFC 7396)."""
     path, instance = ready_instance(call)
-    current = instance["scheduling"]
-    scheduling = merge(current, _with_preemptible(call.body))
-    check_object(call.method, "Instance", {**_accelerators(instance), "scheduling": scheduling})
+    current, model = instance["scheduling"], call.body.get("provisioningModel")
+    scheduling = merge(current, ({"preemptible": model == "SPOT"} if model else {}) | call.body)
+    checked = {"guestAccelerators": instance.get("guestAccelerators"), "scheduling": scheduling}
+    check_object(call.method, "Instance", checked)
     changed = {name for name in current | scheduling if current.get(name) != scheduling.get(name)}
     if changed - _CHANGED_WHILE_RUNNING:
-        _check_stopped(instance, f"scheduling.{min(changed - _CHANGED_WHILE_RUNNING)}")
+        check_stopped(instance, f"scheduling.{min(changed - _CHANGED_WHILE_RUNNING)}")
     return call.update("setScheduling", path, instance | {"scheduling": scheduling})
-
-
-def _with_preemptible(change: Json) -> Json:
-    """Let `preemptible` follow a change of the provisioning model."""
-    if not change.get("provisioningModel"):
-        return change
-    return {"preemptible": change["provisioningModel"] == "SPOT", **change}
-
-
-def _accelerators(instance: Json) -> Json:
-    return {name: instance[name] for name in ("guestAccelerators",) if name in instance}
 
 
 @handles("compute.instances.updateShieldedInstanceConfig")
@@ -363,8 +308,7 @@ def _merge_stopped(call: Call, field: str) -> Json:
 def set_deletion_protection(call: Call) -> Json:
     """Protect an instance from deletion, or end the protection."""
     path = f"{call.parent}/instances/{call.path['resource']}"
-    instance = call.read(path)
-    check_ready(call, path)
+    instance = call.ready(path)
     is_protected = call.query.get("deletionProtection", "true") == "true"
     return call.update("setDeletionProtection", path, instance | {"deletionProtection": is_protected})
 
@@ -379,9 +323,7 @@ def add_resource_policies(call: Call) -> Json:
     current = instance.get("resourcePolicies", [])
     if last_part(links[0]) in map(last_part, current):
         raise invalid("resource.resourcePolicies[0]", links[0], "The instance already has this resource policy.")
-    return call.update(
-        "addResourcePolicies", path, instance | {"resourcePolicies": [*current, call.full_url(links[0])]}
-    )
+    return call.update(call.verb, path, instance | {"resourcePolicies": [*current, call.full_url(links[0])]})
 
 
 @handles("compute.instances.removeResourcePolicies")
@@ -399,11 +341,5 @@ def remove_resource_policies(call: Call) -> Json:
 def _change_stopped(call: Call, what: str, fields: Json) -> Json:
     """Set fields of a stopped instance; None removes a field. `what` names the fields in a refusal."""
     path, instance = ready_instance(call)
-    _check_stopped(instance, what)
-    return call.update(call.method.id.rpartition(".")[2], path, instance | fields)
-
-
-def _check_stopped(instance: Json, what: str) -> None:
-    if instance["status"] != TERMINATED:
-        message = f"The instance '{instance['name']}' must be stopped before {what} can be changed."
-        raise ApiError(400, message, "invalidResourceUsage")
+    check_stopped(instance, what)
+    return call.update(call.verb, path, instance | fields)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from gcpx_emulator.compute.call import Call, last_part, metadata_with_fingerprint, tags_with_fingerprint
+from gcpx_emulator.compute.call import Call, last_part
 from gcpx_emulator.compute.constraints import TEMPLATES
-from gcpx_emulator.compute.disks import shown_key
+from gcpx_emulator.compute.encryption_keys import shown_key
+from gcpx_emulator.compute.fingerprints import metadata_with_fingerprint, tags_with_fingerprint
 from gcpx_emulator.compute.machine_types import check_anywhere
 from gcpx_emulator.compute.networks import find_subnetwork, network_path, subnetwork_path
 from gcpx_emulator.compute.predefined_resources import DISK_TYPES
@@ -29,23 +30,14 @@ def check_properties(store: Store, properties: Json) -> None:
     """Refuse properties that a template cannot have."""
     if not properties:
         raise required("resource.properties")
-    machine_type = properties.get("machineType")
-    if not machine_type:
-        raise required("resource.properties.machineType")
-    if "/" in machine_type:
-        raise invalid("resource.properties.machineType", machine_type, "The machine type must be a name, not a URL.")
-    check_anywhere(store, "resource.properties.machineType", machine_type)
-    for name in ("disks", "networkInterfaces"):
+    for name in ("machineType", "disks", "networkInterfaces"):
         if not properties.get(name):
             raise required(f"resource.properties.{name}")
+    check_anywhere(store, "resource.properties.machineType", properties["machineType"])
     for index, disk in enumerate(properties["disks"]):
         check_disk(f"resource.properties.disks[{index}]", disk, index, by_name=True)
-    _check_subnetworks([interface.get("subnetwork") for interface in properties["networkInterfaces"]])
-
-
-def _check_subnetworks(links: list[str | None]) -> None:
-    """Refuse a template with two interfaces in the same subnetwork, whether that exists or not."""
-    for index, link in enumerate(links):
+    links = [interface.get("subnetwork") for interface in properties["networkInterfaces"]]
+    for index, link in enumerate(links):  # whether the subnetwork exists or not
         if link and link in links[:index]:
             why = "Subnetworks must be distinct for NICs in the same instance."
             raise invalid(f"resource.properties.networkInterfaces[{index}].subnetwork", link, why)
@@ -106,7 +98,7 @@ def kept_disk(call: Call, disk: Json, index: int) -> Json:
         kept["source"] = call.full_url(kept["source"])
     if not kept.get("deviceName"):
         kept.pop("deviceName", None)
-    key = shown_key(f"resource.disks[{index}].diskEncryptionKey", kept.pop("diskEncryptionKey", None))
+    key = shown_key(kept.pop("diskEncryptionKey", None))
     defaults = {
         "kind": "compute#attachedDisk",
         "type": "PERSISTENT",
@@ -125,12 +117,6 @@ def fields_of_disk(call: Call, path: str, disk: Json) -> Json:
     return {"source": call.url(path), "diskSizeGb": disk["sizeGb"], **shared}
 
 
-def _network_of(call: Call, subnetwork: str) -> str:
-    """Return the link to the network of the subnetwork at a path; to `default` if the subnetwork does not exist."""
-    found = find_subnetwork(call, subnetwork)
-    return str(found["network"]) if found else f"{subnetwork.partition('/regions/')[0]}/global/networks/default"
-
-
 def kept_interface(call: Call, interface: Json, index: int) -> Json:
     """Write the stored form of a network interface."""
     kept = dict(interface)
@@ -138,7 +124,9 @@ def kept_interface(call: Call, interface: Json, index: int) -> Json:
     if subnetwork:
         path = subnetwork_path(call, subnetwork)
         kept["subnetwork"] = call.url(path)
-        network = network or _network_of(call, path)
+        found = find_subnetwork(call, path)
+        default = f"{path.partition('/regions/')[0]}/global/networks/default"
+        network = network or (found["network"] if found else default)
     if network or not kept.get("networkAttachment"):
         kept["network"] = call.url(network_path(call, network or "default"))
     for name, defaults in _ACCESS_CONFIGS.items():

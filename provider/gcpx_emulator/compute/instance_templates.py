@@ -7,13 +7,12 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx_emulator.compute.call import Call, check_free, check_name, handles, last_part
-from gcpx_emulator.compute.disks import is_customer_supplied
+from gcpx_emulator.compute.call import Call, last_part
+from gcpx_emulator.compute.collection import USUAL, Collection
+from gcpx_emulator.compute.encryption_keys import is_customer_supplied
 from gcpx_emulator.compute.images import image_warnings, linked_image
 from gcpx_emulator.compute.instance_properties import check_properties, kept_properties
-from gcpx_emulator.compute.lists import aggregate, list_scope, show
-from gcpx_emulator.compute.locations import REGIONS, check_location, region_in
-from gcpx_emulator.core.clock import pacific_timestamp
+from gcpx_emulator.compute.locations import REGIONAL, region_in
 from gcpx_emulator.core.discovery import document
 from gcpx_emulator.core.errors import invalid, required
 from gcpx_emulator.core.json_data import Json
@@ -55,12 +54,6 @@ class _DiskConfig:
     custom_image: str = ""
     auto_delete: bool | None = None
 
-    @classmethod
-    def read(cls, field: str, config: Json) -> _DiskConfig:
-        """Read a `DiskInstantiationConfig`."""
-        how, image = config.get("instantiateFrom", "DEFAULT"), config.get("customImage", "")
-        return cls(field, how, image, config.get("autoDelete"))
-
     def refusal(self, why: str) -> Exception:
         return invalid(f"{self.field}.instantiateFrom", self.instantiate_from, why)
 
@@ -68,21 +61,22 @@ class _DiskConfig:
 def copied_properties(call: Call, instance: Json, params: Json) -> Json:
     """Copy the properties of an instance; `params` are the request's `sourceInstanceParams`."""
     names = document("compute.beta").schemas["InstanceProperties"]["properties"].keys() - _CONVERTED
+    configs = _configs_by_device(instance, params.get("diskConfigs") or [])
+    copies = [_copied_disk(call, disk, configs.get(disk["deviceName"], _DiskConfig())) for disk in instance["disks"]]
     properties = {name: instance[name] for name in names & instance.keys()}
     properties |= {
         "machineType": last_part(instance["machineType"]),
-        "disks": _copied_disks(call, instance, params.get("diskConfigs") or []),
+        "disks": [disk for disk in copies if disk is not None],
         "networkInterfaces": [copied_interface(nic) for nic in instance["networkInterfaces"]],
     }
     if "resourcePolicies" in properties:
         properties["resourcePolicies"] = [last_part(policy) for policy in properties["resourcePolicies"]]
     if "guestAccelerators" in properties:
-        properties["guestAccelerators"] = [_copied_accelerator(item) for item in properties["guestAccelerators"]]
+        properties["guestAccelerators"] = [
+            item | {"acceleratorType": last_part(item.get("acceleratorType", ""))}
+            for item in properties["guestAccelerators"]
+        ]
     return properties
-
-
-def _copied_accelerator(accelerator: Json) -> Json:
-    return accelerator | {"acceleratorType": last_part(accelerator.get("acceleratorType", ""))}
 
 
 def copied_interface(interface: Json) -> Json:
@@ -99,14 +93,6 @@ def _without_own_fields(value: Json) -> Json:
     return {name: item for name, item in value.items() if name not in _OF_THE_INSTANCE}
 
 
-def _copied_disks(call: Call, instance: Json, configs: list[Json]) -> list[Json]:
-    configs_by_device = _configs_by_device(instance, configs)
-    copies = [
-        _copied_disk(call, disk, configs_by_device.get(disk["deviceName"], _DiskConfig())) for disk in instance["disks"]
-    ]
-    return [disk for disk in copies if disk is not None]
-
-
 def _configs_by_device(instance: Json, configs: list[Json]) -> dict[str, _DiskConfig]:
     devices = {disk["deviceName"] for disk in instance["disks"]}
     by_device = {}
@@ -116,7 +102,8 @@ def _configs_by_device(instance: Json, configs: list[Json]) -> dict[str, _DiskCo
             raise required(f"{field}.deviceName")
         if name not in devices:
             raise invalid(f"{field}.deviceName", name, "No such device.")
-        by_device[name] = _DiskConfig.read(field, config)
+        how, image = config.get("instantiateFrom", "DEFAULT"), config.get("customImage", "")
+        by_device[name] = _DiskConfig(field, how, image, config.get("autoDelete"))
     return by_device
 
 
@@ -143,14 +130,10 @@ def _copied_disk(call: Call, disk: Json, config: _DiskConfig) -> Json | None:
     path = call.resolve(disk["source"])
     if kind == _READ_ONLY:
         return copied | {"source": disk["source"] if "/regions/" in path else last_part(path)}
-    return copied | _new_disk(call, call.read(path), disk, config)
-
-
-def _new_disk(call: Call, source: Json, attached: Json, config: _DiskConfig) -> Json:
-    """Write the fields of a disk that instances of the template create, like `source`."""
+    source = call.read(path)
     parameters = {"diskSizeGb": source["sizeGb"], "diskType": last_part(source["type"])}
-    key = {"diskEncryptionKey": attached["diskEncryptionKey"]} if "diskEncryptionKey" in attached else {}
-    return key | {"initializeParams": parameters | _content(call, source, config)}
+    key = {"diskEncryptionKey": disk["diskEncryptionKey"]} if "diskEncryptionKey" in disk else {}
+    return copied | key | {"initializeParams": parameters | _content(call, source, config)}
 
 
 def _content(call: Call, source: Json, config: _DiskConfig) -> dict[str, Any]:
@@ -182,26 +165,13 @@ def _source_image(call: Call, source: Json, config: _DiskConfig) -> str:
 _REGIONAL: Final = re.compile(r"projects/[^/]+/regions/([^/]+)/instanceTemplates/[^/]+")
 
 
-@handles("compute.instanceTemplates.insert", "compute.regionInstanceTemplates.insert")
-def insert_template(call: Call) -> Json:
+def _create(call: Call, path: str, head: Json) -> Json:
     """Create a template, from properties or from an instance."""
-    check_location(call)
-    path = f"{call.parent}/instanceTemplates/{check_name(call.body)}"
-    check_free(call, path)
     properties = _properties(call)
     given = {name: value for name, value in call.body.items() if name != "sourceInstanceParams"}
-    template = (
-        {"description": ""}
-        | given
-        | {
-            "kind": "compute#instanceTemplate",
-            "id": call.store.new_id(),
-            "creationTimestamp": pacific_timestamp(),
-            "selfLink": call.url(path),
-            "properties": _kept(call, properties),
-            **_links(call),
-        }
-    )
+    link = call.body.get("sourceInstance")
+    source = {"sourceInstance": call.url(call.resolve(link))} if link else {}
+    template = {"description": "", **given, **head, "properties": _kept(call, properties), **source}
     return call.insert(path, template, details=image_warnings(call, properties))
 
 
@@ -233,13 +203,6 @@ def _without_customer_keys(properties: Json) -> Json:
     return properties | {"disks": disks}
 
 
-def _links(call: Call) -> Json:
-    """Return the links to the region and to the source instance, if there are any."""
-    region = {"region": call.url(call.parent)} if "region" in call.path else {}
-    link = call.body.get("sourceInstance")
-    return region | ({"sourceInstance": call.url(call.resolve(link))} if link else {})
-
-
 def linked_template_properties(call: Call, field: str, link: str) -> Json:
     """Read the properties of the template that a link in a field names.
 
@@ -254,26 +217,12 @@ def linked_template_properties(call: Call, field: str, link: str) -> Json:
     return properties
 
 
-@handles("compute.instanceTemplates.get", "compute.regionInstanceTemplates.get")
-def get_template(call: Call) -> Json:
-    """Read a template; v1 does not show beta fields."""
-    return show(call, call.read(f"{call.parent}/instanceTemplates/{call.path['instanceTemplate']}"))
-
-
-@handles("compute.instanceTemplates.list", "compute.regionInstanceTemplates.list")
-def list_templates(call: Call) -> Json:
-    """List the templates of a scope."""
-    return list_scope(call, "instanceTemplates", "compute#instanceTemplatesListResponse")
-
-
-@handles("compute.instanceTemplates.aggregatedList")
-def aggregate_templates(call: Call) -> Json:
-    """List the templates of every scope."""
-    scopes = ["global", *(f"regions/{region}" for region in REGIONS)]
-    return aggregate(call, "instanceTemplates", "compute#instanceTemplateAggregatedList", scopes)
-
-
-@handles("compute.instanceTemplates.delete", "compute.regionInstanceTemplates.delete")
-def delete_template(call: Call) -> Json:
-    """Delete a template."""
-    return call.delete(f"{call.parent}/instanceTemplates/{call.path['instanceTemplate']}")
+_TEMPLATES: Final = Collection(
+    name="instanceTemplates",
+    singular="instanceTemplate",
+    create=_create,
+    scopes=("global", *REGIONAL),
+    list_kind="compute#instanceTemplatesListResponse",
+)
+_TEMPLATES.register("aggregatedList", *USUAL)
+_TEMPLATES.register(*USUAL, methods="regionInstanceTemplates")

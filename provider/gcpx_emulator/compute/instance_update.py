@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from gcpx_emulator.compute.call import Call, fingerprint, handles
-from gcpx_emulator.compute.instance_lifecycle import TERMINATED, ready_instance
+from gcpx_emulator.compute.call import Call, handles
+from gcpx_emulator.compute.fingerprints import fingerprint
+from gcpx_emulator.compute.instance_lifecycle import check_stopped, ready_instance
 from gcpx_emulator.compute.lists import show
 from gcpx_emulator.core.errors import ApiError, required, stale
 from gcpx_emulator.core.json_data import Json
@@ -44,11 +45,8 @@ def update_instance(call: Call) -> Json:
     kept = {"partnerMetadata"} - call.body.keys()
     wanted = {name: call.body.get(name) or default for name, default in _UPDATED.items() if name not in kept}
     changed = {name: value for name, value in wanted.items() if (value or None) != (instance.get(name) or None)}
-    if changed.keys() & _OF_STOPPED and instance["status"] != TERMINATED:
-        why = (
-            f"The instance '{instance['name']}' must be stopped before {min(changed.keys() & _OF_STOPPED)} can change."
-        )
-        raise ApiError(400, why, "invalidResourceUsage")
+    if changed.keys() & _OF_STOPPED:
+        check_stopped(instance, min(changed.keys() & _OF_STOPPED))
     return call.update("update", path, instance | changed | {"fingerprint": fingerprint(instance | changed)})
 
 

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from gcpx_emulator.compute.addresses import AddressPool, conflict_of
-from gcpx_emulator.compute.call import (
-    Call,
-    check_free,
-    check_name,
-    check_ready,
-    fingerprint,
-    handles,
-    last_part,
-    with_fingerprint,
-)
+from gcpx_emulator.compute.call import Call, check_ready, handles, last_part
 from gcpx_emulator.compute.capacity import Hardware, shortage_of_one
-from gcpx_emulator.compute.disks import check_attachable, check_key, disk_path, new_disk, use_disk
+from gcpx_emulator.compute.collection import Collection
+from gcpx_emulator.compute.disks import check_unused, check_zone, disk_path, new_disk, use_disk
+from gcpx_emulator.compute.encryption_keys import check_key
+from gcpx_emulator.compute.fingerprints import fingerprint, with_fingerprint
 from gcpx_emulator.compute.images import image_warnings
 from gcpx_emulator.compute.instance_lifecycle import STOPPING, effects_on_disks, started
 from gcpx_emulator.compute.instance_properties import check_disk, fields_of_disk, kept_properties
 from gcpx_emulator.compute.instance_templates import linked_template_properties
 from gcpx_emulator.compute.instance_view import dns_warnings
-from gcpx_emulator.compute.lists import aggregate, list_scope, show
-from gcpx_emulator.compute.locations import ZONES, check_location
+from gcpx_emulator.compute.locations import ZONAL
 from gcpx_emulator.compute.machine_images import linked_image_properties
 from gcpx_emulator.compute.machine_references import check_machine, minimum_platform
 from gcpx_emulator.compute.machine_types import check_in_zone, included_local_ssds
@@ -33,13 +28,11 @@ from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.operations import Effect, put
 
 
-@handles("compute.instances.insert")
-def insert_instance(call: Call) -> Json:
+def _create(call: Call, path: str, _head: Json) -> Json:
     """Create an instance and its new disks; it is being provisioned until the operation ends."""
-    check_location(call)
-    path = f"{call.parent}/instances/{check_name(call.body)}"
-    check_free(call, path)
-    _check_sources(call.body)
+    for index, disk in enumerate(call.body.get("disks") or ()):  # only templates and bulk creations name disks so
+        if disk.get("source") and "/" not in disk["source"]:
+            raise invalid(f"resource.disks[{index}].source", disk["source"], "The URL is malformed.")
     properties = _merged_properties(call)
     check_in_zone(call, str(properties.get("machineType", "")))
     check_disks(properties, is_restored="sourceMachineImage" in properties)
@@ -68,13 +61,6 @@ def _merged_properties(call: Call) -> Json:
         own = {"disks", "sourceMachineImage", "sourceMachineImageEncryptionKey"}
         return linked_image_properties(call, image) | {name: body[name] for name in body.keys() - own}
     return (linked_template_properties(call, "sourceInstanceTemplate", template) if template else {}) | body
-
-
-def _check_sources(body: Json) -> None:
-    """Refuse disks that are named without a URL: only templates and bulk creations allow that."""
-    for index, disk in enumerate(body.get("disks") or ()):
-        if disk.get("source") and "/" not in disk["source"]:
-            raise invalid(f"resource.disks[{index}].source", disk["source"], "The URL is malformed.")
 
 
 def check_disks(properties: Json, *, is_restored: bool = False) -> None:
@@ -188,27 +174,14 @@ def _attached_disk(call: Call, instance: str, disk: Json, key: Json | None) -> t
         fields = {"sizeGb": disk.get("diskSizeGb"), **parameters, **own, "guestOsFeatures": features}
         new = new_disk(call, path, fields, f"{field}.initializeParams")
         return disk | fields_of_disk(call, path, new), put(path, new)
-    check_attachable(call, f"{field}.source", path, instance, disk["mode"])
+    check_zone(call, f"{field}.source", path, instance)
+    check_unused(call, path, disk["mode"])
     check_key(f"{field}.diskEncryptionKey", key, existing)
     return disk | fields_of_disk(call, path, existing), use_disk(call, path, instance)
 
 
-@handles("compute.instances.get")
-def get_instance(call: Call) -> Json:
-    """Read an instance."""
-    return show(call, call.read(f"{call.parent}/instances/{call.path['instance']}"))
-
-
-@handles("compute.instances.list")
-def list_instances(call: Call) -> Json:
-    """List the instances of a zone."""
-    return list_scope(call, "instances", "compute#instanceList")
-
-
-@handles("compute.instances.aggregatedList")
-def aggregate_instances(call: Call) -> Json:
-    """List the instances of every zone."""
-    return aggregate(call, "instances", "compute#instanceAggregatedList", [f"zones/{zone}" for zone in ZONES])
+_INSTANCES: Final = Collection(name="instances", singular="instance", create=_create, scopes=ZONAL)
+_INSTANCES.register("aggregatedList", "get", "insert", "list", "setLabels")
 
 
 @handles("compute.instances.delete")

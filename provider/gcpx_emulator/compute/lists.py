@@ -9,11 +9,11 @@ import attrs
 
 from gcpx_emulator.compute.call import Call
 from gcpx_emulator.compute.instance_view import viewed
-from gcpx_emulator.compute.locations import REGIONS, SCOPES, check_location
+from gcpx_emulator.compute.locations import REGIONS, SCOPES
 from gcpx_emulator.core.controls import SWITCH, ControlBody, list_of, setting
 from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.json_data import Json
-from gcpx_emulator.core.listing import page_of, page_of_store
+from gcpx_emulator.core.listing import Page
 
 _BODY: Final = ControlBody(
     "outages",
@@ -130,76 +130,40 @@ class _Viewer:
         return {key: self.show(known[key], value[key], key) for key in value if key in known}
 
 
-def list_items(call: Call, kind: str, path: str, items: list[Json]) -> Json:
-    """List resources that are not in the store; `path` is the path of their collection."""
-    # The lists of regions and zones are those of the project, which has no scope.
-    if path.startswith(call.parent) and (lost := list_of_unreachable(call, kind, path)):
-        return lost
-    shown, token = page_of(items, call.query)
-    return list_head(call, kind, path, token) | ({"items": shown} if shown else {})
+def list_page(call: Call, kind: str, path: str, page: Callable[[], Page]) -> Json:
+    """List a page of the collection at a path; its items are as they are shown."""
+    scope, lost = call.scope, {}
+    if path.startswith(call.parent):  # the lists of regions and zones are those of the project, which has no scope
+        lost = unreachable(call, [scope])
+    rows, token = ([], None) if lost else page()
+    head = _list_head(call, kind, path, token)
+    return head | ({"warning": lost[scope]} if lost else {}) | ({"items": [item for _, item in rows]} if rows else {})
 
 
-def list_scope(call: Call, collection: str, kind: str) -> Json:
-    """List a collection of the call's scope."""
-    check_location(call)
-    path = f"{call.parent}/{collection}"
-    if lost := list_of_unreachable(call, kind, path):
-        return lost
-    rows, token = page_of_store(call.store, [path], call.query)
-    items = [show(call, item) for _, item in rows]
-    return list_head(call, kind, path, token) | ({"items": items} if items else {})
-
-
-def list_of_unreachable(call: Call, kind: str, path: str) -> Json | None:
-    """Return the list of the call's scope if that cannot be reached and the list may be partial; otherwise None.
-
-    Raises the same as `unreachable`.
-    """
-    scope = call.parent.removeprefix(f"{call.project}/")
-    lost = unreachable(call, [scope])
-    return list_head(call, kind, path, None) | {"warning": lost[scope]} if lost else None
-
-
-def list_head(call: Call, kind: str, path: str, token: str | None) -> Json:
+def _list_head(call: Call, kind: str, path: str, token: str | None) -> Json:
     """Return the fields that the responses of all list methods have."""
     return {"kind": kind, "id": path, "selfLink": call.url(path)} | ({"nextPageToken": token} if token else {})
 
 
-Page = tuple[list[tuple[str, Json]], str | None]
-"""The paths and resources of a page, and the token of the next page if there is one."""
-
-
-def aggregate(
-    call: Call,
-    collection: str,
-    kind: str,
-    scopes: Sequence[str],
-    page_of_collections: Callable[[list[str]], Page] | None = None,
-) -> Json:
+def aggregate(call: Call, collection: str, kind: str, scopes: Sequence[str], page: Callable[[list[str]], Page]) -> Json:
     """List a collection of several scopes; of all scopes, if the call includes them.
 
-    `page_of_collections` gets the paths of collections; without it, resources are read from the store.
+    `page` gets the paths of the scopes' collections; its items are as they are shown.
     """
     if call.query.get("includeAllScopes") == "true":
         scopes = SCOPES
     lost = unreachable(call, scopes)
     paths = {f"{call.project}/{scope}/{collection}": scope for scope in scopes if scope not in lost}
-    if page_of_collections is None:
-        rows, token = page_of_store(call.store, list(paths), call.query)
-    else:
-        rows, token = page_of_collections(list(paths))
+    rows, token = page(list(paths))
     items: Json = {scope: {"warning": lost.get(scope) or _no_results(scope)} for scope in scopes}
     for path, item in rows:
         group = items[paths[path.rpartition("/")[0]]]
         group.pop("warning", None)
-        group.setdefault(collection, []).append(show(call, item))
-    head = list_head(call, kind, f"{call.project}/aggregated/{collection}", token)
-    return head | {"items": items} | _unreachables(kind, lost)
-
-
-def _unreachables(kind: str, lost: Json) -> Json:
-    """Name the unreachable scopes, in the only responses that have this field."""
-    return {"unreachables": sorted(lost)} if lost and kind == "compute#instanceAggregatedList" else {}
+        group.setdefault(collection, []).append(item)
+    found = _list_head(call, kind, f"{call.project}/aggregated/{collection}", token) | {"items": items}
+    if lost and kind == "compute#instanceAggregatedList":  # the only such response with this field
+        found["unreachables"] = sorted(lost)
+    return found
 
 
 def _no_results(scope: str) -> Json:

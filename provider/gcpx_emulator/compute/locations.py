@@ -39,7 +39,9 @@ def zones_of(region: str) -> list[str]:
 
 
 ZONES: Final = tuple(zone for region in REGIONS for zone in zones_of(region))
-SCOPES: Final = ("global", *(f"regions/{region}" for region in REGIONS), *(f"zones/{zone}" for zone in ZONES))
+REGIONAL: Final = tuple(f"regions/{region}" for region in REGIONS)
+ZONAL: Final = tuple(f"zones/{zone}" for zone in ZONES)
+SCOPES: Final = ("global", *REGIONAL, *ZONAL)
 """Every scope of a project."""
 
 

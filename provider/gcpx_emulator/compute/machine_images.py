@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from gcpx_emulator.compute.call import Call, check_free, check_name, fingerprint, handles, last_part
-from gcpx_emulator.compute.disks import check_key, shown_key
+from gcpx_emulator.compute.call import Call, last_part
+from gcpx_emulator.compute.collection import USUAL, Collection
+from gcpx_emulator.compute.disk_sources import stored_bytes
+from gcpx_emulator.compute.encryption_keys import check_key, shown_keys
+from gcpx_emulator.compute.fingerprints import fingerprint
 from gcpx_emulator.compute.instance_templates import copied_interface
-from gcpx_emulator.compute.lists import list_scope, show
-from gcpx_emulator.core.clock import pacific_timestamp
-from gcpx_emulator.core.errors import ApiError, invalid, required
+from gcpx_emulator.core.errors import invalid, required
 from gcpx_emulator.core.json_data import Json
 
 _NOT_KEPT: Final = (
@@ -23,15 +24,10 @@ _COPIED: Final = ("guestAccelerators", "labels", "metadata", "scheduling", "serv
 _RESTORED: Final = "_restoredDisks"
 """A stored image's field with the disks of instances that it creates; the API does not show it."""
 _OF_A_DISK: Final = ("autoDelete", "boot", "deviceName", "interface", "mode", "type")
-_BYTES_PER_GB: Final = 2**28
-"""The bytes that an image takes for each GB of a disk; a quarter of the disk is in use."""
 
 
-@handles("compute.machineImages.insert")
-def insert_image(call: Call) -> Json:
+def _create(call: Call, path: str, head: Json) -> Json:
     """Create a machine image of an instance."""
-    path = f"{call.parent}/machineImages/{check_name(call.body)}"
-    check_free(call, path)
     link = call.query.get("sourceInstance") or call.body.get("sourceInstance")
     if not link:
         raise required("sourceInstance")
@@ -39,7 +35,8 @@ def insert_image(call: Call) -> Json:
     instance = call.read(source)
     disks = _included_disks(call, instance)
     _check_keys(call, disks)
-    return call.insert(path, _new_image(call, path, instance, disks) | {"sourceInstance": call.url(source)})
+    image = _new_image(call, instance, disks)
+    return call.insert(path, image | head | {"sourceInstance": call.url(source)})
 
 
 def _included_disks(call: Call, instance: Json) -> list[Json]:
@@ -87,16 +84,15 @@ def _saved_attached_disk(call: Call, disk: Json) -> Json:
     return kept | {"source": path} | kind | _saved_bytes(disk)
 
 
-def _new_image(call: Call, path: str, instance: Json, disks: list[Json]) -> Json:
-    saved = [_saved_disk(call, disk) for disk in disks if disk.get("source")]
-    key = shown_key("resource.machineImageEncryptionKey", call.body.get("machineImageEncryptionKey"))
+def _new_image(call: Call, instance: Json, disks: list[Json]) -> Json:
+    saved = [
+        {"kind": "compute#savedDisk", "sourceDisk": call.resolve(disk["source"]), **_saved_bytes(disk)}
+        for disk in disks
+        if disk.get("source")
+    ]
     return {
         **{field: value for field, value in call.body.items() if field not in _NOT_KEPT},
-        **({"machineImageEncryptionKey": key} if key else {}),
-        "kind": "compute#machineImage",
-        "id": call.store.new_id(),
-        "creationTimestamp": pacific_timestamp(),
-        "selfLink": call.url(path),
+        **shown_keys(call.body, ["machineImageEncryptionKey"]),
         "status": "READY",
         "labelFingerprint": fingerprint(call.body.get("labels") or {}),
         "storageLocations": call.body.get("storageLocations") or ["us"],
@@ -109,13 +105,8 @@ def _new_image(call: Call, path: str, instance: Json, disks: list[Json]) -> Json
     }
 
 
-def _saved_disk(call: Call, disk: Json) -> Json:
-    return {"kind": "compute#savedDisk", "sourceDisk": call.resolve(disk["source"]), **_saved_bytes(disk)}
-
-
 def _saved_bytes(disk: Json) -> Json:
-    size = str(int(disk["diskSizeGb"]) * _BYTES_PER_GB)
-    return {"storageBytes": size, "storageBytesStatus": "UP_TO_DATE"}
+    return {"storageBytes": stored_bytes(int(disk["diskSizeGb"])), "storageBytesStatus": "UP_TO_DATE"}
 
 
 def _restored_disk(call: Call, disk: Json) -> Json:
@@ -134,25 +125,21 @@ def linked_image_properties(call: Call, link: str) -> Json:
     image = call.read(call.resolve(link))
     check_key("resource.sourceMachineImageEncryptionKey", call.body.get("sourceMachineImageEncryptionKey"), image)
     given = {disk.get("deviceName"): disk for disk in call.body.get("disks") or ()}
-    disks = [_overridden(disk, given.pop(disk["deviceName"], {})) for disk in image[_RESTORED]]
-    regional = [
-        disk["deviceName"] for disk in image["instanceProperties"]["disks"] if "/regions/" in disk.get("source", "")
-    ]
+    disks = []
+    for disk in image[_RESTORED]:
+        change = given.pop(disk["deviceName"], {})
+        parameters = disk["initializeParams"] | (change.get("initializeParams") or {})
+        disks.append(disk | change | {"initializeParams": parameters})
+    saved = image["instanceProperties"]["disks"]
+    regional = [disk["deviceName"] for disk in saved if "/regions/" in disk.get("source", "")]
     if any(disk["deviceName"] in regional and not disk["initializeParams"].get("replicaZones") for disk in disks):
-        raise ApiError(
-            400, "Invalid value for field '': ''. All regional disks must have replica zone overrides provided."
-        )
+        raise invalid("", "", "All regional disks must have replica zone overrides provided.")
     return {
         **{name: value for name, value in image["instanceProperties"].items() if value != ""},
         "sourceMachineImage": image["selfLink"],
         "disks": [*disks, *given.values()],
         "networkInterfaces": [copied_interface(nic) for nic in image["instanceProperties"]["networkInterfaces"]],
     }
-
-
-def _overridden(disk: Json, change: Json) -> Json:
-    parameters = disk["initializeParams"] | (change.get("initializeParams") or {})
-    return disk | change | {"initializeParams": parameters}
 
 
 def _check_keys(call: Call, disks: list[Json]) -> None:
@@ -165,19 +152,5 @@ def _check_keys(call: Call, disks: list[Json]) -> None:
         check_key("resource.sourceDiskEncryptionKeys", given.get(path), call.store.get(path) or {})
 
 
-@handles("compute.machineImages.get")
-def get_image(call: Call) -> Json:
-    """Read a machine image."""
-    return show(call, call.read(f"{call.parent}/machineImages/{call.path['machineImage']}"))
-
-
-@handles("compute.machineImages.list")
-def list_images(call: Call) -> Json:
-    """List the machine images of a project."""
-    return list_scope(call, "machineImages", "compute#machineImageList")
-
-
-@handles("compute.machineImages.delete")
-def delete_image(call: Call) -> Json:
-    """Delete a machine image."""
-    return call.delete(f"{call.parent}/machineImages/{call.path['machineImage']}")
+_IMAGES: Final = Collection(name="machineImages", singular="machineImage", create=_create)
+_IMAGES.register("setLabels", *USUAL)

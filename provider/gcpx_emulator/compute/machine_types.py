@@ -13,12 +13,12 @@ import attrs
 
 from gcpx_emulator.compute import machine_families
 from gcpx_emulator.compute.call import Call, handles, last_part
-from gcpx_emulator.compute.lists import list_head, list_of_unreachable, scope_warning, unreachable
-from gcpx_emulator.compute.locations import ZONES, check_location, zones_of
+from gcpx_emulator.compute.lists import aggregate, list_page
+from gcpx_emulator.compute.locations import ZONAL, ZONES, check_location, zones_of
 from gcpx_emulator.core.controls import ControlBody, Field, is_object, is_whole, setting, some
 from gcpx_emulator.core.errors import ApiError, invalid, not_found, required
 from gcpx_emulator.core.json_data import Json
-from gcpx_emulator.core.listing import page_of_rows
+from gcpx_emulator.core.listing import Page, page_of
 from gcpx_emulator.core.store import Store
 
 _MB: Final = 1024
@@ -204,7 +204,8 @@ def _of_google() -> Mapping[str, MachineType]:
             found[name] = _machine_type(
                 name,
                 int(cpus),
-                _megabytes(name, float(memory or int(cpus) * float(each))),
+                # Google rounds the memory, except for this type.
+                (int if name == "g1-small" else round)(float(memory or int(cpus) * float(each)) * _MB),
                 zones.get(name) or zones[kind],
                 architecture="ARM64" if _series(name) in machine_families.ARM else "X86_64",
                 accelerators={accelerator: int(numbers[index])} if accelerator else {},
@@ -221,11 +222,6 @@ def _cells(line: str, number: int) -> list[str]:
 
 def _series(name: str) -> str:
     return name.partition("-")[0]
-
-
-def _megabytes(name: str, gigabytes: float) -> int:
-    """Convert memory as Google does, which rounds, except for this type."""
-    return int(gigabytes * _MB) if name == "g1-small" else round(gigabytes * _MB)
 
 
 def _zones() -> Iterator[tuple[str, frozenset[str]]]:
@@ -328,17 +324,12 @@ def _custom(name: str) -> MachineType | None:
         name,
         cpus,
         memory,
-        _of_google()[_plain_type(series)].zones,
+        _of_google()[f"{series}-standard-4"].zones,  # predefined and custom types of a series are in the same zones
         architecture="ARM64" if series in machine_families.ARM else "X86_64",
         number=(cpus << 32) + memory if series == "n1" else None,
         description="Custom created machine type.",
         is_shared=is_shared,
     )
-
-
-def _plain_type(series: str) -> str:
-    """Name a predefined type with the same zones as the custom types of the series."""
-    return f"{series}-standard-4"
 
 
 def _fits_series(series: str, cpus: int, memory: int, *, is_extended: bool) -> bool:
@@ -361,17 +352,10 @@ def _numbers(text: str) -> set[int]:
     return found
 
 
-def _rows_of_zone(call: Call, catalogue: _Catalogue, zone: str, last: str) -> Iterator[tuple[str, Json]]:
-    """Yield a zone's types whose names come after a name: the name, and the fields that the API shows."""
-    links = call.url(f"{call.project}/zones/{zone}/machineTypes")
-    for machine in catalogue.listed(zone):
-        if machine.name > last:
-            yield machine.name, _shown(machine, zone, links)
-
-
-def _shown(machine: MachineType, zone: str, links: str) -> Json:
-    """Describe a machine type in a zone; `links` is the URL of the zone's machine types."""
-    return {**machine.item, "zone": zone, "selfLink": f"{links}/{machine.name}"}
+def _shown(call: Call, machine: MachineType, zone: str) -> Json:
+    """Describe a machine type in a zone."""
+    link = call.url(f"{call.project}/zones/{zone}/machineTypes/{machine.name}")
+    return {**machine.item, "zone": zone, "selfLink": link}
 
 
 @handles("compute.machineTypes.get")
@@ -384,19 +368,15 @@ def get_machine_type(call: Call) -> Json:
         found = next((machine for machine in catalogue.listed(zone) if machine.item["id"] == wanted), None)
     if found is None or zone not in found.zones:
         raise not_found(f"{call.parent}/machineTypes/{wanted}")
-    return _shown(found, zone, call.url(f"{call.parent}/machineTypes"))
+    return _shown(call, found, zone)
 
 
 @handles("compute.machineTypes.list")
 def list_machine_types(call: Call) -> Json:
     """List the machine types of a zone."""
     check_location(call)
-    kind, path, zone = "compute#machineTypeList", f"{call.parent}/machineTypes", call.path["zone"]
-    if lost := list_of_unreachable(call, kind, path):
-        return lost
-    catalogue = _catalogue(call.store)
-    items, token = page_of_rows(lambda last: _rows_of_zone(call, catalogue, zone, last), call.query)
-    return list_head(call, kind, path, token) | ({"items": items} if items else {})
+    path = f"{call.parent}/machineTypes"
+    return list_page(call, "compute#machineTypeList", path, lambda: _page(call, [path]))
 
 
 @handles("compute.machineTypes.aggregatedList")
@@ -405,32 +385,20 @@ def aggregate_machine_types(call: Call) -> Json:
 
     The zones of us-central1 come first, as in a response of 2017, which had its zones in no order.
     """
-    scopes = [f"zones/{zone}" for zone in ZONES]
-    lost = unreachable(call, scopes)
-    zones = [zone for zone, scope in zip(ZONES, scopes, strict=True) if scope not in lost]
+    scopes = sorted(ZONAL, key=lambda scope: not scope.startswith("zones/us-central1-"))
+    kind = "compute#machineTypeAggregatedList"
+    return aggregate(call, "machineTypes", kind, scopes, lambda paths: _page(call, sorted(paths)))
+
+
+def _page(call: Call, collections: list[str]) -> Page:
+    """Read a page of the machine types of zones; `collections` are the paths of their collections."""
     catalogue = _catalogue(call.store)
-    shown, token = page_of_rows(lambda last: _rows(call, catalogue, zones, last), call.query)
-    items: Json = {scope: {"warning": lost.get(scope) or _no_results(scope)} for scope in sorted(scopes, key=_order)}
-    for item in shown:
-        group = items[f"zones/{item['zone']}"]
-        group.pop("warning", None)
-        group.setdefault("machineTypes", []).append(item)
-    head = list_head(call, "compute#machineTypeAggregatedList", f"{call.project}/aggregated/machineTypes", token)
-    return head | {"items": items}
 
+    def rows_after(last: str) -> Iterator[tuple[str, Json]]:
+        for path in collections:
+            zone = path.split("/")[3]
+            for machine in catalogue.listed(zone) if path >= last.rpartition("/")[0] else ():
+                if f"{path}/{machine.name}" > last:
+                    yield f"{path}/{machine.name}", _shown(call, machine, zone)
 
-def _order(scope: str) -> bool:
-    return not scope.startswith("zones/us-central1-")
-
-
-def _rows(call: Call, catalogue: _Catalogue, zones: Iterable[str], last: str) -> Iterator[tuple[str, Json]]:
-    """Yield the types of zones after a key, in the order of keys, which are zones and names."""
-    last_zone, _, last_name = last.partition("/")
-    for zone in zones:
-        if zone >= last_zone:
-            rows = _rows_of_zone(call, catalogue, zone, last_name if zone == last_zone else "")
-            yield from ((f"{zone}/{name}", item) for name, item in rows)
-
-
-def _no_results(scope: str) -> Json:
-    return scope_warning("NO_RESULTS_ON_PAGE", f"There are no results for scope '{scope}' on this page.", scope)
+    return page_of(rows_after, call.query)

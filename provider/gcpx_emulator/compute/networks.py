@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import ipaddress
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from gcpx_emulator.compute.call import Call, Work, existing, fingerprint, fixed_id, handles, last_part, path_of
-from gcpx_emulator.compute.collection import Collection, given, in_use
+from gcpx_emulator.compute.call import Call, existing, fixed_id, handles, last_part, path_of
+from gcpx_emulator.compute.collection import USUAL, Collection, given, in_use
+from gcpx_emulator.compute.fingerprints import fingerprint
 from gcpx_emulator.compute.locations import REGIONS, region_in, zones_of
 from gcpx_emulator.compute.predefined_resources import predefined_resource
-from gcpx_emulator.core.errors import ApiError, invalid, misused, required, stale
+from gcpx_emulator.compute.work import Work
+from gcpx_emulator.core.errors import ApiError, check_given, invalid, misused, required, stale
 from gcpx_emulator.core.json_data import Json, merge
-from gcpx_emulator.core.operations import delete, put
+from gcpx_emulator.core.operations import Effect, delete, put
 
 _DEFAULT: Final = "default"
-_DESCRIPTION: Final = "Default network for the project"
 _AUTO_RANGES: Final = {
     "asia-east1": "10.140.0.0/20",
     "asia-northeast1": "10.146.0.0/20",
@@ -56,7 +58,6 @@ _OF_SUBNETWORKS: Final = {
     "stackType": "IPV4_ONLY",
 }
 _OF_FIREWALLS: Final = {"direction": "INGRESS", "priority": 1000, "disabled": False, "logConfig": {"enable": False}}
-_IPV6_ONLY: Final = "IPV6_ONLY"
 _MAY_SHARE: Final = {("network", "MRDMA")}
 """What network interfaces of a type may share with the instance's other interfaces.
 
@@ -120,7 +121,12 @@ def linked_subnetwork(call: Call, field: str, link: str) -> tuple[str, Json]:
 
 
 def _default_network(call: Call, project: str) -> Json:
-    fields = {"autoCreateSubnetworks": True, "description": _DESCRIPTION, "routingConfig": _ROUTING, **_OF_NETWORKS}
+    fields = {
+        "autoCreateSubnetworks": True,
+        "description": "Default network for the project",
+        "routingConfig": _ROUTING,
+        **_OF_NETWORKS,
+    }
     network = predefined_resource(call, "network", f"{project}/global/networks", _DEFAULT, **fields)
     return network | {"selfLinkWithId": call.url(f"{project}/global/networks/{network['id']}")}
 
@@ -143,8 +149,8 @@ def _create_network(call: Call, path: str, head: Json) -> Json:
     """Create a network, in auto mode with a subnetwork in each region."""
     if "autoCreateSubnetworks" not in call.body:
         raise required("resource.autoCreateSubnetworks")
-    regions = _AUTO_RANGES if call.body["autoCreateSubnetworks"] else {}
-    subnetworks = [_auto_subnetwork(call, path, f"{call.project}/regions/{region}") for region in regions]
+    ranges = _AUTO_RANGES if call.body["autoCreateSubnetworks"] else {}
+    subnetworks = [_auto_subnetwork(call, path, region, own) for region, own in ranges.items()]
     network = {
         **_OF_NETWORKS,
         **given(call),
@@ -152,31 +158,24 @@ def _create_network(call: Call, path: str, head: Json) -> Json:
         "routingConfig": _ROUTING | (call.body.get("routingConfig") or {}),
         "selfLinkWithId": call.url(f"{call.parent}/networks/{head['id']}"),
     }
-    return call.insert(path, network, *(put(path_of(item["selfLink"], ""), item) for item in subnetworks))
+    return call.insert(path, network, *subnetworks)
 
 
-def _auto_subnetwork(call: Call, network: str, parent: str) -> Json:
-    path = f"{parent}/subnetworks/{last_part(network)}"
-    return {
-        **_subnetwork_fields(call, network, _AUTO_RANGES[last_part(parent)]),
-        "kind": "compute#subnetwork",
-        "id": call.store.new_id(),
-        "name": last_part(network),
-        "selfLink": call.url(path),
-        "region": call.url(parent),
-    }
+def _auto_subnetwork(call: Call, network: str, region: str, cidr_range: str) -> Effect:
+    """Return the effect that creates the subnetwork of a network in auto mode in a region."""
+    parent, name = f"{call.project}/regions/{region}", last_part(network)
+    path = f"{parent}/subnetworks/{name}"
+    own = {**SUBNETWORKS.head(call, path), "name": name, "region": call.url(parent)}
+    return put(path, _subnetwork_fields(call, network, cidr_range) | own)
 
 
 def _with_subnetworks(call: Call, networks: list[Json]) -> list[Json]:
     """Add the links to the subnetworks of networks."""
-    subnetworks = list(_subnetworks(call))
-    return [network | _links(network, subnetworks) for network in networks]
-
-
-def _links(network: Json, subnetworks: list[tuple[str, Json]]) -> Json:
-    path = path_of(network["selfLink"], "")
-    links = [item["selfLink"] for _, item in subnetworks if _is_in(item, path)]
-    return {"subnetworks": links} if links else {}
+    links: defaultdict[str, list[str]] = defaultdict(list)
+    for _, item in _subnetworks(call):
+        links[path_of(item["network"], "")].append(item["selfLink"])
+    found = [(network, links[path_of(network["selfLink"], "")]) for network in networks]
+    return [network | ({"subnetworks": own} if own else {}) for network, own in found]
 
 
 def _subnetworks(call: Call) -> Iterator[tuple[str, Json]]:
@@ -254,9 +253,7 @@ def _create_subnetwork(call: Call, path: str, head: Json) -> Json:
 
     One for IPv6 only needs no range of IPv4 addresses.
     """
-    for field in ("network", *(() if call.body.get("stackType") == _IPV6_ONLY else ("ipCidrRange",))):
-        if not call.body.get(field):
-            raise required(f"resource.{field}")
+    check_given(call.body, "network", *(() if call.body.get("stackType") == "IPV6_ONLY" else ("ipCidrRange",)))
     network, found = linked_network(call, "resource.network", call.body["network"])
     cidr_range = call.body.get("ipCidrRange")
     primary = [_range("resource.ipCidrRange", cidr_range)] if cidr_range else []
@@ -397,10 +394,6 @@ def delete_subnetwork(call: Call) -> Json:
     return SUBNETWORKS.delete(call)
 
 
-def _create_firewall(call: Call, path: str, head: Json) -> Json:
-    return call.insert(path, _firewall(call, given(call)) | head)
-
-
 def _firewall(call: Call, body: Json) -> Json:
     """Write the stored form of a firewall rule."""
     network, _ = linked_network(call, "resource.network", body.get("network") or f"global/networks/{_DEFAULT}")
@@ -411,8 +404,12 @@ def _firewall(call: Call, body: Json) -> Json:
     return {**_OF_FIREWALLS, **sources, **body, "network": call.url(network)}
 
 
-FIREWALLS: Final = Collection(name="firewalls", singular="firewall", create=_create_firewall)
-FIREWALLS.register("delete", "get", "insert", "list")
+FIREWALLS: Final = Collection(
+    name="firewalls",
+    singular="firewall",
+    create=lambda call, path, head: call.insert(path, _firewall(call, given(call)) | head),
+)
+FIREWALLS.register(*USUAL)
 
 
 @handles("compute.firewalls.patch")
@@ -474,5 +471,4 @@ def connected(call: Call, field: str, interface: Json) -> Json:
         raise invalid(f"{field}.subnetwork", link, "The subnetwork must be in the region of the instance.")
     if network and not _is_in(subnetwork, network):
         raise ApiError(400, f'Subnetwork "{path}" is not valid for Network "{last_part(network)}".', "badRequest")
-    defaults = {"stackType": "IPV4_ONLY"}
-    return {**defaults, **interface, "network": subnetwork["network"], "subnetwork": call.url(path)}
+    return {"stackType": "IPV4_ONLY", **interface, "network": subnetwork["network"], "subnetwork": call.url(path)}

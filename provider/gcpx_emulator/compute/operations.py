@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from gcpx_emulator.compute.call import Call, handles
-from gcpx_emulator.compute.lists import list_head, list_of_unreachable
+from gcpx_emulator.compute.lists import list_page
 from gcpx_emulator.compute.locations import check_location
 from gcpx_emulator.core.json_data import Json
-from gcpx_emulator.core.listing import page_of_rows
+from gcpx_emulator.core.listing import Page, page_of
 
 
 @handles("compute.globalOperations.get", "compute.regionOperations.get", "compute.zoneOperations.get")
@@ -26,11 +26,11 @@ async def wait_for_operation(call: Call) -> Json:
 def list_operations(call: Call) -> Json:
     """List the operations of a scope."""
     check_location(call)
-    kind, path = "compute#operationList", f"{call.parent}/operations"
-    if lost := list_of_unreachable(call, kind, path):
-        return lost
-    project, scope = call.path["project"], call.scope
-    items, token = page_of_rows(
-        lambda name: ((item["name"], item) for item in call.cloud.operations.list(project, scope, name)), call.query
-    )
-    return list_head(call, kind, path, token) | ({"items": items} if items else {})
+    operations, project, scope = call.cloud.operations, call.path["project"], call.scope
+
+    def page() -> Page:
+        return page_of(
+            lambda last: ((item["name"], item) for item in operations.list(project, scope, last)), call.query
+        )
+
+    return list_page(call, "compute#operationList", f"{call.parent}/operations", page)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from gcpx_emulator.compute.call import Call, check_free, check_name, check_ready, handles
+from gcpx_emulator.compute.call import Call, handles
+from gcpx_emulator.compute.collection import Collection
 from gcpx_emulator.compute.disk_sources import source_of, with_given_architecture
-from gcpx_emulator.compute.disks import check_key, shown_key
+from gcpx_emulator.compute.encryption_keys import check_key, shown_keys
+from gcpx_emulator.compute.fingerprints import with_label_fingerprint
 from gcpx_emulator.compute.images import DEFAULTS
-from gcpx_emulator.compute.labels import with_label_fingerprint
-from gcpx_emulator.core.clock import pacific_timestamp
 from gcpx_emulator.core.errors import invalid
 from gcpx_emulator.core.json_data import Json, merge
 
@@ -21,33 +21,30 @@ _PATCHED: Final = frozenset({"description", "family"})
 """The fields that a patch can change; the API's description marks the deprecation as output-only."""
 
 
-@handles("compute.images.insert")
-def insert_image(call: Call) -> Json:
+def _create(call: Call, path: str, head: Json) -> Json:
     """Create an image of the project; its disks are as large as its source."""
-    path = f"{call.parent}/images/{check_name(call.body)}"
-    check_free(call, path)
     if not any(call.body.get(source) for source in _SOURCES):
         raise invalid("resource.sourceDisk", "", "A source is required.")
     source = source_of(call, call.body)
     if call.body.get("sourceDisk"):
         disk = call.read(call.resolve(call.body["sourceDisk"]))
         check_key("resource.sourceDiskEncryptionKey", call.body.get("sourceDiskEncryptionKey"), disk)
-    keys = {name: shown_key(f"resource.{name}", call.body.get(name)) for name in _KEYS}
     image = {
         **DEFAULTS,
         **source.inherited,
         **{name: value for name, value in with_given_architecture(call.body).items() if name not in _NOT_KEPT},
-        **{name: key for name, key in keys.items() if key},
+        **shown_keys(call.body, _KEYS),
         **source.links,
-        "kind": "compute#image",
-        "id": call.store.new_id(),
-        "creationTimestamp": pacific_timestamp(),
+        **head,
         "diskSizeGb": source.sized("resource.diskSizeGb", call.body.get("diskSizeGb"), DEFAULTS["diskSizeGb"]),
         "storageLocations": call.body.get("storageLocations") or ["us"],
         "status": "READY",
-        "selfLink": call.url(path),
     }
     return call.insert(path, with_label_fingerprint(image))
+
+
+_IMAGES: Final = Collection(name="images", singular="image", create=_create)
+_IMAGES.register("delete", "insert", "setLabels")
 
 
 @handles("compute.images.patch")
@@ -73,12 +70,4 @@ def deprecate_image(call: Call) -> Json:
 def _image(call: Call) -> tuple[str, Json]:
     """Return the path of the image that the call names, and the image."""
     path = f"{call.parent}/images/{call.path['image']}"
-    image = call.read(path)
-    check_ready(call, path)
-    return path, image
-
-
-@handles("compute.images.delete")
-def delete_image(call: Call) -> Json:
-    """Delete an image of the project."""
-    return call.delete(f"{call.parent}/images/{call.path['image']}")
+    return path, call.ready(path)

@@ -23,38 +23,6 @@ _VERBS: Final = {"aggregatedList": "list", "insert": "create", "patch": "update"
 PUBLIC: Final = re.compile(r"projects/[a-z-]+-cloud/")
 """The beginning of the paths of Google's public images, which everyone may use."""
 _ON_PROJECT: Final = frozenset({"capacity", "create", "list"})
-_METHODS: Final = {
-    "acceleratorTypes": "get list",
-    "addresses": "aggregatedList delete get insert list setLabels",
-    "advice": "capacity",
-    "diskTypes": "get list",
-    "disks": "addResourcePolicies aggregatedList delete get insert list removeResourcePolicies resize setLabels update",
-    "firewalls": "delete get insert list patch update",
-    "globalAddresses": "delete get insert list setLabels",
-    "globalOperations": "get list wait",
-    "images": "delete deprecate get getFromFamily insert list patch setLabels",
-    "instanceTemplates": "aggregatedList delete get list",
-    "instances": "addAccessConfig addResourcePolicies aggregatedList attachDisk delete deleteAccessConfig detachDisk "
-    "get getGuestAttributes list removeResourcePolicies reset resume setDeletionProtection setLabels "
-    "setMachineResources setMachineType setMetadata setMinCpuPlatform setScheduling setServiceAccount setTags start "
-    "startWithEncryptionKey stop suspend update updateDisplayDevice updateNetworkInterface "
-    "updateShieldedInstanceConfig",
-    "machineImages": "delete get list setLabels",
-    "machineTypes": "aggregatedList get list",
-    "networks": "delete get insert list patch switchToCustomMode",
-    "projects": "get",
-    "regionDisks": "addResourcePolicies delete get insert list removeResourcePolicies resize setLabels update",
-    "regionInstanceTemplates": "delete get list",
-    "regionOperations": "get list wait",
-    "regions": "get list",
-    "reservations": "delete get insert list",
-    "resourcePolicies": "delete get insert list",
-    "snapshots": "delete get insert list setLabels",
-    "subnetworks": "aggregatedList delete expandIpCidrRange get insert list patch setPrivateIpGoogleAccess",
-    "zoneOperations": "get list wait",
-    "zones": "get list",
-}
-"""The methods that need the permission of their own name."""
 _KINDS: Final = {
     "disks": "disk",
     "images": "image",
@@ -73,14 +41,13 @@ _REGIONAL: Final = {"regionDisks": "disks", "regionInstanceTemplates": "instance
 
 def resource_of(call: Call) -> str:
     """Return the path of the resource that a method is called on, such as `projects/p/zones/z/instances/i`."""
-    collection = call.method.id.split(".")[1]
     path = dict(call.path)
     project = f"projects/{path.pop('project')}"
     if not path:
         return project
     *places, name = path.items()
     scope = "".join(f"/{kind}s/{place}" for kind, place in places) or "/global"
-    kept = _REGIONAL.get(collection, collection_of(call.method.id))
+    kept = collection_of(call.method.id)
     return f"{project}/{kept}/{name[1]}" if kept in {"regions", "zones"} else f"{project}{scope}/{kept}/{name[1]}"
 
 
@@ -228,14 +195,14 @@ _FURTHER: Final = {
     "compute.snapshots.insert": (need(_named("sourceDisk"), "compute.disks.createSnapshot on the disk"),),
     "compute.subnetworks.insert": (need(_named("network"), _UPDATE_POLICY),),
 }
-"""Additional permissions of some of the methods in `_METHODS`."""
+"""Additional permissions of some methods that need the permission of their own name."""
 
 
-def _regular_needs(collection: str, method: str) -> tuple[Need, ...]:
+def _regular_needs(method: str) -> tuple[Need, ...]:
     """Need the permission of the method's name, on the resource or, if there is none yet, on the project."""
-    verb = _VERBS.get(method, method)
-    kind = _REGIONAL.get(collection, collection)
-    further = _FURTHER.get(f"compute.{collection}.{method}", ())
+    _, collection, name = method.split(".")
+    verb, kind = _VERBS.get(name, name), _REGIONAL.get(collection, collection)
+    further = _FURTHER.get(method, ())
     if verb in _ON_PROJECT:
         return need(_project, f"compute.{kind}.{verb} on the project"), *further
     is_image = kind == "images" and verb.startswith("get")
@@ -243,37 +210,36 @@ def _regular_needs(collection: str, method: str) -> tuple[Need, ...]:
     return need(_not_public(_itself) if is_image else _itself, words), *further
 
 
-declare_needs(
-    {
-        **{
-            f"compute.{collection}.{method}": _regular_needs(collection, method)
-            for collection, methods in _METHODS.items()
-            for method in methods.split()
-        },
-        "compute.disks.createSnapshot": _CREATE_SNAPSHOT,
-        "compute.instanceTemplates.insert": _INSERT_TEMPLATE,
-        "compute.instances.bulkInsert": _INSERT_IN_BULK,
-        "compute.instances.insert": (
-            need(_project, "compute.instances.create on the project"),
-            need(
-                _named("sourceMachineImage"),
-                "compute.machineImages.useReadOnly on the machine image if `sourceMachineImage` is set",
-            ),
-            *_SET_PROPERTIES,
+_IRREGULAR: Final = {
+    "compute.disks.createSnapshot": _CREATE_SNAPSHOT,
+    "compute.instanceTemplates.insert": _INSERT_TEMPLATE,
+    "compute.instances.bulkInsert": _INSERT_IN_BULK,
+    "compute.instances.insert": (
+        need(_project, "compute.instances.create on the project"),
+        need(
+            _named("sourceMachineImage"),
+            "compute.machineImages.useReadOnly on the machine image if `sourceMachineImage` is set",
         ),
-        "compute.instances.setDiskAutoDelete": (
-            need(_itself, "compute.instances.setDiskAutoDelete on the instance", "compute.disks.update on the disk"),
-        ),
-        "compute.machineImages.insert": (
-            need(_project, "compute.machineImages.create on the project"),
-            need(_named("sourceInstance"), "compute.instances.useReadOnly on the source instance"),
-            need(_project, "compute.disks.createSnapshot on the disks of the source instance"),
-        ),
-        "compute.regionDisks.createSnapshot": _CREATE_SNAPSHOT,
-        "compute.regionInstanceTemplates.insert": _INSERT_TEMPLATE,
-        "compute.regionInstances.bulkInsert": _INSERT_IN_BULK,
-    }
-)
+        *_SET_PROPERTIES,
+    ),
+    "compute.instances.setDiskAutoDelete": (
+        need(_itself, "compute.instances.setDiskAutoDelete on the instance", "compute.disks.update on the disk"),
+    ),
+    "compute.machineImages.insert": (
+        need(_project, "compute.machineImages.create on the project"),
+        need(_named("sourceInstance"), "compute.instances.useReadOnly on the source instance"),
+        need(_project, "compute.disks.createSnapshot on the disks of the source instance"),
+    ),
+    "compute.regionDisks.createSnapshot": _CREATE_SNAPSHOT,
+    "compute.regionInstanceTemplates.insert": _INSERT_TEMPLATE,
+    "compute.regionInstances.bulkInsert": _INSERT_IN_BULK,
+}
+"""The needs of the methods that do not need the permission of their own name, or not on a resource of their own."""
+
+
+def declare(methods: Iterable[str]) -> None:
+    """Register the needs of these methods."""
+    declare_needs({method: _IRREGULAR.get(method) or _regular_needs(method) for method in methods})
 
 
 _HEAVY: Final = RateQuota(

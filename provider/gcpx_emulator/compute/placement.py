@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from gcpx_emulator.compute.call import Call, check_free, check_name, check_ready, handles
+from gcpx_emulator.compute.call import Call, handles
 from gcpx_emulator.compute.capacity import Hardware, reservation_path, used_of_reservation
-from gcpx_emulator.compute.lists import list_scope, show
-from gcpx_emulator.compute.locations import check_location, region_in, zones_of
-from gcpx_emulator.core.clock import pacific_timestamp
-from gcpx_emulator.core.errors import ApiError, invalid, required
+from gcpx_emulator.compute.collection import USUAL, Collection
+from gcpx_emulator.compute.lists import show
+from gcpx_emulator.compute.locations import region_in, zones_of
+from gcpx_emulator.core.errors import invalid, required
 from gcpx_emulator.core.json_data import Json
 
 _MOST_COMPACT: Final = {None: 150, 1: 22, 2: 256, 3: 1500}
@@ -17,48 +17,21 @@ _MOST_COMPACT: Final = {None: 150, 1: 22, 2: 256, 3: 1500}
 _MOST_SPREAD: Final = 256
 
 
-@handles("compute.resourcePolicies.insert")
-def insert_policy(call: Call) -> Json:
-    """Create a resource policy."""
-    check_location(call)
-    path = f"{call.parent}/resourcePolicies/{check_name(call.body)}"
-    check_free(call, path)
-    own = {
-        "kind": "compute#resourcePolicy",
-        "id": call.store.new_id(),
-        "creationTimestamp": pacific_timestamp(),
-        "region": call.url(call.parent),
-        "selfLink": call.url(path),
-        "status": "READY",
-    }
-    return call.insert(path, call.body | own)
+def _members(call: Call, path: str) -> list[str]:
+    """List the paths of the instances with a policy."""
+    project, _, rest = path.partition("/regions/")
+    collections = [f"{project}/zones/{zone}/instances" for zone in zones_of(rest.partition("/")[0])]
+    url = call.url(path)
+    return [member for member, item in call.store.scan(collections) if url in item.get("resourcePolicies", ())]
 
 
-@handles("compute.resourcePolicies.get")
-def get_policy(call: Call) -> Json:
-    """Read a resource policy."""
-    return show(call, call.read(_path(call)))
-
-
-@handles("compute.resourcePolicies.list")
-def list_policies(call: Call) -> Json:
-    """List the resource policies of a region."""
-    return list_scope(call, "resourcePolicies", "compute#resourcePolicyList")
-
-
-@handles("compute.resourcePolicies.delete")
-def delete_policy(call: Call) -> Json:
-    """Delete a resource policy that no instance uses."""
-    path = _path(call)
-    check_ready(call, path)
-    if _members(call, path):
-        message = f"The resource_policy resource '{path}' is already being used by an instance"
-        raise ApiError(400, message, "resourceInUseByAnotherResource")
-    return call.delete(path)
-
-
-def _path(call: Call) -> str:
-    return f"{call.parent}/resourcePolicies/{call.path['resourcePolicy']}"
+_POLICIES: Final = Collection(
+    name="resourcePolicies",
+    singular="resourcePolicy",
+    create=lambda call, path, head: call.insert(path, {**call.body, **head, "status": "READY"}),
+    users=_members,
+)
+_POLICIES.register(*USUAL)
 
 
 def check_policies(call: Call, field: str, properties: Json, count: int = 1) -> None:
@@ -92,56 +65,22 @@ def _most_instances(policy: Json) -> int | None:
     return _MOST_COMPACT.get(placement.get("maxDistance"), _MOST_COMPACT[3]) if is_compact else _MOST_SPREAD
 
 
-def _members(call: Call, path: str) -> list[Json]:
-    """List the instances with a policy."""
-    project, _, rest = path.partition("/regions/")
-    collections = [f"{project}/zones/{zone}/instances" for zone in zones_of(rest.partition("/")[0])]
-    url = call.url(path)
-    return [item for _, item in call.store.scan(collections) if url in item.get("resourcePolicies", ())]
-
-
-@handles("compute.reservations.insert")
-def insert_reservation(call: Call) -> Json:
-    """Create a reservation."""
-    check_location(call)
-    path = f"{call.parent}/reservations/{check_name(call.body)}"
-    check_free(call, path)
-    specific = call.body.get("specificReservation") or {}
-    if not specific.get("count"):
+def _create_reservation(call: Call, path: str, head: Json) -> Json:
+    if not (call.body.get("specificReservation") or {}).get("count"):
         raise required("resource.specificReservation.count")
-    own = {
-        "kind": "compute#reservation",
-        "id": call.store.new_id(),
-        "creationTimestamp": pacific_timestamp(),
-        "zone": call.url(call.parent),
-        "selfLink": call.url(path),
-        "status": "READY",
-    }
-    defaults = {"specificReservationRequired": False}
-    return call.insert(path, defaults | call.body | own)
+    return call.insert(path, {"specificReservationRequired": False, **call.body, **head, "status": "READY"})
+
+
+_RESERVATIONS: Final = Collection(name="reservations", singular="reservation", create=_create_reservation)
+_RESERVATIONS.register("delete", "insert", "list")
 
 
 @handles("compute.reservations.get")
 def get_reservation(call: Call) -> Json:
     """Read a reservation, with the number of instances that use it."""
-    name = call.path["reservation"]
-    reservation = call.read(f"{call.parent}/reservations/{name}")
-    used = {"inUseCount": str(used_of_reservation(call, call.path["zone"], name))}
+    _, reservation = _RESERVATIONS.find(call)
+    used = {"inUseCount": str(used_of_reservation(call, call.path["zone"], reservation["name"]))}
     return show(call, reservation | {"specificReservation": reservation["specificReservation"] | used})
-
-
-@handles("compute.reservations.list")
-def list_reservations(call: Call) -> Json:
-    """List the reservations of a zone."""
-    return list_scope(call, "reservations", "compute#reservationList")
-
-
-@handles("compute.reservations.delete")
-def delete_reservation(call: Call) -> Json:
-    """Delete a reservation; instances that use it keep running."""
-    path = f"{call.parent}/reservations/{call.path['reservation']}"
-    check_ready(call, path)
-    return call.delete(path)
 
 
 def check_reservation(call: Call, field: str, properties: Json) -> None:

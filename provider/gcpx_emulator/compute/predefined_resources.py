@@ -9,11 +9,12 @@ import attrs
 
 from gcpx_emulator.compute.call import Call, fixed_id, handles
 from gcpx_emulator.compute.capacity import limit
-from gcpx_emulator.compute.lists import list_items, without_unavailable_quotas
+from gcpx_emulator.compute.lists import list_page, without_unavailable_quotas
 from gcpx_emulator.compute.locations import REGIONS, ZONES, check_location, region_of, zones_of
 from gcpx_emulator.compute.machine_types import count_cpus
 from gcpx_emulator.core.errors import not_found
 from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.listing import in_order, page_of
 from gcpx_emulator.core.projects import project_number
 
 _CREATED: Final = "2024-01-01T00:00:00.000-08:00"
@@ -139,8 +140,9 @@ class _Collection:
     def list(self, call: Call) -> Json:
         """List the items."""
         check_location(call)
-        items = [self.describe(call, name) for name in self.names]
-        return list_items(call, f"compute#{self.parameter}List", self._path(call), items)
+        items = in_order({name: self.describe(call, name) for name in self.names})
+        path, kind = self._path(call), f"compute#{self.parameter}List"
+        return list_page(call, kind, path, lambda: page_of(items, call.query))
 
     @property
     def _is_of_project(self) -> bool:

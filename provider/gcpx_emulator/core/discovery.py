@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterator
 from importlib import resources
-from typing import Any, Final
+from typing import Final
 from urllib.parse import unquote
 
 import attrs
@@ -164,11 +164,6 @@ def methods_of(content: Json) -> Iterator[Json]:
         yield from methods_of(child)
 
 
-def undocumented_method(method_id: str, parameters: dict[str, Any]) -> Method:
-    """Describe a GET method that has no discovery document."""
-    return Method(method_id, method_id.partition(".")[0], "", "GET", parameters, None, Document("undocumented", {}))
-
-
 def kinds(methods: Collection[str]) -> set[str]:
     """Return the kinds of the resources that some of these methods read, and others create or delete.
 
@@ -200,7 +195,8 @@ def serve_page(path: str, method_id: str, parameters: Json) -> None:
     node = _PAGES
     for segment in path.split("/"):
         node = node.child(segment)
-    node.methods["GET"] = undocumented_method(method_id, parameters)
+    page = Document("undocumented", {})
+    node.methods["GET"] = Method(method_id, method_id.partition(".")[0], "", "GET", parameters, None, page)
 
 
 def route(http_method: str, path: str) -> tuple[Method, dict[str, str]]:
@@ -212,17 +208,13 @@ def route(http_method: str, path: str) -> tuple[Method, dict[str, str]]:
     clean = path.strip("/")
     methods, parameters = _documented(clean)
     if not methods and http_method == "GET":
-        methods, parameters = _page(clean)
+        node, parameters = _find(_PAGES, clean.split("/"), {})
+        methods = node.methods if node else {}
     if not methods:
         raise ApiError(404, f"{path} is not a path of any API that is emulated")
     if http_method not in methods:
         raise ApiError(405, f"{http_method} is not allowed on {path}; {', '.join(methods)} is")
     return methods[http_method], {name: unquote(value) for name, value in parameters.items()}
-
-
-def _page(path: str) -> tuple[Methods, dict[str, str]]:
-    node, parameters = _find(_PAGES, path.split("/"), {})
-    return (node.methods if node else {}), parameters
 
 
 def _documented(path: str) -> tuple[Methods, dict[str, str]]:

@@ -98,6 +98,13 @@ def required(field: str) -> ApiError:
     return ApiError(400, f"Invalid value for field '{field}': ''. The field is required.", "required")
 
 
+def check_given(body: dict[str, Any], *fields: str) -> None:
+    """Refuse a body that lacks one of these fields."""
+    for field in fields:
+        if not body.get(field):
+            raise required(f"resource.{field}")
+
+
 def stale(what: str) -> ApiError:
     """Say that the fingerprint in a request is not the current one."""
     return ApiError(412, f"Supplied fingerprint does not match current {what} fingerprint.", "conditionNotMet")

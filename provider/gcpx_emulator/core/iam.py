@@ -23,7 +23,14 @@ def new_policy(given: Json) -> Json:
     version = _checked_version(given.get("version"))
     bindings = [binding for binding in given.get("bindings") or () if binding.get("members")]
     for binding in bindings:
-        _check_binding(binding)
+        role = str(binding.get("role", ""))
+        if not _ROLE.fullmatch(role):
+            raise ApiError(400, f"Role {role} is not supported for this resource.")
+        for member in binding["members"]:
+            if not _MEMBER.fullmatch(member):
+                raise ApiError(400, f"The member {member} is of an unknown type.")
+        if "condition" in binding and not binding["condition"].get("expression"):
+            raise ApiError(400, "The condition of a binding must have an expression.")
     if _has_conditions(bindings) and version != _WITH_CONDITIONS:
         raise ApiError(400, "A policy with conditional role bindings must have version 3.")
     kept = {"version": _WITH_CONDITIONS if _has_conditions(bindings) else 1}
@@ -35,17 +42,6 @@ def _checked_version(given: str | int | None) -> int:
     if version not in _VERSIONS:
         raise ApiError(400, f"Invalid policy version: {version}. Valid values are 0, 1 and 3.")
     return version
-
-
-def _check_binding(binding: Json) -> None:
-    role = str(binding.get("role", ""))
-    if not _ROLE.fullmatch(role):
-        raise ApiError(400, f"Role {role} is not supported for this resource.")
-    for member in binding["members"]:
-        if not _MEMBER.fullmatch(member):
-            raise ApiError(400, f"The member {member} is of an unknown type.")
-    if "condition" in binding and not binding["condition"].get("expression"):
-        raise ApiError(400, "The condition of a binding must have an expression.")
 
 
 def _has_conditions(bindings: list[Json]) -> bool:

@@ -1,4 +1,4 @@
-"""Filters, orders, pages and field masks of Google's list methods."""
+"""Filters, orders and pages of Google's list methods."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ import binascii
 import functools
 import hashlib
 import json
+import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, Final
 
-import attrs
 import re2
 
 from gcpx_emulator.core.errors import ApiError, invalid
 from gcpx_emulator.core.json_data import Json
-from gcpx_emulator.core.store import Store
 from gcpx_filter import All, Comparison, Expression, FilterError, Match, Not, check_order, parse
 from gcpx_filter import Any as AnyOf
 
@@ -78,10 +77,10 @@ def _parsed(value: str) -> datetime | None:
 
 Predicate = Callable[[Json], bool]
 _ORDERINGS: Final[dict[str, Callable[[Any, Any], bool]]] = {
-    ">": lambda left, right: left > right,
-    "<": lambda left, right: left < right,
-    ">=": lambda left, right: left >= right,
-    "<=": lambda left, right: left <= right,
+    ">": operator.gt,
+    "<": operator.lt,
+    ">=": operator.ge,
+    "<=": operator.le,
 }
 
 
@@ -125,15 +124,15 @@ def _match(expression: Match) -> Predicate:
 
 
 def _comparison(expression: Comparison) -> Predicate:
-    field, operator, wanted = expression.field, expression.operator, expression.value
-    if operator == ":":
+    field, comparator, wanted = expression.field, expression.operator, expression.value
+    if comparator == ":":
         return lambda item: _has(item, field, wanted)
-    if operator == "!=":
+    if comparator == "!=":
         return lambda item: not any(_same(value, wanted) for value in _values(item, field))
-    if operator == "=":
+    if comparator == "=":
         return lambda item: any(_same(value, wanted) for value in _values(item, field))
-    holds = _ORDERINGS[operator]
-    return lambda item: any(_ordered(value, wanted, holds) for value in _values(item, field))
+    holds = _ORDERINGS[comparator]
+    return lambda item: any(holds(*pair(value, wanted)) for value in _values(item, field))
 
 
 def _values(item: Any, field: tuple[str, ...]) -> Iterator[Any]:
@@ -164,123 +163,6 @@ def _same(value: Any, wanted: str) -> bool:
     return left == right
 
 
-def _ordered(value: Any, wanted: str, holds: Callable[[Any, Any], bool]) -> bool:
-    return holds(*pair(value, wanted))
-
-
-_TOKEN: Final = re.compile(r"[\w*.-]+|\S", re.ASCII)
-_NAME: Final = re.compile(r"[\w*.-]+", re.ASCII)
-_DEEPEST: Final = 50
-Mask = Json
-"""The fields to keep, each with the mask of its own fields. An empty mask keeps everything."""
-
-
-def apply_mask(body: Any, mask: Mask) -> Any:
-    """Keep the fields of a response that a mask names."""
-    if isinstance(body, list):
-        return [apply_mask(item, mask) for item in body]
-    if not isinstance(body, dict) or not mask:
-        return body
-    return {key: apply_mask(item, _below(mask, key)) for key, item in body.items() if key in mask or "*" in mask}
-
-
-def _below(mask: Mask, key: str) -> Mask:
-    inner = [mask[name] for name in (key, "*") if name in mask]
-    return inner[0] if len(inner) == 1 else _union(*inner)
-
-
-def _union(left: Mask, right: Mask) -> Mask:
-    """Return the union of two masks."""
-    if not left or not right:
-        return {}
-    both = {key: _union(left[key], right[key]) for key in left.keys() & right.keys()}
-    return left | right | both
-
-
-def parse_mask(fields: str) -> Mask:
-    """Read a mask, such as `items(name,disks/source),nextPageToken`; an empty string keeps everything."""
-    reader = _Reader(fields, _TOKEN.findall(fields)[::-1])
-    if not reader.left:
-        return {}
-    mask = reader.fields(0)
-    if reader.left:
-        raise reader.error()
-    return mask
-
-
-def check_mask(mask: Mask, spec: Json, schemas: Json) -> None:
-    """Refuse a mask with a field that the response cannot have; `spec` describes the response."""
-    spec = schemas[spec["$ref"]] if "$ref" in spec else spec
-    if spec.get("type") == "array":
-        check_mask(mask, spec["items"], schemas)
-    elif spec.get("type") != "any":
-        known = spec.get("properties", {})
-        others = [spec["additionalProperties"]] if "additionalProperties" in spec else []
-        for name, inner in mask.items():
-            candidates = [*known.values(), *others] if name == "*" else [known[name]] if name in known else others
-            _check_one(name, inner, candidates, schemas)
-
-
-def _check_one(name: str, inner: Mask, candidates: list[Json], schemas: Json) -> None:
-    """Refuse a name, or the mask below it, if none of the candidates for its field has these fields."""
-    refusal = _unknown_field(name)
-    for candidate in candidates:
-        try:
-            check_mask(inner, candidate, schemas)
-        except ApiError as error:
-            refusal = error
-        else:
-            return
-    raise refusal
-
-
-def _unknown_field(name: str) -> ApiError:
-    return ApiError(400, f"Invalid field selection {name[:200]}", "invalidParameter")
-
-
-@attrs.define
-class _Reader:
-    """Reads a mask token by token.
-
-    Attributes:
-        left: the tokens that have not been read, the next one last.
-    """
-
-    text: str
-    left: list[str]
-
-    def error(self) -> ApiError:
-        return _unknown_field(self.text)
-
-    def fields(self, depth: int) -> Mask:
-        """Read fields that are separated by commas."""
-        mask = self._field(depth)
-        while self._take(","):
-            mask = _union(mask, self._field(depth))
-        return mask
-
-    def _field(self, depth: int) -> Mask:
-        """Read one field with its own fields."""
-        if depth > _DEEPEST or not self.left or not _NAME.fullmatch(self.left[-1]):
-            raise self.error()
-        name = self.left.pop()
-        if self._take("/"):
-            return {name: self._field(depth + 1)}
-        if not self._take("("):
-            return {name: {}}
-        inner = self.fields(depth + 1)
-        if not self._take(")"):
-            raise self.error()
-        return {name: inner}
-
-    def _take(self, token: str) -> bool:
-        """Skip the next token if it equals this one; return whether it did."""
-        is_next = bool(self.left) and self.left[-1] == token
-        if is_next:
-            self.left.pop()
-        return is_next
-
-
 _DEFAULT_SIZE: Final = 500
 _NEWEST_FIRST: Final = "creationTimestamp desc"
 Query = Mapping[str, str]
@@ -288,43 +170,31 @@ _Rows = Iterable[tuple[str, Json]]
 """Items with their keys, sorted by key."""
 RowsAfter = Callable[[str], _Rows]
 """Returns the rows after a given key; they are read on demand."""
+Page = tuple[list[tuple[str, Json]], str | None]
+"""The rows of a page, and the token of the next page if there is one."""
 _Position = tuple[str, ...]
 """The sort key of a row: its key, or its time and its key. A page token has the last position shown."""
 
 
-def page_of(items: list[Json], query: Query) -> tuple[list[Json], str | None]:
-    """Return the requested page of a list, and the token of the next page if there is one."""
-
-    def rows_after(key: str) -> Iterator[tuple[str, Json]]:
-        rows = sorted(((str(item.get("name", item.get("id", ""))), item) for item in items), key=lambda row: row[0])
-        return ((name, item) for name, item in rows if name > key)
-
-    return page_of_rows(rows_after, query)
+def in_order(items: Mapping[str, Json]) -> RowsAfter:
+    """Make rows of items by key."""
+    return lambda last: ((key, items[key]) for key in sorted(items) if key > last)
 
 
-def page_of_rows(rows_after: RowsAfter, query: Query) -> tuple[list[Json], str | None]:
-    """Return the requested page of rows, without their keys, and the token of the next page if there is one."""
-    rows, token = page_with_keys(rows_after, query)
-    return [item for _, item in rows], token
-
-
-def page_of_store(store: Store, collections: list[str], query: Query) -> tuple[list[tuple[str, Json]], str | None]:
-    """Return the requested page of collections in the store, as paths and resources; only the page is read."""
-    return page_with_keys(lambda path: store.scan(collections, path), query)
-
-
-def page_with_keys(rows_after: RowsAfter, query: Query) -> tuple[list[tuple[str, Json]], str | None]:
+def page_of(rows_after: RowsAfter, query: Query) -> Page:
     """Return the requested page of rows, and the token of the next page if there is one."""
     accepts, order = predicate(query.get("filter", "")), ordering(query.get("orderBy", ""))
     size = int(query.get("maxResults") or _DEFAULT_SIZE) or _DEFAULT_SIZE
     ordered = _newest_first if order == _NEWEST_FIRST else _by_key
     shown: list[tuple[_Position, Json]] = []
+    token = None
     for position, item in ordered(rows_after, query):
         if accepts is None or accepts(item):
             if len(shown) == size:
-                return _with_keys(shown), _token(shown[-1][0], query)
+                token = _token(shown[-1][0], query)
+                break
             shown.append((position, item))
-    return _with_keys(shown), None
+    return [(position[-1], item) for position, item in shown], token
 
 
 def _by_key(rows_after: RowsAfter, query: Query) -> Iterator[tuple[_Position, Json]]:
@@ -344,11 +214,6 @@ def _creation_time(item: Json) -> str:
     """Return an item's creation time in a form that sorts by time, whatever its UTC offset."""
     created = _time(item.get("creationTimestamp", item.get("insertTime")))
     return created.isoformat(timespec="microseconds") if created else ""
-
-
-def _with_keys(rows: list[tuple[_Position, Json]]) -> list[tuple[str, Json]]:
-    """Replace positions by keys, their last parts."""
-    return [(position[-1], item) for position, item in rows]
 
 
 def _token(position: _Position, query: Query) -> str:

@@ -40,32 +40,24 @@ def relink(path: str, field: str, target: str, link: str | None, **fields: Any) 
 
 def apply(effect: Effect, store: Store) -> None:
     """Change the store; a resource that no longer exists is neither changed nor relinked."""
-    if "put" in effect:
-        store.put(effect["put"], effect["body"])
-    elif "change" in effect:
-        _change(effect, store)
-    elif "delete" in effect:
-        store.delete(effect["delete"])
-    else:
-        _relink(effect, store)
+    match effect:
+        case {"put": path, "body": body}:
+            store.put(path, body)
+        case {"delete": path}:
+            store.delete(path)
+        case {"change": path, "fields": fields}:
+            _set_fields(store, path, fields)
+        case {"relink": path, "field": field, "target": target, "link": link, "fields": fields}:
+            current = (store.get(path) or {}).get(field, [])
+            links = [one for one in current if not one.endswith(f"/{target}")] + ([link] if link else [])
+            _set_fields(store, path, {**fields, field: links or None})
 
 
-def _change(effect: Effect, store: Store) -> None:
-    resource = store.get(effect["change"])
+def _set_fields(store: Store, path: str, fields: Json) -> None:
+    resource = store.get(path)
     if resource is not None:
-        changed = resource | effect["fields"]
-        store.put(effect["change"], {name: value for name, value in changed.items() if value is not None})
-
-
-def _relink(effect: Effect, store: Store) -> None:
-    resource = store.get(effect["relink"])
-    if resource is None:
-        return
-    links = [link for link in resource.get(effect["field"], []) if not link.endswith(f"/{effect['target']}")]
-    if effect["link"]:
-        links.append(effect["link"])
-    others = {name: value for name, value in resource.items() if name != effect["field"]}
-    store.put(effect["relink"], others | ({effect["field"]: links} if links else {}) | effect["fields"])
+        changed = resource | fields
+        store.put(path, {name: value for name, value in changed.items() if value is not None})
 
 
 _LONGEST_WAIT: Final = 120.0
@@ -108,11 +100,11 @@ class Operation:
     name: str
     project: str
     scope: str
-    request_id: str | None
-    body: Json
     begins: float
-    effects: list[Effect]
     ends: float | None = None
+    body: Json = attrs.Factory(dict)
+    effects: list[Effect] = attrs.Factory(list)
+    request_id: str | None = None
 
 
 @attrs.define

@@ -58,13 +58,6 @@ def _are_rates(value: Any) -> bool:
     return _is_rate(value) or (is_object(value) and set(value) <= set(_groups()) and all(map(_is_rate, value.values())))
 
 
-def _body() -> ControlBody:
-    """Describe the body; the groups are known once all services are registered."""
-    rates = f"a positive number, or positive numbers by group ({', '.join(_groups())})"
-    burst = Field("a whole number of at least 1", lambda value: is_whole(value, 1))
-    return ControlBody("rates", {"burst": burst, "perSecond": Field(rates, _are_rates)})
-
-
 @attrs.define
 class _Bucket:
     """The tokens of one group at a moment, which is in seconds since 1970."""
@@ -99,7 +92,10 @@ class Rates:
 
     def set(self, raw: bytes) -> None:
         """Read the body of a request to `/_emulator/rates`; fill all buckets, and count from 0."""
-        self.limits = _body().read(raw)
+        # The groups are known once all services are registered.
+        rates = f"a positive number, or positive numbers by group ({', '.join(_groups())})"
+        burst = Field("a whole number of at least 1", lambda value: is_whole(value, 1))
+        self.limits = ControlBody("rates", {"burst": burst, "perSecond": Field(rates, _are_rates)}).read(raw)
         self._buckets = {}
 
     def show(self) -> Json:

@@ -64,20 +64,15 @@ class Signer:
     """
 
     clock: Callable[[], float] = time.time
-    _keys: dict[str, _Key] = attrs.Factory(dict)
+    _keys: dict[bool, _Key] = attrs.Factory(dict)
+    """The keys that exist, by whether they are those of Identity-Aware Proxy."""
     _id_tokens: dict[tuple[str, str], tuple[float, str]] = attrs.Factory(dict)
 
-    @property
-    def _account(self) -> _Key:
-        if "account" not in self._keys:
-            self._keys["account"] = _Key(rsa.generate_private_key(public_exponent=65537, key_size=2048))
-        return self._keys["account"]
-
-    @property
-    def _proxy(self) -> _Key:
-        if "proxy" not in self._keys:
-            self._keys["proxy"] = _Key(ec.generate_private_key(ec.SECP256R1()))
-        return self._keys["proxy"]
+    def _key(self, *, iap: bool = False) -> _Key:
+        if iap not in self._keys:
+            private = ec.generate_private_key(ec.SECP256R1()) if iap else rsa.generate_private_key(65537, 2048)
+            self._keys[iap] = _Key(private)
+        return self._keys[iap]
 
     def rotate(self) -> None:
         """Replace the keys with new ones; the old ones are no longer published."""
@@ -86,9 +81,8 @@ class Signer:
 
     def token(self, claims: Json, *, iap: bool = False) -> str:
         """Sign claims of any form, as a Google account or as Identity-Aware Proxy; return a JWT."""
-        key, algorithm = (self._proxy, "ES256") if iap else (self._account, "RS256")
-        payload = json.dumps(claims).encode()
-        return jwt.PyJWS().encode(payload, key.private, algorithm=algorithm, headers={"kid": key.id})
+        key, payload = self._key(iap=iap), json.dumps(claims).encode()
+        return jwt.PyJWS().encode(payload, key.private, "ES256" if iap else "RS256", headers={"kid": key.id})
 
     def id_token(self, email: str, audience: str) -> str:
         """Return an ID token of an account; the same one for five minutes."""
@@ -101,22 +95,20 @@ class Signer:
 
     def certificates(self) -> Json:
         """Return the certificates of accounts by key ID, in PEM."""
-        return {self._account.id: self._account.certificate}
+        return {self._key().id: self._key().certificate}
 
-    def key_set(self) -> Json:
-        """Return the public keys of accounts as a JSON Web Key Set."""
-        key = jwt.algorithms.RSAAlgorithm.to_jwk(self._account.private.public_key(), as_dict=True)
-        return {"keys": [{**key, "kid": self._account.id, "alg": "RS256", "use": "sig"}]}
-
-    def proxy_key_set(self) -> Json:
-        """Return the public keys of Identity-Aware Proxy as a JSON Web Key Set."""
-        key = jwt.algorithms.ECAlgorithm.to_jwk(self._proxy.private.public_key(), as_dict=True)
-        return {"keys": [{**key, "kid": self._proxy.id, "alg": "ES256", "use": "sig"}]}
+    def key_set(self, *, iap: bool = False) -> Json:
+        """Return the public keys of accounts or of Identity-Aware Proxy as a JSON Web Key Set."""
+        key = self._key(iap=iap)
+        algorithm, written = ("ES256", jwt.algorithms.ECAlgorithm) if iap else ("RS256", jwt.algorithms.RSAAlgorithm)
+        jwk = written.to_jwk(key.private.public_key(), as_dict=True)
+        return {"keys": [{**jwk, "kid": key.id, "alg": algorithm, "use": "sig"}]}
 
     def proxy_keys(self) -> Json:
         """Return the public keys of Identity-Aware Proxy by key ID, in PEM."""
-        pem = self._proxy.private.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-        return {self._proxy.id: pem.decode()}
+        key = self._key(iap=True)
+        pem = key.private.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+        return {key.id: pem.decode()}
 
     def read(self, token: str) -> Json:
         """Verify a token of an account; return its header and claims in one object.
@@ -125,7 +117,7 @@ class Signer:
             ValueError: when these keys did not sign it, or when it has expired.
         """
         try:
-            claims: Json = jwt.decode(token, self._account.private.public_key(), ["RS256"], _UNTIMED)
+            claims: Json = jwt.decode(token, self._key().private.public_key(), ["RS256"], _UNTIMED)
             content = {**jwt.get_unverified_header(token), **claims}
         except jwt.PyJWTError as error:
             raise ValueError(str(error)) from None
@@ -135,7 +127,7 @@ class Signer:
 
     def caller(self, authorization: str) -> str:
         """Return the e-mail address in the token of an Authorization header; empty without a token."""
-        if "account" not in self._keys:
+        if False not in self._keys:  # no token of an account can be of this emulator
             return ""
         try:
             email = self.read(authorization.removeprefix("Bearer ")).get("email")

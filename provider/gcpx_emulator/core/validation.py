@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import ipaddress
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -112,6 +113,14 @@ def _objects(document: Document, spec: Json, value: Any, where: str) -> Iterator
     known, other = spec.get("properties", {}), spec.get("additionalProperties", {})
     for key, item in value.items():
         yield from _objects(document, known.get(key, other), item, f"{where}.{key}")
+
+
+def is_ip_address(text: str) -> bool:
+    """Return whether this is an IPv4 or IPv6 address."""
+    try:
+        return bool(ipaddress.ip_address(text))
+    except ValueError:
+        return False
 
 
 def between(low: int, high: int, step: int = 1) -> Accepts:

@@ -53,7 +53,7 @@ def get_proxy_keys(call: Call) -> JSONResponse:
 @handles("iap.publicKeySet")
 def get_proxy_key_set(call: Call) -> JSONResponse:
     """Publish the same keys as a JSON Web Key Set."""
-    return _cacheable(call.cloud.signer.proxy_key_set())
+    return _cacheable(call.cloud.signer.key_set(iap=True))
 
 
 @handles("oauth2.tokeninfo")

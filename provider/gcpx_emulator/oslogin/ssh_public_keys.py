@@ -119,21 +119,17 @@ def import_key(call: Call) -> Json:
     """Create a key or replace its expiry, and, with a project, create a POSIX account."""
     key = new_key(call)
     call.store.put(key["name"], key)
-    if call.query.get("projectId"):
-        _create_account(call, call.query["projectId"])
+    user, project = call.path["usersId"], call.query.get("projectId")
+    if project:
+        account: Json = {
+            "primary": True,
+            "username": user.replace("@", "_").replace(".", "_"),
+            "uid": "1000",
+            "gid": "1000",
+            "homeDirectory": f"/home/{user.partition('@')[0]}",
+            "operatingSystemType": "LINUX",
+            "accountId": project,
+            "name": f"users/{user}/projects/{project}",
+        }
+        call.store.put(account["name"], account)
     return {"loginProfile": get_profile(call)}
-
-
-def _create_account(call: Call, project: str) -> None:
-    user = call.path["usersId"]
-    account = {
-        "primary": True,
-        "username": user.replace("@", "_").replace(".", "_"),
-        "uid": "1000",
-        "gid": "1000",
-        "homeDirectory": f"/home/{user.partition('@')[0]}",
-        "operatingSystemType": "LINUX",
-        "accountId": project,
-        "name": f"users/{user}/projects/{project}",
-    }
-    call.store.put(f"users/{user}/projects/{project}", account)

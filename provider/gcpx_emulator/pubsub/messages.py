@@ -20,8 +20,9 @@ from gcpx_emulator.core.store import Store
 from gcpx_emulator.pubsub.filters import message_filter
 from gcpx_emulator.pubsub.permissions import PUBLISH, PUBLISHERS
 from gcpx_emulator.pubsub.topics_and_subscriptions import (
+    LEASES,
     all_subscriptions,
-    check_lease,
+    check_deadline,
     policy_path,
     read_subscription,
     read_topic,
@@ -137,17 +138,13 @@ def publish(call: Call) -> Json:
     if not 0 < len(messages) <= _MOST:
         raise ApiError(400, f"A publish request has 1 to {_MOST:,} messages.")
     for message in messages:
-        _check(message)
+        if not message.get("data") and not message.get("attributes"):
+            raise ApiError(400, "A message must have a non-empty data field or at least one attribute.")
+        if len(decoded_data(message)) > _LARGEST:
+            raise ApiError(400, "The message is too large; at most 10 MB are allowed.")
     if len({message.get("orderingKey", "") for message in messages}) > 1:
         raise ApiError(400, "In a single publish request, all messages must have the same ordering key.")
     return {"messageIds": call.cloud.publisher.publish(topic, messages)}
-
-
-def _check(message: Json) -> None:
-    if not message.get("data") and not message.get("attributes"):
-        raise ApiError(400, "A message must have a non-empty data field or at least one attribute.")
-    if len(decoded_data(message)) > _LARGEST:
-        raise ApiError(400, "The message is too large; at most 10 MB are allowed.")
 
 
 @handles("pubsub.projects.subscriptions.pull")
@@ -212,7 +209,7 @@ def _end_later_leases(call: Call, refused: dict[str, Json]) -> None:
 def modify_ack_deadline(call: Call) -> Json:
     """Extend leases; 0 seconds ends them."""
     seconds = int(call.body.get("ackDeadlineSeconds") or 0)
-    check_lease(seconds)
+    check_deadline(seconds, LEASES)
     leased = _leased(call)
     for path, entry in leased:
         call.store.put(path, entry | {"due": call.cloud.now() + seconds})

@@ -9,16 +9,14 @@ from urllib.parse import urlsplit
 from gcpx_emulator.core.call import Call, handles
 from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.json_data import Json, field_names
-from gcpx_emulator.core.listing import page_of
+from gcpx_emulator.core.listing import in_order, page_of
 from gcpx_emulator.core.store import Store
 from gcpx_emulator.pubsub.filters import message_filter
 
 _DURATION: Final = re.compile(r"(-?[0-9]{1,12}(?:\.[0-9]{1,9})?)s")
 _DAY: Final = 86_400
-_RETENTION: Final = (600, 31 * _DAY)
-_BACKOFF: Final = (0, 600)
-_TIME_TO_LIVE: Final = (_DAY, 10**12)
-_LEASES: Final = range(601)
+LEASES: Final = range(601)
+"""The deadlines of single messages, in seconds."""
 
 
 def seconds_of(duration: object) -> float | None:
@@ -30,25 +28,20 @@ def seconds_of(duration: object) -> float | None:
 def check_durations(body: Json) -> None:
     """Refuse a topic or subscription with durations that are too short or too long."""
     retry, expiration = body.get("retryPolicy") or {}, body.get("expirationPolicy") or {}
-    _check("retry_policy.minimumBackoff", retry.get("minimumBackoff"), _BACKOFF)
-    _check("retry_policy.maximumBackoff", retry.get("maximumBackoff"), _BACKOFF)
-    _check("message_retention_duration", body.get("messageRetentionDuration"), _RETENTION)
-    _check("expiration_policy.ttl", expiration.get("ttl"), _TIME_TO_LIVE)
+    for name, duration, least, most in (
+        ("retry_policy.minimumBackoff", retry.get("minimumBackoff"), 0, 600),
+        ("retry_policy.maximumBackoff", retry.get("maximumBackoff"), 0, 600),
+        ("message_retention_duration", body.get("messageRetentionDuration"), 600, 31 * _DAY),
+        ("expiration_policy.ttl", expiration.get("ttl"), _DAY, 10**12),
+    ):
+        seconds = seconds_of(duration)
+        if duration is not None and (seconds is None or not least <= seconds <= most):
+            bounds = f"it is {least} to {most} seconds, such as '{least}s'."
+            raise ApiError(400, f"Invalid {name} given ({duration}); {bounds}")
 
 
-def _check(name: str, duration: str | None, bounds: tuple[int, int]) -> None:
-    least, most = bounds
-    seconds = seconds_of(duration)
-    if duration is not None and (seconds is None or not least <= seconds <= most):
-        raise ApiError(400, f"Invalid {name} given ({duration}); it is {least} to {most} seconds, such as '{least}s'.")
-
-
-def check_lease(seconds: int) -> None:
-    """Refuse a deadline that single messages cannot have."""
-    _check_deadline(seconds, _LEASES)
-
-
-def _check_deadline(seconds: int, allowed: range) -> None:
+def check_deadline(seconds: int, allowed: range) -> None:
+    """Refuse a deadline that a subscription, or a single message, cannot have."""
     if seconds not in allowed:
         bounds = f"{allowed.start} to {allowed.stop - 1} seconds"
         raise ApiError(400, f"Invalid ack deadline given (ack_deadline_seconds={seconds}); it is {bounds}.")
@@ -120,15 +113,16 @@ def policy_path(name: str) -> str:
 
 def list_resources(call: Call, field: str, items: list[Json]) -> Json:
     """Answer a list method, whose items are in this field."""
-    shown, token = page_of(items, {**call.query, "maxResults": call.query.get("pageSize", "")})
+    query = {**call.query, "maxResults": call.query.get("pageSize", "")}
+    rows, token = page_of(in_order({item["name"]: item for item in items}), query)
+    shown = [item for _, item in rows]
     return ({field: shown} if shown else {}) | ({"nextPageToken": token} if token else {})
 
 
 def patch(call: Call, kind: str, resource: Json, change: Json) -> Json:
     """Replace the fields in the call's update mask by those of a change; `kind` is the schema of both."""
-    fields = [
-        field for field in str(call.body.get("updateMask") or call.query.get("updateMask") or "").split(",") if field
-    ]
+    mask = str(call.body.get("updateMask") or call.query.get("updateMask") or "")
+    fields = [field for field in mask.split(",") if field]
     if not fields:
         raise ApiError(400, "The update_mask in the request is empty.")
     for field in fields:
@@ -174,6 +168,7 @@ def topic_name(call: Call) -> str:
     return f"projects/{call.path['projectsId']}/topics/{call.path['topicsId']}"
 
 
+@handles("pubsub.projects.topics.get")
 def read_topic(call: Call) -> Json:
     """Read the topic that a call names, which must exist."""
     return read(call.store, topic_name(call))
@@ -186,16 +181,11 @@ def create_topic(call: Call) -> Json:
     return create(call.store, topic_name(call), call.body)
 
 
-@handles("pubsub.projects.topics.get")
-def get_topic(call: Call) -> Json:
-    """Read a topic."""
-    return read_topic(call)
-
-
-@handles("pubsub.projects.topics.list")
-def list_topics(call: Call) -> Json:
-    """List the topics of a project."""
-    return list_resources(call, "topics", call.store.list(f"projects/{call.path['projectsId']}/topics"))
+@handles("pubsub.projects.topics.list", "pubsub.projects.subscriptions.list")
+def list_project(call: Call) -> Json:
+    """List the topics or the subscriptions of a project."""
+    kind = call.method.id.split(".")[2]
+    return list_resources(call, kind, call.store.list(f"projects/{call.path['projectsId']}/{kind}"))
 
 
 @handles("pubsub.projects.topics.patch")
@@ -245,6 +235,7 @@ def subscription_name(call: Call) -> str:
     return f"projects/{call.path['projectsId']}/subscriptions/{call.path['subscriptionsId']}"
 
 
+@handles("pubsub.projects.subscriptions.get")
 def read_subscription(call: Call) -> Json:
     """Read the subscription that a call names, which must exist."""
     return read(call.store, subscription_name(call))
@@ -275,22 +266,15 @@ def _checked(call: Call, body: Json) -> Json:
         if body.get(name):
             raise ApiError(501, f"subscriptions with {name} are not emulated")
     deadline = int(body.get("ackDeadlineSeconds") or _ACK_DEADLINES.start)
-    _check_deadline(deadline, _ACK_DEADLINES)
+    check_deadline(deadline, _ACK_DEADLINES)
     check_durations(body)
     config = body.get("pushConfig") or {}
     check_push_config(config)
     if "noWrapper" in config:
         body = body | {"pushConfig": config | {"noWrapper": {key: on for key, on in config["noWrapper"].items() if on}}}
-    policy = body.get("deadLetterPolicy")
-    return {
-        **body,
-        "ackDeadlineSeconds": deadline,
-        **({"deadLetterPolicy": _dead_letters(call, policy)} if policy else {}),
-    }
-
-
-def _dead_letters(call: Call, policy: Json) -> Json:
-    """Check a dead letter policy, whose topic must exist."""
+    policy, checked = body.get("deadLetterPolicy"), {**body, "ackDeadlineSeconds": deadline}
+    if not policy:
+        return checked
     most = int(policy.get("maxDeliveryAttempts") or _DELIVERIES.start)
     if most not in _DELIVERIES:
         why = f"it is {_DELIVERIES.start} to {_DELIVERIES.stop - 1}."
@@ -299,19 +283,7 @@ def _dead_letters(call: Call, policy: Json) -> Json:
     if not _TOPIC.fullmatch(topic):
         raise ApiError(400, "The topic of a dead letter policy is required, as projects/PROJECT/topics/TOPIC.")
     read(call.store, topic)
-    return {"deadLetterTopic": topic, "maxDeliveryAttempts": most}
-
-
-@handles("pubsub.projects.subscriptions.get")
-def get_subscription(call: Call) -> Json:
-    """Read a subscription."""
-    return read_subscription(call)
-
-
-@handles("pubsub.projects.subscriptions.list")
-def list_subscriptions(call: Call) -> Json:
-    """List the subscriptions of a project."""
-    return list_resources(call, "subscriptions", call.store.list(f"projects/{call.path['projectsId']}/subscriptions"))
+    return checked | {"deadLetterPolicy": {"deadLetterTopic": topic, "maxDeliveryAttempts": most}}
 
 
 @handles("pubsub.projects.subscriptions.patch")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from typing import Any, Final
 
@@ -11,9 +10,10 @@ from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.errors import ApiError, invalid, required
 from gcpx_emulator.core.iam import new_policy, shown_policy
 from gcpx_emulator.core.json_data import Json, merge
-from gcpx_emulator.core.listing import page_of
+from gcpx_emulator.core.listing import in_order, page_of
 from gcpx_emulator.core.permissions import held_permissions
 from gcpx_emulator.core.projects import project_number
+from gcpx_emulator.core.validation import is_ip_address
 from gcpx_emulator.storage.conditions import check_conditions, etag, failed_condition
 
 _EXISTS: Final = "Your previous request to create the named bucket succeeded and you already own it."
@@ -79,15 +79,8 @@ def _check_name(name: str) -> None:
     parts = name.split(".")
     is_long = len(name) > _LONGEST_PART and len(parts) == 1
     is_wrong = not _NAME.fullmatch(name) or is_long or any(not 0 < len(part) <= _LONGEST_PART for part in parts)
-    if is_wrong or name.startswith("goog") or "google" in name or "g00gle" in name or _is_address(name):
+    if is_wrong or name.startswith("goog") or "google" in name or "g00gle" in name or is_ip_address(name):
         raise ApiError(400, f"Invalid bucket name: '{name}'", "invalid")
-
-
-def _is_address(name: str) -> bool:
-    try:
-        return bool(ipaddress.ip_address(name))
-    except ValueError:
-        return False
 
 
 @handles("storage.buckets.insert")
@@ -129,7 +122,6 @@ def _settings(body: Json, now: str) -> Json:
     return {
         "storageClass": "STANDARD",
         **({} if kind == "region" else {"rpo": "DEFAULT"}),
-        "softDeletePolicy": {"retentionDurationSeconds": _SOFT_DELETION},
         **given,
         "location": location,
         "locationType": kind,
@@ -149,13 +141,11 @@ def _derived(settings: Json, now: str) -> Json:
         "uniformBucketLevelAccess": enabled,
         "publicAccessPrevention": access.get("publicAccessPrevention") or "inherited",
     }
-    timed = {
-        name: {"effectiveTime": now, **settings.get(name, default)}
-        for name, default in (
-            ("retentionPolicy", {}),
-            ("softDeletePolicy", {"retentionDurationSeconds": _SOFT_DELETION}),
-        )
-        if name in settings or default
+    policies = {"softDeletePolicy": {"retentionDurationSeconds": _SOFT_DELETION}, **settings}
+    timed: Json = {
+        name: {"effectiveTime": now, **policies[name]}
+        for name in ("retentionPolicy", "softDeletePolicy")
+        if name in policies
     }
     return {"iamConfiguration": iam, **timed}
 
@@ -167,20 +157,15 @@ def _shown(call: Call, bucket: Json, default_projection: str) -> Json:
         return {name: value for name, value in shown.items() if name not in _ACLS}
     if bucket["iamConfiguration"]["uniformBucketLevelAccess"]["enabled"]:
         return shown
-    return shown | {
-        name: [_entry(bucket, name, one) for one in bucket.get(name) or _acls_of_project(bucket["projectNumber"])]
-        for name in _ACLS
-    }
+    number = bucket["projectNumber"]
+    of_project = [{"entity": f"project-{team}-{number}", "role": role} for team, role in _TEAMS.items()]
+    return shown | {name: [_entry(bucket, name, one) for one in bucket.get(name) or of_project] for name in _ACLS}
 
 
 _TEAMS: Final = {"owners": "OWNER", "editors": "OWNER", "viewers": "READER"}
+"""The teams of a project, each with its role in the default access controls of a bucket, as recorded."""
 _ACLS: Final = {"acl": "storage#bucketAccessControl", "defaultObjectAcl": "storage#objectAccessControl"}
 """The access controls of a bucket, each with the kind of its entries."""
-
-
-def _acls_of_project(number: str) -> list[Json]:
-    """Return the default access controls of a bucket, as recorded."""
-    return [{"entity": f"project-{team}-{number}", "role": role} for team, role in _TEAMS.items()]
 
 
 def _entry(bucket: Json, name: str, given: Json) -> Json:
@@ -207,9 +192,10 @@ def list_buckets(call: Call) -> Json:
     """List the buckets of a project."""
     refuse_soft_deleted(call)
     prefix = call.query.get("prefix", "")
-    of_project = [_whole(item) for item in call.store.list("b") if item["_project"] == call.query["project"]]
-    items, token = page_of([item for item in of_project if item["name"].startswith(prefix)], call.query)
-    shown = [_shown(call, item, "noAcl") for item in items]
+    of_project = (item for item in call.store.list("b") if item["_project"] == call.query["project"])
+    buckets = {item["name"]: _whole(item) for item in of_project if item["name"].startswith(prefix)}
+    rows, token = page_of(in_order(buckets), call.query)
+    shown = [_shown(call, item, "noAcl") for _, item in rows]
     found = {"items": shown} if shown else {}
     return {"kind": "storage#buckets"} | found | ({"nextPageToken": token} if token else {})
 
@@ -289,23 +275,16 @@ def get_policy(call: Call) -> Json:
 
 def _shown_policy(bucket: Json, version: str | None) -> Json:
     """Show a policy, whose etag is that of the bucket, sorted by roles and members."""
-    policy = shown_policy(bucket.get(_POLICY) or _first_policy(bucket["_project"]), version)
+    project = bucket["_project"]
+    first = [  # the project's owners, editors and viewers, as recorded
+        {"role": "roles/storage.legacyBucketOwner", "members": [f"projectEditor:{project}", f"projectOwner:{project}"]},
+        {"role": "roles/storage.legacyBucketReader", "members": [f"projectViewer:{project}"]},
+    ]
+    policy = shown_policy(bucket.get(_POLICY) or {"version": 1, "bindings": first}, version)
     bindings = [item | {"members": sorted(item["members"])} for item in policy.get("bindings") or ()]
     bindings.sort(key=lambda item: (item["role"], str(item.get("condition"))))
     head = {"kind": "storage#policy", "resourceId": f"projects/_/buckets/{bucket['name']}"}
     return head | {"version": policy["version"], "etag": bucket["etag"], "bindings": bindings}
-
-
-def _first_policy(project: str) -> Json:
-    """Return the initial policy of a bucket: the project's owners, editors and viewers, as recorded."""
-    owners = [f"projectEditor:{project}", f"projectOwner:{project}"]
-    return {
-        "version": 1,
-        "bindings": [
-            {"role": "roles/storage.legacyBucketOwner", "members": owners},
-            {"role": "roles/storage.legacyBucketReader", "members": [f"projectViewer:{project}"]},
-        ],
-    }
 
 
 @handles("storage.buckets.setIamPolicy")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterator
 from typing import Final
 
 from gcpx_emulator.core.call import Call, handles
@@ -113,31 +112,23 @@ def get_service_agent(call: Call) -> Json:
 
 def publish_event(call: Call, event: str, metadata: Json, attributes: Json) -> None:
     """Publish an event about an object, with additional attributes."""
-    for config in _configs_for(call, event, metadata):
+    bucket, name = metadata["bucket"], metadata["name"]
+    for config in call.store.list(configs_path(bucket)):
+        is_wanted = event in config.get("event_types", [event])
+        if not is_wanted or not name.startswith(config.get("object_name_prefix", "")):
+            continue
         payload = json.dumps(metadata).encode() if config["payload_format"] == "JSON_API_V1" else b""
+        own = {
+            "notificationConfig": f"projects/_/buckets/{bucket}/notificationConfigs/{config['id']}",
+            "eventType": event,
+            "payloadFormat": config["payload_format"],
+            "bucketId": bucket,
+            "objectId": name,
+            "objectGeneration": metadata["generation"],
+            "eventTime": timestamp(),
+        }
         message = {
             "data": base64.b64encode(payload).decode(),
-            "attributes": {**_attributes(event, metadata, config), **attributes, **config.get("custom_attributes", {})},
+            "attributes": {**own, **attributes, **config.get("custom_attributes", {})},
         }
         call.cloud.publisher.publish(config["topic"].removeprefix("//pubsub.googleapis.com/"), [message])
-
-
-def _attributes(event: str, metadata: Json, config: Json) -> Json:
-    bucket = metadata["bucket"]
-    return {
-        "notificationConfig": f"projects/_/buckets/{bucket}/notificationConfigs/{config['id']}",
-        "eventType": event,
-        "payloadFormat": config["payload_format"],
-        "bucketId": bucket,
-        "objectId": metadata["name"],
-        "objectGeneration": metadata["generation"],
-        "eventTime": timestamp(),
-    }
-
-
-def _configs_for(call: Call, event: str, metadata: Json) -> Iterator[Json]:
-    """Yield the configurations that ask for an event about an object."""
-    for config in call.store.list(configs_path(metadata["bucket"])):
-        prefix = config.get("object_name_prefix", "")
-        if event in config.get("event_types", [event]) and metadata["name"].startswith(prefix):
-            yield config

@@ -16,7 +16,7 @@ from gcpx_emulator.core.call import Call, handles
 from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.errors import ApiError, invalid, required
 from gcpx_emulator.core.json_data import Json, merge
-from gcpx_emulator.core.listing import page_of_rows
+from gcpx_emulator.core.listing import in_order, page_of
 from gcpx_emulator.storage.buckets import bucket_path, read_bucket, refuse_soft_deleted
 from gcpx_emulator.storage.conditions import check_conditions, etag, with_header_conditions
 from gcpx_emulator.storage.globs import matches_glob
@@ -76,10 +76,6 @@ def object_path(bucket: str, name: str) -> str:
     return f"b/{bucket}/o/{name.replace('%', '%25').replace('/', '%2F')}"
 
 
-def _path(call: Call, name: str) -> str:
-    return object_path(call.path["bucket"], name)
-
-
 def metadata_of(call: Call, stored: Json) -> Json:
     """Return an object's metadata in a response: without the content, but with a link to it."""
     path = f"b/{stored['bucket']}/o/{quote(stored['name'], safe='')}"
@@ -94,7 +90,7 @@ def insert_object(call: Call) -> Json:
     name = call.query.get("name") or call.body.get("name")
     if not name:
         raise required("name")
-    replaced = call.store.get(_path(call, name))
+    replaced = call.store.get(object_path(call.path["bucket"], name))
     check_conditions(call, replaced)
     metadata = _new_metadata(call, name)
     for field in ("md5Hash", "crc32c"):
@@ -137,12 +133,14 @@ def _stored_path(stored: Json) -> str:
 
 
 def _new_metadata(call: Call, name: str) -> Json:
-    given = given_metadata(call)
+    given, content = given_metadata(call), call.media.content
+    md5 = hashlib.md5(content, usedforsecurity=False).digest()
     return {
         **new_identity(call, call.path["bucket"], name),
-        "size": str(len(call.media.content)),
+        "size": str(len(content)),
         "storageClass": read_bucket(call)["storageClass"],
-        **_checksums(call.media.content),
+        "md5Hash": base64.b64encode(md5).decode(),
+        "crc32c": base64.b64encode(google_crc32c.Checksum(content).digest()).decode(),
         **given,
         "contentType": given.get("contentType") or _checked_type(call.media.content_type or DEFAULT_TYPE),
     }
@@ -169,12 +167,6 @@ def new_identity(call: Call, bucket: str, name: str) -> Json:
         "etag": etag(generation, "1"),
         **dict.fromkeys(_CREATION_TIMES, timestamp()),
     }
-
-
-def _checksums(content: bytes) -> Json:
-    md5 = hashlib.md5(content, usedforsecurity=False).digest()
-    crc32c = google_crc32c.Checksum(content).digest()
-    return {"md5Hash": base64.b64encode(md5).decode(), "crc32c": base64.b64encode(crc32c).decode()}
 
 
 def _checked_type(content_type: str) -> str:
@@ -219,22 +211,16 @@ def get_content(call: Call) -> Response:
     return content_response(call, _read_object(with_header_conditions(call)))
 
 
-_NOT_EMULATED: Final = ("filter",)
-"""Parameters that select items in ways that the emulator does not support."""
-
-
 @handles("storage.objects.list")
 def list_objects(call: Call) -> Json:
     """List objects; names with the delimiter after the prefix are listed as common prefixes only."""
     read_bucket(call)
     refuse_soft_deleted(call)
-    for name in _NOT_EMULATED:
-        if call.query.get(name):
-            raise ApiError(501, f"lists of objects with {name} are not emulated")
-    rows = sorted(_rows(call).items())
-    shown, token = page_of_rows(lambda key: ((own, row) for own, row in rows if own > key), call.query)
-    items = [metadata_of(call, row) for row in shown if _PREFIX not in row]
-    prefixes = [row[_PREFIX] for row in shown if _PREFIX in row]
+    if call.query.get("filter"):
+        raise ApiError(501, "lists of objects with filter are not emulated")
+    shown, token = page_of(in_order(_rows(call)), call.query)
+    items = [metadata_of(call, row) for _, row in shown if _PREFIX not in row]
+    prefixes = [row[_PREFIX] for _, row in shown if _PREFIX in row]
     return {
         "kind": "storage#objects",
         **({"items": items} if items else {}),

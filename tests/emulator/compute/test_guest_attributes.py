@@ -166,6 +166,15 @@ def test_a_shutdown_script_takes_back_what_the_startup_script_reports_again(clou
     assert found == [True, False, True, True, False]
 
 
+def test_a_shutdown_script_writes_the_first_attribute(cloud, http):
+    _insert_with_scripts(cloud, "", PUT)
+    found = [_read(http, queryPath="web/ready")]
+    http.post(f"{URL}/stop")
+
+    assert found == [404]
+    assert _read(http, variableKey="web/ready")["variableValue"] == "yes"
+
+
 def test_no_shutdown_script_runs_if_the_host_fails_or_while_an_instance_is_suspended(cloud, http):
     _insert_with_scripts(cloud, PUT, DELETE)
     http.post(f"{URL}/suspend")

@@ -291,3 +291,10 @@ def test_a_malformed_change_of_machine_types_is_refused(http, body):
 
     assert (refused.status_code, "/_emulator/machine-types" in refused.text) == (400, True)
     assert _get(http, "e2-small").status_code == 200
+
+
+def test_an_aggregated_list_includes_the_scopes_without_machine_types_if_asked(http):
+    items = http.get(f"{BASE}/aggregated/machineTypes", params={"includeAllScopes": "true"}).json()["items"]
+
+    assert items["global"]["warning"]["code"] == items["regions/us-east1"]["warning"]["code"] == "NO_RESULTS_ON_PAGE"
+    assert items["zones/asia-east1-a"]["machineTypes"]

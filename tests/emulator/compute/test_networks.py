@@ -264,6 +264,13 @@ def test_a_network_is_deleted_once_nothing_uses_it(http, vpc):
     assert http.get(f"{BASE}/global/networks/vpc").status_code == 404
 
 
+def test_the_subnetworks_of_a_network_in_auto_mode_have_the_fields_of_all_others(http, vpc):
+    _make(http, "global/networks", {"name": "auto", "autoCreateSubnetworks": True})
+    own, other = (http.get(f"{REGION}/subnetworks/{name}").json() for name in ("auto", vpc.rpartition("/")[2]))
+
+    assert other.keys() - own.keys() == set()
+
+
 def test_the_subnetworks_of_a_network_in_auto_mode_are_deleted_with_it(http):
     _make(http, "global/networks", {"name": "auto", "autoCreateSubnetworks": True})
     http.delete(f"{BASE}/global/networks/auto")

@@ -37,6 +37,18 @@ def test_every_resource_is_read_by_its_numeric_id(cloud, http, vm, template):
         assert http.get(by_id).json() == http.get(f"/compute/v1/{path}").json()
 
 
+def test_an_image_is_changed_and_deleted_by_its_numeric_id(cloud, http):
+    cloud.post(f"{BASE}/global/images", {"name": "golden", "rawDisk": {"source": "gs://b/o"}})
+    path = f"projects/{PROJECT}/global/images/golden"
+    by_id = f"{BASE}/global/images/{_id(cloud, path)}"
+    _done(cloud, http, "PATCH", by_id, {"family": "web"})
+    found = cloud.get(path)
+    _done(cloud, http, "DELETE", by_id)
+
+    assert found["family"] == "web"
+    assert cloud.get(path) is None
+
+
 def test_every_change_takes_a_numeric_id(cloud, http, vm):
     instance = f"/compute/v1/projects/{PROJECT}/zones/{ZONE}/instances/{_id(cloud, vm)}"
     disk = f"projects/{PROJECT}/zones/{ZONE}/disks/{_id(cloud, f'projects/{PROJECT}/zones/{ZONE}/disks/example-data')}"

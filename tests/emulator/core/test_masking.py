@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from programs import PROJECT
 
-from gcpx_emulator.core.listing import apply_mask, parse_mask
+from gcpx_emulator.core.masks import apply_mask, parse_mask
 
 BASE = f"/compute/v1/projects/{PROJECT}"
 BODY = {"kind": "k", "items": [{"name": "n", "id": "1", "quotas": [{"metric": "m", "limit": 2, "usage": 1}]}]}

@@ -85,6 +85,19 @@ def test_a_change_waits_for_the_one_before_it(cloud):
     assert instances.get(**where).status == "STOPPING"
 
 
+@pytest.mark.parametrize("collection", ["global/instanceTemplates", "global/images", "zones/us-east1-b/disks"])
+def test_what_is_being_deleted_is_not_deleted_again(http, cloud, collection):
+    source = {"properties": properties(), "rawDisk": {"source": "gs://b/o"}, "sizeGb": "10"}
+    fields = {"instanceTemplates": "properties", "images": "rawDisk", "disks": "sizeGb"}
+    field = fields[collection.rpartition("/")[2]]
+    cloud.post(f"{BASE}/{collection}", {"name": "web", field: source[field]})
+    cloud.hold_operations()
+    answers = [http.delete(f"{BASE}/{collection}/web") for _ in range(2)]
+
+    assert [answer.status_code for answer in answers] == [200, 400]
+    assert "is not ready" in answers[1].json()["error"]["message"]
+
+
 def test_one_request_id_makes_one_template(templates):
     template = compute_v1.InstanceTemplate(name="web", properties=instance_properties())
     request = compute_v1.InsertInstanceTemplateRequest(

@@ -1,0 +1,51 @@
+"""The keys that encrypt disks, images, snapshots and machine images; their form is checked by `constraints`."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable
+from typing import Final
+
+from gcpx_emulator.core.errors import ApiError
+from gcpx_emulator.core.json_data import Json
+
+_CUSTOMER_SUPPLIED: Final = ("rawKey", "rsaEncryptedKey")
+_KMS: Final = ("kmsKeyName", "kmsKeyServiceAccount")
+
+
+def is_customer_supplied(key: Json | None) -> bool:
+    """Return whether a key is supplied by the customer, and not by Cloud KMS."""
+    return any(name in (key or {}) for name in _CUSTOMER_SUPPLIED)
+
+
+def shown_key(key: Json | None) -> Json:
+    """Show a key as Google does: a Cloud KMS key by its name and version, a customer's key by its SHA-256 hash only.
+
+    Without a key, the result is empty.
+    """
+    given = key or {}
+    if given.get("kmsKeyName"):
+        version = "" if "/cryptoKeyVersions/" in given["kmsKeyName"] else "/cryptoKeyVersions/1"
+        return {name: given[name] for name in _KMS if given.get(name)} | {"kmsKeyName": given["kmsKeyName"] + version}
+    supplied = next((given[name] for name in _CUSTOMER_SUPPLIED if given.get(name)), None)
+    if supplied is None:
+        return {}
+    # Only Google can unwrap a wrapped key, so the emulator hashes it as it is.
+    digest = hashlib.sha256(base64.b64decode("".join(supplied.split()))).digest()
+    return {"sha256": base64.b64encode(digest).decode()}
+
+
+def shown_keys(body: Json, names: Iterable[str]) -> Json:
+    """Show the keys in these fields of a body; fields without a key are left out."""
+    keys = {name: shown_key(body.get(name)) for name in names}
+    return {name: key for name, key in keys.items() if key}
+
+
+def check_key(field: str, key: Json | None, resource: Json) -> None:
+    """Refuse to use an encrypted disk or machine image without its customer-supplied key; the message hides the key."""
+    kind = "machine image" if "machineImageEncryptionKey" in resource else "disk"
+    needed = (resource.get("machineImageEncryptionKey") or resource.get("diskEncryptionKey") or {}).get("sha256")
+    if needed is not None and shown_key(key).get("sha256") != needed:
+        why = f"The {kind} '{resource['name']}' is protected by a customer-supplied key; supply that key."
+        raise ApiError(400, f"Invalid value for field '{field}'. {why}")
