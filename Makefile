@@ -165,11 +165,11 @@ release-check: setup #: Build a release into dist, and list everything that keep
 clean: #: Remove what was built here; the CLI stays in its cache
 	rm -rf .venv build dist .work .coverage .mypy_cache .pytest_cache .ruff_cache
 
-$(READY): constraints.txt pyproject.toml $(DISTRIBUTIONS:%=%/pyproject.toml)
+$(READY): tools/constraints.txt pyproject.toml $(DISTRIBUTIONS:%=%/pyproject.toml)
 	@command -v $(call quoted,PYTHON) > /dev/null || { echo "make: "$(call quoted,PYTHON)" is missing; install Python 3.11 or later, or name one: make PYTHON=..." >&2; exit 1; }
 	@$(call quoted,PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: "$(call quoted,PYTHON)" is $$($(call quoted,PYTHON) -V); Python 3.11 or later is needed: make PYTHON=..." >&2; exit 1; }
-	@echo "Setting up .venv with the packages of constraints.txt, which takes a minute or two ..." >&2
+	@echo "Setting up .venv with the packages of tools/constraints.txt, which takes a minute or two ..." >&2
 	@$(call quoted,PYTHON) -m venv --clear .venv
-	@$(BIN)/python -m pip install $(QUIETLY) --require-hashes --only-binary :all: -r constraints.txt >&2
+	@$(BIN)/python -m pip install $(QUIETLY) --require-hashes --only-binary :all: -r tools/constraints.txt >&2
 	@$(BIN)/python -m pip install $(QUIETLY) --no-index --no-deps --no-build-isolation -e . $(DISTRIBUTIONS:%=-e %) >&2
 	@touch $@

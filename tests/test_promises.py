@@ -10,7 +10,7 @@ from workspace import ROOT
 
 SECTIONS = [
     ("docs/reliability.md", "What is promised"),
-    ("SECURITY.md", "Secrets"),
+    ("docs/SECURITY.md", "Secrets"),
     ("docs/settings.md", "Credentials"),
     ("docs/settings.md", "Proxies and certificates"),
 ]
