@@ -77,7 +77,7 @@ PROMISES = {
         "test_a_fleet_that_another_stack_creates_during_an_outage_does_not_become_ours",
         "test_a_namesake_of_what_an_operation_of_the_stack_created_is_left",
     ],
-    "the number in another entry": [
+    "the number in another resource": [
         "test_what_another_resource_of_the_state_has_is_neither_adopted_nor_named",
         "test_a_conflict_with_another_resource_of_the_stack_names_it_instead_of_an_import",
         "test_a_refresh_of_both_entries_keeps_the_new_one",

@@ -32,7 +32,7 @@ class Threads:
     def __init__(self) -> None:
         self._idle = 0
         self._work: SimpleQueue[Callable[[], None]] = SimpleQueue()
-        """What threads have not begun yet; for each element, a thread waits."""
+        """Work that no thread has started; for each element, a thread waits."""
         self._lock = threading.Lock()
 
     def run(self, work: Callable[[], None]) -> None:

@@ -141,9 +141,9 @@ class Goal:
         return {"removedKeys": cast("RemovedKeysValues", removed)} if removed else {}
 
     def drift(self, members: Iterable[Instance]) -> dict[str, list[str]]:
-        """Return, by the IDs of members, the settings that are not as the goal wants them; those that have them are left out.
+        """Return the settings that differ from the goal, by the IDs of their members.
 
-        A member that is behind is left out, because it has other properties anyway.
+        An outdated member is left out, because it has other properties anyway.
         """
         found = dict[str, list[str]]()
         for instance in members:

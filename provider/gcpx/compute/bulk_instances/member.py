@@ -129,7 +129,7 @@ class Member:
 
     @property
     def changing(self) -> bool:
-        """Whether a restart of it has begun, and has not ended."""
+        """Whether a restart of it has started, and has not ended."""
         return is_changing(self.generation)
 
     @property

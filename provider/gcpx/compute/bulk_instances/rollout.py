@@ -76,7 +76,7 @@ class MemberChanges:
     def restart(self, members: Sequence[Instance]) -> None:
         """Stop members that run, change them, start them, and set the label with the generation.
 
-        Before that, the label says that a change has begun, because a stopped member does not show why it stopped.
+        Before that, the label says that a change has started, because a stopped member does not show why it stopped.
         Members that rest are only changed. A suspended one is first stopped, because Google changes only stopped ones.
         Those that cannot be changed are started again, too.
         """
@@ -494,7 +494,7 @@ class Rollout:
         creation: the last creation that fell short, or else the last one, if there was one.
         room: how many members Google has room for; None as long as no creation fell short.
         touched: whether anything was changed.
-        settled: the IDs of members that a step has changed, or begun to change.
+        settled: the IDs of members that a step has changed, or started to change.
         creating: whether Google may still be creating instances, because a creation was interrupted.
         progress: shows which batch a line of progress is about.
         unstarted: stopped members that could not be started, with Google's errors.

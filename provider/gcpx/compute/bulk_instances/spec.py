@@ -255,7 +255,7 @@ class Spec:
         return label in {name for one in (self.base, self.generation) for name in (one, changing(one))}
 
     def knows(self, member: Member) -> bool:
-        """Return whether it is known what a member needs to get the wanted properties: one that was behind may have them."""
+        """Return whether it is known what a member needs to get the wanted properties: an outdated one may have them."""
         return bool(self.generation) or not need_of(member.generation or self.base, self.base)
 
     def _keeps_machine_type(self, member: Member, label: str) -> bool:
