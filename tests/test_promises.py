@@ -110,7 +110,7 @@ PROMISES = {
         "test_a_refresh_does_not_take_a_stranger_in_and_names_it",
         "test_a_destroy_leaves_a_stranger_and_names_it",
     ],
-    "An import takes in everything": [
+    "Only an import adds everything": [
         "test_an_import_takes_everything_in_that_matches",
         "test_an_imported_fleet_keeps_its_members_beside_a_newcomer_that_matches_its_id",
         "test_the_id_of_an_imported_fleet_is_refused_for_a_new_one_with_what_to_write",
