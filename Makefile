@@ -77,7 +77,7 @@ matrix: $(READY) #: Run all cases of the generated matrices: faults, crashes, ca
 soak: $(READY) #: Run random programs, faults, cancellations and crashes for half an hour, or for MINUTES=...
 	MINUTES=$(call quoted,MINUTES,30) PYTHONPATH=tests/support:tools $(BIN)/python tools/soak.py
 
-ownership: $(READY) #: Run 2,000 random programs of two stacks, or PROGRAMS=..., and judge whose everything is; SEED=...
+ownership: $(READY) #: Run 2,000 random programs of two stacks, or PROGRAMS=..., and check who owns everything; SEED=...
 	PYTHONPATH=tests/support:tools $(BIN)/python -m ownership_search --programs $(call quoted,PROGRAMS,2000) --seed $(call quoted,SEED,0)
 
 verify-google: $(READY) #: Compare Google with what gcpx assumes, in PROJECT=..., for a few cents; asks first; ZONE=..., OSLOGIN_USER=..., ID_TOKEN=...
@@ -113,7 +113,7 @@ permissions: $(READY) #: Run every verb against the emulator, record which permi
 budgets: $(READY) #: Count what a start, a Check and each verb take, and write that into tests/budgets.json
 	GRPC_VERBOSITY=NONE PYTHONPATH=tests/support:tools $(BIN)/python -m budgets
 
-emulator-record: $(READY) #: Observe what the emulator does with every field, and whose requests it answers, and write docs/emulator-coverage.md
+emulator-record: $(READY) #: Observe what the emulator does with every field, and which clients it answers, and write docs/emulator-coverage.md
 	PYTHONPATH=tests/support:tools $(BIN)/python -m field_record
 	@mkdir -p build && rm -f build/libraries
 	GCPX_RECORD=build/libraries $(BIN)/python -m pytest tests/emulator --ignore tests/emulator/test_field_record.py -q -n 2

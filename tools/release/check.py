@@ -17,7 +17,7 @@ from gcpx import __version__
 from release import archive_check, dist, files, plugin_archive
 from release.archive_licenses import MissingLicenseError
 from release.download_url import InvalidDownloadUrlError, checked
-from release.problem import Problem
+from release.files import Problem
 
 
 def problems(folder: Path, download_url: str, tag: str) -> Iterator[Problem]:

@@ -31,12 +31,12 @@ _STOPPED_BY: Final = {
     "REQUESTED": "stopped by somebody",
     "RUN_LIMIT": "stopped at its run limit",
 }
-"""What is said of a stopped member, by its `stopReason`."""
+"""The words for a stopped member, by its `stopReason`."""
 
 
 @attrs.frozen(kw_only=True)
 class Member:
-    """What is known of a member.
+    """A member of a fleet.
 
     Attributes:
         id: its numeric ID.

@@ -32,7 +32,7 @@ _SCHEDULING: Final = "scheduling"
 
 
 class Level(enum.IntEnum):
-    """What has to be done to a member, the least disruptive first."""
+    """The action that a member needs, the least disruptive first."""
 
     NONE = 0
     REFRESH = 1
@@ -198,7 +198,7 @@ def share(given: Any, whole: int, rounded: Any = math.floor) -> int | None:
 _FEW: Final = "10%"
 """The share of the members that change at once without `maxUnavailable` and `maxSurge`."""
 _NETWORKS: Final = ("network", "subnetwork", "networkAttachment")
-"""What all members have alike in a network interface."""
+"""The properties of a network interface that all members share."""
 
 
 def _room_for_surge(inputs: BulkInstancesValues, wanted: int) -> int:
@@ -271,7 +271,7 @@ class PlannedMember:
 
 @attrs.frozen(kw_only=True)
 class Step:
-    """What is done at once; the next step begins when all members of this one are ready.
+    """Changes that are made at once; the next step begins when all members of this one are ready.
 
     Attributes:
         delete: members to delete, because they are replaced or surplus.

@@ -112,7 +112,7 @@ def _hours(batches: int, observed: int = 0) -> str:
 
 @attrs.frozen
 class _Effects:
-    """What all steps of a plan do together.
+    """The sum of all steps of a plan.
 
     Attributes:
         refreshed, restarted, started: as in `Step`.

@@ -584,7 +584,7 @@ class Rollout:
 
     @property
     def not_set_back(self) -> dict[str, list[str]]:
-        """What the last refresh has found changed on members, and the policy does not allow to set back."""
+        """The changes on members that the last refresh found, and that the policy does not allow to set back."""
         drifted = {member.id for member in self.goal.known.values() if member.differs}
         untouched = (item for item in self.members if str(item["id"]) in drifted - self.settled)
         return self.goal.drift(untouched)

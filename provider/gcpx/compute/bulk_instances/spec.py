@@ -95,7 +95,7 @@ class NoRestartError(UserError):
 
 @attrs.frozen
 class RollingAction:
-    """What a program asks to do to members of a fleet each time that a trigger changes: to restart or to replace them.
+    """A restart or a replacement of members that a program asks for each time that a trigger changes.
 
     Each member that was handled has a label with a hash of the trigger, and so has each member that is created meanwhile.
     So an update that was interrupted goes on with the others. When all are handled, an output holds the hash, and the
@@ -377,7 +377,7 @@ class Spec:
 
 
 _LIMITS: Final = ("count", "perInstanceProperties", "onStopped", "updatePolicy")
-"""What says how many members there are, and how a change reaches them."""
+"""The inputs that say how many members there are, and how a change reaches them."""
 
 
 def unknown_limits(inputs: BulkInstancesValues) -> list[str]:

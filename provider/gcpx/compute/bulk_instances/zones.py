@@ -28,7 +28,7 @@ _UNLIMITED: Final = 10**9
 
 @attrs.frozen(kw_only=True)
 class Places:
-    """What a location policy says.
+    """A location policy.
 
     Attributes:
         shape: the target shape.
