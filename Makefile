@@ -77,7 +77,7 @@ matrix: $(READY) #: Run all cases of the generated matrices: faults, crashes, ca
 soak: $(READY) #: Run random programs, faults, cancellations and crashes for half an hour, or for MINUTES=...
 	MINUTES=$(call quoted,MINUTES,30) PYTHONPATH=tests/support:tools $(BIN)/python tools/soak.py
 
-ownership: $(READY) #: Run 2,000 random programs of two stacks, or PROGRAMS=..., and judge whose everything is; SEED=...
+ownership: $(READY) #: Run 2,000 random programs of two stacks, or PROGRAMS=..., and check who owns everything; SEED=...
 	PYTHONPATH=tests/support:tools $(BIN)/python -m ownership_search --programs $(call quoted,PROGRAMS,2000) --seed $(call quoted,SEED,0)
 
 verify-google: $(READY) #: Compare Google with what gcpx assumes, in PROJECT=..., for a few cents; asks first; ZONE=..., OSLOGIN_USER=..., ID_TOKEN=...
@@ -113,7 +113,7 @@ permissions: $(READY) #: Run every verb against the emulator, record which permi
 budgets: $(READY) #: Count what a start, a Check and each verb take, and write that into tests/budgets.json
 	GRPC_VERBOSITY=NONE PYTHONPATH=tests/support:tools $(BIN)/python -m budgets
 
-emulator-record: $(READY) #: Observe what the emulator does with every field, and whose requests it answers, and write docs/emulator-coverage.md
+emulator-record: $(READY) #: Observe what the emulator does with every field, and which clients it answers, and write docs/emulator-coverage.md
 	PYTHONPATH=tests/support:tools $(BIN)/python -m field_record
 	@mkdir -p build && rm -f build/libraries
 	GCPX_RECORD=build/libraries $(BIN)/python -m pytest tests/emulator --ignore tests/emulator/test_field_record.py -q -n 2
@@ -165,11 +165,11 @@ release-check: setup #: Build a release into dist, and list everything that keep
 clean: #: Remove what was built here; the CLI stays in its cache
 	rm -rf .venv build dist .work .coverage .mypy_cache .pytest_cache .ruff_cache
 
-$(READY): constraints.txt pyproject.toml $(DISTRIBUTIONS:%=%/pyproject.toml)
+$(READY): tools/constraints.txt pyproject.toml $(DISTRIBUTIONS:%=%/pyproject.toml)
 	@command -v $(call quoted,PYTHON) > /dev/null || { echo "make: "$(call quoted,PYTHON)" is missing; install Python 3.11 or later, or name one: make PYTHON=..." >&2; exit 1; }
 	@$(call quoted,PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: "$(call quoted,PYTHON)" is $$($(call quoted,PYTHON) -V); Python 3.11 or later is needed: make PYTHON=..." >&2; exit 1; }
-	@echo "Setting up .venv with the packages of constraints.txt, which takes a minute or two ..." >&2
+	@echo "Setting up .venv with the packages of tools/constraints.txt, which takes a minute or two ..." >&2
 	@$(call quoted,PYTHON) -m venv --clear .venv
-	@$(BIN)/python -m pip install $(QUIETLY) --require-hashes --only-binary :all: -r constraints.txt >&2
+	@$(BIN)/python -m pip install $(QUIETLY) --require-hashes --only-binary :all: -r tools/constraints.txt >&2
 	@$(BIN)/python -m pip install $(QUIETLY) --no-index --no-deps --no-build-isolation -e . $(DISTRIBUTIONS:%=-e %) >&2
 	@touch $@

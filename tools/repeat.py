@@ -1,5 +1,7 @@
 """Run the new and changed tests several times, in several orders, to find tests that pass only by luck.
 
+pytest-repeat repeats tests in one process. This also chooses the tests, and each round is a process with an order.
+
 Usage: `repeat.py SEED`. The seed determines the orders of tests and of sets.
 
 A test file is changed if it differs from the base: `GCPX_BASE` if it is set, or else the commit where this branch left
@@ -53,15 +55,7 @@ def test_files() -> list[str]:
         return []
     changed = git("diff", "--name-only", "--diff-filter=d", compared, "--", "tests").splitlines()
     new = git("ls-files", "--others", "--exclude-standard", "--", "tests").splitlines()
-    changed = [name for name in changed if _has_other_changes(name, compared)]
     return [name for name in [*changed, *new] if Path(name).name.startswith("test_") and name.endswith(".py")]
-
-
-def _has_other_changes(name: str, compared: str) -> bool:
-    """Return whether more than imports changed in a file; they change when a module of the source is renamed."""
-    lines = git("diff", "--unified=0", compared, "--", name).splitlines()
-    changed = [line[1:] for line in lines if line[:1] in {"+", "-"} and line[:3] not in {"+++", "---"}]
-    return any(line.strip() and not line.startswith(("import ", "from ")) for line in changed)
 
 
 def main() -> None:

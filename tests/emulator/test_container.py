@@ -23,7 +23,7 @@ def test_what_is_copied_and_installed_exists():
     copied = [rest.split()[0] for rest in _arguments("COPY") if not rest.startswith("--from")]
     installed = re.findall(r"\./(provider/\w+)", " ".join(_arguments("RUN")))
 
-    assert copied == ["constraints.txt", "provider"]
+    assert copied == ["tools/constraints.txt", "provider"]
     assert installed == ["provider/gcpx_filter", "provider/gcpx_emulator"]
     assert all((ROOT / path).exists() for path in copied)
     assert all((ROOT / path / "pyproject.toml").exists() for path in installed)

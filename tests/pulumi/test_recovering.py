@@ -71,14 +71,18 @@ def _up(stack):
 
 
 @contextlib.contextmanager
-def _creating(stack, cloud):
-    """Run `pulumi up` until Google is working on the creation; the work ends after the block."""
-    begun = threading.Event()
-    cloud.hold_operations()
-    with (
-        cloud.interceptor.observed(lambda _, request: begun.set() if request.endswith("/wait") else None),
-        _up(stack) as up,
-    ):
+def _working(stack, cloud, request=""):
+    """Run `pulumi up` until Google is working on a change, or on the change by a request; the work ends after the block."""
+    held, begun = threading.Event(), threading.Event()
+
+    def watch(_, asked):
+        if asked.endswith(request) and not held.is_set():
+            cloud.hold_operations()
+            held.set()
+        if held.is_set() and "/operations/" in asked:
+            begun.set()
+
+    with cloud.interceptor.observed(watch), _up(stack) as up:
         assert begun.wait(HANGS)
         yield up
     cloud.finish_operations()
@@ -104,7 +108,7 @@ def test_a_command_failed(stack, cloud):
 def test_interrupted(stack, cloud):
     heading = "You pressed ^C"
     stack.write(web=WORKERS)
-    with _creating(stack, cloud) as up:
+    with _working(stack, cloud) as up:
         up.send_signal(signal.SIGINT)
         _assert_quoted(heading, up.communicate(timeout=HANGS)[0])
     _recover(stack, heading)
@@ -115,7 +119,7 @@ def test_interrupted(stack, cloud):
 def test_the_cli_was_killed(stack, cloud):
     heading = "The CLI was killed"
     stack.write(web=WEB)
-    with _creating(stack, cloud) as up:
+    with _working(stack, cloud) as up:
         _kill([up.pid, *_children(up, plugins=False)])
         up.communicate(timeout=HANGS)
     _assert_quoted(heading, stack.up_fails())
@@ -129,7 +133,7 @@ def test_the_cli_was_killed(stack, cloud):
 def test_the_plugin_was_killed(stack, cloud):
     heading = "The plugin was killed"
     stack.write(web=WEB)
-    with _creating(stack, cloud) as up:
+    with _working(stack, cloud) as up:
         _kill(_children(up, plugins=True))
         said = up.communicate(timeout=HANGS)[0]
     first, second = messages(GUIDE, heading)[0].split("...\n")
@@ -138,6 +142,26 @@ def test_the_plugin_was_killed(stack, cloud):
     assert _words(second) in _words(said)
     _recover(stack, heading)
     assert _count(cloud) == 1
+
+
+@pytest.mark.parametrize("killed", ["the CLI", "the plugin"])
+def test_a_fleet_was_being_updated(stack, cloud, killed):
+    stack.write(web=WORKERS)
+    stack.up()
+    changed = fleet(2)
+    changed["instanceProperties"]["machineType"] = "e2-medium"
+    stack.write(web={"type": FLEET, "properties": changed})
+    with _working(stack, cloud, "/setMachineType") as up:
+        _kill(_children(up, plugins=True) if killed == "the plugin" else [up.pid, *_children(up, plugins=False)])
+        up.communicate(timeout=HANGS)
+    if killed == "the CLI":
+        run_commands(stack.workspace, "pulumi cancel --yes")
+    stack.write(web=WORKERS)
+    stack.up("--expect-no-changes")
+
+    assert "TERMINATED" in _statuses(cloud)
+    _recover(stack, "A fleet was being updated")
+    assert _statuses(cloud) == ["RUNNING", "RUNNING"]
 
 
 def test_an_error_has_an_import_command(stack, cloud):
@@ -158,7 +182,7 @@ def test_a_warning_names_something_that_is_in_no_state(stack, cloud):
     stack.write(first=WEB)
     stack.up()
     stack.write(first=WEB, web=WEB)
-    with _creating(stack, cloud) as up:
+    with _working(stack, cloud) as up:
         _kill(_children(up, plugins=True))
         up.communicate(timeout=HANGS)
     changed = template()
@@ -171,6 +195,11 @@ def test_a_warning_names_something_that_is_in_no_state(stack, cloud):
 
 def _members():
     return [f"projects/{PROJECT}/zones/us-east1-{zone}/instances" for zone in "bcd"]
+
+
+def _statuses(cloud):
+    cloud.emulator.operations.settle()
+    return sorted(member["status"] for path in _members() for member in cloud.emulator.store.list(path))
 
 
 def test_the_state_is_behind_google(stack, cloud):

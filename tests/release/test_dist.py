@@ -8,12 +8,14 @@ import os
 import subprocess
 import sys
 import tarfile
+import zipfile
 
 import pytest
 from generate import package_schema
 from workspace import ROOT
 
-from release import dist, download_url, wheel_check
+from gcpx import __version__
+from release import dist, download_url
 
 
 @pytest.mark.languages
@@ -31,10 +33,15 @@ def test_the_checksums_of_a_release_are_those_of_its_files(release):
 
 @pytest.mark.languages
 def test_wheels_and_archive_know_where_the_plugin_is_downloaded_from(release):
-    assert list(wheel_check.problems(release.folder, package_schema.text(release.url))) == []
+    package = package_schema.package(release.url)
+    with zipfile.ZipFile(*release.folder.glob("pulumi_gcpx_provider-*.whl")) as plugin:
+        assert json.loads(plugin.read("gcpx/schema.json")) == package
+    with zipfile.ZipFile(*release.folder.glob("pulumi_gcpx-*.whl")) as sdk:
+        described = json.loads(sdk.read("pulumi_gcpx/pulumi-plugin.json"))
+        assert (described["name"], described["version"], described["server"]) == ("gcpx", __version__, release.url)
     with tarfile.open(release.archive) as tar:
         (name,) = [name for name in tar.getnames() if name.endswith("/schema.json")]
-        assert json.load(tar.extractfile(name)) == package_schema.package(release.url)
+        assert json.load(tar.extractfile(name)) == package
 
 
 @pytest.mark.languages

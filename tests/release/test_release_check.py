@@ -12,10 +12,11 @@ import tarfile
 import zipfile
 
 import pytest
+from generate import package_schema
 from workspace import ROOT
 
 from gcpx import __version__
-from release import check, checksums, frozen_plugin, plugin_archive
+from release import archive_check, frozen_plugin, plugin_archive
 
 pytestmark = pytest.mark.languages
 AROUND = shutil.ignore_patterns(
@@ -24,50 +25,13 @@ AROUND = shutil.ignore_patterns(
 NEXT = "99.0.0"
 
 
-@pytest.fixture
-def built(release, tmp_path):
-    """A copy of the files of a release."""
-    folder = tmp_path / "dist"
-    shutil.copytree(release.folder, folder)
-    return folder
-
-
-def _problems(folder, release):
-    return [str(problem) for problem in check.built_problems(folder, release.url)]
-
-
-def test_a_release_that_was_built_well_has_no_problem(built, release):
-    assert _problems(built, release) == []
-
-
-def test_a_file_that_changed_after_it_was_built_is_found(built, release):
-    (wheel,) = built.glob("gcpx_push-*.whl")
-    wheel.write_bytes(wheel.read_bytes() + b"more")
-    (built / "more.txt").write_text("more")
-
-    assert [problem.partition(";")[0] for problem in _problems(built, release)] == [
-        f"{wheel.name} is not the file whose checksum is in SHA256SUMS",
-        "more.txt is not in SHA256SUMS",
-    ]
-
-
-def test_missing_files_are_found(built, release):
-    for path in built.iterdir():
-        path.unlink()
-    found = "\n".join(_problems(built, release))
-
-    assert "SHA256SUMS is missing" in found
-    assert f"{plugin_archive.path_in(built).name} is missing" in found
-    assert len(re.findall(r"-py3-none-any\.whl is missing", found)) == 6
-
-
-def _replace_archive(built, script):
-    """Replace the archive by one whose plugin is a script."""
-    with tarfile.open(plugin_archive.path_in(built), "w:gz") as tar:
+def _archive(folder, script):
+    """Write an archive whose plugin is a script."""
+    with tarfile.open(plugin_archive.path_in(folder), "w:gz") as tar:
         member = tarfile.TarInfo(frozen_plugin.NAME)
         member.size, member.mode = len(script), 0o755
         tar.addfile(member, io.BytesIO(script))
-    checksums.write(built)
+    return plugin_archive.path_in(folder)
 
 
 @pytest.mark.parametrize(
@@ -78,21 +42,16 @@ def _replace_archive(built, script):
         (b"\x7fELF of another machine", "does not start: [Errno 8] Exec format error"),
     ],
 )
-def test_an_archive_whose_plugin_does_not_start_is_found(built, release, script, reason):
-    _replace_archive(built, script)
-    (problem,) = _problems(built, release)
+def test_an_archive_whose_plugin_does_not_start_is_found(tmp_path, script, reason):
+    (problem,) = archive_check.problems(_archive(tmp_path, script), "")
 
     assert reason in problem
 
 
-def test_wheels_and_an_archive_of_another_url_are_found(built):
-    found = [str(problem) for problem in check.built_problems(built, "https://example.com/another")]
+def test_an_archive_of_another_url_is_found(release):
+    (problem,) = archive_check.problems(release.archive, package_schema.text("https://example.com/another"))
 
-    assert len(found) == 3
-    assert "does not give the schema of this checkout: pluginDownloadURL" in found[0]
-    assert "contains another schema" in found[1]
-    assert "pulumi_gcpx-" in found[2]
-    assert "https://example.com/another" in found[2]
+    assert "does not give the schema of this checkout: pluginDownloadURL" in problem
 
 
 def _check(root, *arguments):

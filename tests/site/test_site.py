@@ -15,10 +15,6 @@ from workspace import ROOT
 SITE = ROOT / "build" / "docs"
 GOOD = '<p id="here"><a href="other.html#there">a</a><a href="https://example.com">b</a><img src="data:image/png;base64,"></p>'
 BROKEN = {
-    '<a href="missing.html">': "index.html: the link missing.html leads to a file that does not exist",
-    '<a href="other.html#nowhere">': "index.html: the link other.html#nowhere leads to a place that the page does not have",
-    '<a href="#nowhere">': "index.html: the link #nowhere leads to a place that the page does not have",
-    '<img src="missing.png">': "index.html: the link missing.png leads to a file that does not exist",
     '<script src="https://example.com/a.js"></script>': "index.html loads https://example.com/a.js from another host",
     '<link rel="stylesheet" href="//example.com/a.css">': "index.html loads //example.com/a.css from another host",
 }
@@ -39,20 +35,20 @@ def write(folder, text, style=""):
 def test_a_site_without_problems(tmp_path):
     write(tmp_path, GOOD, "a { background: url(data:image/png;base64,) }")
 
-    assert problems(tmp_path) == []
+    assert list(problems(tmp_path)) == []
 
 
 @pytest.mark.parametrize("text", BROKEN)
-def test_a_broken_link_and_what_is_loaded_from_elsewhere_are_named(tmp_path, text):
+def test_what_a_page_loads_from_elsewhere_is_named(tmp_path, text):
     write(tmp_path, text)
 
-    assert problems(tmp_path) == [BROKEN[text]]
+    assert list(problems(tmp_path)) == [BROKEN[text]]
 
 
 def test_a_style_that_loads_a_font_from_elsewhere_is_named(tmp_path):
     write(tmp_path, GOOD, "@font-face { src: url('https://example.com/a.woff2') }")
 
-    assert problems(tmp_path) == ["style.css loads https://example.com/a.woff2 from another host"]
+    assert list(problems(tmp_path)) == ["style.css loads https://example.com/a.woff2 from another host"]
 
 
 @pytest.mark.languages

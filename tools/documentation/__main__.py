@@ -37,10 +37,10 @@ def run_sphinx(builder: str, destination: Path) -> None:
 
 
 def build(destination: Path = _SITE) -> None:
-    """Build the site, and check every link and every resource that its pages load."""
+    """Build the site, and check its links, and that its pages load nothing from elsewhere."""
     run_sphinx("html", destination)
     copy_images(_PAGES, destination)
-    found = problems(destination)
+    found = list(problems(destination))
     if found:
         sys.exit("\n".join([*found, "The site is built, but has the problems above."]))
     print(f"The site begins at {(destination / 'index.html').relative_to(ROOT)}")

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sphinx.application import Sphinx
-
-from documentation.request_lexer import RequestLexer
 from gcpx import __version__
 
 project = html_title = "gcpx"
@@ -30,8 +27,4 @@ pygments_dark_style = "github-dark"
 linkcheck_allowed_redirects = {r"https://.*": r"https://.*"}
 linkcheck_anchors = False
 linkcheck_timeout = 20
-
-
-def setup(app: Sphinx) -> None:
-    """Register the lexer of requests."""
-    app.add_lexer("http", RequestLexer)
+suppress_warnings = ["misc.highlighting_failure"]  # requests in documents lack the version of HTTP

@@ -38,7 +38,7 @@ GROUPS: Final = {
         "docs/verified.md",
         "docs/versions.md",
         "docs/benchmarks.md",
-        "SECURITY.md",
+        "docs/SECURITY.md",
     ),
     "Project": (
         "CHANGELOG.md",

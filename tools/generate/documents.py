@@ -27,7 +27,7 @@ TEXTS: Final[dict[str, Callable[[], str]]] = {
     api_permissions.TABLE: api_permissions.text,
     **reference_pages.pages(),
     **value_types.paths(),
-    "schema.json": package_schema.text,
+    "provider/gcpx/schema.json": package_schema.text,
 }
 
 

@@ -1,4 +1,7 @@
-"""Record the picture of the README, and write it as SVG: `python -m picture FILE`."""
+"""Record the picture of the README, and write it as SVG: `python -m picture FILE`.
+
+Recorders such as asciinema keep the times of a run, so no two recordings are equal, and a test could not compare them.
+"""
 
 from __future__ import annotations
 

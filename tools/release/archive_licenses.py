@@ -1,7 +1,8 @@
 """Collects the licence texts of everything in the plugin's archive, on the machine that builds it.
 
 Every file belongs to gcpx, to CPython, to an installed distribution, or to a package of the system (shared libraries,
-on Debian and its relatives). A file without a known licence ends the build.
+on Debian and its relatives). A file without a known licence ends the build. Tools such as pip-licenses only know
+distributions.
 """
 
 from __future__ import annotations

@@ -14,10 +14,10 @@ from generate import documents, package_schema, sdk
 from workspace import ROOT
 
 from gcpx import __version__
-from release import archive_check, checksums, dist, files, plugin_archive, wheel_check
+from release import archive_check, dist, files, plugin_archive
 from release.archive_licenses import MissingLicenseError
 from release.download_url import InvalidDownloadUrlError, checked
-from release.problem import Problem
+from release.files import Problem
 
 
 def problems(folder: Path, download_url: str, tag: str) -> Iterator[Problem]:
@@ -38,18 +38,9 @@ def problems(folder: Path, download_url: str, tag: str) -> Iterator[Problem]:
             "read the tool's message above, and run `make dist` to repeat it",
         )
     else:
-        yield from built_problems(folder, checked(download_url))
-
-
-def built_problems(folder: Path, download_url: str) -> Iterator[Problem]:
-    """Return the problems of a release's files in a folder."""
-    schema = package_schema.text(download_url)
-    yield from (Problem(found, "run `make dist` again") for found in checksums.problems(folder))
-    yield from (
-        Problem(found, "see `tools/release/frozen_plugin.py` for what is packed, and run `make dist` again")
-        for found in archive_check.problems(plugin_archive.path_in(folder), schema)
-    )
-    yield from (Problem(found, "run `make dist` again") for found in wheel_check.problems(folder, schema))
+        schema = package_schema.text(checked(download_url))
+        for found in archive_check.problems(plugin_archive.path_in(folder), schema):
+            yield Problem(found, "see `tools/release/frozen_plugin.py` for what is packed, and run `make dist` again")
 
 
 def main(arguments: list[str]) -> None:

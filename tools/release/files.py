@@ -9,11 +9,24 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+import attrs
+
 from release.notes import SOURCE, declared_version, sections
-from release.problem import Problem
 
 _NAMED: Final = re.compile(r"\bgcpx(?: |==|@|-)v?(\d+\.\d+\.\d+[\w.-]*?)(?=[`\s.,)'\"-]|$)", re.MULTILINE)
 """A version after the name of gcpx, as in commands and names of files."""
+
+
+@attrs.frozen
+class Problem:
+    """A problem that prevents a release, and how to solve it."""
+
+    what: str
+    next_step: str
+
+    def __str__(self) -> str:
+        """Return one line."""
+        return f"{self.what}; {self.next_step}"
 
 
 def problems(root: Path, tag: str) -> Iterator[Problem]:
@@ -37,7 +50,7 @@ def _tag(version: str, tag: str) -> Iterator[Problem]:
 def _versions(root: Path, version: str) -> Iterator[Problem]:
     """Compare the version with those in generated files."""
     found = {
-        "schema.json": json.loads((root / "schema.json").read_text()).get("version"),
+        "schema.json": json.loads((root / "provider" / "gcpx" / "schema.json").read_text()).get("version"),
         "sdk/python/pyproject.toml": tomllib.loads((root / "sdk/python/pyproject.toml").read_text())["project"][
             "version"
         ],

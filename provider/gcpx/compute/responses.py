@@ -24,7 +24,7 @@ class ApiWarning(Record):
 
 @record
 class ApiObject(Record):
-    """What every object of Compute has; the name and the URL also if only some fields are read."""
+    """The fields of every object of Compute; the name and the URL are there even if only some fields are read."""
 
     creation_timestamp: str = output_field("When the object was created (RFC 3339).")
     description: str = output_field("A description of the object.")

@@ -187,7 +187,7 @@ class Batch:
 def batches(inputs: BulkInstancesValues, members: list[Instance], missing: int, names: list[str]) -> Iterator[Batch]:
     """Divide missing instances into requests: as few as possible, and at least one for each placement policy.
 
-    `members` are those that share the policies already.
+    `members` already share the policies.
     """
     most = size_of_groups(inputs)
     for policy in map(name_of, nested(inputs, "placement").get("policies") or [""]):

@@ -162,7 +162,7 @@ class GroupCreation:
 
 @attrs.define
 class Membership:
-    """What one call of the engine has found out about the instances that match a fleet's ID.
+    """The findings of one call of the engine about the instances that match a fleet's ID.
 
     Attributes:
         unmanaged: the instances of the last list that are not members, by numeric ID.

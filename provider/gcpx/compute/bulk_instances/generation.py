@@ -1,7 +1,7 @@
 """The generation of a member: which properties it was created with, or was last changed to, as a label.
 
 A generation has three parts, one for each level of change: `1f0c2a9b-77aa01bc-d4e5f601`. Members whose label differs
-from the fleet's generation in a part are behind, and that part says what they need at most. While a member is stopped
+from the fleet's generation in a part are outdated, and that part says what they need at most. While a member is stopped
 to be changed, its label ends in `-changing`. Anyone can read that from Google, whatever happened to the run that
 changed them.
 """
@@ -157,7 +157,7 @@ def changing(generation: str) -> str:
 
 
 def is_changing(label: str) -> bool:
-    """Return whether the label of a member says that a restart has begun, and has not ended."""
+    """Return whether the label of a member says that a restart has started, and has not ended."""
     return label.endswith(_CHANGING)
 
 

@@ -1,4 +1,4 @@
-"""What existing instances are as inputs of a fleet, for an import."""
+"""Describes existing instances as the inputs of a fleet, for an import."""
 
 from __future__ import annotations
 

@@ -29,12 +29,12 @@ _STOPPED_BY: Final = {
     "REQUESTED": "stopped by somebody",
     "RUN_LIMIT": "stopped at its run limit",
 }
-"""What is said of a stopped member, by its `stopReason`."""
+"""The words for a stopped member, by its `stopReason`."""
 
 
 @attrs.frozen(kw_only=True)
 class Member:
-    """What is known of a member.
+    """A member of a fleet.
 
     Attributes:
         id: its numeric ID.
@@ -128,7 +128,7 @@ class Member:
 
     @property
     def changing(self) -> bool:
-        """Whether a restart of it has begun, and has not ended."""
+        """Whether a restart of it has started, and has not ended."""
         return is_changing(self.generation)
 
     @property

@@ -32,7 +32,7 @@ _SCHEDULING: Final = "scheduling"
 
 
 class Level(enum.IntEnum):
-    """What has to be done to a member, the least disruptive first."""
+    """The action that a member needs, the least disruptive first."""
 
     NONE = 0
     REFRESH = 1
@@ -198,7 +198,7 @@ def share(given: Any, whole: int, rounded: Any = math.floor) -> int | None:
 _FEW: Final = "10%"
 """The share of the members that change at once without `maxUnavailable` and `maxSurge`."""
 _NETWORKS: Final = ("network", "subnetwork", "networkAttachment")
-"""What all members have alike in a network interface."""
+"""The properties of a network interface that all members share."""
 
 
 def _room_for_surge(inputs: BulkInstancesValues, wanted: int) -> int:
@@ -271,7 +271,7 @@ class PlannedMember:
 
 @attrs.frozen(kw_only=True)
 class Step:
-    """What is done at once; the next step begins when all that it touched are ready.
+    """Changes that are made at once; the next step begins when all members of this one are ready.
 
     Attributes:
         delete: members to delete, because they are replaced or surplus.
@@ -485,19 +485,19 @@ _RUNS: Final = attrgetter("running")
 
 
 def _comes_first(member: PlannedMember) -> tuple[bool, bool, bool, bool, tuple[str, int, str]]:
-    """Return a key that sorts members that are behind.
+    """Return a key that sorts outdated members.
 
-    Those that do not run come first, then those that are not ready, then those with which an earlier run failed, and last
-    those that the preview has left to wait until a pause ends.
+    Members that do not run come first, then those that are not ready, then those that an earlier run failed to change,
+    and last those that the preview leaves until a pause ends.
     """
     return member.waits, member.running, member.available, member.tried and not member.blocked, member.order
 
 
 def _chosen(members: list[PlannedMember], policy: Policy) -> list[PlannedMember]:
-    """Choose the members to change: all that are behind, or as many as there may be before the pause.
+    """Choose the members to change: all outdated ones, or as many as there may be before the pause.
 
-    Those that are missing are created with the wanted properties, so they count as changed. A pause only says how far a
-    change goes: the members before it are those that the same plan changes first without it.
+    Missing members are created with the wanted properties, so they count as changed. A pause only says how far a change
+    goes: without it, the same plan changes the same members first.
 
     Stopped members that are replaced do not wait until the pause ends, just as missing ones do not; nor do those that are
     set back, or those of which there are too many after a surge.
@@ -518,7 +518,7 @@ def _chosen(members: list[PlannedMember], policy: Policy) -> list[PlannedMember]
 
 
 def _in_order(chosen: list[PlannedMember], members: list[PlannedMember], policy: Policy) -> Iterator[PlannedMember]:
-    """Yield members that are behind in the order in which a plan without a pause takes them."""
+    """Yield outdated members in the order in which a plan without a pause changes them."""
     left = {member.id: member for member in chosen}
     for step, _ in steps(members, attrs.evolve(policy, pause_after=None)):
         yield from (left.pop(member.id) for member in step.touched if member.id in left)
@@ -530,8 +530,8 @@ def leaving(
 ) -> list[PlannedMember]:
     """Choose the members that a scale-in deletes, in their order, from those that may leave.
 
-    Stopped ones come first; then, in a balanced fleet, those of the zone that has the most; then, in a rollout that was
-    interrupted, those that are behind; then the highest numbers. How far a rollout goes before it pauses does not matter.
+    Stopped members come first; then, in a balanced fleet, members of the fullest zone; then, in an interrupted rollout,
+    outdated members; then the highest numbers. How far a rollout goes before it pauses does not matter.
     """
     rest = [member for member in members if not member.unwanted]
     number = len(rest) - policy.wanted
@@ -553,24 +553,24 @@ def leaving(
 
 
 def _stays_longer(member: PlannedMember) -> tuple[bool, bool, tuple[str, int, str]]:
-    """Return a key that puts the members that leave first at the end: those that the state lacks, stopped ones, high numbers."""
+    """Return a key that puts members at the end that leave first: missing in the state, stopped, with high numbers."""
     return member.added, member.stopped, member.order
 
 
 def _scaled_in(members: list[PlannedMember], policy: Policy) -> list[PlannedMember]:
-    """Return the members that a scale-in deletes: unwanted ones, and as many of those that leave as are too many.
+    """Return the members that a scale-in deletes: the unwanted ones, and the surplus.
 
-    Of the members of the state, only those leave that the preview has named, whatever has happened since.
+    The surplus has only members that the preview has named, whatever has happened since.
     """
     named = attrgetter("leaves")
     return [*(member for member in members if member.unwanted), *leaving(members, policy, named)]
 
 
 def _left_over(members: list[PlannedMember], wanted: int, gone: set[str]) -> list[PlannedMember]:
-    """Return the members of which there are too many besides those that leave.
+    """Return the remaining surplus.
 
-    After a surge, members that are replaced come first. Then come those that the state does not have, because the preview
-    has not said that the others are deleted.
+    After a surge, members that are replaced come first. Then come members that the state lacks, because the preview has
+    not said that the others are deleted.
     """
     rest = sorted((member for member in members if member.id not in gone), key=_stays_longer, reverse=True)
     behind = sorted((member for member in rest if not member.current), key=_comes_first)

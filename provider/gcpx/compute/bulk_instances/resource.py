@@ -341,7 +341,7 @@ class BulkInstances(InProject, Growing, Announcing):
         return announce(context, last, values, templates)
 
     def update(self, context: Context, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> State:
-        """Delete surplus members, start or replace stopped ones, change those that are behind, create missing ones."""
+        """Delete surplus members, start or replace stopped ones, change outdated ones, create missing ones."""
         fleet, values = self._parse(resource_id), fleet_values(new)
         context, last = after_last_update(context, fleet_values(old), values)
         with naming_unmanaged(context, fleet):

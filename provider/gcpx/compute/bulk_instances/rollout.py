@@ -77,7 +77,7 @@ class MemberChanges:
     def restart(self, members: Sequence[Instance]) -> None:
         """Stop members that run, change them, start them, and set the label with the generation.
 
-        Before that, the label says that a change has begun, because a stopped member does not show why it stopped.
+        Before that, the label says that a change has started, because a stopped member does not show why it stopped.
         Members that rest are only changed. A suspended one is first stopped, because Google changes only stopped ones.
         Those that cannot be changed are started again, too.
         """
@@ -495,7 +495,7 @@ class Rollout:
         creation: the last creation that fell short, or else the last one, if there was one.
         room: how many members Google has room for; None as long as no creation fell short.
         touched: whether anything was changed.
-        settled: the IDs of members that a step has changed, or begun to change.
+        settled: the IDs of members that a step has changed, or started to change.
         creating: whether Google may still be creating instances, because a creation was interrupted.
         progress: shows which batch a line of progress is about.
         unstarted: stopped members that could not be started, with Google's errors.
@@ -585,7 +585,7 @@ class Rollout:
 
     @property
     def not_set_back(self) -> dict[str, list[str]]:
-        """What the last refresh has found changed on members, and the policy does not allow to set back."""
+        """The changes on members that the last refresh found, and that the policy does not allow to set back."""
         drifted = {member.id for member in self.goal.known.values() if member.differs}
         untouched = (item for item in self.members if str(item["id"]) in drifted - self.settled)
         return self.goal.drift(untouched)

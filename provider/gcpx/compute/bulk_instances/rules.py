@@ -580,7 +580,7 @@ def _zones(fallback: FallbackValues) -> list[Any]:
 SOURCE: Final = "[Fleets: the settings of updatePolicy](../fleets.md#the-settings-of-updatepolicy)"
 """The source of rules about update policies, which gcpx defines itself, as a link from `docs/reference`."""
 ACTIONS: Final = ("REFRESH", "RESTART", "REPLACE")
-"""What a rollout can do to a member, the least disruptive first."""
+"""The actions of a rollout on a member, the least disruptive first."""
 
 
 @requirement(

@@ -333,7 +333,7 @@ _OF_SHAPES: Final[Mapping[str, str]] = {
     "ANY_SINGLE_ZONE": "let members be in several zones, with the target shape ANY or BALANCED",
     "BALANCED": "let the members be spread less evenly, with the target shape ANY",
 }
-"""What helps if the zones with room are allowed already."""
+"""The advice if the zones with room are allowed already."""
 
 
 def _stock_out(reason: Reason) -> str:

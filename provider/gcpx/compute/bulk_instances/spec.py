@@ -68,7 +68,7 @@ class NoRestartError(UserError):
 
 @attrs.frozen
 class RollingAction:
-    """What a program asks to do to members of a fleet each time that a trigger changes: to restart or to replace them.
+    """A restart or a replacement of members that a program asks for each time that a trigger changes.
 
     Each member that was handled has a label with a hash of the trigger, and so has each member that is created meanwhile.
     So an update that was interrupted goes on with the others. When all are handled, an output holds the hash, and the
@@ -251,7 +251,7 @@ class Spec:
         return label in {name for one in (self.base, self.generation) for name in (one, changing(one))}
 
     def knows(self, member: Member) -> bool:
-        """Return whether it is known what a member needs to get the wanted properties: one that was behind may have them."""
+        """Return whether it is known what a member needs to get the wanted properties: an outdated one may have them."""
         return bool(self.generation) or not need_of(member.generation or self.base, self.base)
 
     def _keeps_machine_type(self, member: Member, label: str) -> bool:

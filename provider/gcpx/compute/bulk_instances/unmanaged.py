@@ -1,4 +1,4 @@
-"""What users read about instances that match a fleet's ID and are not its members."""
+"""The warnings about instances that match a fleet's ID and are not its members."""
 
 from __future__ import annotations
 

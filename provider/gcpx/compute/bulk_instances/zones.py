@@ -28,7 +28,7 @@ _UNLIMITED: Final = 10**9
 
 @attrs.frozen(kw_only=True)
 class Places:
-    """What a location policy says.
+    """A location policy.
 
     Attributes:
         shape: the target shape.
@@ -75,12 +75,12 @@ class Places:
         return zone not in self.denied and (not self.listed or zone in self.listed)
 
     def spread(self, count: int, existing: Counter[str], staying: Counter[str], zones: Iterable[str]) -> Counter[str]:
-        """Divide new members among zones, so that those that stay are balanced in the end, and all members meanwhile.
+        """Divide new members among zones: all members are balanced now, and the staying ones are in the end.
 
         Args:
             count: the number of new members; fewer are placed if no zone may have more.
             existing: the members of each zone.
-            staying: those of them that are not replaced.
+            staying: the members that are not replaced.
             zones: the zones to choose from.
         """
         usable, placed = [zone for zone in zones if self.allows(zone)], Counter[str]()
@@ -116,7 +116,7 @@ def zones_have_room_for_all(values: BulkInstancesValues) -> list[Failure]:
 
 
 def in_zones(inputs: BulkInstancesValues, count: int, numbers: Mapping[str, int]) -> BulkInstancesValues:
-    """Return the inputs of a request for `count` instances, of which each zone gets at most its number."""
+    """Return the inputs of a request for `count` instances, with at most the given number in each zone."""
     zones = [zone for zone, number in sorted(numbers.items()) if number]
     if len(zones) == 1 and numbers[zones[0]] >= count:
         return {**inputs, "locationPolicy": {"zones": [{"zone": f"zones/{zones[0]}"}]}}

@@ -102,7 +102,6 @@ def test_a_preview_that_asks_google_says_exactly_what_another_template_does(onli
 
 
 LINKS = {
-    "bare name": "{name}",
     "path": "global/instanceTemplates/{name}",
     "path with project": f"{TEMPLATES}/{{name}}",
     "URL": f"https://www.googleapis.com/compute/v1/{TEMPLATES}/{{name}}",
