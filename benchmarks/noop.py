@@ -17,7 +17,7 @@ from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
 
 from gcpx import __version__
 
-SCHEMA = Path(__file__).parents[1] / "provider" / "gcpx" / "schema.json"
+SCHEMA = Path(__file__).parents[1] / "schema.json"
 
 
 class Nothing(provider_pb2_grpc.ResourceProviderServicer):

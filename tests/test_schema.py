@@ -19,7 +19,7 @@ SCHEMA = package()
 
 
 def test_the_committed_schema_is_current():
-    assert (ROOT / "provider" / "gcpx" / "schema.json").read_text() == text()
+    assert (ROOT / "schema.json").read_text() == text()
     assert json.loads(text())["version"] == __version__
 
 

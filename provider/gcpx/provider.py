@@ -98,8 +98,13 @@ class Provider:
         return self._settings is not None and self._settings.validate_online
 
     def schema(self) -> str:
-        """Return the schema, which is generated."""
-        return Path(__file__).with_name("schema.json").read_text()
+        """Return the schema: the packaged file or, in a checkout, the generated one."""
+        from importlib import resources  # noqa: PLC0415 - few processes give their schema
+
+        packaged = resources.files("gcpx") / "schema.json"
+        if packaged.is_file():
+            return packaged.read_text()
+        return (Path(__file__).parents[2] / "schema.json").read_text()
 
     @property
     def config_type(self) -> ObjectType:

@@ -19,7 +19,7 @@ from gcpx_push import GOOGLE, IAP
 
 DESCRIPTIONS = resources.files("googleapiclient") / "discovery_cache" / "documents"
 APIS = {"compute.beta": COMPUTE, "oslogin.v1alpha": OSLOGIN, "pubsub.v1": PUBSUB, "storage.v1": STORAGE}
-SCHEMA = (ROOT / "provider" / "gcpx" / "schema.json").read_text()
+SCHEMA = (ROOT / "schema.json").read_text()
 RECEIVERS = (ROOT / "docs" / "push-receivers.md").read_text()
 
 

@@ -121,9 +121,7 @@ def test_the_archive_leaves_out_what_the_plugin_never_loads(unpacked):
 
     assert not tops & {"PyInstaller", "_pytest", "altgraph", "click", "gcpx_emulator", "pip", "pygments", "rich"}
     assert tops >= set(PACKAGES)
-    assert (unpacked / "_internal" / "gcpx" / "schema.json").read_text() != (
-        ROOT / "provider" / "gcpx" / "schema.json"
-    ).read_text()
+    assert (unpacked / "_internal" / "gcpx" / "schema.json").read_text() != (ROOT / "schema.json").read_text()
 
 
 def test_a_plugin_for_another_processor_is_named_as_such(release, cli, tmp_path):

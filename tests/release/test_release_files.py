@@ -13,7 +13,7 @@ from gcpx import __version__
 from release import files, notes
 
 FILES = [
-    notes.SOURCE, "provider/gcpx/schema.json", "sdk/python/pyproject.toml", "sdk/python/pulumi_gcpx/pulumi-plugin.json", "CHANGELOG.md", "README.md",
+    notes.SOURCE, "schema.json", "sdk/python/pyproject.toml", "sdk/python/pulumi_gcpx/pulumi-plugin.json", "CHANGELOG.md", "README.md",
     *(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md")),
 ]  # fmt: skip
 
@@ -66,7 +66,7 @@ def _earlier_version(version):
 @pytest.mark.parametrize(
     ("change", "what", "step"),
     [
-        (_other_version("provider/gcpx/schema.json"), "schema.json has the version 99.0.0", "run `make sdk`"),
+        (_other_version("schema.json"), "schema.json has the version 99.0.0", "run `make sdk`"),
         (_other_version("sdk/python/pyproject.toml"), "sdk/python/pyproject.toml has the version 99.0.0", "run `make sdk`"),
         (_other_version("sdk/python/pulumi_gcpx/pulumi-plugin.json"), "pulumi-plugin.json has the version 99.0.0", "run `make sdk`"),
         (_other_command("README.md"), f"README.md names gcpx 99.0.0, not {__version__}", "update the commands"),
@@ -121,7 +121,4 @@ def test_everything_that_is_missing_is_named_at_once(checkout):
 
 def test_the_notes_of_a_release_are_its_section_of_the_changelog(checkout):
     assert notes.sections(checkout)[__version__] == "### Added\n\n- Fleets."
-    assert (
-        notes.declared_version(checkout)
-        == json.loads((ROOT / "provider" / "gcpx" / "schema.json").read_text())["version"]
-    )
+    assert notes.declared_version(checkout) == json.loads((ROOT / "schema.json").read_text())["version"]

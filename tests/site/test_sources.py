@@ -52,7 +52,7 @@ def test_links_lead_to_pages_of_the_site(checkout, tmp_path):
 def test_linked_files_and_folders_have_pages_that_no_search_finds(checkout, tmp_path):
     append(
         checkout / "ARCHITECTURE.md",
-        "\n[a](examples/ssh-key) [b](provider/gcpx/schema.json) [c](tools/pulumi) [d](examples/ssh-key/__main__.py)\n",
+        "\n[a](examples/ssh-key) [b](schema.json) [c](tools/pulumi) [d](examples/ssh-key/__main__.py)\n",
     )
     pages = written(checkout, tmp_path / "pages")
     small, large, program = (
@@ -61,15 +61,13 @@ def test_linked_files_and_folders_have_pages_that_no_search_finds(checkout, tmp_
     code = f"```python\n{(ROOT / 'examples/ssh-key/__main__.py').read_text()}```\n"
 
     assert (
-        "[a](files/examples/ssh-key.md) [b](files/provider/gcpx/schema.json) [c](files/tools/pulumi.md) [d]("
+        "[a](files/examples/ssh-key.md) [b](files/schema.json) [c](files/tools/pulumi.md) [d]("
         in (pages / "ARCHITECTURE.md").read_text()
     )
     assert f"\n\n## __main__.py\n\n{code}" in small.read_text()
     assert "\n- [setup.py](pulumi/setup.py.md)\n" in large.read_text()
     assert program.read_text() == f"---\norphan: true\nnosearch: true\n---\n\n# examples/ssh-key/__main__.py\n\n{code}"
-    assert (pages / "files" / "provider" / "gcpx" / "schema.json").stat().st_size == (
-        ROOT / "provider" / "gcpx" / "schema.json"
-    ).stat().st_size
+    assert (pages / "files" / "schema.json").stat().st_size == (ROOT / "schema.json").stat().st_size
 
 
 def test_every_link_that_leads_nowhere_is_named(checkout, tmp_path):

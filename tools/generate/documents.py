@@ -27,7 +27,7 @@ TEXTS: Final[dict[str, Callable[[], str]]] = {
     api_permissions.TABLE: api_permissions.text,
     **reference_pages.pages(),
     **value_types.paths(),
-    "provider/gcpx/schema.json": package_schema.text,
+    "schema.json": package_schema.text,
 }
 
 

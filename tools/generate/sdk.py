@@ -22,7 +22,7 @@ FOLDERS: Final = ROOT / "sdk"
 FOLDER: Final = FOLDERS / "python"
 
 
-def write(folder: Path, schema: Path = ROOT / "provider" / "gcpx" / "schema.json", language: str = "python") -> None:
+def write(folder: Path, schema: Path = ROOT / "schema.json", language: str = "python") -> None:
     """Write the SDK of a schema in a language into a folder, and delete all other files there.
 
     The SDK has the form for use from a folder, without a package registry. Unchanged files are not touched: `make` sets

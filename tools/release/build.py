@@ -44,10 +44,10 @@ def _copy_plugin(folder: Path, schema: str | None) -> Path:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
     for package in settings["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]:
         shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("LICENSE", "README.md", "pyproject.toml"):
+    for name in ("LICENSE", "README.md", "pyproject.toml", "schema.json"):
         shutil.copy(ROOT / name, folder)
     if schema is not None:
-        (folder / "provider" / "gcpx" / "schema.json").write_text(schema)
+        (folder / "schema.json").write_text(schema)
     return folder
 
 

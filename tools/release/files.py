@@ -50,7 +50,7 @@ def _tag(version: str, tag: str) -> Iterator[Problem]:
 def _versions(root: Path, version: str) -> Iterator[Problem]:
     """Compare the version with those in generated files."""
     found = {
-        "schema.json": json.loads((root / "provider" / "gcpx" / "schema.json").read_text()).get("version"),
+        "schema.json": json.loads((root / "schema.json").read_text()).get("version"),
         "sdk/python/pyproject.toml": tomllib.loads((root / "sdk/python/pyproject.toml").read_text())["project"][
             "version"
         ],

@@ -68,11 +68,11 @@ def freeze(scratch: Path, schema: str) -> FrozenPlugin:
         subprocess.CalledProcessError: PyInstaller failed; it has printed why.
     """
     (scratch / "start.py").write_text(_START)
+    (scratch / "schema.json").write_text(schema)
     command = [sys.executable, "-m", "PyInstaller", *_options(scratch), str(scratch / "start.py")]
     # Its option --log-level does not silence the module that `python -m` runs.
     subprocess.run(command, check=True, env={**os.environ, **REPRODUCIBLE, "PYI_LOG_LEVEL": "ERROR"})
     listed = ast.literal_eval((scratch / "work" / NAME / "COLLECT-00.toc").read_text())[0]
-    (scratch / NAME / "_internal" / "gcpx" / "schema.json").write_text(schema)
     origins = {Path(name).as_posix(): Path(origin) for name, origin, _ in listed}
     return FrozenPlugin(scratch / NAME, origins)
 
@@ -82,7 +82,7 @@ def _options(scratch: Path) -> list[str]:
         *("--noconfirm", "--onedir", "--debug", "noarchive", "--optimize", "1"),
         *("--name", NAME, "--distpath", str(scratch), "--workpath", str(scratch / "work"), "--specpath", str(scratch)),
         *(["--strip"] if platform.system() == "Linux" else []),
-        *("--paths", str(ROOT / "provider")),
+        *("--paths", str(ROOT / "provider"), "--add-data", f"{scratch / 'schema.json'}:gcpx"),
         *(f"--hidden-import=pulumi.runtime.proto.{name}" for name in _MESSAGES),
         "--hidden-import=google.rpc.status_pb2",
         *(option for name in PACKAGES for option in ("--collect-submodules", name, "--collect-data", name)),

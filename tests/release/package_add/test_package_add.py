@@ -40,7 +40,4 @@ def test_the_schema_of_a_git_address_names_the_address(user_of_address):
     given = json.loads(user_of_address.run("package", "get-schema", f"{ADDRESS}@v{__version__}").stdout)
 
     assert (given["version"], given["pluginDownloadURL"]) == (__version__, f"git://{ADDRESS}")
-    assert (
-        given["resources"].keys()
-        == json.loads((ROOT / "provider" / "gcpx" / "schema.json").read_text())["resources"].keys()
-    )
+    assert given["resources"].keys() == json.loads((ROOT / "schema.json").read_text())["resources"].keys()
