@@ -11,18 +11,36 @@ from gcpx.compute.bulk_instances.capacity import FleetSize, index_of_fallback, i
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
 from gcpx.compute.bulk_instances.fleet import Fleet, Instance, fleet_values, is_stopped, stop_reasons
 from gcpx.compute.bulk_instances.generation import trusted
+from gcpx.compute.bulk_instances.goal import Goal
 from gcpx.compute.bulk_instances.member import Member, members_of_state
+from gcpx.compute.bulk_instances.spec import RollingAction
 from gcpx.compute.operations import Operation
 from gcpx.model.fields import chosen, nested, object_type
+from gcpx.model.links import name_of
 from gcpx.model.resource import Context, State
 from gcpx.model.response_types import require_types
+from gcpx.model.words import names_in_words
 
 if TYPE_CHECKING:
-    from gcpx.compute.value_types import BulkInstancesValues, MemberValues, PerInstancePropertiesValues
+    from gcpx.compute.value_types import (
+        BulkInstancesValues,
+        LostMemberValues,
+        MemberValues,
+        PerInstancePropertiesValues,
+    )
 
 _NONE: Final[Mapping[str, list[str]]] = {}
 CREATION_OUTPUTS: Final = ("perLocationStatus", "operationGroupId", "shortfalls")
 """The outputs that describe the last creation of a fleet."""
+_KEPT: Final = (
+    "generation",
+    "lastMachineType",
+    "lastRollingAction",
+    "removedKeys",
+    "instanceProperties",
+    "sourceInstanceTemplate",
+)
+"""The outputs of the last update that a refresh keeps; the generation is that of the properties, so they stay together."""
 _SIZE: Final = ("count", "perInstanceProperties")
 """What says how many members a fleet should have, as inputs, and how many it has, as outputs."""
 
@@ -101,6 +119,70 @@ def unread_fleet(
     known = {"operationGroupId": group} if isinstance(group, str) and group else {}
     place: BulkInstancesValues = {"fleetId": fleet.id, "project": fleet.project, "region": fleet.region}
     return State.unread(fleet.resource_id, {**outputs, **known, **inputs, **place})
+
+
+def rollout_outputs(prior: BulkInstancesValues, goal: Goal, members: list[Instance]) -> BulkInstancesValues:
+    """Return the outputs that the next update needs to go on.
+
+    Args:
+        prior: the outputs before the update.
+        goal: the goal of the update.
+        members: the members after it.
+    """
+    outputs: BulkInstancesValues = {
+        "generation": goal.spec.generation,
+        "lastMachineType": goal.spec.machine_type,
+        **goal.spec.action.outputs(prior, map(Member.of_instance, members)),
+    }
+    if not all(goal.is_current(member) for member in members):
+        outputs |= goal.removed_keys
+    lost = _lost_members(prior, goal, members)[: max(0, goal.policy.wanted - len(members))]
+    return {**outputs, "lostMembers": lost} if lost else outputs
+
+
+def kept_outputs(prior: BulkInstancesValues, goal: Goal, members: list[Instance]) -> BulkInstancesValues:
+    """Return what a refresh keeps of these outputs, and which members have been lost since."""
+    kept: BulkInstancesValues = chosen(prior, _KEPT) if prior.get("generation") else {}
+    lost = _lost_members(prior, goal, members)
+    return {**kept, "lostMembers": lost} if lost else kept
+
+
+def unfinished_rollout(prior: BulkInstancesValues, goal: Goal, members: list[Instance]) -> str:
+    """Say which members differ from the state, because the last update did not finish; empty if there are none.
+
+    The state has what a failed update was to reach, and what there was before one that was killed. Missing and stopped
+    members do not matter here, because they show as a change of `count`.
+    """
+    policy, generation, action = goal.policy, prior.get("generation"), RollingAction.of(goal.inputs, prior)
+    if not generation:
+        return ""
+    found = map(goal.of_instance, members)
+    other = [member.name for member in found if member.generation != generation or action.level_for(member)]
+    current = len(members) - len(other)
+    if not other or (policy.pause_after is not None and current >= policy.pause_after):
+        return ""
+    differ = "differs" if len(other) == 1 else "differ"
+    return (
+        f"the last update did not finish: {len(other):,} of {len(members):,} members {differ} from the state: "
+        f"{names_in_words(other)}; run `pulumi up` to go on"
+    )
+
+
+def _lost_members(prior: BulkInstancesValues, goal: Goal, members: list[Instance]) -> list[LostMemberValues]:
+    """Return the names and zones of members that do not exist any more, if the fleet keeps names.
+
+    They stay until an update has made as many members as wanted; how many a refresh has counted does not matter.
+    """
+    if not goal.policy.keep_names:
+        return []
+    return [{"name": name, "zone": zone} for name, zone in places_left(prior, members).items()]
+
+
+def places_left(prior: BulkInstancesValues, members: list[Instance]) -> dict[str, str]:
+    """Return the names, with their zones, that no member has, and that one has had by the last outputs."""
+    existing = {member["name"] for member in members}
+    listed: list[MemberValues | LostMemberValues] = [*(prior.get("members") or ()), *(prior.get("lostMembers") or ())]
+    return {item["name"]: name_of(item.get("zone") or "") for item in listed if item["name"] not in existing}
 
 
 def _size_outputs(

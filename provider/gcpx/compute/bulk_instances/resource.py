@@ -46,7 +46,9 @@ from gcpx.compute.bulk_instances.outputs import (
     CREATION_OUTPUTS,
     accepted_size,
     imported_fleet,
+    kept_outputs,
     live_fleet,
+    unfinished_rollout,
     unread_fleet,
 )
 from gcpx.compute.bulk_instances.plan import Policy
@@ -58,7 +60,8 @@ from gcpx.compute.bulk_instances.preview import (
     describe_new,
     will_set_back,
 )
-from gcpx.compute.bulk_instances.rollout import FleetUpdate, Readiness, kept_outputs, unfinished_rollout
+from gcpx.compute.bulk_instances.readiness import Readiness
+from gcpx.compute.bulk_instances.rollout import FleetUpdate
 from gcpx.compute.bulk_instances.rules import (
     fallback_zones_are_in_the_region,
     regional_template_is_in_the_region,
@@ -298,7 +301,7 @@ class BulkInstances(InProject, Growing, Announcing):
             return self._imported(context, fleet, members)
         goal = Goal.reached(fleet, values, prior)
         differs = goal.drift(members)
-        known: BulkInstancesValues = {**chosen(prior, CREATION_OUTPUTS), **kept_outputs(prior, values, members)}
+        known: BulkInstancesValues = {**chosen(prior, CREATION_OUTPUTS), **kept_outputs(prior, goal, members)}
         state = live_fleet(context, fleet, members, values, known, differs)
         if self._google.settings.validate_online and not context.prior.get(UNREAD):  # each `pulumi up` reads first
             state = attrs.evolve(state, properties={**state.properties, **accepted_size(prior, values, members)})

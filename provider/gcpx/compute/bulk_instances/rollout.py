@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 import attrs
@@ -18,7 +18,6 @@ from gcpx.compute.bulk_instances.fleet import (
     Instance,
     MemberRequest,
     fleet_values,
-    is_stopped,
     is_suspended,
     name_order,
 )
@@ -26,15 +25,21 @@ from gcpx.compute.bulk_instances.generation import changing, recorded_generation
 from gcpx.compute.bulk_instances.goal import Goal
 from gcpx.compute.bulk_instances.member import Member
 from gcpx.compute.bulk_instances.names import free_names, runs_out
-from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS, last_members, live_fleet, unread_fleet
+from gcpx.compute.bulk_instances.outputs import (
+    CREATION_OUTPUTS,
+    last_members,
+    live_fleet,
+    places_left,
+    rollout_outputs,
+    unread_fleet,
+)
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, deleted_by, is_done, next_step, steps
+from gcpx.compute.bulk_instances.readiness import Readiness
 from gcpx.compute.bulk_instances.shortfalls import is_shortage
-from gcpx.compute.bulk_instances.spec import RollingAction
 from gcpx.compute.bulk_instances.words import describe_step, names_to_come, new_of, surplus_of, without_followers
 from gcpx.compute.bulk_instances.zones import Places, zones_of
-from gcpx.errors import CancelledError, Interrupted, ProviderError, safe_message, sentences
+from gcpx.errors import CancelledError, ProviderError, safe_message, sentences
 from gcpx.gcp.errors import ApiError, NotFound, PreconditionFailed, Unfinished
-from gcpx.gcp.request import COMPUTE, Request, segment
 from gcpx.model.fields import chosen, nested
 from gcpx.model.links import name_of
 from gcpx.model.naming import UNFINISHED
@@ -42,7 +47,7 @@ from gcpx.model.resource import Context, PartialError, State
 from gcpx.model.words import counted, names_in_words
 
 if TYPE_CHECKING:
-    from gcpx.compute.value_types import BulkInstancesValues, LostMemberValues, MemberValues
+    from gcpx.compute.value_types import BulkInstancesValues
 
 _STOPPED: Final = frozenset({"STOPPED", "TERMINATED"})
 
@@ -159,200 +164,6 @@ def _without(members: Iterable[Instance], others: Iterable[Instance]) -> list[In
     return [member for member in members if member["id"] not in left_out]
 
 
-_FIRST_PAUSE: Final = 0.2
-_LONGEST_PAUSE: Final = 5.0
-
-
-class NotReadyError(Interrupted):
-    """Members were not ready in time."""
-
-    code = "ABORTED"
-
-    def __init__(self, members: list[Instance], limit: str) -> None:
-        """Name some of the members, and the time that was too short for them."""
-        shown = names_in_words(f"{member['name']} ({member.get('status')})" for member in members)
-        super().__init__(f"not ready within {limit}: {shown}")
-
-
-@attrs.define
-class Readiness:
-    """Which members of a fleet are ready: those that run and, if a guest attribute is asked for, have set it.
-
-    A member that was ready once counts as ready as long as it runs, until it is forgotten. One that was not asked yet
-    counts as ready, too.
-
-    Attributes:
-        guest_attribute: what a ready member has set, as `NAMESPACE/KEY` or `NAMESPACE/KEY=VALUE`; may be empty.
-        within: the maximum number of seconds that `wait` waits.
-    """
-
-    context: Context
-    fleet: Fleet
-    guest_attribute: str
-    within: int
-    _answers: dict[str, bool] = attrs.Factory(dict)
-    """By the IDs of the members that were asked, whether they were ready."""
-
-    @classmethod
-    def of(cls, context: Context, fleet: Fleet, policy: Policy) -> Readiness:
-        """Ask for what a policy calls ready."""
-        return cls(context, fleet, policy.guest_attribute, policy.ready_within)
-
-    def is_ready(self, member: Instance) -> bool:
-        """Return whether a member runs and, as far as it was asked, has set the guest attribute."""
-        return member.get("status") == "RUNNING" and self._answers.get(str(member["id"]), True)
-
-    def ask(self, members: Iterable[Instance]) -> None:
-        """Ask members that run and were not ready before, side by side; raises `ApiError`."""
-        if not self.guest_attribute:
-            return
-        members = list(members)
-        self.forget(member for member in members if member.get("status") != "RUNNING")
-        late = [member for member in members if not self._answers.get(str(member["id"]))]
-        asked = [member for member in late if member.get("status") == "RUNNING"]
-        answers = self.context.side_by_side(self._has_attribute, asked)
-        self._answers |= {str(member["id"]): answer for member, answer in zip(asked, answers, strict=True)}
-
-    def forget(self, members: Iterable[Instance]) -> None:
-        """No longer count members as ready, because they are about to be restarted or started, or do not run."""
-        for member in members:
-            self._answers.pop(str(member["id"]), None)
-
-    def wait(self, members: list[Instance], but: Container[str] = ()) -> list[Instance]:
-        """Wait until members are ready or have stopped; return all members as they were last read.
-
-        Args:
-            members: all members as they were just listed.
-            but: the IDs of those that are not waited for.
-
-        Raises:
-            NotReadyError: some are not ready after `within` seconds, or when the time of the call is over.
-            ApiError: they cannot be read.
-        """
-        listed = None
-        for _ in self.context.tries(self.within, pause=_FIRST_PAUSE, longest=_LONGEST_PAUSE):
-            listed = members if listed is None else self.fleet.members(self.context)
-            awaited = [member for member in listed if str(member["id"]) not in but and not is_stopped(member)]
-            self.ask(awaited)
-            late = [member for member in awaited if not self.is_ready(member)]
-            if not late:
-                return listed
-            self.context.progress(
-                f"waiting for {len(late):,} of {len(listed):,} members to be ready, such as {late[0]['name']}"
-            )
-        if self.context.cancelled.is_set():
-            raise CancelledError("cancelled while members were starting")
-        limit = counted(self.within, "second")
-        if self.context.seconds_left() <= 0:
-            limit = f"the custom timeout of {self.context.timeout:g} s; raise customTimeouts"
-        raise NotReadyError(late, limit)
-
-    def observe(self, seconds: int, but: Container[str] = ()) -> list[Instance]:
-        """Wait some seconds, and then until members are ready, as `wait` does, which has found them ready before.
-
-        What their software has said before that does not count any more. Raises what `wait` raises.
-        """
-        for _ in self.context.tries(seconds, pause=_LONGEST_PAUSE, longest=_LONGEST_PAUSE):
-            self.context.progress(f"the members are ready, and are observed for {seconds:,} s")
-        if self.context.cancelled.is_set():
-            raise CancelledError("cancelled while members were observed")
-        members = self.fleet.members(self.context)
-        self.forget(member for member in members if str(member["id"]) not in but)
-        return self.wait(members, but)
-
-    def _has_attribute(self, member: Instance) -> bool:
-        path, _, wanted = self.guest_attribute.partition("=")
-        fleet, zone = self.fleet, name_of(member["zone"])
-        url = f"beta/projects/{fleet.project}/zones/{zone}/instances/{segment(member['name'])}/getGuestAttributes"
-        try:
-            found = fleet.google.send(
-                Request(api=COMPUTE, method="GET", path=url, query={"queryPath": path}), self.context
-            )
-        except NotFound:
-            return False
-        values = [item.get("value") for item in found.get("queryValue", {}).get("items", ())]
-        return wanted in values if wanted or "=" in self.guest_attribute else bool(values)
-
-
-_KEPT: Final = (
-    "generation",
-    "lastMachineType",
-    "lastRollingAction",
-    "removedKeys",
-    "instanceProperties",
-    "sourceInstanceTemplate",
-)
-"""The outputs of the last update that a refresh keeps; the generation is that of the properties, so they stay together."""
-
-
-def rollout_outputs(prior: BulkInstancesValues, goal: Goal, members: list[Instance]) -> BulkInstancesValues:
-    """Return the outputs that the next update needs to go on.
-
-    Args:
-        prior: the outputs before the update.
-        goal: the goal of the update.
-        members: the members after it.
-    """
-    outputs: BulkInstancesValues = {
-        "generation": goal.spec.generation,
-        "lastMachineType": goal.spec.machine_type,
-        **goal.spec.action.outputs(prior, map(Member.of_instance, members)),
-    }
-    if not all(goal.is_current(member) for member in members):
-        outputs |= goal.removed_keys
-    lost = lost_members(prior, goal.inputs, members)[: max(0, goal.policy.wanted - len(members))]
-    return {**outputs, "lostMembers": lost} if lost else outputs
-
-
-def kept_outputs(
-    prior: BulkInstancesValues, inputs: BulkInstancesValues, members: list[Instance]
-) -> BulkInstancesValues:
-    """Return what a refresh keeps of these outputs, and which members have been lost since."""
-    kept: BulkInstancesValues = chosen(prior, _KEPT) if prior.get("generation") else {}
-    lost = lost_members(prior, inputs, members)
-    return {**kept, "lostMembers": lost} if lost else kept
-
-
-def unfinished_rollout(prior: BulkInstancesValues, goal: Goal, members: list[Instance]) -> str:
-    """Say which members differ from the state, because the last update did not finish; empty if there are none.
-
-    The state has what a failed update was to reach, and what there was before one that was killed. Missing and stopped
-    members do not matter here, because they show as a change of `count`.
-    """
-    policy, generation, action = goal.policy, prior.get("generation"), RollingAction.of(goal.inputs, prior)
-    if not generation:
-        return ""
-    found = map(goal.of_instance, members)
-    other = [member.name for member in found if member.generation != generation or action.level_for(member)]
-    current = len(members) - len(other)
-    if not other or (policy.pause_after is not None and current >= policy.pause_after):
-        return ""
-    differ = "differs" if len(other) == 1 else "differ"
-    return (
-        f"the last update did not finish: {len(other):,} of {len(members):,} members {differ} from the state: "
-        f"{names_in_words(other)}; run `pulumi up` to go on"
-    )
-
-
-def lost_members(
-    prior: BulkInstancesValues, inputs: BulkInstancesValues, members: list[Instance]
-) -> list[LostMemberValues]:
-    """Return the names and zones of members that do not exist any more, if the fleet keeps names.
-
-    They stay until an update has made as many members as wanted; how many a refresh has counted does not matter.
-    """
-    if not Policy.of(inputs).keep_names:
-        return []
-    return [{"name": name, "zone": zone} for name, zone in _places_left(prior, members).items()]
-
-
-def _places_left(prior: BulkInstancesValues, members: list[Instance]) -> dict[str, str]:
-    """Return the names, with their zones, that no member has, and that one has had by the last outputs."""
-    existing = {member["name"] for member in members}
-    listed: list[MemberValues | LostMemberValues] = [*(prior.get("members") or ()), *(prior.get("lostMembers") or ())]
-    return {item["name"]: name_of(item.get("zone") or "") for item in listed if item["name"] not in existing}
-
-
 def instances_to_create(
     context: Context, goal: Goal, kept: list[Instance], deleted: list[Instance], count: int, zones: Collection[str]
 ) -> list[Demand]:
@@ -420,7 +231,7 @@ def _zones_by_name(
 
     So if there are fewer new members than names, the lowest numbers stay, as the preview says.
     """
-    left, existing = _places_left(fleet_values(context.prior), kept), {member["name"] for member in kept}
+    left, existing = places_left(fleet_values(context.prior), kept), {member["name"] for member in kept}
     found = {item["name"]: name_of(item["zone"]) for item in deleted if item["name"] not in existing} | left
     names = sorted(found, key=name_order)
     merged = [with_fallback(inputs, fallback) for fallback in inputs.get("fallbacks") or ()]
