@@ -74,7 +74,10 @@ def test_limits_defaults_and_permissions_are_on_the_page():
 
     assert row(section(attachment, "Inputs"), "deviceName").endswith("Limits: at most 63 characters. |")
     assert "<br>Default: `READ_WRITE`." in row(section(attachment, "Inputs"), "mode")
-    assert "- `forceAttach` requires a regional disk ([instances.attachDisk: " in section(attachment, "Inputs")
+    assert (
+        "- `forceAttach` must be left out unless disk is a regional disk, written regions/REGION/disks/NAME ("
+        in section(attachment, "Inputs")
+    )
     assert "gcpx waits 5 minutes for each operation" in section(attachment, "Timeouts")
     assert "(../permissions.md#diskattachment)" in section(attachment, "Permissions")
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 import attrs
 from programs import ATTACHMENT, BLOB, DISK_KEY, FLEET, OTHER_BLOB, PROJECT, ZONE
 
+from gcpx.compute.instance_properties.scopes import SCOPE
 from gcpx.model.compare import address, address_range, decoded, domain
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Scalar, Type, object_type
 from gcpx.model.links import name_of
@@ -137,7 +138,7 @@ class _Walk:
         if own is not None:
             return own
         if traits.resolve is not None:
-            return _IMAGES
+            return _SCOPES if traits.pattern is SCOPE else _IMAGES
         found = _OF_FORMS[traits.normalize] if traits.normalize is not None else []
         if traits.url:
             found = [*found, *self.links(traits.url)]
@@ -191,6 +192,7 @@ def _urls(path: str) -> list[str]:
 
 
 _FAMILY: Final = "projects/debian-cloud/global/images/family/debian-12"
+_SCOPES: Final = [["trace", "https://www.googleapis.com/auth/trace.append"], ["https://www.googleapis.com/auth/trace"]]
 _KMS_KEY: Final = f"projects/{PROJECT}/locations/{REGION}/keyRings/ring/cryptoKeys/key"
 _IMAGES: Final = [
     ["debian-12", "family/debian-12", "debian-cloud/debian-12", _FAMILY, *_urls(_FAMILY)],
@@ -248,7 +250,10 @@ _OF_PROPERTIES: Final[dict[tuple[str, str], list[Group]]] = {
     ("InstanceTemplateModel", "region"): _REGIONS,
     ("LocationPolicyZone", "zone"): _ZONES,
     ("Scheduling", "terminationTime"): _TIMES,
-    ("SshKeyModel", "expirationTimeUsec"): [["1924991999000000", "001924991999000000"], ["1924991999000001"]],
+    ("SshKeyModel", "expirationTimeUsec"): [
+        ["1924991999000000", "001924991999000000", "2030-12-31T23:59:59Z", "2031-01-01T00:59:59+01:00"],
+        ["1924991999000001"],
+    ],
     ("SshKeyModel", "key"): [
         [f"ssh-ed25519 {BLOB}", f"  ssh-ed25519   {BLOB} laptop\n"],
         [f"ssh-ed25519 {OTHER_BLOB}"],

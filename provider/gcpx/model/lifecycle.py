@@ -350,7 +350,7 @@ def outputs_of(
     """
     given = without_hidden(inputs)
     outputs = merged_outputs(resource.type, given, state.properties, resource.comparison(given, state.properties))
-    if isinstance(resource, Growing) and not is_finished:
+    if isinstance(resource, Growing) and not is_finished and not outputs.get(naming.UNREAD):
         outputs[naming.UNFINISHED] = True
     if is_reached:
         outputs |= {name: given[name] for name in resource.type.measured if given.get(name) is not None}

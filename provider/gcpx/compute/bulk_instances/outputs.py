@@ -17,6 +17,7 @@ from gcpx.compute.bulk_instances.spec import RollingAction
 from gcpx.compute.operations import Operation
 from gcpx.model.fields import chosen, nested, object_type
 from gcpx.model.links import name_of
+from gcpx.model.naming import UNFINISHED
 from gcpx.model.resource import Context, State
 from gcpx.model.response_types import require_types
 from gcpx.model.words import names_in_words
@@ -105,7 +106,7 @@ def last_members(
 def unread_fleet(
     fleet: Fleet, inputs: BulkInstancesValues, prior: BulkInstancesValues, creation: Operation | None = None
 ) -> State:
-    """Describe a fleet whose members cannot be listed.
+    """Describe a fleet whose members cannot be listed. If the policy says when members are ready, they may not be.
 
     Args:
         fleet: the fleet.
@@ -118,7 +119,8 @@ def unread_fleet(
     group = (creation or {}).get("operationGroupId")
     known = {"operationGroupId": group} if isinstance(group, str) and group else {}
     place: BulkInstancesValues = {"fleetId": fleet.id, "project": fleet.project, "region": fleet.region}
-    return State.unread(fleet.resource_id, {**outputs, **known, **inputs, **place})
+    may_not_be_ready = {UNFINISHED: True} if nested(nested(inputs, "updatePolicy"), "ready") else {}
+    return State.unread(fleet.resource_id, {**outputs, **known, **inputs, **place, **may_not_be_ready})
 
 
 def rollout_outputs(prior: BulkInstancesValues, goal: Goal, members: list[Instance]) -> BulkInstancesValues:
