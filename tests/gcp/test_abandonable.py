@@ -6,8 +6,8 @@ import threading
 
 import attrs
 import pytest
-from clock import HANGS, FakeClock
-from clocked import context
+from engines.clock import HANGS, FakeClock
+from engines.clocked import context
 
 from gcpx.errors import CancelledError
 from gcpx.gcp.attempt import Attempt, Response

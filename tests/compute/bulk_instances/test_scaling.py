@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from fleets import instance_path, member_names, set_limits
-from programs import FLEET, fleet
+from rolling.fleets import instance_path, member_names, set_limits
+from values.programs import FLEET, fleet
 
 BULK = "compute.regionInstances.bulkInsert"
 ZONE_LIST = "compute.instances.list"

@@ -7,12 +7,12 @@ import signal
 import subprocess
 import sys
 
-import driver
 import grpc
-from clock import HANGS
-from driver import secret, struct
-from planted_secrets import shown
-from programs import TEMPLATE, template
+from engines import driver
+from engines.clock import HANGS
+from engines.driver import secret, struct
+from secret_values.planted_secrets import shown
+from values.programs import TEMPLATE, template
 
 from gcpx import __version__
 
