@@ -107,17 +107,17 @@ format: $(READY) ## Fix style where that can be done automatically
 	$(BIN)/ruff format .
 
 permissions: $(READY) #: Run every verb against the emulator, record which permissions it needs, and write docs/permissions.md
-	PYTHONPATH=tests/support:tools $(BIN)/python -m verb_record
+	PYTHONPATH=tests/support:tools $(BIN)/python -m records.verb_record
 	PYTHONPATH=tools $(BIN)/python -m generate documents
 
 budgets: $(READY) #: Count what a start, a Check and each verb take, and write that into tests/budgets.json
-	GRPC_VERBOSITY=NONE PYTHONPATH=tests/support:tools $(BIN)/python -m budgets
+	GRPC_VERBOSITY=NONE PYTHONPATH=tests/support:tools $(BIN)/python -m records.budgets
 
 emulator-record: $(READY) #: Observe what the emulator does with every field, and which clients it answers, and write docs/emulator-coverage.md
-	PYTHONPATH=tests/support:tools $(BIN)/python -m field_record
+	PYTHONPATH=tests/support:tools $(BIN)/python -m records.field_record
 	@mkdir -p build && rm -f build/libraries
 	GCPX_RECORD=build/libraries $(BIN)/python -m pytest tests/emulator --ignore tests/emulator/test_field_record.py -q -n 2
-	PYTHONPATH=tests/support:tools $(BIN)/python -m client_record build/libraries
+	PYTHONPATH=tests/support:tools $(BIN)/python -m records.client_record build/libraries
 	PYTHONPATH=tools $(BIN)/python -m generate documents
 
 schema: $(READY) #: Write schema.json, value_types.pyi of each service, docs/reference, docs/permissions.md and the tables of README and docs from the declarations

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Final
 
 import attrs
-import postgres
-from plugin_process import nothing_plugin
+from cli import postgres
+from engines.plugin_process import nothing_plugin
 from workspace import Workspace, environment, pulumi_folder
 
 from gcpx import __version__

@@ -7,16 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import coverage
-import driver
-import emulated
-import forked_plugin
 import pytest
-import search
-import tls_proxy
-import users_environment
-from clocked import ClockedProvider
+from cli import forked_plugin, users_environment
+from engines import driver
+from engines.clocked import ClockedProvider
 from hypothesis import settings
-from programs import PROJECT
+from servers import emulated, tls_proxy
+from values import search
+from values.programs import PROJECT
 from workspace import ROOT, Workspace
 
 pytest_plugins = ["unsteady"]

@@ -1,13 +1,13 @@
 """gcpx takes no more than it did: modules at a start, calls and bytes for each verb, functions and memory for a Check.
 
-Seconds depend on the machine, and counts do not. `tests/support/budgets.py` counts, and `tests/budgets.json` has the
+Seconds depend on the machine, and counts do not. `tests/support/records/budgets.py` counts, and `tests/budgets.json` has the
 budgets.
 """
 
 from __future__ import annotations
 
-import budgets
 import pytest
+from records import budgets
 from samples import SAMPLES
 
 

@@ -9,9 +9,9 @@ from importlib import resources
 from urllib.parse import urlsplit
 
 import pytest
+from cli.documented import section
 from documentation import navigation
 from documentation.markdown import anchors, links
-from documented import section
 from generate import document_tables, examples, registry_pages
 from workspace import ROOT
 

@@ -8,10 +8,10 @@ import signal
 import socket
 import subprocess
 
-import driver
 import grpc
 import pytest
-from clock import HANGS
+from engines import driver
+from engines.clock import HANGS
 from google.protobuf import empty_pb2
 from workspace import SCRIPTS
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from documented import section
+from cli.documented import section
 from workspace import ROOT
 
 SECTIONS = [

@@ -17,13 +17,13 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 import attrs
-import emulated
-from emulated import Emulated
+from engines.promises import KINDS, BrokenPromise
+from engines.stacks_machine import StacksMachine
+from engines.worlds import EXPECTED
 from hypothesis.control import BuildContext
 from hypothesis.internal.conjecture.data import ConjectureData
-from promises import KINDS, BrokenPromise
-from stacks_machine import StacksMachine
-from worlds import EXPECTED
+from servers import emulated
+from servers.emulated import Emulated
 
 STEPS: Final = 5
 """The number of a program's steps, besides its beginning and its end."""

@@ -14,16 +14,16 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Final
 
-import emulated
-import programs
+from engines.plugin_process import PluginProcess, plugin_process
+from engines.promises import KINDS, BrokenPromise
+from engines.stack import Program, Stack
+from engines.stack_programs import FAULTS, PROGRAMS
+from engines.stacks_machine import StacksMachine
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import run_state_machine_as_test
-from plugin_process import PluginProcess, plugin_process
-from promises import KINDS, BrokenPromise
-from stack import Program, Stack
-from stack_programs import FAULTS, PROGRAMS
-from stacks_machine import StacksMachine
+from servers import emulated
+from values import programs
 
 _SLICE: Final = 20
 """The number of examples between samples of the memory and checks of the time."""

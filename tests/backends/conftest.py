@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import attrs
-import postgres
 import pytest
-from emulated import Emulated
-from programs import PROJECT
+from cli import postgres
+from cli.yaml_program import Stack
+from servers.emulated import Emulated
+from values.programs import PROJECT
 from workspace import Workspace, environment, pulumi_folder
-from yaml_program import Stack
 
 
 @attrs.frozen

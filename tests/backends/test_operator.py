@@ -8,7 +8,7 @@ import re
 
 import pytest
 import yaml
-from programs import PROJECT
+from values.programs import PROJECT
 from workspace import ROOT
 
 from gcpx import __version__

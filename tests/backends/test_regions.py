@@ -11,8 +11,8 @@ import sys
 from contextlib import contextmanager
 
 import pytest
-from clock import HANGS
-from programs import PROJECT
+from engines.clock import HANGS
+from values.programs import PROJECT
 from workspace import ROOT, environment, pulumi_folder
 
 pytestmark = [pytest.mark.backends, pytest.mark.pulumi]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-import postgres
 import pytest
-from clock import HANGS
-from killed_cli import kill_cli
-from programs import KEY, TEMPLATE, key, template
+from cli import postgres
+from cli.killed_cli import kill_cli
+from engines.clock import HANGS
+from values.programs import KEY, TEMPLATE, key, template
 from workspace import ROOT
 
 pytestmark = [pytest.mark.backends, pytest.mark.pulumi]

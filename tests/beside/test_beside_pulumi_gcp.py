@@ -11,8 +11,8 @@ from pathlib import Path
 
 import program_types
 import pytest
-from documented import program
-from programs import PROJECT
+from cli.documented import program
+from values.programs import PROJECT
 from workspace import ROOT, Workspace
 
 pytestmark = [pytest.mark.languages, pytest.mark.pulumi]

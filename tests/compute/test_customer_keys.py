@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 
 import pytest
-from driver import secret
-from programs import ATTACHMENT, IMAGE, PROJECT, TEMPLATE, ZONE, attachment, image, template
+from engines.driver import secret
+from values.programs import ATTACHMENT, IMAGE, PROJECT, TEMPLATE, ZONE, attachment, image, template
 
 RAW = base64.b64encode(bytes(range(32))).decode()
 KMS = "projects/p/locations/us/keyRings/r/cryptoKeys/k"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-import driver
 import pytest
-from clock import HOUR
-from driver import UNKNOWN, failing
-from programs import ATTACHMENT, PROJECT, VM, ZONE, attachment
-from stack import Declared, Stack
-from surroundings import prepare
+from engines import driver
+from engines.clock import HOUR
+from engines.driver import UNKNOWN, failing
+from engines.stack import Declared, Stack
+from servers.surroundings import prepare
+from values.programs import ATTACHMENT, PROJECT, VM, ZONE, attachment
 
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
 

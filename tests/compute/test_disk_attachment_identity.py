@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import driver
 import pytest
-from driver import failing
-from programs import ATTACHMENT, PROJECT, VM, ZONE, attachment
+from engines import driver
+from engines.driver import failing
+from values.programs import ATTACHMENT, PROJECT, VM, ZONE, attachment
 
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
 SOURCE = f"https://www.googleapis.com/compute/beta/projects/{PROJECT}/zones/{ZONE}/disks"

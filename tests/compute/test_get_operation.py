@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from driver import failing
-from programs import FLEET, PROJECT, TEMPLATE, ZONE, fleet, template
+from engines.driver import failing
+from values.programs import FLEET, PROJECT, TEMPLATE, ZONE, fleet, template
 
 GET_OPERATION = "gcpx:compute:getOperation"
 

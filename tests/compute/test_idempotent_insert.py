@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from driver import failing, without_hidden
-from programs import FLEET, IMAGE, PROJECT, TEMPLATE, fleet, image, template
+from engines.driver import failing, without_hidden
+from values.programs import FLEET, IMAGE, PROJECT, TEMPLATE, fleet, image, template
 
 CREATIONS = {
     "template": (TEMPLATE, {"name": "web", **template()}, "compute.instanceTemplates.insert"),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from driver import UNKNOWN, secret
-from programs import FLEET, PROJECT, TEMPLATE, fleet, template
+from engines.driver import UNKNOWN, secret
+from values.programs import FLEET, PROJECT, TEMPLATE, fleet, template
 
 DEBIAN = "projects/debian-cloud/global/images/family/debian-12"
 URL = f"https://www.googleapis.com/compute/v1/{DEBIAN}"

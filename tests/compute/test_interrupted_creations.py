@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from concurrent.futures import ThreadPoolExecutor
 
-import plain_http
 import pytest
+from engines.inventory import Inventory
+from engines.stack import Stack
 from google.protobuf import empty_pb2
-from inventory import Inventory
-from programs import FLEET, PROJECT, VM, fleet
-from scenarios import CREATIONS as SCENARIOS
-from stack import Stack
-from surroundings import prepare
+from servers import plain_http
+from servers.surroundings import prepare
+from values.programs import FLEET, PROJECT, VM, fleet
+from values.scenarios import CREATIONS as SCENARIOS
 
 CREATIONS = {
     "template_named": (

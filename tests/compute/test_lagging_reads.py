@@ -6,14 +6,14 @@ import json
 from typing import Any
 
 import attrs
-import plain_http
 import pytest
+from engines.inventory import Inventory
+from engines.stack import Stack
 from google.protobuf import empty_pb2
-from inventory import Inventory
-from programs import PROJECT, VM, ZONE
-from scenarios import CREATIONS
-from stack import Stack
-from surroundings import prepare
+from servers import plain_http
+from servers.surroundings import prepare
+from values.programs import PROJECT, VM, ZONE
+from values.scenarios import CREATIONS
 
 FOR_GOOD = 10**9
 EMPTY = json.dumps({"kind": "compute#instanceList"})

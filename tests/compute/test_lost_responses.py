@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
-from inventory import Inventory
-from rollouts import BULK
-from scenarios import CREATIONS
-from stack import Stack
-from surroundings import prepare
+from engines.inventory import Inventory
+from engines.stack import Stack
+from rolling.rollouts import BULK
+from servers.surroundings import prepare
+from values.scenarios import CREATIONS
 
 from gcpx.gcp.request import PATIENCE
 

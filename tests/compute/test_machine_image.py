@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import driver
 import grpc
 import pytest
-from driver import failing, secret
-from programs import IMAGE, PROJECT, image
+from engines import driver
+from engines.driver import failing, secret
+from values.programs import IMAGE, PROJECT, image
 
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
 PATH = f"projects/{PROJECT}/global/machineImages/golden"

@@ -12,11 +12,11 @@ from typing import Any
 import attrs
 import grpc
 import pytest
-from clock import HANGS
-from driver import Engine, Resource, failed
-from emulated import Emulated
+from engines.clock import HANGS
+from engines.driver import Engine, Resource, failed
 from google.protobuf import empty_pb2
-from programs import FLEET, TEMPLATE, fleet, template
+from servers.emulated import Emulated
+from values.programs import FLEET, TEMPLATE, fleet, template
 
 from gcpx.compute.operations import Operations
 

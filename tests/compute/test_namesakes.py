@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import plain_http
 import pytest
-from driver import failing
-from fleets import instance_path
-from programs import FLEET, IMAGE, PROJECT, TEMPLATE, VM, fleet, image, template
+from engines.driver import failing
+from rolling.fleets import instance_path
+from servers import plain_http
+from values.programs import FLEET, IMAGE, PROJECT, TEMPLATE, VM, fleet, image, template
 
 IMAGE_PATH = f"projects/{PROJECT}/global/machineImages/golden"
 TEMPLATE_PATH = f"projects/{PROJECT}/global/instanceTemplates/web"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import driver
 import pytest
-from programs import TEMPLATE, template
+from engines import driver
+from values.programs import TEMPLATE, template
 
 SUBDOMAIN = "partner.example.com"
 VALUES = [

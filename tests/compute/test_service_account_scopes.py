@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from driver import UNKNOWN
-from programs import FLEET, TEMPLATE, fleet, template
+from engines.driver import UNKNOWN
+from values.programs import FLEET, TEMPLATE, fleet, template
 
 from gcpx.compute.instance_properties.scopes import SHORT_NAMES
 

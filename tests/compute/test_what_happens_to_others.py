@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import driver
 import pytest
-from programs import ATTACHMENT, IMAGE, PROJECT, TEMPLATE, VM, ZONE, attachment, image
+from engines import driver
+from values.programs import ATTACHMENT, IMAGE, PROJECT, TEMPLATE, VM, ZONE, attachment, image
 
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
 DISK = f"projects/{PROJECT}/zones/{ZONE}/disks/example-data"

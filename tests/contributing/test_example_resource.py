@@ -33,7 +33,7 @@ def _covering():
 
 def _run(files):
     """Run the tests in some files that concern the resource; return the exit status, and what is printed."""
-    command = [sys.executable, "-m", "pytest", "-p", "contributed", "-p", "no:xdist", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", "-p", "records.contributed", "-p", "no:xdist", "-p", "no:cacheprovider"]
     paths = os.pathsep.join(str(ROOT / folder) for folder in ("tests/support", "tools"))
     done = subprocess.run(
         [*command, "-rA", "-q", "--show-capture=no", "-k", "topic or test_two_stacks_keep_what_is_theirs", *files],

@@ -3,10 +3,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import client_record
-import lean_compute  # noqa: F401 - before tests import compute_v1
-import plain_http
 import pytest
+from records import client_record
+from servers import (
+    lean_compute,  # noqa: F401 - before tests import compute_v1
+    plain_http,
+)
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from importlib import resources
 
 import httplib2
 import pytest
-from clock import HANGS
+from engines.clock import HANGS
 from googleapiclient import discovery, errors
-from programs import BLOB, BUCKET, PROJECT, USER, ZONE, properties
+from values.programs import BLOB, BUCKET, PROJECT, USER, ZONE, properties
 
 DOCUMENTS = resources.files("googleapiclient") / "discovery_cache" / "documents"
 PATHS = {"compute.v1": "/compute/v1/", "storage.v1": "/storage/v1/", "pubsub.v1": "/", "oslogin.v1": "/"}

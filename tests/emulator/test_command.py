@@ -7,9 +7,9 @@ import subprocess
 import sys
 from importlib.metadata import version
 
-import plain_http
 import pytest
-from clock import HANGS
+from engines.clock import HANGS
+from servers import plain_http
 from workspace import ROOT, emulator
 
 

@@ -7,8 +7,8 @@ import re
 import subprocess
 import sys
 
-import plain_http
-from clock import HANGS
+from engines.clock import HANGS
+from servers import plain_http
 from workspace import ROOT
 
 TEXT = (ROOT / "provider" / "gcpx_emulator" / "Containerfile").read_text()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from programs import BUCKET, PROJECT
+from values.programs import BUCKET, PROJECT
 
 BUCKET_PATH = f"resources/b/{BUCKET}"
 METHOD = "compute.regions.list"

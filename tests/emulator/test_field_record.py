@@ -6,10 +6,10 @@ The methods that Google's libraries call are compared after each test of the emu
 from __future__ import annotations
 
 import pytest
-from client_record import GCPX, TERRAFORM, of_gcpx, of_terraform, recorded
-from field_kinds import prepare
-from field_record import CHANGES, observed_change, observed_insertions
 from generate.emulator_record import read_fields
+from records.client_record import GCPX, TERRAFORM, of_gcpx, of_terraform, recorded
+from records.field_kinds import prepare
+from records.field_record import CHANGES, observed_change, observed_insertions
 
 RECORDED = read_fields()
 

@@ -8,8 +8,8 @@ import json
 import socket
 
 import pytest
-from clock import HANGS
-from programs import PROJECT
+from engines.clock import HANGS
+from values.programs import PROJECT
 
 from gcpx_emulator.app import application
 from gcpx_emulator.core.errors import ApiError, ErrorMiddleware

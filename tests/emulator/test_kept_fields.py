@@ -1,12 +1,12 @@
 """Every field that an insertion accepts comes back when the resource is read, for every kind of resource.
 
-Each field is sent alone, beside what the kind needs; `tests/support/field_kinds.py` has the kinds.
+Each field is sent alone, beside what the kind needs; `tests/support/records/field_kinds.py` has the kinds.
 """
 
 from __future__ import annotations
 
 import pytest
-from field_kinds import KINDS, OF_INSTANCES, SOURCES, body_with, fields_of, is_shown, prepare
+from records.field_kinds import KINDS, OF_INSTANCES, SOURCES, body_with, fields_of, is_shown, prepare
 
 from gcpx_emulator.core.discovery import document
 

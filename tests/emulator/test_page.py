@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from programs import PROJECT
+from values.programs import PROJECT
 
 BASE = f"/compute/v1/projects/{PROJECT}"
 

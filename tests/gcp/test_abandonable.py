@@ -7,8 +7,8 @@ from concurrent.futures import Executor, Future
 
 import attrs
 import pytest
-from clock import HANGS, FakeClock
-from clocked import context
+from engines.clock import HANGS, FakeClock
+from engines.clocked import context
 
 from gcpx.errors import CancelledError
 from gcpx.gcp.attempt import Attempt, Response

@@ -6,13 +6,13 @@ import socket
 import ssl
 import threading
 
-import driver
 import httpx
 import pytest
-from clock import FakeClock
-from clocked import client, context
-from driver import failing
-from programs import PROJECT, TEMPLATE, template
+from engines import driver
+from engines.clock import FakeClock
+from engines.clocked import client, context
+from engines.driver import failing
+from values.programs import PROJECT, TEMPLATE, template
 
 from gcpx.errors import ProviderError
 from gcpx.gcp.connections import connection_error

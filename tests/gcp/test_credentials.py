@@ -10,13 +10,13 @@ from threading import Thread
 from typing import Any
 from urllib.parse import parse_qs
 
-import driver
 import pytest
-import raw_server
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
-from driver import failing
-from programs import KEY, PROJECT, TEMPLATE, key, template
+from engines import driver
+from engines.driver import failing
+from servers import raw_server
+from values.programs import KEY, PROJECT, TEMPLATE, key, template
 
 
 @pytest.fixture

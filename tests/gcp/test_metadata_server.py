@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from token_server import ROBOT, token_server
+from servers.token_server import ROBOT, token_server
 
 ASK = """
 from gcpx.gcp.request import COMPUTE

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import driver
 import grpc
 import pytest
-from programs import ATTACHMENT, IMAGE, KEY, NOTIFICATION, TEMPLATE, attachment, key
+from engines import driver
+from values.programs import ATTACHMENT, IMAGE, KEY, NOTIFICATION, TEMPLATE, attachment, key
 
 from gcpx.errors import UserError
 from gcpx.gcp.request import COMPUTE, Request, segment

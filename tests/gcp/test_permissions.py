@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 
-import driver
 import grpc
 import pytest
-from clocked import ClockedProvider
-from driver import failing
-from programs import FLEET, PROJECT, TEMPLATE, fleet, template
+from engines import driver
+from engines.clocked import ClockedProvider
+from engines.driver import failing
+from values.programs import FLEET, PROJECT, TEMPLATE, fleet, template
 
 from gcpx.gcp.errors import from_response
 from gcpx.gcp.permissions import explain_denial, needed

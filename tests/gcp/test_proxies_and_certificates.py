@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 
-import driver
 import httpx
 import pytest
-from clocked import ClockedProvider
-from driver import failing
-from programs import PROJECT, TEMPLATE, template
-from token_server import ROBOT, Answer
+from engines import driver
+from engines.clocked import ClockedProvider
+from engines.driver import failing
+from servers.token_server import ROBOT, Answer
+from values.programs import PROJECT, TEMPLATE, template
 
 from gcpx_http.connections import Connections
 

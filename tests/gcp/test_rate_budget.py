@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from clock import FakeClock
-from clocked import client, context
-from programs import PROJECT
-from quota_simulation import Quota, Simulation
+from engines.clock import FakeClock
+from engines.clocked import client, context
+from servers.quota_simulation import Quota, Simulation
+from values.programs import PROJECT
 
 from gcpx.gcp.request import COMPUTE, PATIENCE, STORAGE, Request
 from gcpx.gcp.settings import Settings

@@ -7,9 +7,9 @@ import threading
 import attrs
 import httpx
 import pytest
-from clock import FakeClock
-from clocked import client, context
-from programs import PROJECT
+from engines.clock import FakeClock
+from engines.clocked import client, context
+from values.programs import PROJECT
 
 from gcpx.errors import CancelledError, ProviderError
 from gcpx.gcp.errors import RateLimited, Unfinished

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 import attrs
-import driver
 import pytest
-import users_environment
+from cli import users_environment
+from engines import driver
 
 from gcpx.config import KIND, settings
 from gcpx.errors import UserError

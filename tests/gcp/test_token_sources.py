@@ -6,14 +6,14 @@ import json
 import re
 from base64 import urlsafe_b64decode
 
-import driver
 import pytest
-from clocked import ClockedProvider
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
-from driver import failing, rpc, struct
-from programs import KEY, NOTIFICATION, PROJECT, TEMPLATE, key, notification, template
-from token_server import ROBOT, Answer, token_server
+from engines import driver
+from engines.clocked import ClockedProvider
+from engines.driver import failing, rpc, struct
+from servers.token_server import ROBOT, Answer, token_server
+from values.programs import KEY, NOTIFICATION, PROJECT, TEMPLATE, key, notification, template
 
 from gcpx_http.hosts import is_protected
 

@@ -8,8 +8,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 import pytest
-import tls_proxy
-from clock import HANGS
+from engines.clock import HANGS
+from servers import tls_proxy
 
 from gcpx_http.connections import page
 

@@ -9,8 +9,8 @@ import zlib
 
 import httpx
 import pytest
-import raw_server
-from clock import HANGS
+from engines.clock import HANGS
+from servers import raw_server
 
 from gcpx_http.connections import Connections, UnreadableBodyError, page
 

@@ -10,8 +10,8 @@ import sys
 from xml.etree import ElementTree as ET
 
 import pytest
-import run_wide
-from documented import program
+from cli import run_wide
+from cli.documented import program
 from generate import examples, sdk
 from generate.languages import LANGUAGES
 from workspace import ROOT

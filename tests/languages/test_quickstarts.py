@@ -10,8 +10,8 @@ import shutil
 
 import attrs
 import pytest
-import run_wide
-from documented import commands, program
+from cli import run_wide
+from cli.documented import commands, program
 from generate import examples, sdk
 from workspace import ROOT, Workspace
 

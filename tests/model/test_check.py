@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import driver
 import pytest
-from driver import UNKNOWN, secret
-from programs import KEY, NOTIFICATION, OTHER_BLOB, TEMPLATE, key, notification, properties, template
+from engines import driver
+from engines.driver import UNKNOWN, secret
+from values.programs import KEY, NOTIFICATION, OTHER_BLOB, TEMPLATE, key, notification, properties, template
 
 
 def _disk(**parameters):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from programs import BLOB, EXPIRY, OTHER_BLOB, key, notification, template
+from values.programs import BLOB, EXPIRY, OTHER_BLOB, key, notification, template
 
 from gcpx.compute.instance_template import InstanceTemplateModel
 from gcpx.model.diff import diff

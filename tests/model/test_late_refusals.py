@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import driver
 import grpc
 import pytest
-from driver import UNKNOWN
-from programs import FLEET, KEY, PROJECT, TEMPLATE, fleet, key, template
+from engines import driver
+from engines.driver import UNKNOWN
+from values.programs import FLEET, KEY, PROJECT, TEMPLATE, fleet, key, template
 
 BOOT = {"boot": True, "initializeParams": {"sourceImage": "projects/debian-cloud/global/images/family/debian-12"}}
 LABELS = "properties.labels"

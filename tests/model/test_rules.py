@@ -5,12 +5,12 @@ from __future__ import annotations
 import base64
 import copy
 
-import driver
 import grpc
 import pytest
+from engines import driver
 from generate.rule_rows import rows
-from programs import BLOB, FLEET, fleet  # fmt: skip
 from samples import INPUTS
+from values.programs import BLOB, FLEET, fleet  # fmt: skip
 
 from gcpx.model.values import format_path
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from clock import FakeClock
-from clocked import context
+from engines.clock import FakeClock
+from engines.clocked import context
 
 
 def moments(clock, call, seconds, *, takes=0.0, **how):

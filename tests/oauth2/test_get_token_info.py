@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 
-import driver
 import pytest
-from driver import failing, secret
-from programs import PROJECT
-from tokens import AUDIENCE, EMAIL, issue_token
+from engines import driver
+from engines.driver import failing, secret
+from servers.tokens import AUDIENCE, EMAIL, issue_token
+from values.programs import PROJECT
 
 INFO = "gcpx:oauth2:getTokenInfo"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-import driver
 import pytest
-from driver import failing
-from programs import EXPIRY, FINGERPRINT, KEY, PROJECT, USER, key
+from engines import driver
+from engines.driver import failing
+from values.programs import EXPIRY, FINGERPRINT, KEY, PROJECT, USER, key
 
 BUSY = json.dumps(
     {

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import driver
 import pytest
-from clock import HANGS
+from engines import driver
+from engines.clock import HANGS
 
 NOBODY = "http://127.0.0.1:9"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from clock import HANGS
+from engines.clock import HANGS
 
 _PROGRAM = """
 import queue, resource, socket, sys, threading

@@ -6,13 +6,13 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 
 import attrs
-import driver
 import grpc
 import pytest
-from clocked import ClockedProvider
-from driver import UNKNOWN, failing, plain, reasons, rpc, secret, struct
+from engines import driver
+from engines.clocked import ClockedProvider
+from engines.driver import UNKNOWN, failing, plain, reasons, rpc, secret, struct
 from google.protobuf import empty_pb2
-from programs import (
+from values.programs import (
     ATTACHMENT,
     FLEET,
     IMAGE,

@@ -7,11 +7,11 @@ import weakref
 
 import grpc
 import pytest
-from clock import HANGS
-from driver import rpc, struct
+from engines.clock import HANGS
+from engines.driver import rpc, struct
+from engines.plugin_process import plugin_process
 from google.protobuf import empty_pb2
-from plugin_process import plugin_process
-from programs import NOTIFICATION, PROJECT, notification
+from values.programs import NOTIFICATION, PROJECT, notification
 
 from gcpx.threads import Threads
 

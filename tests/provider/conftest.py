@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from emulated import Emulated
-from inventory import Inventory
-from stack import Stack
-from surroundings import make_surroundings
+from engines.inventory import Inventory
+from engines.stack import Stack
+from servers.emulated import Emulated
+from servers.surroundings import make_surroundings
 
 
 @pytest.fixture

@@ -8,14 +8,14 @@ from __future__ import annotations
 import json
 from contextlib import contextmanager
 
-import driver
 import httpx
 import pytest
-from clocked import ClockedProvider
-from direct_connection import DirectConnection
-from driver import failing
-from programs import PROJECT
+from engines import driver
+from engines.clocked import ClockedProvider
+from engines.driver import failing
 from samples import SAMPLES
+from servers.direct_connection import DirectConnection
+from values.programs import PROJECT
 
 from gcpx.errors import MalformedResponse
 from gcpx.gcp.client import GoogleClient

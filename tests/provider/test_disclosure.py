@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import json
 
-import driver
 import httpx
 import pytest
-from driver import failing, rpc, secret, struct
-from fleets import set_limits
-from programs import FLEET, KEY, NOTIFICATION, PROJECT, TEMPLATE, fleet, key, notification, template
+from engines import driver
+from engines.driver import failing, rpc, secret, struct
+from rolling.fleets import set_limits
 from samples import INPUTS
+from values.programs import FLEET, KEY, NOTIFICATION, PROJECT, TEMPLATE, fleet, key, notification, template
 
 from gcpx.config import KIND
 from gcpx.model.fields import ListOf, MapOf, ObjectType, object_type

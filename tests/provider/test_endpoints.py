@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from programs import (
+from values.programs import (
     ATTACHMENT,
     BUCKET,
     FLEET,

@@ -6,12 +6,12 @@ import itertools
 import re
 
 import attrs
-import driver
 import pytest
-from driver import rpc, struct
-from programs import ATTACHMENT, IMAGE, KEY, NOTIFICATION, PROJECT, TEMPLATE, ZONE
+from engines import driver
+from engines.driver import rpc, struct
 from samples import INPUTS
-from spellings import ABSENT, REGION, places
+from values.programs import ATTACHMENT, IMAGE, KEY, NOTIFICATION, PROJECT, TEMPLATE, ZONE
+from values.spellings import ABSENT, REGION, places
 
 from gcpx.model.fields import object_type
 from gcpx.provider import RESOURCES, resource_class

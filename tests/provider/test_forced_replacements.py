@@ -7,12 +7,12 @@ state, and a later run deletes it.
 from __future__ import annotations
 
 import attrs
-import driver
 import pytest
-from driver import failing
-from programs import ATTACHMENT, BUCKET, KEY, NOTIFICATION, PROJECT, VM, attachment, notification
+from engines import driver
+from engines.driver import failing
+from engines.stack import PROVIDER_ID
 from samples import SAMPLES
-from stack import PROVIDER_ID
+from values.programs import ATTACHMENT, BUCKET, KEY, NOTIFICATION, PROJECT, VM, attachment, notification
 
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
 LIVES = {name: (sample.token, life) for sample in SAMPLES.values() for name, life in sample.lives.items()}

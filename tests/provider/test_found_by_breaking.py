@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import attrs
 import pytest
-from programs import IMAGE, NOTIFICATION, PROJECT, TEMPLATE, image, notification, template
-from stack import Declared, Stack
+from engines.stack import Declared, Stack
+from values.programs import IMAGE, NOTIFICATION, PROJECT, TEMPLATE, image, notification, template
 
 pytestmark = pytest.mark.usefixtures("vm")
 WEB = {**template(), "name": "web"}

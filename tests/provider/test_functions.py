@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from driver import failing
+from engines.driver import failing
 
 
 def test_the_error_for_an_unknown_function_lists_the_functions(engine):

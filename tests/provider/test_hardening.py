@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 
-import driver
 import grpc
 import pytest
-from clock import HANGS
-from driver import rpc, secret, struct
-from programs import FLEET, KEY, NOTIFICATION, PROJECT, TEMPLATE, fleet, key, notification, template
+from engines import driver
+from engines.clock import HANGS
+from engines.driver import rpc, secret, struct
+from values.programs import FLEET, KEY, NOTIFICATION, PROJECT, TEMPLATE, fleet, key, notification, template
 
 from gcpx.config import KIND, settings
 from gcpx.gcp.errors import from_operation, from_response

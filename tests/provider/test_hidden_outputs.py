@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from driver import failing
-from fleets import instance_path
-from programs import FLEET, fleet
-from rollouts import DELETE, fail_after, left_by, rolling
+from engines.driver import failing
+from rolling.fleets import instance_path
+from rolling.rollouts import DELETE, fail_after, left_by, rolling
+from values.programs import FLEET, fleet
 from workspace import ROOT
 
 HIDDEN = {"lastMachineType", "lastRollingAction", "lostMembers", "operationGroupId", "removedKeys"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import attrs
 import pytest
-from inventory import Inventory
-from scenarios import CREATIONS, FLEETS, GENERATED, program_of
+from engines.inventory import Inventory
+from values.scenarios import CREATIONS, FLEETS, GENERATED, program_of
 
 NAMES = [name for name in GENERATED if "perInstanceProperties" not in CREATIONS[name].inputs]
 """The creations whose program says no name at all."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import driver
 import pytest
-import search
-from driver import UNKNOWN, rpc, secret, struct
+from engines import driver
+from engines.driver import UNKNOWN, rpc, secret, struct
 from hypothesis import given
 from hypothesis import strategies as st
 from samples import SAMPLES
+from values import search
 
 from gcpx.model.fields import ListOf, MapOf, ObjectType, object_type
 from gcpx.provider import RESOURCES, resource_class

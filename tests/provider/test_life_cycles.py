@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from driver import rpc
+from engines.driver import rpc
 from samples import SAMPLES
 
 NO_CHANGE = rpc.DiffResponse.DIFF_NONE

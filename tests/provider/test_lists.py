@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from clocked import ClockedProvider
-from driver import failing, rpc, struct
-from programs import (
+from engines.clocked import ClockedProvider
+from engines.driver import failing, rpc, struct
+from samples import SAMPLES
+from values.programs import (
     ATTACHMENT,
     BUCKET,
     FLEET,
@@ -20,7 +21,6 @@ from programs import (
     image,
     notification,
 )  # fmt: skip
-from samples import SAMPLES
 
 from gcpx.model.fields import empty_value
 

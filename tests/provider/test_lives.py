@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 
-import driver
 import grpc
 import pytest
-import search
-from clocked import ClockedProvider
-from driver import SIGNATURE, UNKNOWN, failing, rpc, struct
+from engines import driver
+from engines.clocked import ClockedProvider
+from engines.driver import SIGNATURE, UNKNOWN, failing, rpc, struct
 from hypothesis import given
 from hypothesis import strategies as st
-from programs import BUCKET, FULL_IMAGE_NAMES, PROJECT
 from samples import SAMPLES
-from valid import HIDDEN
+from values import search
+from values.programs import BUCKET, FULL_IMAGE_NAMES, PROJECT
+from values.valid import HIDDEN
 
 INPUTS = {sample.token: sample.any_inputs for sample in SAMPLES.values()}
 EXAMPLES = search.examples(steady=25, searched=1000)

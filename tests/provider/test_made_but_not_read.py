@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import attrs
-import driver
 import grpc
 import pytest
-from driver import failing
-from programs import ATTACHMENT, FLEET, IMAGE, KEY, PROJECT, TEMPLATE, attachment, fleet, image, key, template
+from engines import driver
+from engines.driver import failing
 from samples import SAMPLES
+from values.programs import ATTACHMENT, FLEET, IMAGE, KEY, PROJECT, TEMPLATE, attachment, fleet, image, key, template
 
 from gcpx.oslogin.ssh_key import SshKey
 from gcpx.provider import Provider

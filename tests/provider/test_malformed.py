@@ -5,11 +5,11 @@ from __future__ import annotations
 import copy
 import itertools
 
-import driver
 import pytest
-import search
-from driver import secret
+from engines import driver
+from engines.driver import secret
 from samples import INPUTS
+from values import search
 
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Scalar, object_type
 from gcpx.model.values import format_path

@@ -9,10 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import attrs
-import driver
 import grpc
 import pytest
-from programs import ATTACHMENT, KEY, PROJECT, TEMPLATE, key
+from engines import driver
+from values.programs import ATTACHMENT, KEY, PROJECT, TEMPLATE, key
 from workspace import SCRIPTS
 
 from gcpx.provider import FUNCTIONS, RESOURCES, Provider

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import driver
 import pytest
-from clocked import ClockedProvider
-from driver import failing, rpc, struct
+from engines import driver
+from engines.clocked import ClockedProvider
+from engines.driver import failing, rpc, struct
+from engines.import_commands import ImportCommand, import_commands
 from generate.rule_rows import rows
-from import_commands import ImportCommand, import_commands
-from programs import (
+from servers.raw_server import answering, response
+from values.programs import (
     ATTACHMENT,
     BUCKET,
     FLEET,
@@ -24,7 +25,6 @@ from programs import (
     notification,
     template,
 )
-from raw_server import answering, response
 
 
 def _disk(**parameters):

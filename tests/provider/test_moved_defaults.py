@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 import pytest
-from programs import ATTACHMENT, FLEET, IMAGE, NOTIFICATION, PROJECT, TEMPLATE, attachment, fleet, image, notification
-from programs import template as template_of
+from values.programs import (
+    ATTACHMENT,
+    FLEET,
+    IMAGE,
+    NOTIFICATION,
+    PROJECT,
+    TEMPLATE,
+    attachment,
+    fleet,
+    image,
+    notification,
+)
+from values.programs import template as template_of
 
 OTHER = "other-project"
 NAMED = {"name": "web", **template_of()}

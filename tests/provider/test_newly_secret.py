@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from driver import SIGNATURE, plain, rpc, secret, struct
-from programs import FLEET, TEMPLATE, fleet, template
+from engines.driver import SIGNATURE, plain, rpc, secret, struct
+from values.programs import FLEET, TEMPLATE, fleet, template
 
 HIDDEN = "mq7xv9tz3lp0"
 METADATA = {"items": [{"key": "k", "value": "other"}]}

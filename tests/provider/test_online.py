@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import driver
 import grpc
-import plain_http
 import pytest
-from driver import UNKNOWN, failing
-from programs import (
+from engines import driver
+from engines.driver import UNKNOWN, failing
+from servers import plain_http
+from values.programs import (
     ATTACHMENT,
     FLEET,
     KEY,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from programs import TEMPLATE, template
+from values.programs import TEMPLATE, template
 
 
 def test_a_template_may_have_any_numeric_id(engine, cloud):

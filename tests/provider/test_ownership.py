@@ -6,13 +6,13 @@ from contextlib import contextmanager
 
 import attrs
 import pytest
-from import_commands import import_commands
-from inventory import Inventory, identity
-from outside_changes import delete as delete_outside
-from programs import ATTACHMENT, DISK_KEY
+from engines.import_commands import import_commands
+from engines.inventory import Inventory, identity
+from engines.outside_changes import delete as delete_outside
+from engines.stack import Stack
 from samples import BY_TOKEN
-from scenarios import CREATIONS, FLEETS, GENERATED, GIVEN, OPERATION_LISTS, UNTOLD, lose_answers, program_of
-from stack import Stack
+from values.programs import ATTACHMENT, DISK_KEY
+from values.scenarios import CREATIONS, FLEETS, GENERATED, GIVEN, OPERATION_LISTS, UNTOLD, lose_answers, program_of
 
 NAMED = ["template_named", "image_named"]
 ATTACHMENTS = [name for name, item in CREATIONS.items() if item.token == ATTACHMENT]

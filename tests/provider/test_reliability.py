@@ -6,12 +6,12 @@ import re
 import shlex
 
 import attrs
-import driver
 import grpc
 import pytest
-from clock import HOUR
-from driver import failing
-from programs import ATTACHMENT, FLEET, IMAGE, PROJECT, TEMPLATE, attachment, fleet, image, template
+from engines import driver
+from engines.clock import HOUR
+from engines.driver import failing
+from values.programs import ATTACHMENT, FLEET, IMAGE, PROJECT, TEMPLATE, attachment, fleet, image, template
 
 from gcpx.model.naming import CREATION, CreationMark
 

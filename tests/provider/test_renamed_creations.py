@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from inventory import Inventory
-from scenarios import FLEETS, GENERATED, GIVEN, lose_answers, program_of
-from stack import provider_id_of
+from engines.inventory import Inventory
+from engines.stack import provider_id_of
+from values.scenarios import FLEETS, GENERATED, GIVEN, lose_answers, program_of
 
 
 def _rename(stack, name):

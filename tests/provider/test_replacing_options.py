@@ -7,15 +7,15 @@ retains it. So what cannot exist twice needs the option deleteBeforeReplace, and
 from __future__ import annotations
 
 import attrs
-import matrix
 import pytest
-from import_commands import import_commands
-from inventory import Inventory, identity
-from outside_changes import delete as delete_outside
-from programs import PROJECT, TEMPLATE, template
-from scenarios import CRASH_SCENARIOS, CREATIONS, program_of
-from stack import INIT_ERROR, Declared, Stack, changes_something
-from surroundings import make_surroundings
+from engines.import_commands import import_commands
+from engines.inventory import Inventory, identity
+from engines.outside_changes import delete as delete_outside
+from engines.stack import INIT_ERROR, Declared, Stack, changes_something
+from servers.surroundings import make_surroundings
+from values import matrix
+from values.programs import PROJECT, TEMPLATE, template
+from values.scenarios import CRASH_SCENARIOS, CREATIONS, program_of
 
 UPDATES = {str(item): item for item in CRASH_SCENARIOS if item.verb not in {"create", "delete"}}
 """The changes in place of every resource."""

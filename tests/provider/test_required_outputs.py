@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import plain_http
 import pytest
 from generate.package_schema import declared
-from programs import FLEET, PROJECT, TEMPLATE, fleet, template  # fmt: skip
 from samples import INPUTS
+from servers import plain_http
+from values.programs import FLEET, PROJECT, TEMPLATE, fleet, template  # fmt: skip
 
 SCHEMA = declared()
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from sample import SUITES
 from samples import BY_TOKEN
+from values.sample import SUITES
 
 from gcpx.provider import RESOURCES, resource_class
 

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import json
 
-import driver
 import httpx
 import pytest
-from clocked import ClockedProvider
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
-from direct_connection import DirectConnection
-from programs import KEY, PROJECT, key
+from engines import driver
+from engines.clocked import ClockedProvider
 from samples import SAMPLES
-from token_server import ROBOT, token_server
+from servers.direct_connection import DirectConnection
+from servers.token_server import ROBOT, token_server
+from values.programs import KEY, PROJECT, key
 
 from gcpx.errors import CancelledError, UserError
 from gcpx.gcp.credentials import Credentials

@@ -12,14 +12,14 @@ from contextlib import contextmanager
 from typing import Any
 
 import attrs
-import driver
 import pytest
-from clock import HANGS, FakeClock
-from clocked import ClockedProvider
-from driver import Engine, Resource, failing
-from emulated import Emulated
+from engines import driver
+from engines.clock import HANGS, FakeClock
+from engines.clocked import ClockedProvider
+from engines.driver import Engine, Resource, failing
 from google.protobuf import empty_pb2
-from programs import (
+from servers.emulated import Emulated
+from values.programs import (
     ATTACHMENT,
     BLOB,
     DEBIAN,

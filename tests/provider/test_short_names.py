@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from programs import (
+from values.programs import (
     ATTACHMENT,
     FLEET,
     IMAGE,
@@ -91,7 +91,7 @@ OTHER = [
 
 def _resource(engine, token, inputs):
     """Return a resource as the engine's state would hold it after a creation."""
-    import driver  # noqa: PLC0415 - beside its one use
+    from engines import driver  # noqa: PLC0415 - beside its one use
 
     checked = engine.checked(token, "x", inputs)
     outputs = {name: value for name, value in engine.preview(token, "x", checked).items() if value != driver.UNKNOWN}

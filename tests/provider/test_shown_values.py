@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from programs import TEMPLATE, template
+from values.programs import TEMPLATE, template
 
 
 def _items(**items):

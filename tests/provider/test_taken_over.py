@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from import_commands import import_commands
-from inventory import Inventory
-from scenarios import GENERATED, GIVEN, UNTOLD, program_of
+from engines.import_commands import import_commands
+from engines.inventory import Inventory
+from values.scenarios import GENERATED, GIVEN, UNTOLD, program_of
 
 
 def _retain(stack, name):

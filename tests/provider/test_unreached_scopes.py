@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from driver import failing
-from fleets import instance_path, member_names
-from programs import ATTACHMENT, FLEET, NOTIFICATION, PROJECT, TEMPLATE, ZONE, fleet
-from rollouts import BIGGER_DISK, rolling
+from engines.driver import failing
+from rolling.fleets import instance_path, member_names
+from rolling.rollouts import BIGGER_DISK, rolling
+from values.programs import ATTACHMENT, FLEET, NOTIFICATION, PROJECT, TEMPLATE, ZONE, fleet
 
 SCOPE = f"zones/{ZONE}"
 INSTANCES = "gcpx:compute:aggregatedListInstances"

@@ -8,9 +8,9 @@ import pytest
 import yaml
 from generate.api_permissions import permissions_of
 from generate.verb_permissions import rows_of, table
-from verb_record import rows
-from verb_runs import VerbRun, run, verbs_of
-from verb_scenarios import RUNS
+from records.verb_record import rows
+from records.verb_runs import VerbRun, run, verbs_of
+from records.verb_scenarios import RUNS
 from workspace import ROOT
 
 from gcpx.gcp.permissions import needed

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import attrs
 import pytest
-from clock import HOUR
-from inventory import Inventory
-from programs import ATTACHMENT, KEY, VM, attachment, key
-from scenarios import CREATIONS, INSERTIONS, lose_answers, program_of
-from stack import Declared, Stack
+from engines.clock import HOUR
+from engines.inventory import Inventory
+from engines.stack import Declared, Stack
+from values.programs import ATTACHMENT, KEY, VM, attachment, key
+from values.scenarios import CREATIONS, INSERTIONS, lose_answers, program_of
 
 GIVEN = ["template_named", "image_named", "fleet_with_id", "attachment"]
 ONCE = [*GIVEN, "key_to_expire"]

@@ -5,15 +5,14 @@ from __future__ import annotations
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 
-import driver
 import grpc
-import plain_http
 import pytest
-import raw_server
-from clock import HANGS
-from driver import failing, secret
+from engines import driver
+from engines.clock import HANGS
+from engines.driver import failing, secret
 from google.protobuf import empty_pb2
-from tokens import AUDIENCE, EMAIL, issue_token
+from servers import plain_http, raw_server
+from servers.tokens import AUDIENCE, EMAIL, issue_token
 
 VERIFY = "gcpx:pubsub:verifyPushToken"
 

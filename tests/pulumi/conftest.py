@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from emulated import Emulated
-from forked_plugin import HURRIED
-from key_server import key_server
-from yaml_program import Stack
+from cli.forked_plugin import HURRIED
+from cli.key_server import key_server
+from cli.yaml_program import Stack
+from servers.emulated import Emulated
 
 
 @pytest.fixture(autouse=True)

@@ -11,8 +11,8 @@ import subprocess
 from contextlib import contextmanager
 
 import pytest
-from clock import HANGS
-from programs import PROJECT, TEMPLATE, template
+from engines.clock import HANGS
+from values.programs import PROJECT, TEMPLATE, template
 
 pytestmark = pytest.mark.pulumi
 WEB = {"type": TEMPLATE, "properties": {"name": "web", **template()}}

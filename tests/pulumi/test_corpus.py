@@ -6,7 +6,7 @@ import json
 
 import pytest
 import yaml
-from programs import PROJECT
+from values.programs import PROJECT
 from workspace import ROOT
 
 pytestmark = pytest.mark.pulumi

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import threading
 
-import driver
 import pytest
-from clock import HANGS
-from import_commands import import_commands
-from killed_cli import killed_up
-from programs import FLEET, KEY, PROJECT, TEMPLATE, fleet, key, template
+from cli.killed_cli import killed_up
+from engines import driver
+from engines.clock import HANGS
+from engines.import_commands import import_commands
+from values.programs import FLEET, KEY, PROJECT, TEMPLATE, fleet, key, template
 
 pytestmark = pytest.mark.pulumi
 TEMPLATES = f"projects/{PROJECT}/global/instanceTemplates"

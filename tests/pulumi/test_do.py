@@ -8,11 +8,11 @@ import re
 import subprocess
 import sys
 
-import driver
-import plain_http
 import pytest
-from documented import commands
-from programs import FLEET, KEY, NOTIFICATION, PROJECT, TEMPLATE, USER, fleet, key, notification, template
+from cli.documented import commands
+from engines import driver
+from servers import plain_http
+from values.programs import FLEET, KEY, NOTIFICATION, PROJECT, TEMPLATE, USER, fleet, key, notification, template
 from workspace import ROOT, Workspace
 
 pytestmark = pytest.mark.pulumi

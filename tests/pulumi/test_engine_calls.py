@@ -11,10 +11,10 @@ import re
 
 import attrs
 import pytest
-import stack as stacks
-from programs import FLEET, NOTIFICATION, TEMPLATE, fleet, notification, template
-from recorded_calls import recording, words
-from stack import Declared, Output
+from engines import stack as stacks
+from engines.recorded_calls import recording, words
+from engines.stack import Declared, Output
+from values.programs import FLEET, NOTIFICATION, TEMPLATE, fleet, notification, template
 
 pytestmark = [pytest.mark.pulumi, pytest.mark.usefixtures("no_pauses")]
 A, B = "projects/demo-project/topics/uploads", "projects/demo-project/topics/everything"

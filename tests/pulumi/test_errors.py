@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import httpx
 import pytest
-from clock import HANGS
-from programs import IMAGE, KEY, NOTIFICATION, PROJECT, TEMPLATE, image, key, notification, template
+from engines.clock import HANGS
+from values.programs import IMAGE, KEY, NOTIFICATION, PROJECT, TEMPLATE, image, key, notification, template
 
 pytestmark = pytest.mark.pulumi
 

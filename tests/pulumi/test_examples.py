@@ -10,11 +10,12 @@ import sys
 
 import httpx
 import pytest
-from clock import HANGS
+from engines.clock import HANGS
 from generate.examples import SOURCE, names
 from google.auth.credentials import AnonymousCredentials
 from google.cloud import storage
-from programs import (
+from servers.receiving import endpoint
+from values.programs import (
     ATTACHMENT,
     EXPIRY,
     FLEET,
@@ -31,7 +32,6 @@ from programs import (
     notification,
     template,
 )  # fmt: skip
-from receiving import endpoint
 from workspace import ROOT, Workspace, language_of
 
 pytestmark = [pytest.mark.pulumi, pytest.mark.languages]

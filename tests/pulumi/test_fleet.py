@@ -12,13 +12,13 @@ from typing import Any
 import attrs
 import httpx
 import pytest
-from clock import HANGS
-from documented import commands, run_commands, section
-from fleets import instance_path, set_limits
-from programs import FLEET, PROJECT
-from rollouts import fail_after
+from cli.documented import commands, run_commands, section
+from cli.yaml_program import Stack
+from engines.clock import HANGS
+from rolling.fleets import instance_path, set_limits
+from rolling.rollouts import fail_after
+from values.programs import FLEET, PROJECT
 from workspace import ROOT, Workspace
-from yaml_program import Stack
 
 pytestmark = pytest.mark.pulumi
 BULK, DELETE = "compute.regionInstances.bulkInsert", "compute.instances.delete"

@@ -7,12 +7,12 @@ from collections import Counter
 
 import attrs
 import pytest
-from emulated import Emulated
-from fleets import instance_path
-from killed_cli import killed_up
-from programs import FLEET
-from rollouts import ATTRIBUTES, BIGGER_DISK, BROKEN, rolling
-from yaml_program import Stack
+from cli.killed_cli import killed_up
+from cli.yaml_program import Stack
+from rolling.fleets import instance_path
+from rolling.rollouts import ATTRIBUTES, BIGGER_DISK, BROKEN, rolling
+from servers.emulated import Emulated
+from values.programs import FLEET
 
 pytestmark = pytest.mark.pulumi
 DELETE, STOP, START = (f"compute.instances.{name}" for name in ("delete", "stop", "start"))

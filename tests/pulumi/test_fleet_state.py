@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from fleets import instance_path, stop
-from programs import FLEET, PROJECT, fleet
-from rollouts import BROKEN
+from rolling.fleets import instance_path, stop
+from rolling.rollouts import BROKEN
+from values.programs import FLEET, PROJECT, fleet
 
 pytestmark = pytest.mark.pulumi
 DELETE, START = "compute.instances.delete", "compute.instances.start"

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import pytest
-from inventory import Inventory
-from programs import (
+from engines.inventory import Inventory
+from samples import SAMPLES
+from values.programs import (
     ATTACHMENT,
     EXPIRY,
     FLEET,
@@ -22,7 +23,6 @@ from programs import (
     notification,
     template,
 )
-from samples import SAMPLES
 
 pytestmark = [pytest.mark.pulumi, pytest.mark.usefixtures("no_pauses")]
 TOKENS = {"attachment": ATTACHMENT, "key": KEY}

@@ -9,8 +9,8 @@ import sys
 import textwrap
 
 import pytest
-from documented import commands, run_commands
-from programs import (
+from cli.documented import commands, run_commands
+from values.programs import (
     ATTACHMENT,
     EXPIRY,
     FLEET,

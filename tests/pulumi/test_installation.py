@@ -11,7 +11,7 @@ from pathlib import Path
 import attrs
 import pytest
 import yaml
-from programs import TEMPLATE, template
+from values.programs import TEMPLATE, template
 from workspace import ROOT, Workspace, pulumi_folder
 
 from gcpx import __version__

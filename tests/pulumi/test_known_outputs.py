@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 
-import plain_http
 import pytest
 from generate.document_tables import unknown_outputs
-from programs import ATTACHMENT, FLEET, IMAGE, KEY, NOTIFICATION, OTHER_BLOB, PROJECT, TEMPLATE, fleet
 from samples import INPUTS
+from servers import plain_http
+from values.programs import ATTACHMENT, FLEET, IMAGE, KEY, NOTIFICATION, OTHER_BLOB, PROJECT, TEMPLATE, fleet
 from workspace import Workspace
 
 from gcpx.model.fields import object_type

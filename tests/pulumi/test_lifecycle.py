@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from programs import FLEET, TOPICS
 from samples import SAMPLES
+from values.programs import FLEET, TOPICS
 
 from gcpx.provider import RESOURCES
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from programs import PROJECT, TEMPLATE, template
+from values.programs import PROJECT, TEMPLATE, template
 
 pytestmark = pytest.mark.pulumi
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from programs import IMAGE, PROJECT, VM, image
+from values.programs import IMAGE, PROJECT, VM, image
 
 pytestmark = pytest.mark.pulumi
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from programs import FLEET, PROJECT, TEMPLATE, template
+from values.programs import FLEET, PROJECT, TEMPLATE, template
 from workspace import Workspace
 
 pytestmark = pytest.mark.pulumi

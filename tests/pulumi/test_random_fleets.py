@@ -7,14 +7,14 @@ from typing import Any
 
 import attrs
 import pytest
-import search
-from emulated import Emulated
+from cli.yaml_program import Stack
 from hypothesis import given
 from hypothesis import strategies as st
-from programs import FLEET
-from rolling_program import CHANGES, FIRST, INTERFERENCES, ROLLED, Program
-from watched_fleet import WatchedFleet
-from yaml_program import Stack
+from rolling.rolling_program import CHANGES, FIRST, INTERFERENCES, ROLLED, Program
+from rolling.watched_fleet import WatchedFleet
+from servers.emulated import Emulated
+from values import search
+from values.programs import FLEET
 
 pytestmark = [pytest.mark.pulumi, pytest.mark.usefixtures("no_pauses")]
 CHANGED = st.tuples(CHANGES, st.none() | st.sampled_from(list(ROLLED)))

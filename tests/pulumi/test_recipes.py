@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 
 import pytest
 import yaml
-from clock import HANGS
+from engines.clock import HANGS
 from workspace import ROOT, Workspace, environment, pulumi_folder
 
 pytestmark = [pytest.mark.pulumi, pytest.mark.languages]

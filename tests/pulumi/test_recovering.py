@@ -10,12 +10,12 @@ import subprocess
 import threading
 from pathlib import Path
 
-import driver
 import httpx
 import pytest
-from clock import HANGS
-from documented import commands, messages, run_commands
-from programs import FLEET, KEY, PROJECT, TEMPLATE, fleet, key, template
+from cli.documented import commands, messages, run_commands
+from engines import driver
+from engines.clock import HANGS
+from values.programs import FLEET, KEY, PROJECT, TEMPLATE, fleet, key, template
 from workspace import ROOT
 
 pytestmark = [pytest.mark.pulumi, pytest.mark.languages]

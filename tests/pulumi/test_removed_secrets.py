@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from clock import HANGS
+from engines.clock import HANGS
 from workspace import ROOT
 
 CI = ROOT / "examples" / "ci"

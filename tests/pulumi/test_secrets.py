@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 
 import pytest
-from planted_secrets import shown
-from programs import NOTIFICATION, TEMPLATE, notification, template
+from secret_values.planted_secrets import shown
+from values.programs import NOTIFICATION, TEMPLATE, notification, template
 
 pytestmark = pytest.mark.pulumi
 

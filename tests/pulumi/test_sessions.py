@@ -7,8 +7,8 @@ import signal
 import subprocess
 
 import pytest
-from clock import HANGS
-from programs import FLEET, PROJECT, TEMPLATE, fleet, template
+from engines.clock import HANGS
+from values.programs import FLEET, PROJECT, TEMPLATE, fleet, template
 from workspace import SCRIPTS
 
 pytestmark = pytest.mark.pulumi

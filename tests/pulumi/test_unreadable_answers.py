@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from programs import KEY, NOTIFICATION, TEMPLATE, USER, key, notification, template
+from values.programs import KEY, NOTIFICATION, TEMPLATE, USER, key, notification, template
 
 pytestmark = pytest.mark.pulumi
 DEEP = b'{"a":' * 40 + b"1" + b"}" * 40

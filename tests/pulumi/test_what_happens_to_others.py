@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from programs import ATTACHMENT, BUCKET, NOTIFICATION, PROJECT, ZONE, attachment, notification
+from values.programs import ATTACHMENT, BUCKET, NOTIFICATION, PROJECT, ZONE, attachment, notification
 
 pytestmark = pytest.mark.pulumi
 

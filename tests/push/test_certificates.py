@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import attrs
 import httpx
-import plain_http
 import pytest
-from clock import HANGS, FakeClock
+from engines.clock import HANGS, FakeClock
+from servers import plain_http
 
 from gcpx_http.connections import Received
 from gcpx_push import Certificates, CertificatesError, InvalidToken, PushVerifier

@@ -8,11 +8,11 @@ import os
 import re
 
 import jwt
-import plain_http
 import pytest
-from clock import HANGS
-from programs import PROJECT
-from tokens import EMAIL, issue_token
+from engines.clock import HANGS
+from servers import plain_http
+from servers.tokens import EMAIL, issue_token
+from values.programs import PROJECT
 from workspace import ROOT
 
 from gcpx_push import IAP, Certificates, InvalidToken, PushVerifier, receive, receive_head

@@ -6,7 +6,7 @@ import asyncio
 import math
 
 import pytest
-from pushing import token, verifier
+from servers.pushing import token, verifier
 
 from gcpx_push import CertificatesError, PushMiddleware, PushVerifier, receive, receive_head, strict_json
 

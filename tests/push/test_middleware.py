@@ -6,7 +6,7 @@ import asyncio
 
 import httpx
 import pytest
-from pushing import AUDIENCE, BODY, GOOD, OWN, headers, token, verifier
+from servers.pushing import AUDIENCE, BODY, GOOD, OWN, headers, token, verifier
 from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.routing import Mount, Route

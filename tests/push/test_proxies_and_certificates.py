@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import driver
 import pytest
-import tokens
-from programs import PROJECT
+from engines import driver
+from servers import tokens
+from values.programs import PROJECT
 
 from gcpx_push import Certificates, CertificatesError, PushVerifier
 

@@ -9,9 +9,9 @@ import re
 import sys
 
 import httpx
-import plain_http
 import pytest
-from clock import HANGS
+from engines.clock import HANGS
+from servers import plain_http
 from workspace import ROOT
 
 from gcpx_push import Certificates

@@ -10,9 +10,9 @@ import subprocess
 import sys
 from contextlib import ExitStack
 
-import plain_http
 import pytest
-from clock import HANGS
+from engines.clock import HANGS
+from servers import plain_http
 from workspace import ROOT
 
 GUIDE = (ROOT / "docs" / "push-receivers.md").read_text()

@@ -12,7 +12,22 @@ import httpx
 import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
-from pushing import AUDIENCE, BODY, EMAIL, GOOD, KEY, NOW, OWN, PEM, claims, headers, segment, signed, token, verifier
+from servers.pushing import (
+    AUDIENCE,
+    BODY,
+    EMAIL,
+    GOOD,
+    KEY,
+    NOW,
+    OWN,
+    PEM,
+    claims,
+    headers,
+    segment,
+    signed,
+    token,
+    verifier,
+)
 
 from gcpx_push import GOOGLE, InvalidToken, PushMiddleware, PushVerifier, receive
 

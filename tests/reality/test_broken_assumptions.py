@@ -11,14 +11,14 @@ import itertools
 import re
 from typing import Any, Final
 
-import emulated
-import matrix
 import pytest
-from assumptions import ASSUMPTIONS, Assumption
-from other_google import Answer, Asked, Google, replaced_by
-from programs import FLEET, IMAGE
-from sample import FAULTS
-from whole_life import KINDS, PROGRAMS, TOKENS, Kind, Life, expected_of, life_under
+from faults.assumptions import ASSUMPTIONS, Assumption
+from faults.other_google import Answer, Asked, Google, replaced_by
+from faults.whole_life import KINDS, PROGRAMS, TOKENS, Kind, Life, expected_of, life_under
+from servers import emulated
+from values import matrix
+from values.programs import FLEET, IMAGE
+from values.sample import FAULTS
 from workspace import ROOT
 
 _USUAL: Final = re.compile(

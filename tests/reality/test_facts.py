@@ -11,9 +11,9 @@ from typing import Any
 
 import attrs
 import httpx
-import plain_http
 import pytest
-from programs import DEBIAN, PROJECT, TOPICS, ZONE
+from servers import plain_http
+from values.programs import DEBIAN, PROJECT, TOPICS, ZONE
 
 from gcpx.compute.get_operation import Operation
 from gcpx.compute.instance_template import InstanceTemplateModel

@@ -1,15 +1,15 @@
 """The emulator answers what Terraform's provider sends, verb by verb, for every resource that both have.
 
-Terraform itself does not run here; `tests/support/terraform_requests.py` has its requests.
+Terraform itself does not run here; `tests/support/servers/terraform_requests.py` has its requests.
 """
 
 from __future__ import annotations
 
 import httpx
 import pytest
-from clock import HANGS
-from programs import FINGERPRINT
-from terraform_requests import COMPUTE, HEADERS, LIVES
+from engines.clock import HANGS
+from servers.terraform_requests import COMPUTE, HEADERS, LIVES
+from values.programs import FINGERPRINT
 
 UNSET = (None, "", False, [], [None], {}, 0)
 """What Terraform sends for a value that the program does not set; a read need not show it."""

@@ -10,11 +10,11 @@ import sys
 import threading
 
 import pytest
-from assumptions import ASSUMPTIONS
-from clock import HANGS
-from inventory import Inventory
-from other_google import Answer, replaced_by
-from programs import PROJECT, USER
+from engines.clock import HANGS
+from engines.inventory import Inventory
+from faults.assumptions import ASSUMPTIONS
+from faults.other_google import Answer, replaced_by
+from values.programs import PROJECT, USER
 from workspace import ROOT
 
 CLEAN = "Steps that failed: 0. Assumptions that are wrong: 0. Differences of shapes: 0. Left behind: 0."

@@ -13,9 +13,9 @@ from pathlib import Path
 import attrs
 import lock
 import pytest
-import run_wide
-from bare_cli import BareCli
-from emulated import Emulated
+from cli import run_wide
+from cli.bare_cli import BareCli
+from servers.emulated import Emulated
 
 from release import archive_check, dist, plugin_archive
 

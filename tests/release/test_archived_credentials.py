@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from contextlib import contextmanager
 
-import driver
 import pytest
-from clock import HANGS
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
-from programs import PROJECT, TEMPLATE, template
-from token_server import ROBOT, token_server
-from tokens import AUDIENCE, EMAIL, issue_token
+from engines import driver
+from engines.clock import HANGS
+from servers.token_server import ROBOT, token_server
+from servers.tokens import AUDIENCE, EMAIL, issue_token
+from values.programs import PROJECT, TEMPLATE, template
 
 from release import archive_check
 

@@ -15,13 +15,13 @@ import zipfile
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-import driver
 import grpc
 import httpx
 import pytest
-import run_wide
-from clock import HANGS
-from pushing import AUDIENCE, EMAIL, NOW, PEM, token
+from cli import run_wide
+from engines import driver
+from engines.clock import HANGS
+from servers.pushing import AUDIENCE, EMAIL, NOW, PEM, token
 from workspace import ROOT
 
 from gcpx import __version__

@@ -9,7 +9,7 @@ import venv
 from pathlib import Path
 
 import pytest
-from programs import PROJECT
+from values.programs import PROJECT
 from workspace import Workspace
 
 from gcpx import __version__

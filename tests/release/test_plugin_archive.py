@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 import pytest
-from clock import HANGS
+from engines.clock import HANGS
 from generate import package_schema
 from release.frozen_plugin import NAME, PACKAGES
 from workspace import ROOT

@@ -9,14 +9,14 @@ import threading
 from contextlib import ExitStack
 
 import attrs
-import driver
-import matrix
-import plain_http
-from clock import FakeClock
-from clocked import ClockedProvider
-from driver import Engine
-from emulated import Emulated
-from programs import PROJECT, TEMPLATE, template
+from engines import driver
+from engines.clock import FakeClock
+from engines.clocked import ClockedProvider
+from engines.driver import Engine
+from servers import plain_http
+from servers.emulated import Emulated
+from values import matrix
+from values.programs import PROJECT, TEMPLATE, template
 
 PER_SECOND = 20
 NUMBER = 1000 if matrix.FULL else 100

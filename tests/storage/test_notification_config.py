@@ -7,14 +7,14 @@ import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-import driver
-import plain_http
 import pytest
-from clock import HANGS
-from clocked import ClockedProvider
-from driver import failing
-from programs import BUCKET, NOTIFICATION, PROJECT, notification
-from rollouts import left_by
+from engines import driver
+from engines.clock import HANGS
+from engines.clocked import ClockedProvider
+from engines.driver import failing
+from rolling.rollouts import left_by
+from servers import plain_http
+from values.programs import BUCKET, NOTIFICATION, PROJECT, notification
 
 from gcpx.storage.notification_config import NotificationConfig, known_before, provisional_number
 from gcpx_emulator.core.projects import project_number

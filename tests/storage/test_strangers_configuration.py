@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import driver
 import pytest
-from driver import failing, secret
-from programs import BUCKET, NOTIFICATION, PROJECT, notification
-from rollouts import left_by
+from engines import driver
+from engines.driver import failing, secret
+from rolling.rollouts import left_by
+from values.programs import BUCKET, NOTIFICATION, PROJECT, notification
 
 ID = f"{BUCKET}/notificationConfigs/1"
 CONFIGS = f"b/{BUCKET}/notificationConfigs"

@@ -1,4 +1,4 @@
-"""The permissions of each verb, as observed by the tests: `python -m verb_record` writes the table.
+"""The permissions of each verb, as observed by the tests: `python -m records.verb_record` writes the table.
 
 A row is one permission that a verb of a resource or a function needs or can use.
 """

@@ -14,7 +14,7 @@ from typing import Any
 
 import attrs
 import grpc
-from driver import failed
+from engines.driver import failed
 from google.protobuf import empty_pb2
 
 from gcpx.errors import ProviderError

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
 
 import attrs
-import driver
 import httpx
+from engines import driver
 
 import gcpx_emulator.services  # noqa: F401 - registers the APIs, by which requests are named
 from gcpx.compute.operations import Operation, Operations, Wait

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import emulated
 import pytest
-from programs import FLEET
-from stack import Stack
-from surroundings import prepare
+from engines.stack import Stack
+from servers import emulated
+from servers.surroundings import prepare
+from values.programs import FLEET
 
 
 @pytest.fixture

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import driver
-import plain_http
 import pytest
-from driver import UNKNOWN
-from programs import FLEET, PROJECT, fleet
+from engines import driver
+from engines.driver import UNKNOWN
+from servers import plain_http
+from values.programs import FLEET, PROJECT, fleet
 
 ADVICE = "compute.advice.capacity"
 SPOT = {"scheduling": {"provisioningModel": "SPOT"}}

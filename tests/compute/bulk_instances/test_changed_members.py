@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from driver import failing
-from fleets import instance_path, member_names, set_limits, stop
-from programs import FLEET, fleet
-from rollouts import BROKEN, DELETE, SET_LABELS, START, STOP, left_by, rolling
-from stack import Declared, Stack
+from engines.driver import failing
+from engines.stack import Declared, Stack
+from rolling.fleets import instance_path, member_names, set_limits, stop
+from rolling.rollouts import BROKEN, DELETE, SET_LABELS, START, STOP, left_by, rolling
+from values.programs import FLEET, fleet
 
 LIST = "compute.instances.list"
 SET_TYPE = "compute.instances.setMachineType"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import driver
 import pytest
-from clocked import ClockedProvider
-from driver import UNKNOWN, failing
-from fleets import instance_path, member_names
+from engines import driver
+from engines.clocked import ClockedProvider
+from engines.driver import UNKNOWN, failing
 from google.protobuf import empty_pb2
-from programs import FLEET, PROJECT, TEMPLATE, fleet, template
+from rolling.fleets import instance_path, member_names
+from values.programs import FLEET, PROJECT, TEMPLATE, fleet, template
 
 BULK = "compute.regionInstances.bulkInsert"
 FIRST_LIST = "compute.instances.aggregatedList"

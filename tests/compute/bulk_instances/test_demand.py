@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 
 import pytest
-from fleets import set_limits
-from programs import PROJECT, fleet
+from rolling.fleets import set_limits
+from values.programs import PROJECT, fleet
 
 from gcpx.compute.bulk_instances.creation import Demand, create_instances
 from gcpx.compute.bulk_instances.fleet import Fleet

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import driver
 import grpc
 import pytest
-from driver import UNKNOWN, failing
-from fleets import instance_path, member_names, set_limits
-from programs import FLEET, PROJECT, fleet, template
-from stack import PROVIDER_ID
+from engines import driver
+from engines.driver import UNKNOWN, failing
+from engines.stack import PROVIDER_ID
+from rolling.fleets import instance_path, member_names, set_limits
+from values.programs import FLEET, PROJECT, fleet, template
 
 BULK = "compute.regionInstances.bulkInsert"
 ROOM_IN_C = {"zones": {"us-east1-b": 4, "us-east1-d": 0}}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from driver import UNKNOWN, failing
-from fleets import STOPPED, instance_path, record_operation, stop
-from programs import FLEET, fleet, properties
-from rollouts import left_by
+from engines.driver import UNKNOWN, failing
+from rolling.fleets import STOPPED, instance_path, record_operation, stop
+from rolling.rollouts import left_by
+from values.programs import FLEET, fleet, properties
 
 LIST = "compute.instances.aggregatedList"
 OPERATIONS = "compute.zoneOperations.list"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import driver
 import pytest
-from fleets import instance_path, stop
-from programs import FLEET, PROJECT, fleet, properties
-from rollouts import START, fail_after, left_by
+from engines import driver
+from rolling.fleets import instance_path, stop
+from rolling.rollouts import START, fail_after, left_by
+from values.programs import FLEET, PROJECT, fleet, properties
 
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from fleets import instance_path
-from programs import FLEET, fleet
+from rolling.fleets import instance_path
+from values.programs import FLEET, fleet
 
 LIST = "compute.instances.list"
 

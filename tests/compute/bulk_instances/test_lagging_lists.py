@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
-from driver import failing
-from fleets import instance_path, member_names, set_limits
-from programs import FLEET, PROJECT, fleet
-from rollouts import BIGGER_DISK, BULK, left_by, rolling
-from stack import PROVIDER_ID
+from engines.driver import failing
+from engines.stack import PROVIDER_ID
+from rolling.fleets import instance_path, member_names, set_limits
+from rolling.rollouts import BIGGER_DISK, BULK, left_by, rolling
+from values.programs import FLEET, PROJECT, fleet
 
 ZONE_LIST = "compute.instances.list"
 ZONES = 3

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import driver
 import pytest
-from driver import failing
-from fleets import set_limits
-from programs import FLEET, PROJECT, fleet
+from engines import driver
+from engines.driver import failing
+from rolling.fleets import set_limits
+from values.programs import FLEET, PROJECT, fleet
 
 BULK = "compute.regionInstances.bulkInsert"
 LARGE = fleet(5002, namePattern="web-####", networkInterfaces=[{"subnetwork": "regions/us-east1/subnetworks/wide"}])

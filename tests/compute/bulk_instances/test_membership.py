@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import attrs
-import driver
 import grpc
 import pytest
-from driver import UNKNOWN, failing
-from fleets import instance_path, member_names
-from programs import FLEET, PROJECT, TEMPLATE, fleet, template
+from engines import driver
+from engines.driver import UNKNOWN, failing
+from rolling.fleets import instance_path, member_names
+from values.programs import FLEET, PROJECT, TEMPLATE, fleet, template
 
 PLACE = f"projects/{PROJECT}/regions/us-east1"
 ROLE = {"role": "worker"}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from driver import UNKNOWN, failing
-from fleets import instance_path, member_names
-from programs import FLEET, fleet
-from rollouts import rolling
+from engines.driver import UNKNOWN, failing
+from rolling.fleets import instance_path, member_names
+from rolling.rollouts import rolling
+from values.programs import FLEET, fleet
 
 BULK = "compute.regionInstances.bulkInsert"
 LIST = "compute.instances.aggregatedList"

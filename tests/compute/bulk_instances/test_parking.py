@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import driver
 import pytest
-from driver import failing
-from fleets import instance_path, member_names
-from programs import FLEET, fleet, properties
+from engines import driver
+from engines.driver import failing
+from rolling.fleets import instance_path, member_names
+from values.programs import FLEET, fleet, properties
 
 BULK = "compute.regionInstances.bulkInsert"
 LIST = "compute.instances.aggregatedList"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from driver import UNKNOWN
-from fleets import set_limits
-from programs import FLEET, PROJECT, fleet
+from engines.driver import UNKNOWN
+from rolling.fleets import set_limits
+from values.programs import FLEET, PROJECT, fleet
 
 BULK = "compute.regionInstances.bulkInsert"
 POLICIES = f"/compute/beta/projects/{PROJECT}/regions/us-east1/resourcePolicies"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import attrs
-import driver
 import pytest
-from driver import failing, struct
-from fleets import stop
-from programs import FLEET, PROJECT, TEMPLATE, fleet, template
-from rollouts import BROKEN, BULK, left_by
+from engines import driver
+from engines.driver import failing, struct
+from rolling.fleets import stop
+from rolling.rollouts import BROKEN, BULK, left_by
+from values.programs import FLEET, PROJECT, TEMPLATE, fleet, template
 
 
 def _update(engine, resource, program):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from driver import UNKNOWN
-from programs import FLEET, fleet, properties
+from engines.driver import UNKNOWN
+from values.programs import FLEET, fleet, properties
 
 
 @pytest.mark.parametrize(

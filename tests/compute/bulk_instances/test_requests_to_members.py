@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import suppress
 
-import driver
 import grpc
 import pytest
-from clock import FakeClock
-from clocked import client, context
-from driver import failing
-from fleets import instance_path, member_names
-from programs import FLEET, PROJECT, ZONE, fleet
+from engines import driver
+from engines.clock import FakeClock
+from engines.clocked import client, context
+from engines.driver import failing
+from rolling.fleets import instance_path, member_names
+from values.programs import FLEET, PROJECT, ZONE, fleet
 
 from gcpx.compute.bulk_instances.fleet import Fleet, MemberRequest
 from gcpx.errors import CancelledError

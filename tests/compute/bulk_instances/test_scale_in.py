@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from fleets import instance_path, member_names, set_limits, stop
-from programs import fleet
-from rollouts import BIGGER_DISK, rolling
+from rolling.fleets import instance_path, member_names, set_limits, stop
+from rolling.rollouts import BIGGER_DISK, rolling
+from values.programs import fleet
 
 GENERATION = "gcpx-generation"
 OTHER = "00000000-00000000-00000000"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from driver import failing
-from fleets import instance_path, member_names, set_limits, stop
-from programs import FLEET, PROJECT, fleet
-from rollouts import left_by
+from engines.driver import failing
+from rolling.fleets import instance_path, member_names, set_limits, stop
+from rolling.rollouts import left_by
+from values.programs import FLEET, PROJECT, fleet
 
 BULK = "compute.regionInstances.bulkInsert"
 ZONE_LIST = "compute.instances.list"

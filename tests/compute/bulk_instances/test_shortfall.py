@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import driver
 import grpc
 import pytest
-from driver import failing
-from fleets import instance_path, member_names, set_limits
-from programs import FLEET, fleet
+from engines import driver
+from engines.driver import failing
+from rolling.fleets import instance_path, member_names, set_limits
+from values.programs import FLEET, fleet
 
 BULK = "compute.regionInstances.bulkInsert"
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE

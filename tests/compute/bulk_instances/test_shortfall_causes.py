@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import grpc
 import pytest
-from driver import failing
-from fleets import set_limits
-from programs import FLEET, fleet
+from engines.driver import failing
+from rolling.fleets import set_limits
+from values.programs import FLEET, fleet
 
 BULK = "compute.regionInstances.bulkInsert"
 OPERATIONS = "compute.zoneOperations.list"

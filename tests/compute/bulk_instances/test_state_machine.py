@@ -10,19 +10,29 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import attrs
-import emulated
 import pytest
-import search
-from fleets import set_limits
+from engines.stack import Stack
 from google.protobuf import empty_pb2
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
-from programs import FLEET
-from rolling_program import CHANGES, FAULTS, FIRST, INTERFERENCES, INTERRUPTIONS, NAMES, POLICIES, ROLLED, Program
-from rollouts import BROKEN
-from stack import Stack
-from watched_fleet import LOOKALIKES, WatchedFleet
+from rolling.fleets import set_limits
+from rolling.rolling_program import (
+    CHANGES,
+    FAULTS,
+    FIRST,
+    INTERFERENCES,
+    INTERRUPTIONS,
+    NAMES,
+    POLICIES,
+    ROLLED,
+    Program,
+)
+from rolling.rollouts import BROKEN
+from rolling.watched_fleet import LOOKALIKES, WatchedFleet
+from servers import emulated
+from values import search
+from values.programs import FLEET
 
 from gcpx.compute.bulk_instances.generation import hash_for_label
 from gcpx.model.resource import PARALLEL

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
-from fleets import instance_path, member_names, stop
-from import_commands import import_commands
-from programs import FLEET, fleet
-from rollouts import BIGGER_DISK, BROKEN, BULK, fail_after, rolling
-from stack import Stack
-from surroundings import prepare
+from engines.import_commands import import_commands
+from engines.stack import Stack
+from rolling.fleets import instance_path, member_names, stop
+from rolling.rollouts import BIGGER_DISK, BROKEN, BULK, fail_after, rolling
+from servers.surroundings import prepare
+from values.programs import FLEET, fleet
 
 ROLE = {"role": "worker"}
 DEFINED_BY_USER = {"label": "labels/role=worker", "pattern": "namePattern/web-###"}

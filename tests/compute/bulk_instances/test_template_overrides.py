@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import driver
 import pytest
-from fleets import instance_path
-from programs import FLEET, PROJECT, TEMPLATE, fleet, template
+from engines import driver
+from rolling.fleets import instance_path
+from values.programs import FLEET, PROJECT, TEMPLATE, fleet, template
 
 BULK = "compute.regionInstances.bulkInsert"
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE

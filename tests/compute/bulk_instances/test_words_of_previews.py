@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from fleets import instance_path, stop
-from preview_words import PreviewWords
-from programs import FLEET, fleet
-from rollouts import BIGGER_DISK, BROKEN, BULK, DELETE, SET_LABELS, STOP, rolling
-from stack import Stack
-from surroundings import prepare
+from engines.stack import Stack
+from rolling.fleets import instance_path, stop
+from rolling.preview_words import PreviewWords
+from rolling.rollouts import BIGGER_DISK, BROKEN, BULK, DELETE, SET_LABELS, STOP, rolling
+from servers.surroundings import prepare
+from values.programs import FLEET, fleet
 
 MEDIUM = {"machineType": "e2-medium"}
 PAUSED = {"pauseAfter": 2}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from driver import failing
-from fleets import instance_path, set_limits
-from programs import FLEET, fleet
-from rollouts import BIGGER_DISK, BULK, rolling
+from engines.driver import failing
+from rolling.fleets import instance_path, set_limits
+from rolling.rollouts import BIGGER_DISK, BULK, rolling
+from values.programs import FLEET, fleet
 
 B, C, D = ("us-east1-b", "us-east1-c", "us-east1-d")
 BALANCED = {"targetShape": "BALANCED"}

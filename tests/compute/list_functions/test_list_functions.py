@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import driver
-import plain_http
 import pytest
-from driver import failing
-from programs import FLEET, PROJECT, TEMPLATE, ZONE, fleet, template
+from engines import driver
+from engines.driver import failing
+from servers import plain_http
+from values.programs import FLEET, PROJECT, TEMPLATE, ZONE, fleet, template
 
 INSTANCES = "gcpx:compute:aggregatedListInstances"
 TEMPLATES = "gcpx:compute:listInstanceTemplates"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from programs import DEBIAN, PROJECT, ZONE
+from values.programs import DEBIAN, PROJECT, ZONE
 
 BASE = f"/compute/v1/projects/{PROJECT}"
 ADDRESSES = f"{BASE}/regions/us-east1/addresses"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from google.api_core import exceptions
 from google.cloud import compute_v1
-from google_clients import connect, instance_properties
-from programs import DEBIAN, PROJECT, ZONE
+from servers.google_clients import connect, instance_properties
+from values.programs import DEBIAN, PROJECT, ZONE
 
 from gcpx_emulator.compute.locations import ZONES
 

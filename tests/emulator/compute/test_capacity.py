@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from fleets import set_limits
-from programs import PROJECT, ZONE, properties
+from rolling.fleets import set_limits
+from values.programs import PROJECT, ZONE, properties
 
 BASE = f"/compute/v1/projects/{PROJECT}"
 REGION = "us-east1"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from fleets import set_limits
 from google.cloud import compute_v1
-from google_clients import connect
-from programs import PROJECT, ZONE
+from rolling.fleets import set_limits
+from servers.google_clients import connect
+from values.programs import PROJECT, ZONE
 
 REGION = "us-east1"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from compute_requests import (
+from servers.compute_requests import (
     BASE,
     PLACES,
     REGION,
@@ -20,8 +20,8 @@ from compute_requests import (
     set_tags,
     template,
 )
-from constraint_cases import CASES, NAMES, OTHER_RAW, metadata_items
-from programs import ZONE
+from values.constraint_cases import CASES, NAMES, OTHER_RAW, metadata_items
+from values.programs import ZONE
 
 from gcpx_emulator.compute.constraints import CONSTRAINTS
 

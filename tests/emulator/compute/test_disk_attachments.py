@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from google.api_core import exceptions
 from google.cloud import compute_v1
-from google_clients import connect, insert_instance
-from programs import DEBIAN, PROJECT, ZONE
+from servers.google_clients import connect, insert_instance
+from values.programs import DEBIAN, PROJECT, ZONE
 
 
 def test_disks_are_created_attached_detached_and_deleted(cloud):

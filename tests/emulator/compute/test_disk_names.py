@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import plain_http
 import pytest
 from google.api_core import exceptions
 from google.cloud import compute_v1
-from google_clients import connect
-from programs import DEBIAN, PROJECT, ZONE
+from servers import plain_http
+from servers.google_clients import connect
+from values.programs import DEBIAN, PROJECT, ZONE
 
 ZONES = [f"projects/{PROJECT}/zones/us-east1-{letter}" for letter in "bcd"]
 DISKS = f"projects/{PROJECT}/zones/{ZONE}/disks"

@@ -6,7 +6,7 @@ import base64
 import hashlib
 
 import pytest
-from programs import DEBIAN, PROJECT, ZONE
+from values.programs import DEBIAN, PROJECT, ZONE
 
 BASE = f"/compute/beta/projects/{PROJECT}"
 RAW = base64.b64encode(bytes(range(32))).decode()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import base64
 
-import plain_http
 import pytest
-from programs import PROJECT, ZONE, properties
+from servers import plain_http
+from values.programs import PROJECT, ZONE, properties
 
 from gcpx.compute.image_names import full_image_name
 from gcpx_emulator.compute.public_images import newest_public_image, public_families, public_images

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import plain_http
 import pytest
-from programs import DEBIAN, PROJECT, ZONE
+from servers import plain_http
+from values.programs import DEBIAN, PROJECT, ZONE
 
 BASE = f"/compute/beta/projects/{PROJECT}"
 IMAGE = "projects/debian-cloud/global/images/debian-12-bookworm-v20261014"

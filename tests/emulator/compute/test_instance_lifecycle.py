@@ -5,10 +5,10 @@ from __future__ import annotations
 import base64
 
 import pytest
-from clock import HOUR
+from engines.clock import HOUR
 from google.api_core import exceptions
-from google_clients import insert_instance
-from programs import DEBIAN, PROJECT, ZONE
+from servers.google_clients import insert_instance
+from values.programs import DEBIAN, PROJECT, ZONE
 
 WHERE = {"project": PROJECT, "zone": ZONE, "instance": "vm"}
 PATH = f"projects/{PROJECT}/zones/{ZONE}/instances/vm"

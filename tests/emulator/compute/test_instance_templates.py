@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from engines.inventory import Inventory
 from google.api_core import exceptions
 from google.cloud import compute_v1
-from google_clients import connect, insert_template, instance_properties
-from inventory import Inventory
-from programs import DEBIAN, PROJECT, properties
-from surroundings import make_surroundings
+from servers.google_clients import connect, insert_template, instance_properties
+from servers.surroundings import make_surroundings
+from values.programs import DEBIAN, PROJECT, properties
 
 BASE = f"/compute/v1/projects/{PROJECT}"
 

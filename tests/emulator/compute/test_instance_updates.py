@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from programs import VM
+from values.programs import VM
 
 URL = f"/compute/beta/{VM}"
 NIC = {"networkInterface": "nic0"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from google.cloud import compute_v1
-from google_clients import connect, insert_instance
-from programs import PROJECT, ZONE
+from servers.google_clients import connect, insert_instance
+from values.programs import PROJECT, ZONE
 
 SPOT = {"provisioningModel": "SPOT"}
 PATH = f"projects/{PROJECT}/zones/{ZONE}/instances"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from google.api_core import exceptions
 from google.cloud import compute_v1
-from google_clients import connect, insert_instance
-from programs import DEBIAN, PROJECT, ZONE, properties
+from servers.google_clients import connect, insert_instance
+from values.programs import DEBIAN, PROJECT, ZONE, properties
 
 BASE = f"/compute/v1/projects/{PROJECT}"
 OTHER_KEY = "QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUE="

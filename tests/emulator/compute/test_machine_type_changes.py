@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from programs import PROJECT
+from values.programs import PROJECT
 
 from gcpx.compute.instance_properties.machines import can_change_machine_type, includes_local_ssds
 from gcpx_emulator.compute.machine_types import can_change

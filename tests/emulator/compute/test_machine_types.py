@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from google.cloud import compute_v1
-from google_clients import connect
-from programs import PROJECT, properties
+from servers.google_clients import connect
+from values.programs import PROJECT, properties
 
 from gcpx_emulator.compute.locations import ZONES
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from programs import DEBIAN, PROJECT, ZONE, properties
+from values.programs import DEBIAN, PROJECT, ZONE, properties
 
 BASE = f"/compute/v1/projects/{PROJECT}"
 REGION = f"{BASE}/regions/us-east1"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from programs import PROJECT, ZONE, properties
+from values.programs import PROJECT, ZONE, properties
 
 BASE = f"/compute/v1/projects/{PROJECT}"
 

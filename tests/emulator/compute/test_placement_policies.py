@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from google.api_core import exceptions
 from google.cloud import compute_v1
-from google_clients import connect
-from programs import PROJECT, ZONE, properties
+from servers.google_clients import connect
+from values.programs import PROJECT, ZONE, properties
 
 BETA = f"/compute/beta/projects/{PROJECT}"
 REGION = "us-east1"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from fleets import set_limits
 from google.cloud import compute_v1
-from google_clients import connect
-from programs import PROJECT, ZONE, properties
+from rolling.fleets import set_limits
+from servers.google_clients import connect
+from values.programs import PROJECT, ZONE, properties
 
 BASE = f"/compute/v1/projects/{PROJECT}"
 REGION = "us-east1"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from clock import HOUR
+from engines.clock import HOUR
 from google.cloud import compute_v1
-from google_clients import connect, insert_instance
-from programs import PROJECT, ZONE, properties
+from servers.google_clients import connect, insert_instance
+from values.programs import PROJECT, ZONE, properties
 
 WHERE = {"project": PROJECT, "zone": ZONE, "instance": "vm"}
 PATH = f"projects/{PROJECT}/zones/{ZONE}/instances/vm"

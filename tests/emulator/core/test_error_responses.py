@@ -7,8 +7,8 @@ import logging
 import pytest
 from google.api_core import exceptions
 from google.cloud import compute_v1
-from google_clients import connect
-from programs import PROJECT
+from servers.google_clients import connect
+from values.programs import PROJECT
 
 TEMPLATE = f"projects/{PROJECT}/global/instanceTemplates/web"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import httpx
 import pytest
-from programs import PROJECT
+from values.programs import PROJECT
 
 BASE = f"/compute/v1/projects/{PROJECT}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
-from programs import PROJECT, properties
+from values.programs import PROJECT, properties
 
 from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.listing import predicate

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from programs import PROJECT
+from values.programs import PROJECT
 
 from gcpx_emulator.core.masks import apply_mask, parse_mask
 

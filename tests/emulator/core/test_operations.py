@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from clock import HOUR
+from engines.clock import HOUR
 from google.api_core import exceptions
 from google.cloud import compute_v1
-from google_clients import connect, insert_instance, insert_template, instance_properties
-from programs import PROJECT, ZONE, properties
+from servers.google_clients import connect, insert_instance, insert_template, instance_properties
+from values.programs import PROJECT, ZONE, properties
 
 BASE = f"/compute/v1/projects/{PROJECT}"
 TEMPLATES = f"{BASE}/global/instanceTemplates"

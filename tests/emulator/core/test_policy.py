@@ -9,8 +9,8 @@ from google.api_core import exceptions
 from google.oauth2.credentials import Credentials
 from google.protobuf import field_mask_pb2
 from google.pubsub_v1 import SubscriberClient, types
-from google_clients import connect
-from programs import BUCKET, PROJECT
+from servers.google_clients import connect
+from values.programs import BUCKET, PROJECT
 
 REGION = "us-east1"
 ACT_AS = "iam.serviceAccounts.actAs"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from google.oauth2 import id_token
-from google_clients import PUSHER, relocated
+from servers.google_clients import PUSHER, relocated
 
 
 def test_a_token_is_inspected(cloud, http):

@@ -9,7 +9,7 @@ from google.cloud import oslogin_v1
 from google.cloud.oslogin_v1.common import SshPublicKey
 from google.cloud.oslogin_v1.services.os_login_service.transports.rest import OsLoginServiceRestTransport
 from google.protobuf import field_mask_pb2
-from programs import BLOB, FINGERPRINT, PROJECT, USER
+from values.programs import BLOB, FINGERPRINT, PROJECT, USER
 
 
 def test_login_keys(cloud):

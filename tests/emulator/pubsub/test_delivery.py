@@ -8,17 +8,17 @@ import socket
 
 import httpx
 import pytest
-from clock import HANGS
+from engines.clock import HANGS
 from google.oauth2 import id_token
 from google.protobuf import field_mask_pb2
 from google.pubsub_v1 import PublisherClient, SubscriberClient, types
-from google_clients import PUSHER, connect, relocated
-from programs import PROJECT, TOPICS
-from receiving import endpoint
+from servers.google_clients import PUSHER, connect, relocated
+from servers.receiving import endpoint
 from starlette.applications import Starlette
 from starlette.background import BackgroundTask
 from starlette.responses import Response
 from starlette.routing import Route
+from values.programs import PROJECT, TOPICS
 from workspace import emulator
 
 TOPIC = f"projects/{PROJECT}/topics/uploads"

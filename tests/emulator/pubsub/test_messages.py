@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from clock import FakeClock
+from engines.clock import FakeClock
 from google.pubsub_v1 import PublisherClient, SubscriberClient, types
-from google_clients import connect
-from programs import PROJECT, TOPICS
+from servers.google_clients import connect
+from values.programs import PROJECT, TOPICS
 
 TOPIC = f"projects/{PROJECT}/topics/uploads"
 SUBSCRIPTION = f"projects/{PROJECT}/subscriptions/worker"

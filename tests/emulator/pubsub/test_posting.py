@@ -9,8 +9,8 @@ import threading
 from contextlib import contextmanager
 
 import pytest
-from clock import HANGS
-from programs import PROJECT
+from engines.clock import HANGS
+from values.programs import PROJECT
 
 from gcpx_emulator.server import listen
 

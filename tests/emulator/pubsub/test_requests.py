@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from programs import PROJECT
+from values.programs import PROJECT
 
 TOPIC = f"projects/{PROJECT}/topics/uploads"
 SUBSCRIPTION = f"/v1/projects/{PROJECT}/subscriptions/worker"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from clock import FakeClock
-from programs import PROJECT
+from engines.clock import FakeClock
+from values.programs import PROJECT
 
 TOPIC = f"projects/{PROJECT}/topics/uploads"
 DEAD = f"projects/{PROJECT}/topics/everything"

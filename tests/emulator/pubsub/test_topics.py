@@ -6,8 +6,8 @@ import pytest
 from google.api_core import exceptions
 from google.protobuf import field_mask_pb2
 from google.pubsub_v1 import PublisherClient, SubscriberClient, types
-from google_clients import PUSHER, connect
-from programs import PROJECT, TOPICS
+from servers.google_clients import PUSHER, connect
+from values.programs import PROJECT, TOPICS
 
 TOPIC = f"projects/{PROJECT}/topics/uploads"
 SUBSCRIPTION = f"projects/{PROJECT}/subscriptions/worker"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from google.api_core import exceptions
-from google_clients import storage_client
-from programs import BUCKET, PROJECT
+from servers.google_clients import storage_client
+from values.programs import BUCKET, PROJECT
 
 
 def test_a_bucket_is_created_listed_and_deleted_with_its_notification_configurations(cloud):

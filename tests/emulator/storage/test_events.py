@@ -6,8 +6,8 @@ import json
 
 import pytest
 from google.pubsub_v1 import SubscriberClient
-from google_clients import connect, storage_client
-from programs import BUCKET, PROJECT
+from servers.google_clients import connect, storage_client
+from values.programs import BUCKET, PROJECT
 
 TOPIC = f"projects/{PROJECT}/topics/uploads"
 SUBSCRIPTION = f"projects/{PROJECT}/subscriptions/worker"

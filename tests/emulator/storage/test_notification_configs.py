@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from google.api_core import exceptions
-from google_clients import storage_client
-from programs import BUCKET, PROJECT
+from servers.google_clients import storage_client
+from values.programs import BUCKET, PROJECT
 
 from gcpx_emulator.core.projects import project_number
 

@@ -7,8 +7,8 @@ import io
 import pytest
 from google.api_core import exceptions
 from google.pubsub_v1 import SubscriberClient
-from google_clients import connect, storage_client
-from programs import BUCKET, PROJECT
+from servers.google_clients import connect, storage_client
+from values.programs import BUCKET, PROJECT
 
 
 def test_objects_are_uploaded_in_every_way_read_listed_and_deleted(cloud):

@@ -9,7 +9,7 @@ import sys
 import tomllib
 
 import pytest
-from clock import HANGS
+from engines.clock import HANGS
 from workspace import ROOT, emulator
 
 OPTIONS = ["-p", "gcpx_emulator.pytest_plugin", "-p", "no:cacheprovider", "-q"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from google.cloud import compute_v1, storage
 from google.pubsub_v1 import PublisherClient, PubsubMessage
-from programs import BLOB, PROJECT, USER, ZONE
-from receiving import endpoint
+from servers.receiving import endpoint
 from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.routing import Route
+from values.programs import BLOB, PROJECT, USER, ZONE
 
 from gcpx_emulator.testing import EmulatorError, RunningEmulator, running
 

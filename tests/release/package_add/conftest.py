@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from emulated import Emulated
-from git_host import GitHost, git_host
-from new_user import copy_checkout, make_user, with_variables
-from programs import TEMPLATE, template
+from cli.git_host import GitHost, git_host
+from cli.new_user import copy_checkout, make_user, with_variables
+from servers.emulated import Emulated
+from values.programs import TEMPLATE, template
 from workspace import Workspace
 
 from gcpx import __version__

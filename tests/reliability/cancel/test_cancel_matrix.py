@@ -9,12 +9,12 @@ all calls with all of them.
 from __future__ import annotations
 
 import grpc
-import matrix
 import pytest
-from interception import HOLDS
-from interrupted import Held, World, cancel, let_time_pass
+from engines.interrupted import Held, World, cancel, let_time_pass
+from faults.interception import HOLDS
 from samples import BY_TOKEN
-from scenarios import CANCEL_SCENARIOS
+from values import matrix
+from values.scenarios import CANCEL_SCENARIOS
 
 ENDED = {grpc.StatusCode.CANCELLED, grpc.StatusCode.FAILED_PRECONDITION, grpc.StatusCode.ABORTED}
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import driver
-from driver import failed
+from engines import driver
+from engines.driver import failed
 from google.protobuf import empty_pb2
-from programs import NOTIFICATION, TEMPLATE, notification, template
+from values.programs import NOTIFICATION, TEMPLATE, notification, template
 
 from gcpx.gcp.request import MOST_AT_ONCE
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-import driver
 import pytest
-from driver import failing
+from engines import driver
+from engines.driver import failing
 from google.protobuf import empty_pb2
-from programs import ATTACHMENT, FLEET, KEY, TEMPLATE, attachment, fleet, key, template
+from values.programs import ATTACHMENT, FLEET, KEY, TEMPLATE, attachment, fleet, key, template
 
 WEB = {"name": "web", **template()}
 NEVER_READY = {

@@ -7,13 +7,13 @@ import signal
 import subprocess
 import time
 
-import driver
 import grpc
 import pytest
-from clock import HANGS
-from driver import failing
-from programs import PROJECT, TEMPLATE, template
-from tokens import AUDIENCE, EMAIL, issue_token
+from engines import driver
+from engines.clock import HANGS
+from engines.driver import failing
+from servers.tokens import AUDIENCE, EMAIL, issue_token
+from values.programs import PROJECT, TEMPLATE, template
 from workspace import SCRIPTS
 
 WEB = {"name": "web", **template()}

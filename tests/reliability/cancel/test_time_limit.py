@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import driver
 import pytest
-from clock import FakeClock
-from clocked import ClockedProvider, client, context
-from driver import failing
-from interrupted import World, is_read
-from programs import FLEET, PROJECT, TEMPLATE, template
-from scenarios import CANCEL_SCENARIOS
-from stack import Stack
+from engines import driver
+from engines.clock import FakeClock
+from engines.clocked import ClockedProvider, client, context
+from engines.driver import failing
+from engines.interrupted import World, is_read
+from engines.stack import Stack
+from values.programs import FLEET, PROJECT, TEMPLATE, template
+from values.scenarios import CANCEL_SCENARIOS
 
 from gcpx.errors import OutOfTimeError, ProviderError
 from gcpx.gcp.request import COMPUTE, Request

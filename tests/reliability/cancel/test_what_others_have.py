@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 
 import pytest
-from programs import ATTACHMENT, attachment
-from stack import Declared, Stack
+from engines.stack import Declared, Stack
+from values.programs import ATTACHMENT, attachment
 
 PROGRAM = {"data": Declared(ATTACHMENT, attachment())}
 

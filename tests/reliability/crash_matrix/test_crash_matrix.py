@@ -9,13 +9,13 @@ something. `make matrix` takes all.
 from __future__ import annotations
 
 import attrs
-import matrix
 import pytest
-from import_commands import import_commands
-from inventory import Inventory
-from scenarios import CRASH_SCENARIOS, Scenario
-from stack import Stack
-from surroundings import make_surroundings
+from engines.import_commands import import_commands
+from engines.inventory import Inventory
+from engines.stack import Stack
+from servers.surroundings import make_surroundings
+from values import matrix
+from values.scenarios import CRASH_SCENARIOS, Scenario
 
 FIRST = {item.token: item.program for item in reversed(CRASH_SCENARIOS)}
 """The first program of each resource."""

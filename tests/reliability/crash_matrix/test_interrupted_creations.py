@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 
 import attrs
 import pytest
-from clock import HOUR
-from import_commands import import_commands
-from inventory import Inventory
-from scenarios import CREATIONS
-from stack import Stack
-from surroundings import prepare
+from engines.clock import HOUR
+from engines.import_commands import import_commands
+from engines.inventory import Inventory
+from engines.stack import Stack
+from servers.surroundings import prepare
+from values.scenarios import CREATIONS
 
 from gcpx_emulator.core.listing import _token as page_token
 

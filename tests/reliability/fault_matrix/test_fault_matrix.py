@@ -6,13 +6,13 @@ verb and kind of fault occurs; `make matrix` runs all of them.
 
 from __future__ import annotations
 
-import emulated
-import matrix
 import pytest
-from fault_case import Case, Expected, observe, run_case
-from fault_selection import pairwise, product
-from run_wide import once_in_a_run
-from scenarios import FAULT_SCENARIOS
+from cli.run_wide import once_in_a_run
+from faults.fault_case import Case, Expected, observe, run_case
+from faults.fault_selection import pairwise, product
+from servers import emulated
+from values import matrix
+from values.scenarios import FAULT_SCENARIOS
 
 
 @pytest.fixture(scope="module")

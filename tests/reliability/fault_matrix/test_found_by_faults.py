@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from driver import failing, rpc, secret
-from fault_case import Case, observe, run_case
-from fault_kinds import KINDS
-from fault_plan import ApiCall
-from fleets import instance_path
-from programs import (
+from engines.driver import failing, rpc, secret
+from faults.fault_case import Case, observe, run_case
+from faults.fault_kinds import KINDS
+from faults.fault_plan import ApiCall
+from rolling.fleets import instance_path
+from values.programs import (
     ATTACHMENT,
     DISK_KEY,
     FLEET,
@@ -21,7 +21,7 @@ from programs import (
     notification,
     template,
 )
-from scenarios import FAULT_SCENARIOS
+from values.scenarios import FAULT_SCENARIOS
 
 NO_CHANGE = rpc.DiffResponse.DIFF_NONE
 INSERTS = {

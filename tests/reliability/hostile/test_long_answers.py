@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 
-import driver
 import pytest
-from driver import secret
-from programs import NOTIFICATION, TEMPLATE, notification, template
+from engines import driver
+from engines.driver import secret
+from values.programs import NOTIFICATION, TEMPLATE, notification, template
 
 from gcpx.gcp.errors import from_operation
 

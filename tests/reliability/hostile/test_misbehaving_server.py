@@ -7,17 +7,17 @@ import itertools
 import json
 import zlib
 
-import driver
 import grpc
 import httpx
-import matrix
 import pytest
-from clock import FakeClock
-from clocked import ClockedProvider, client, context
-from driver import Resource, failing
-from plugin_process import plugin_process
-from programs import ATTACHMENT, FLEET, IMAGE, KEY, NOTIFICATION, PROJECT, TEMPLATE, USER
-from raw_server import answering, response
+from engines import driver
+from engines.clock import FakeClock
+from engines.clocked import ClockedProvider, client, context
+from engines.driver import Resource, failing
+from engines.plugin_process import plugin_process
+from servers.raw_server import answering, response
+from values import matrix
+from values.programs import ATTACHMENT, FLEET, IMAGE, KEY, NOTIFICATION, PROJECT, TEMPLATE, USER
 
 from gcpx.gcp.connections import Connections
 from gcpx.gcp.errors import ApiError

@@ -8,13 +8,14 @@ from contextlib import ExitStack
 from typing import Any
 
 import attrs
-import driver
-import emulated
 import grpc
-import matrix
 import pytest
-from clocked import ClockedProvider
-from programs import (
+from engines import driver
+from engines.clocked import ClockedProvider
+from faults.wrong_values import MISSING, TRICKS, ResponseBodies, Wrong, wrongs
+from servers import emulated
+from values import matrix
+from values.programs import (
     ATTACHMENT,
     BUCKET,
     FLEET,
@@ -33,7 +34,6 @@ from programs import (
     notification,
     template,
 )
-from wrong_values import MISSING, TRICKS, ResponseBodies, Wrong, wrongs
 
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Scalar, object_type
 from gcpx.provider import resource_class

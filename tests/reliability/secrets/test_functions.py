@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import itertools
 
-import driver
 import pytest
-from clocked import ClockedProvider
-from driver import rpc, secret, struct
-from planted_secrets import SHAPES, SPELLINGS, shown
-from programs import PROJECT
+from engines import driver
+from engines.clocked import ClockedProvider
+from engines.driver import rpc, secret, struct
 from samples import SAMPLES
-from secret_calls import FAULTS, Observer
-from secret_places import places
+from secret_values.planted_secrets import SHAPES, SPELLINGS, shown
+from secret_values.secret_calls import FAULTS, Observer
+from secret_values.secret_places import places
+from values.programs import PROJECT
 
 from gcpx.config import KIND
 from gcpx.model.fields import object_type

@@ -11,15 +11,15 @@ import random
 from collections.abc import Iterator
 
 import attrs
-import driver
-import matrix
 import pytest
-from clocked import ClockedProvider
-from planted_secrets import SHAPES, SPELLINGS, shown
-from programs import PROJECT
+from engines import driver
+from engines.clocked import ClockedProvider
 from samples import INPUTS
-from secret_calls import FAULTS, VERBS, Observer, Planting
-from secret_places import Place, places
+from secret_values.planted_secrets import SHAPES, SPELLINGS, shown
+from secret_values.secret_calls import FAULTS, VERBS, Observer, Planting
+from secret_values.secret_places import Place, places
+from values import matrix
+from values.programs import PROJECT
 
 from gcpx.model.fields import object_type
 from gcpx.provider import resource_class

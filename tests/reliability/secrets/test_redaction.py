@@ -9,11 +9,11 @@ import re
 import sys
 from urllib.parse import quote, quote_plus
 
-import driver
 import pytest
-from driver import failing, rpc, secret, struct
-from planted_secrets import without_secrets
-from programs import ATTACHMENT, IMAGE, PROJECT, TEMPLATE, attachment, image, template
+from engines import driver
+from engines.driver import failing, rpc, secret, struct
+from secret_values.planted_secrets import without_secrets
+from values.programs import ATTACHMENT, IMAGE, PROJECT, TEMPLATE, attachment, image, template
 
 from gcpx.model.redaction import redact
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from clock import HANGS
-from planted_secrets import shown
+from engines.clock import HANGS
+from secret_values.planted_secrets import shown
 
 from gcpx import __version__
 

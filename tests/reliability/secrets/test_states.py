@@ -6,15 +6,15 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import driver
 import grpc
 import pytest
-from clocked import ClockedProvider
-from driver import failing, secret
-from planted_secrets import without_secrets
-from programs import PROJECT
+from engines import driver
+from engines.clocked import ClockedProvider
+from engines.driver import failing, secret
 from samples import SAMPLES
-from secret_calls import Observer
+from secret_values.planted_secrets import without_secrets
+from secret_values.secret_calls import Observer
+from values.programs import PROJECT
 
 PLACE = {"project": PROJECT, "region": "us-east1", "zone": "us-east1-b"}
 LIVES = {name: (sample, life) for sample in SAMPLES.values() for name, life in sample.lives.items()}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from inventory import Inventory
+from engines.inventory import Inventory
+from engines.stack import Declared, Stack
 from samples import SAMPLES
-from stack import Declared, Stack
 
 CREATIONS = {
     name: (sample.token, next(iter(sample.lives.values())).inputs, sample.changed_by[0])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from inventory import Inventory
-from programs import NOTIFICATION, notification
-from stack import Declared, Stack
+from engines.inventory import Inventory
+from engines.stack import Declared, Stack
+from values.programs import NOTIFICATION, notification
 
 
 @pytest.mark.parametrize("refresh", [False, True])

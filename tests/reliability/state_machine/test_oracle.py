@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 
-import outside_changes
 import pytest
-from oracle import EXCEPTIONS, Cause, Oracle
-from programs import IMAGE, TEMPLATE, image, template
-from promises import BrokenPromise
-from stack import Declared, Stack
+from engines import outside_changes
+from engines.oracle import EXCEPTIONS, Cause, Oracle
+from engines.promises import BrokenPromise
+from engines.stack import Declared, Stack
+from values.programs import IMAGE, TEMPLATE, image, template
 from workspace import ROOT
 
 PROGRAM = {"image": Declared(IMAGE, image(name="golden")), "template": Declared(TEMPLATE, template())}

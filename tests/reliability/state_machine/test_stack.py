@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import attrs
 import pytest
-from inventory import Inventory
-from programs import FLEET, NOTIFICATION, TEMPLATE, fleet, notification, template
-from recorded_calls import recording
-from stack import Declared, Output, Stack
+from engines.inventory import Inventory
+from engines.recorded_calls import recording
+from engines.stack import Declared, Output, Stack
+from values.programs import FLEET, NOTIFICATION, TEMPLATE, fleet, notification, template
 
 A, B = "projects/demo-project/topics/uploads", "projects/demo-project/topics/everything"
 

@@ -7,13 +7,13 @@ import time
 from collections import Counter
 from itertools import takewhile
 
-import emulated
 import ownership_search
 import pytest
-import search
+from engines.stacks_machine import StacksMachine
 from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
-from stacks_machine import StacksMachine
+from servers import emulated
+from values import search
 
 pytestmark = pytest.mark.search
 

@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 from typing import Any
 
-from sample import Sample
+from values.sample import Sample
 
 SAMPLES: dict[str, Sample] = {}
 """The samples by the names of their modules."""

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from emulated import Emulated
 from hypothesis import strategies as st
-from programs import DEBIAN, FLEET, PROJECT, ZONE, fleet, one_at_a_time
-from sample import CANCELLATIONS, CRASHES, FAULTS, ApiObject, Edit, Inputs, Life, Program, Sample, inputs_with
-from valid import SECRET_METADATA, labels, metadata, names
+from servers.emulated import Emulated
+from values.programs import DEBIAN, FLEET, PROJECT, ZONE, fleet, one_at_a_time
+from values.sample import CANCELLATIONS, CRASHES, FAULTS, ApiObject, Edit, Inputs, Life, Program, Sample, inputs_with
+from values.valid import SECRET_METADATA, labels, metadata, names
 
 _MEMBER = f"projects/{PROJECT}/zones/{ZONE}/instances/web-003"
 _INSTANCE = inputs_with(

@@ -1,11 +1,23 @@
 from __future__ import annotations
 
-from driver import Resource, secret
-from emulated import Emulated
+from engines.driver import Resource, secret
 from hypothesis import strategies as st
-from programs import ATTACHMENT, DISK_KEY, PROJECT, VM, ZONE, attachment
-from sample import CANCELLATIONS, CRASHES, FAULTS, ApiObject, Edit, Inputs, Life, Program, Sample, changing, inputs_with
-from valid import names
+from servers.emulated import Emulated
+from values.programs import ATTACHMENT, DISK_KEY, PROJECT, VM, ZONE, attachment
+from values.sample import (
+    CANCELLATIONS,
+    CRASHES,
+    FAULTS,
+    ApiObject,
+    Edit,
+    Inputs,
+    Life,
+    Program,
+    Sample,
+    changing,
+    inputs_with,
+)
+from values.valid import names
 
 
 def _detach(cloud: Emulated) -> None:

@@ -3,11 +3,11 @@ from __future__ import annotations
 from typing import Any
 
 import yaml
-from emulated import Emulated
 from hypothesis import strategies as st
-from programs import PROJECT, TEMPLATE, properties, template
-from sample import CRASHES, FAULTS, ApiObject, Edit, Inputs, Life, Program, Sample, changing, inputs_with
-from valid import SECRET_METADATA, labels, metadata, secret_words, words
+from servers.emulated import Emulated
+from values.programs import PROJECT, TEMPLATE, properties, template
+from values.sample import CRASHES, FAULTS, ApiObject, Edit, Inputs, Life, Program, Sample, changing, inputs_with
+from values.valid import SECRET_METADATA, labels, metadata, secret_words, words
 from workspace import ROOT
 
 _PARTS = ("machineType", "disks", "networkInterfaces")

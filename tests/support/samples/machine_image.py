@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from driver import secret
-from emulated import Emulated
+from engines.driver import secret
 from hypothesis import strategies as st
-from programs import IMAGE, MARKER, PROJECT, VM, image
-from sample import ApiObject, Edit, Inputs, Life, Program, Sample, changing, inputs_with
-from valid import labels, secret_words
+from servers.emulated import Emulated
+from values.programs import IMAGE, MARKER, PROJECT, VM, image
+from values.sample import ApiObject, Edit, Inputs, Life, Program, Sample, changing, inputs_with
+from values.valid import labels, secret_words
 
 _PATH = f"projects/{PROJECT}/global/machineImages/golden"
 

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from driver import secret
-from emulated import Emulated
+from engines.driver import secret
 from hypothesis import strategies as st
-from programs import BUCKET, MARKER, NOTIFICATION, PROJECT, TOPICS, notification
-from sample import ApiObject, Edit, Life, Program, Sample, inputs_with
-from valid import names, secret_words, words
+from servers.emulated import Emulated
+from values.programs import BUCKET, MARKER, NOTIFICATION, PROJECT, TOPICS, notification
+from values.sample import ApiObject, Edit, Life, Program, Sample, inputs_with
+from values.valid import names, secret_words, words
 
 _PATH = f"b/{BUCKET}/notificationConfigs/1"
 _EVENTS = ["OBJECT_FINALIZE", "OBJECT_DELETE", "OBJECT_ARCHIVE", "OBJECT_METADATA_UPDATE"]

@@ -5,10 +5,22 @@ import hashlib
 import struct
 from typing import Any
 
-from emulated import Emulated
 from hypothesis import strategies as st
-from programs import BLOB, EXPIRY, FINGERPRINT, KEY, OTHER_BLOB, PROJECT, USER, key
-from sample import CANCELLATIONS, CRASHES, FAULTS, ApiObject, Edit, Inputs, Life, Program, Sample, changing, inputs_with
+from servers.emulated import Emulated
+from values.programs import BLOB, EXPIRY, FINGERPRINT, KEY, OTHER_BLOB, PROJECT, USER, key
+from values.sample import (
+    CANCELLATIONS,
+    CRASHES,
+    FAULTS,
+    ApiObject,
+    Edit,
+    Inputs,
+    Life,
+    Program,
+    Sample,
+    changing,
+    inputs_with,
+)
 
 _PATH = f"users/{USER}/sshPublicKeys/{FINGERPRINT}"
 

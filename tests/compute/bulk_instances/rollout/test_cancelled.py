@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from programs import FLEET
-from rollouts import ATTRIBUTES, BIGGER_DISK, rolling
-from stack import Stack
+from engines.stack import Stack
+from rolling.rollouts import ATTRIBUTES, BIGGER_DISK, rolling
+from values.programs import FLEET
 
 MEDIUM = {"machineType": "e2-medium"}
 POLICY = {"ready": {"guestAttribute": "app/state=ready", "within": 60, "stableFor": 60}}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import attrs
-from clock import FakeClock
-from clocked import context
+from engines.clock import FakeClock
+from engines.clocked import context
 from hypothesis import given
 from hypothesis import strategies as st
-from programs import PROJECT, ZONE, fleet
+from values.programs import PROJECT, ZONE, fleet
 
 from gcpx.compute.bulk_instances.capacity import labels_of_fallback
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel

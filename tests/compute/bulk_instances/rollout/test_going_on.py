@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from driver import failing
-from programs import FLEET
-from rollouts import ATTRIBUTES, BROKEN, SET_LABELS, START, STOP, fail_after, instances, left_by, rolling
+from engines.driver import failing
+from rolling.rollouts import ATTRIBUTES, BROKEN, SET_LABELS, START, STOP, fail_after, instances, left_by, rolling
+from values.programs import FLEET
 
 LIST, AGGREGATED = "compute.instances.list", "compute.instances.aggregatedList"
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from driver import failing
-from fleets import instance_path, member_names, set_limits, stop
-from programs import FLEET
-from rollouts import BIGGER_DISK, BULK, DELETE, SET_LABELS, START, STOP, instances, left_by, rolling
+from engines.driver import failing
+from rolling.fleets import instance_path, member_names, set_limits, stop
+from rolling.rollouts import BIGGER_DISK, BULK, DELETE, SET_LABELS, START, STOP, instances, left_by, rolling
+from values.programs import FLEET
 
 SET_MACHINE_TYPE = "compute.instances.setMachineType"
 SMALL, MEDIUM = "e2-small", "e2-medium"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import attrs
-import driver
 import pytest
-from driver import failing
-from fleets import instance_path
-from programs import FLEET, PROJECT, ZONE, fleet
-from rollouts import BIGGER_DISK, BROKEN, BULK, DELETE, fail_after, instances, left_by, rolling
+from engines import driver
+from engines.driver import failing
+from rolling.fleets import instance_path
+from rolling.rollouts import BIGGER_DISK, BROKEN, BULK, DELETE, fail_after, instances, left_by, rolling
+from values.programs import FLEET, PROJECT, ZONE, fleet
 
 SET_METADATA = "compute.instances.setMetadata"
 CHANGED = rolling(**BIGGER_DISK, labels={"added": "1"})

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from driver import failing
-from fleets import instance_path, member_names, stop
-from programs import FLEET
-from rollouts import ATTRIBUTES, BIGGER_DISK, DELETE, left_by, rolling
+from engines.driver import failing
+from rolling.fleets import instance_path, member_names, stop
+from rolling.rollouts import ATTRIBUTES, BIGGER_DISK, DELETE, left_by, rolling
+from values.programs import FLEET
 
 
 def refused(deleted, members, allowed):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import driver
 import pytest
-from clocked import ClockedProvider
-from driver import failing
-from programs import FLEET, PROJECT
-from rollouts import ATTRIBUTES, BIGGER_DISK, BULK, DELETE, rolling
+from engines import driver
+from engines.clocked import ClockedProvider
+from engines.driver import failing
+from rolling.rollouts import ATTRIBUTES, BIGGER_DISK, BULK, DELETE, rolling
+from values.programs import FLEET, PROJECT
 
 READY = {"guestAttribute": "app/state=ready", "within": 5}
 ALL = f"projects/{PROJECT}/zones/us-east1-b/instances"

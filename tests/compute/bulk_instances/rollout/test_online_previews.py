@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import driver
 import pytest
-from fleets import instance_path
-from preview_words import PreviewWords
-from programs import DEBIAN, FLEET, PROJECT, one_at_a_time, properties
+from engines import driver
+from rolling.fleets import instance_path
+from rolling.preview_words import PreviewWords
+from values.programs import DEBIAN, FLEET, PROJECT, one_at_a_time, properties
 
 TEMPLATES = f"projects/{PROJECT}/global/instanceTemplates"
 REGIONAL = f"projects/{PROJECT}/regions/us-east1/instanceTemplates"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from programs import FLEET
-from rollouts import STOP, instances, rolling
+from rolling.rollouts import STOP, instances, rolling
+from values.programs import FLEET
 
 GPU = {
     "guestAccelerators": [{"acceleratorType": "nvidia-tesla-t4", "acceleratorCount": 1}],

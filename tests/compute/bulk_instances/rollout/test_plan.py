@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import attrs
-import budgets
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from records import budgets
 
 from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, is_done, leaving, next_step, steps
 from gcpx.compute.bulk_instances.words import describe_step

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import driver
 import pytest
-from fleets import instance_path, member_names, set_limits, stop
-from programs import FLEET, TEMPLATE, fleet, template
-from rollouts import BIGGER_DISK, DELETE, STOP, rolling
+from engines import driver
+from rolling.fleets import instance_path, member_names, set_limits, stop
+from rolling.rollouts import BIGGER_DISK, DELETE, STOP, rolling
+from values.programs import FLEET, TEMPLATE, fleet, template
 
 SERVICE_ACCOUNT = {
     "email": "robot@demo-project.iam.gserviceaccount.com",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from driver import UNKNOWN, failing
-from fleets import instance_path, member_names, set_limits, stop
-from programs import FLEET, PROJECT, fleet
-from rollouts import BIGGER_DISK, BULK, DELETE, rolling
-from stack import Stack
+from engines.driver import UNKNOWN, failing
+from engines.stack import Stack
+from rolling.fleets import instance_path, member_names, set_limits, stop
+from rolling.rollouts import BIGGER_DISK, BULK, DELETE, rolling
+from values.programs import FLEET, PROJECT, fleet
 
 MEDIUM = {"machineType": "e2-medium"}
 NAMES = ("alpha", "beta")

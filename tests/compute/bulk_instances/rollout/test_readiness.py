@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from driver import Resource, failing, plain
-from fleets import instance_path, member_names
-from programs import FLEET, PROJECT
-from rollouts import ATTRIBUTES, BIGGER_DISK, BULK, DELETE, STOP, instances, left_by, rolling
-from stack import PROVIDER_ID
+from engines.driver import Resource, failing, plain
+from engines.stack import PROVIDER_ID
+from rolling.fleets import instance_path, member_names
+from rolling.rollouts import ATTRIBUTES, BIGGER_DISK, BULK, DELETE, STOP, instances, left_by, rolling
+from values.programs import FLEET, PROJECT
 
 ATTRIBUTE = "app/state"
 READY = {"ready": {"guestAttribute": f"{ATTRIBUTE}=ready", "within": 1}}

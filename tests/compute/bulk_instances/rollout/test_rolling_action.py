@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from driver import UNKNOWN, failing
-from fleets import member_names
-from programs import FLEET
-from rollouts import BIGGER_DISK, DELETE, START, STOP, fail_after, instances, left_by, rolling
-from stack import Stack
+from engines.driver import UNKNOWN, failing
+from engines.stack import Stack
+from rolling.fleets import member_names
+from rolling.rollouts import BIGGER_DISK, DELETE, START, STOP, fail_after, instances, left_by, rolling
+from values.programs import FLEET
 
 
 def existing(cloud):

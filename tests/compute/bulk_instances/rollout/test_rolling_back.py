@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import attrs
-from driver import failing
-from programs import FLEET, fleet
-from rollouts import ATTRIBUTES, BIGGER_DISK, BULK, START, STOP, fail_after, instances, left_by, rolling
+from engines.driver import failing
+from rolling.rollouts import ATTRIBUTES, BIGGER_DISK, BULK, START, STOP, fail_after, instances, left_by, rolling
+from values.programs import FLEET, fleet
 
 BACK = {"onFailure": "ROLL_BACK"}
 SET_METADATA, LIST = "compute.instances.setMetadata", "compute.instances.list"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import driver
 import pytest
-from driver import UNKNOWN, Resource, failing
-from fleets import instance_path, member_names, set_limits, stop
-from programs import FLEET, PROJECT, fleet, one_at_a_time, properties
+from engines import driver
+from engines.driver import UNKNOWN, Resource, failing
+from rolling.fleets import instance_path, member_names, set_limits, stop
+from values.programs import FLEET, PROJECT, fleet, one_at_a_time, properties
 
 BULK = "compute.regionInstances.bulkInsert"
 DELETE, STOP, START = (f"compute.instances.{name}" for name in ("delete", "stop", "start"))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from driver import UNKNOWN, failing
-from fleets import STOPPED, instance_path, stop
-from programs import FLEET
-from rollouts import BIGGER_DISK, START, fail_after, instances, left_by, rolling
+from engines.driver import UNKNOWN, failing
+from rolling.fleets import STOPPED, instance_path, stop
+from rolling.rollouts import BIGGER_DISK, START, fail_after, instances, left_by, rolling
+from values.programs import FLEET
 
 
 def said(engine) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from driver import failing
-from emulated import Emulated
-from programs import FLEET, PROJECT, TEMPLATE, one_at_a_time, properties, template
-from rollouts import BIGGER_DISK, BULK, DELETE, START, fail_after, instances, left_by
+from engines.driver import failing
+from rolling.rollouts import BIGGER_DISK, BULK, DELETE, START, fail_after, instances, left_by
+from servers.emulated import Emulated
+from values.programs import FLEET, PROJECT, TEMPLATE, one_at_a_time, properties, template
 
 TEMPLATES = f"projects/{PROJECT}/global/instanceTemplates"
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from driver import failing
-from fleets import member_names, set_limits, stop
-from programs import FLEET, fleet
-from rollouts import BIGGER_DISK, BULK, DELETE, SET_LABELS, START, STOP, fail_after
+from engines.driver import failing
+from rolling.fleets import member_names, set_limits, stop
+from rolling.rollouts import BIGGER_DISK, BULK, DELETE, SET_LABELS, START, STOP, fail_after
+from values.programs import FLEET, fleet
 
 MEDIUM = {"machineType": "e2-medium"}
 AVOID = "to avoid that, lower updatePolicy.maxUnavailable, or raise count in an update before this one"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from driver import failing
-from fleets import instance_path, set_limits
-from programs import FLEET, PROJECT
-from rollouts import BIGGER_DISK, BROKEN, BULK, START, left_by, rolling
+from engines.driver import failing
+from rolling.fleets import instance_path, set_limits
+from rolling.rollouts import BIGGER_DISK, BROKEN, BULK, START, left_by, rolling
+from values.programs import FLEET, PROJECT
 
 LIST = "compute.instances.list"
 
