@@ -81,9 +81,95 @@ class Inserted:
     earlier: bool
 
 
+def insert_once(insertion: Insertion) -> Inserted:
+    """Insert, unless an earlier run did, and return the end of the operation.
+
+    For a derived request ID, Google returns a new operation, or that of an earlier run. The next ID of the sequence is
+    used only if nothing exists: the operation failed, an operation shows that somebody deleted the result, or this run
+    is at least the second one that does not see it. If a new operation fails at once, it looks like an earlier one, so
+    the request is sent up to three times more, and creates nothing each time.
+
+    Raises:
+        Unfinished: Google accepted the request, or may have, and its result is not known.
+        ApiError: Google refused the request.
+    """
+    context = insertion.context
+    failures, unseen = 0, None
+    for number in range(_MOST):
+        is_last = failures == MOST_FAILURES or number == _MOST - 1
+        next_id = request_id(context) if is_last else insertion.derived_request_id(number)
+        operation = _find_or_send(insertion, next_id, unseen)
+        outcome = insertion.wait(operation)
+        ended = outcome.operation
+        may_be_earlier = operation.get("status") == "DONE" or insertion.is_other(ended)
+        owner = _owner_once_seen(insertion, outcome) if may_be_earlier else Owner.OURS
+        if owner is Owner.OURS or is_last:
+            break
+        unseen = ended if owner is Owner.UNKNOWN else unseen
+        failures += outcome.error is not None or (owner is Owner.UNKNOWN and insertion.may_lag(ended))
+    if may_be_earlier and owner is Owner.OURS and outcome.error is None and insertion.is_certainly_earlier(ended):
+        context.inform(taken_over(insertion.thing(ended), ended))
+    return Inserted(outcome, may_be_earlier)
+
+
+def _find_or_send(insertion: Insertion, request_id: str, unseen: Operation | None) -> Operation:
+    """Return the operation of a request ID, which an earlier run or this one has started.
+
+    `unseen` is an operation with an earlier ID of the sequence, which succeeded without a visible result.
+    """
+    earlier = insertion.sent_earlier(request_id)
+    if earlier is not None:
+        return earlier
+    try:
+        return insertion.send(request_id)
+    except (Conflict, Rejected, PreconditionFailed) as refusal:
+        found = _find_after_refusal(insertion, refusal, request_id)
+        if found is not None:
+            return found
+        if unseen is not None and not isinstance(refusal, PreconditionFailed):
+            raise Unfinished(f"{_UNSEEN}. Google refused to create it again: {refusal}", unseen) from refusal
+        raise
+
+
+def _find_after_refusal(insertion: Insertion, refusal: ApiError, request_id: str) -> Operation | None:
+    """Look for an earlier operation of a refused request: what it created may be the reason for the refusal.
+
+    Google may also refuse an ID that was used with another body, such as one with another run's generated name.
+    """
+    context = insertion.context
+    if not isinstance(refusal, insertion.refused_again) and not context.autonamed:
+        return None
+    for _ in context.tries(LAG if refusal.is_repeated else 0.0):
+        operation = insertion.operations.requested_if_known(context, insertion.scope, request_id)
+        if operation is not None:
+            return operation
+    return None
+
+
+def _owner_once_seen(insertion: Insertion, outcome: Outcome) -> Owner:
+    """Determine who owns the result of an operation; wait for a while if Google does not show it yet."""
+    owner = Owner.UNKNOWN
+    try:
+        for _ in insertion.context.tries(LAG):
+            owner = insertion.owner(outcome)
+            if owner is not Owner.UNKNOWN:
+                return owner
+            if not insertion.may_lag(outcome.operation):
+                break
+    except Exception as error:  # after any error, keep the result
+        words = (
+            "the resource was created, perhaps by an earlier run, but it could not be read: "
+            f"{without_stop(safe_message(error))}; run `pulumi up` again to continue"
+        )
+        raise Unfinished(words, outcome.operation) from error
+    if insertion.context.cancelled.is_set() or not insertion.was_known(outcome.operation):
+        raise Unfinished(_UNSEEN, outcome.operation)
+    return owner
+
+
 @attrs.frozen(kw_only=True)
 class Insertion(abc.ABC):
-    """What `insert_once` has to know: the request, how its result is found, and what proves whose that is.
+    """The data of `insert_once`: the request, how its result is found, and what proves who owns the result.
 
     Attributes:
         context: the engine's call.
@@ -120,7 +206,7 @@ class Insertion(abc.ABC):
     def was_known(self, operation: Operation) -> bool:
         """Return whether the state or the engine knows the result of an operation.
 
-        Then an earlier run has already waited for it to become visible.
+        If so, an earlier run has already waited for it to become visible.
         """
 
     @abc.abstractmethod
@@ -137,12 +223,12 @@ class Insertion(abc.ABC):
         return True
 
     def sent_earlier(self, request_id: str) -> Operation | None:
-        """Return the operation that the request ID started in an earlier run, if that is looked up before sending."""
+        """Look, before the request is sent, for the operation that an earlier run started with its ID. By default, do not."""
         del request_id
         return None
 
     def send(self, request_id: str) -> Operation:
-        """Send the request, and return its operation; after a lost response, find out what became of the request.
+        """Send the request, and return its operation; if all responses are lost, look for the operation.
 
         Google may show the result of an operation some seconds before it lists the operation.
 
@@ -157,11 +243,12 @@ class Insertion(abc.ABC):
         for _ in self.context.tries(LAG):
             try:
                 operation = self.operations.requested(self.context, self.scope, request_id)
-                is_others = operation is None and self.exists()
+                exists = operation is None and self.exists()
             except Exception as error:  # after any error, Google may have carried out the request
                 raise with_reason(lost, error) from error
-            if not is_others:
+            if operation is not None or not exists:
                 raise lost.with_operation(operation) from lost
+            # It exists without an operation of this request: the list lags, or somebody else has created it.
         if self.context.is_over:
             raise lost
         raise Conflict(
@@ -208,92 +295,6 @@ class Insertion(abc.ABC):
                 yield operation
             elif number >= MOST_FAILURES - 1:
                 return
-
-
-def insert_once(insertion: Insertion) -> Inserted:
-    """Insert, unless an earlier run did, and return the end of the operation.
-
-    An operation that is done in its first response may be an earlier run's, or this insertion's own. The next
-    request ID is used only if the result does not exist: the operation failed, an operation shows that somebody
-    deleted the result, or this run is at least the second one that does not see it. An operation of this
-    insertion that fails at once looks like an earlier one, so the request is then sent up to three times more,
-    and creates nothing each time.
-
-    Raises:
-        Unfinished: Google accepted the request, or may have, and its result is not known.
-        ApiError: Google refused the request.
-    """
-    context = insertion.context
-    failures, unseen = 0, None
-    for number in range(_MOST):
-        is_last = failures == MOST_FAILURES or number == _MOST - 1
-        operation = _begun(insertion, request_id(context) if is_last else insertion.derived_request_id(number), unseen)
-        outcome = insertion.wait(operation)
-        ended = outcome.operation
-        may_be_earlier = operation.get("status") == "DONE" or insertion.is_other(ended)
-        owner = _owner_once_seen(insertion, outcome) if may_be_earlier else Owner.OURS
-        if owner is Owner.OURS or is_last:
-            break
-        unseen = ended if owner is Owner.UNKNOWN else unseen
-        failures += outcome.error is not None or (owner is Owner.UNKNOWN and insertion.may_lag(ended))
-    if may_be_earlier and owner is Owner.OURS and outcome.error is None and insertion.is_certainly_earlier(ended):
-        context.inform(taken_over(insertion.thing(ended), ended))
-    return Inserted(outcome, may_be_earlier)
-
-
-def _begun(insertion: Insertion, request_id: str, unseen: Operation | None) -> Operation:
-    """Return the operation of a request ID: of an earlier run's request, or else of this one, which is sent.
-
-    `unseen` is an operation of another ID without a visible result.
-    """
-    earlier = insertion.sent_earlier(request_id)
-    if earlier is not None:
-        return earlier
-    try:
-        return insertion.send(request_id)
-    except (Conflict, Rejected, PreconditionFailed) as refusal:
-        found = _first_request(insertion, refusal, request_id)
-        if found is not None:
-            return found
-        if unseen is not None and not isinstance(refusal, PreconditionFailed):
-            raise Unfinished(f"{_UNSEEN}. Google refused to create it again: {refusal}", unseen) from refusal
-        raise
-
-
-def _first_request(insertion: Insertion, refusal: ApiError, request_id: str) -> Operation | None:
-    """Return the operation that the request ID started earlier, if Google refused the request because of it.
-
-    Google may also refuse an ID that was used with another body, such as one with another run's generated name.
-    """
-    context = insertion.context
-    if not isinstance(refusal, insertion.refused_again) and not context.autonamed:
-        return None
-    for _ in context.tries(LAG if refusal.is_repeated else 0.0):
-        operation = insertion.operations.requested_if_known(context, insertion.scope, request_id)
-        if operation is not None:
-            return operation
-    return None
-
-
-def _owner_once_seen(insertion: Insertion, outcome: Outcome) -> Owner:
-    """Determine who owns the result of an operation; look for it for a while, if Google does not show it."""
-    owner = Owner.UNKNOWN
-    try:
-        for _ in insertion.context.tries(LAG):
-            owner = insertion.owner(outcome)
-            if owner is not Owner.UNKNOWN:
-                return owner
-            if not insertion.may_lag(outcome.operation):
-                break
-    except Exception as error:  # after any error, keep the result
-        words = (
-            "the resource was created, perhaps by an earlier run, but it could not be read: "
-            f"{without_stop(safe_message(error))}; run `pulumi up` again to continue"
-        )
-        raise Unfinished(words, outcome.operation) from error
-    if insertion.context.cancelled.is_set() or not insertion.was_known(outcome.operation):
-        raise Unfinished(_UNSEEN, outcome.operation)
-    return owner
 
 
 def with_reason(lost: Unfinished, error: Exception) -> Unfinished:
