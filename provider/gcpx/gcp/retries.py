@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 import sys
 import threading
 from collections import deque
@@ -158,6 +159,10 @@ def _recent_rate(moments: deque[float], now: float) -> float:
 
 
 _TRANSIENT_STATUSES: Final = frozenset({500, 502, 503, 504})
+_USED_UP: Final = re.compile(
+    "(?:zone_?)?resource_?pool_?exhausted.*|ip_?space_?exhausted.*|resource_?availability|stockout", re.IGNORECASE
+)
+"""Reasons that stay for minutes or longer, whatever the status: capacity or addresses are used up."""
 _BUSY_REASONS: Final = frozenset({"resourceNotReady", "operationInProgress", "resourceOperationRateExceeded"})
 
 
@@ -179,6 +184,8 @@ class RetryableError(Exception):
 
 def is_transient(error: ApiError) -> bool:
     """Return whether an error response may change after a pause."""
+    if _USED_UP.fullmatch(error.reason or ""):
+        return False
     return error.status in _TRANSIENT_STATUSES or isinstance(error, RateLimited) or error.reason in _BUSY_REASONS
 
 
