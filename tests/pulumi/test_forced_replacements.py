@@ -1,6 +1,6 @@
 """A forced replacement under the real CLI never deletes what the state still needs, however many runs it takes.
 
-`tests/provider/test_forced_replacements.py` tries the same with every resource, without and with a refresh in any order.
+`tests/ownership/test_replace_by_force.py` tries the same with every resource, without and with a refresh in any order.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the fault matrix has found, each as a test of its own."""
+"""Cases of the fault matrix that every run tries, and what members and keys of customers need besides."""
 
 from __future__ import annotations
 

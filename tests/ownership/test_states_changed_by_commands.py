@@ -7,7 +7,7 @@ import pytest
 from engines.clock import HOUR
 from engines.inventory import Inventory
 from engines.stack import Declared, Stack
-from values.programs import ATTACHMENT, KEY, VM, attachment, key
+from values.programs import ATTACHMENT, KEY, TEMPLATE, VM, attachment, key
 from values.scenarios import CREATIONS, INSERTIONS, lose_answers, program_of
 
 GIVEN = ["template_named", "image_named", "fleet_with_id", "attachment"]
@@ -187,3 +187,22 @@ def test_what_others_attach_while_an_attachment_is_unfinished_is_left_alone_and_
 
     assert "theirs" in [disk["deviceName"] for disk in cloud.get(VM)["disks"]]
     assert f"{VM}/theirs is left alone" in "".join(stack.lasting_messages)
+
+
+MARKS = ["x", 5, [], [1], True, {"a": 1}, {"id": "x", "later": 1}, {"id": []}, {"id": None}, {"id": "x", "requester": 5},
+         {"id": "x", "requester": "zz"}, {"id": "x", "adopted": "x"}]  # fmt: skip
+
+
+@pytest.mark.parametrize("mark", ["__creation", "__unread"])
+@pytest.mark.parametrize("value", MARKS, ids=str)
+def test_no_mark_in_the_state_makes_a_call_fail(engine, cloud, mark, value):
+    inputs = CREATIONS["template_named"].inputs
+    made = engine.create(TEMPLATE, "x", inputs)
+    engine.next_run()
+    edited = attrs.evolve(made, outputs={**made.outputs, mark: value})
+    engine.diff_checked(edited, edited.inputs)
+    assert engine.refresh(edited) is not None
+    engine.update(edited, edited.inputs)
+    engine.delete(edited)
+
+    assert cloud.get(made.id) is None

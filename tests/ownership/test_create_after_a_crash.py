@@ -10,8 +10,9 @@ import pytest
 from engines.clock import HOUR
 from engines.import_commands import import_commands
 from engines.inventory import Inventory
-from engines.stack import Stack
+from engines.stack import Declared, Stack
 from servers.surroundings import prepare
+from values.programs import NOTIFICATION, notification
 from values.scenarios import CREATIONS
 
 from gcpx_emulator.core.listing import _token as page_token
@@ -48,17 +49,6 @@ def assert_settled(stack, inputs, before):
     stack.run("destroy", {})
     assert Inventory.of(stack.cloud) == before
     stack.end_plugin()
-
-
-@pytest.mark.parametrize("name", GENERATED)
-def test_an_interrupted_creation_under_a_generated_name_is_adopted(cloud, name):
-    stack, before = lose_creation(cloud, name)
-    made = Inventory.of(cloud)
-    stack.run("up", CREATIONS[name].inputs)
-
-    assert Inventory.of(cloud) == made, "nothing is created twice"
-    assert stack.warnings == []
-    assert_settled(stack, CREATIONS[name].inputs, before)
 
 
 @pytest.mark.parametrize("name", ["fleet_with_id", "fleet_generated"])
@@ -218,26 +208,6 @@ def test_what_another_resource_of_the_state_has_is_neither_adopted_nor_named(clo
     stack.end_plugin()
 
 
-@pytest.mark.parametrize("prefix", ["", "compute.instances."])
-def test_what_another_stack_attached_after_our_detachment_is_not_adopted(cloud, prefix):
-    prepare(cloud)
-    inputs = CREATIONS["attachment"].inputs
-    one, other = stack_of(cloud, "attachment"), stack_of(cloud, "attachment", provider_id=OTHER_PROVIDER)
-    one.run("up", inputs)
-    cloud.clock.advance(1.0)
-    one.run("destroy", {})
-    other.run("up", inputs)
-    made = Inventory.of(cloud)
-    cloud.name_operations(prefix)
-    one.run("up", inputs)
-
-    assert one.state is None
-    assert "is attached already and was not attached by this resource" in one.failed.message
-    assert Inventory.of(cloud) == made
-    one.end_plugin()
-    other.end_plugin()
-
-
 @pytest.mark.parametrize("name", [*TWO, *WRITTEN])
 def test_a_forced_replacement_keeps_what_the_creation_found(cloud, name):
     before, inputs = prepare(cloud), CREATIONS[name].inputs
@@ -324,15 +294,6 @@ def test_a_replacement_that_was_interrupted_before_its_deletion_keeps_what_its_c
     assert_settled(stack, inputs, before)
 
 
-def test_a_configuration_that_no_resource_has_is_imported_and_not_doubled(cloud):
-    stack, before = lose_creation(cloud, "notification")
-    stack.run("up", CREATIONS["notification"].inputs)
-
-    assert "an interrupted run or somebody else created it" in stack.failed.message
-    stack.import_(import_commands(stack.failed.message)[0].id)
-    assert_settled(stack, CREATIONS["notification"].inputs, before)
-
-
 def test_a_creation_under_a_generated_name_lists_earlier_ones_once_in_a_process(cloud):
     prepare(cloud)
     stack, calls = stack_of(cloud, "template"), []
@@ -367,3 +328,19 @@ def test_a_recovery_that_is_interrupted_again_converges(cloud, name):
 
     assert stack.failed is None
     assert_settled(stack, inputs, before)
+
+
+@pytest.mark.parametrize("refresh", [False, True])
+def test_what_a_killed_replacement_made_is_named_and_not_made_again(cloud, refresh):
+    one, two = (
+        {"events": Declared(NOTIFICATION, notification(eventTypes=[kind]))} for kind in ("OBJECT_FINALIZE", "OBJECT_DELETE")
+    )  # fmt: skip
+    stack = Stack(cloud)
+    stack.up(one)
+    stack.crash("up", two, None, "after")
+    made = Inventory.of(cloud)
+    stack.up(two, refresh=refresh)
+
+    assert "notificationConfigs/2 already publishes the same events: an interrupted run" in stack.failures[0].message
+    assert Inventory.of(cloud) == made
+    stack.end_plugin()

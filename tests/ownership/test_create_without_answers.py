@@ -53,24 +53,6 @@ def lost(request, cloud):
     stack.end_plugin()
 
 
-def test_a_refresh_keeps_what_an_operation_of_the_stack_created(cloud, lost):
-    stack, _ = lost
-    made = Inventory.of(cloud)
-    stack.refresh()
-
-    assert (stack.failed, stack.warnings) == (None, [])
-    assert stack.state is not None
-    assert Inventory.of(cloud) == made
-
-
-def test_a_destroy_deletes_what_an_operation_of_the_stack_created(cloud, lost):
-    stack, before = lost
-    stack.destroy()
-
-    assert (stack.failed, stack.warnings) == (None, [])
-    assert Inventory.of(cloud) == before
-
-
 def test_operations_are_known_by_the_end_of_their_type(cloud, lost):
     stack, before = lost
     cloud.name_operations("compute.collections.")
