@@ -1,4 +1,9 @@
-"""Creations whose answer never reached the state: found again by later runs, or named to the user."""
+"""Creations whose answer never reached the state: found again by later runs, or named to the user.
+
+Holds reliability.md: "What Google has or may have created"; "If you have to decide first"; "Three facts decide"; "What
+is promised"; "the number in another entry"; "something with a given name"; "anything else with a generated name"; "It
+also takes over".
+"""
 
 from __future__ import annotations
 

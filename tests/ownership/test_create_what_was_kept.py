@@ -1,4 +1,7 @@
-"""What was kept on purpose and is added to the program again is taken over, and a message says so."""
+"""What was kept on purpose and is added to the program again is taken over, and a message says so.
+
+Holds reliability.md: "If gcpx takes something over"; "Under a given name".
+"""
 
 from __future__ import annotations
 

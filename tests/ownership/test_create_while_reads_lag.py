@@ -1,4 +1,8 @@
-"""Reads that lag: what Google has just created is not created again because it is not visible yet."""
+"""Reads that lag: what Google has just created is not created again because it is not visible yet.
+
+Holds reliability.md: "If Google does not show"; "It is created again only if"; "If somebody else detaches a disk within
+20 seconds".
+"""
 
 from __future__ import annotations
 

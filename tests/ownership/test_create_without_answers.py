@@ -1,4 +1,7 @@
-"""All responses to a creation are lost: what an operation of this stack created is ours, whatever Google calls its type."""
+"""All responses to a creation are lost: what an operation of this stack created is ours, whatever Google calls its type.
+
+Holds reliability.md: "What is promised"; "It repeats the creation of a fleet".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Who owns something, by what each verb does, for all resources: docs/reliability.md, "Who owns something"."""
+"""Who owns something, by what each verb does, for all resources: docs/reliability.md, "Who owns something".
+
+Holds reliability.md: "Three facts decide"; "A name or a label never"; "A number does"; "What is promised"; "Google does
+not show which request"; "something with a given name"; "anything else with a generated name"; "a notification or a
+key".
+"""
 
 from __future__ import annotations
 

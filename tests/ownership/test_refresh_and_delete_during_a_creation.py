@@ -1,4 +1,8 @@
-"""What a cancelled run is still creating: a destroy deletes it, and a refresh keeps it."""
+"""What a cancelled run is still creating: a destroy deletes it, and a refresh keeps it.
+
+Holds reliability.md: "The next refresh or destroy waits"; "Without permission to list operations"; "The destroy of a
+fleet".
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 With the last two, the engine does not ask what has to be deleted first, and nothing tells the plugin whether the program
 retains it. So what cannot exist twice needs the option deleteBeforeReplace, and is refused without it.
+
+Holds reliability.md: "If the old and the new resource cannot"; "`replacementTrigger`"; "What `retainOnDelete` keeps".
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Whose something is after `--target-replace`, a renaming, a move, or a change outside Pulumi."""
+"""Whose something is after `--target-replace`, a renaming, a move, or a change outside Pulumi.
+
+Holds reliability.md: "What is promised"; "A key must also expire"; "gcpx recognizes the requests of an unfinished".
+"""
 
 from __future__ import annotations
 

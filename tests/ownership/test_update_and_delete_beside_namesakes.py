@@ -1,4 +1,7 @@
-"""What others create under the name of something of ours: a change of ours does not reach it."""
+"""What others create under the name of something of ours: a change of ours does not reach it.
+
+Holds reliability.md: "Three facts decide"; "A name or a label never"; "A number does"; "What is promised".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Faults of Google's APIs neither duplicate nor lose a resource, and errors say what to do next."""
+"""Faults of Google's APIs neither duplicate nor lose a resource, and errors say what to do next.
+
+Holds reliability.md: "the number in another entry"; "any of these".
+"""
 
 from __future__ import annotations
 

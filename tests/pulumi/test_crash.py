@@ -1,4 +1,7 @@
-"""The real CLI is killed while it creates something, or forced to replace it: nothing is lost or created twice."""
+"""The real CLI is killed while it creates something, or forced to replace it: nothing is lost or created twice.
+
+Holds reliability.md: "a notification or a key".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Users of the real CLI see complete and helpful errors, no secrets, and the expected order of steps."""
+"""Users of the real CLI see complete and helpful errors, no secrets, and the expected order of steps.
+
+Holds SECURITY.md: "Three kinds of values are secret".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Cases of the fault matrix that every run tries, and what members and keys of customers need besides."""
+"""Cases of the fault matrix that every run tries, and what members and keys of customers need besides.
+
+Holds reliability.md: "Once the request for a creation has been sent".
+"""
 
 from __future__ import annotations
 
