@@ -87,23 +87,6 @@ def test_a_destroy_after_a_killed_growth_of_a_fleet_waits_for_it_and_deletes_all
     assert _names(cloud, INSTANCES) == []
 
 
-@pytest.mark.parametrize("refreshes", [False, True], ids=["destroy", "refresh and destroy"])
-def test_a_template_whose_creation_was_never_answered_is_deleted_by_a_destroy(stack, cloud, refreshes):
-    stack.write(web={"type": TEMPLATE, "properties": template()})
-    cloud.fail("compute.instanceTemplates.insert", drop="after")
-    cloud.fail("compute.instanceTemplates.insert", status=403)
-    cloud.fail("compute.globalOperations.list", status=403, times=2)  # before and after the request
-    stack.up_fails()
-    assert "numericId" not in stack.resource("web")["outputs"]
-    if refreshes:
-        stack.workspace.run("refresh", "--yes", "--skip-preview")
-        assert stack.resource("web")["outputs"]["numericId"]
-        stack.workspace.run("preview", "--expect-no-changes")
-    stack.destroy()
-
-    assert _names(cloud, [TEMPLATES]) == []
-
-
 def _run_command_in(stack, said):
     """Run the first import command of a message as it stands."""
     command = import_commands(said)[0]
