@@ -18,7 +18,7 @@ from engines.inventory import Inventory
 from engines.stack import Declared, Stack
 from servers.surroundings import prepare
 from values.programs import NOTIFICATION, notification
-from values.scenarios import CREATIONS
+from values.scenarios import CREATIONS, INSERTIONS
 
 from gcpx_emulator.core.listing import _token as page_token
 
@@ -56,54 +56,60 @@ def assert_settled(stack, inputs, before):
     stack.end_plugin()
 
 
-@pytest.mark.parametrize("name", ["fleet_with_id", "fleet_generated"])
-def test_an_interrupted_fleet_is_adopted_although_its_instances_seem_older_than_its_operation(cloud, name):
-    stack, before = lose_creation(cloud, name)
+def _make_instances_older(cloud, before):
+    """Let instances seem older than the operation that created them."""
     for path, instance in cloud.emulator.store.of_kind("instances"):
         if path not in before.items:
             earlier = datetime.fromisoformat(instance["creationTimestamp"]) - timedelta(milliseconds=1)
             cloud.emulator.store.put(path, {**instance, "creationTimestamp": earlier.isoformat()})
-    made = Inventory.of(cloud)
-    stack.run("up", CREATIONS[name].inputs)
-
-    assert Inventory.of(cloud) == made
-    assert_settled(stack, CREATIONS[name].inputs, before)
 
 
-@pytest.mark.parametrize("name", TWO)
-def test_an_interrupted_creation_is_adopted_if_google_refuses_its_request_id_with_another_name(cloud, name):
-    stack, before = lose_creation(cloud, name)
-    made = Inventory.of(cloud)
+def _compare_bodies(cloud, _):
+    """Let Google refuse a request ID that was used with another name."""
     cloud.emulator.operations.compares_bodies = True
-    stack.run("up", CREATIONS[name].inputs)
-
-    assert Inventory.of(cloud) == made
-    assert_settled(stack, CREATIONS[name].inputs, before)
 
 
-@pytest.mark.parametrize("name", ["fleet_with_id", "fleet_of_names", "template_named", "image_named", *GENERATED])
-def test_an_interrupted_creation_is_adopted_although_google_does_not_recognize_its_request_id(cloud, name):
-    stack, before = lose_creation(cloud, name)
-    made = Inventory.of(cloud)
+def _forget_requests(cloud, _):
+    """Let Google recognize no request ID."""
     cloud.emulator.operations.forget_requests()
-    stack.run("up", CREATIONS[name].inputs)
-
-    assert Inventory.of(cloud) == made, "nothing is created twice"
-    assert_settled(stack, CREATIONS[name].inputs, before)
 
 
-def test_an_interrupted_creation_is_adopted_if_its_operation_is_on_a_later_page(cloud):
-    stack, before = lose_creation(cloud, "fleet_with_id")
-    made = Inventory.of(cloud)
+def _show_a_page_first(cloud, _):
+    """Let the list of operations show the operation on its second page."""
     ((request_id,),) = cloud.emulator.store.run("select request from operations where scope = 'regions/us-east1'")
     cloud.emulator.operations.forget_requests()
     token = page_token(("",), {"filter": f'clientOperationId = "{request_id}"'})
     cloud.fail("compute.regionOperations.list", body=json.dumps({"nextPageToken": token}))
-    stack.run("up", CREATIONS["fleet_with_id"].inputs)
+
+
+def _refuse(method):
+    """Let Google refuse a request ID that was used before."""
+    return lambda cloud, _: cloud.fail(method, status=400, reason="invalid", message="The request ID was used before.")
+
+
+ADOPTED = [
+    *((name, _make_instances_older) for name in ("fleet_with_id", "fleet_generated")),
+    *((name, _compare_bodies) for name in TWO),
+    *(
+        (name, _forget_requests)
+        for name in [*GENERATED, "fleet_with_id", "fleet_of_names", "template_named", "image_named"]
+    ),
+    ("fleet_with_id", _show_a_page_first),
+    *((name, _refuse(INSERTIONS[name])) for name in ("template_named", "image_named")),
+]
+"""Creations, each with what Google does after it."""
+
+
+@pytest.mark.parametrize(("name", "happens"), ADOPTED)
+def test_an_interrupted_creation_is_adopted_whatever_google_makes_of_its_request_id(cloud, name, happens):
+    stack, before = lose_creation(cloud, name)
+    happens(cloud, before)
+    made = Inventory.of(cloud)
+    stack.run("up", CREATIONS[name].inputs)
 
     assert stack.failed is None
     assert Inventory.of(cloud) == made, "nothing is created twice"
-    assert_settled(stack, CREATIONS["fleet_with_id"].inputs, before)
+    assert_settled(stack, CREATIONS[name].inputs, before)
 
 
 @pytest.mark.parametrize("name", GENERATED)
@@ -117,20 +123,6 @@ def test_an_interrupted_creation_an_hour_ago_is_not_adopted_by_its_operation(clo
     again = stack_of(cloud, name)
     again.import_(command.id)
     again.run("destroy", {})
-    assert_settled(stack, CREATIONS[name].inputs, before)
-
-
-@pytest.mark.parametrize(
-    ("name", "insertion"),
-    [("template_named", "compute.instanceTemplates.insert"), ("image_named", "compute.machineImages.insert")],
-)
-def test_an_interrupted_creation_is_adopted_if_google_refuses_its_request_id(cloud, name, insertion):
-    stack, before = lose_creation(cloud, name)
-    made = Inventory.of(cloud)
-    cloud.fail(insertion, status=400, reason="invalid", message="The request ID was used before.")
-    stack.run("up", CREATIONS[name].inputs)
-
-    assert Inventory.of(cloud) == made
     assert_settled(stack, CREATIONS[name].inputs, before)
 
 
@@ -213,30 +205,18 @@ def test_what_another_resource_of_the_state_has_is_neither_adopted_nor_named(clo
     stack.end_plugin()
 
 
+@pytest.mark.parametrize("times", [1, 2])
 @pytest.mark.parametrize("name", [*TWO, *WRITTEN])
-def test_a_forced_replacement_keeps_what_the_creation_found(cloud, name):
+def test_a_forced_replacement_keeps_what_the_creation_found(cloud, name, times):
     before, inputs = prepare(cloud), CREATIONS[name].inputs
     stack = stack_of(cloud, name)
     stack.run("up", inputs)
     made, state = Inventory.of(cloud), stack.state
-    stack.replace(inputs)
+    for _ in range(times):
+        stack.replace(inputs)
 
     assert Inventory.of(cloud) == made
     assert stack.state.id == state.id
-    assert "was not replaced" in stack.warnings[0]
-    assert_settled(stack, inputs, before)
-
-
-@pytest.mark.parametrize("name", [*TWO, *WRITTEN])
-def test_a_second_forced_replacement_also_keeps_what_the_creation_found(cloud, name):
-    before, inputs = prepare(cloud), CREATIONS[name].inputs
-    stack = stack_of(cloud, name)
-    stack.run("up", inputs)
-    made = Inventory.of(cloud)
-    stack.replace(inputs)
-    stack.replace(inputs)
-
-    assert Inventory.of(cloud) == made
     assert "was not replaced" in stack.warnings[0]
     assert_settled(stack, inputs, before)
 

@@ -15,17 +15,23 @@ from engines.import_commands import import_commands
 from engines.inventory import Inventory, identity
 from engines.outside_changes import delete as delete_outside
 from engines.stack import Stack
-from samples import BY_TOKEN
 from values.programs import ATTACHMENT
-from values.scenarios import CREATIONS, FLEETS, GENERATED, GIVEN, OPERATION_LISTS, UNTOLD, lose_answers, program_of
+from values.scenarios import (
+    CREATIONS,
+    FLEETS,
+    GENERATED,
+    GIVEN,
+    OPERATION_LISTS,
+    READS,
+    UNTOLD,
+    lose_answers,
+    program_of,
+)
 
 NAMED = ["template_named", "image_named"]
 ATTACHMENTS = [name for name, item in CREATIONS.items() if item.token == ATTACHMENT]
 SINGLE = [name for name in [*GENERATED, *GIVEN] if name not in FLEETS]
 """The creations of one thing by an operation."""
-READS = {name: BY_TOKEN[CREATIONS[name].token].read_method for name in CREATIONS} | {
-    "template_regional_generated": "compute.regionInstanceTemplates.get"
-}
 UNSEEN = (
     "Google reports that the resource was created, but shows neither the resource nor an operation that deleted it",
     "but lists neither",
