@@ -269,3 +269,17 @@ def test_no_address_of_a_registry_is_written_down():
         ROOT / "Makefile",
     ]:
         assert "://" not in re.sub(r"https?://(127|\{)", "", path.read_text()), path
+
+
+def test_what_tests_say_that_they_hold_is_in_the_documents():
+    texts = {(ROOT / name).name: _plain((ROOT / name).read_text()) for name in DOCUMENTS if "README" not in name}
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        for held in re.findall(r"^Holds (.+?)\.$(?=\n\n|\nHolds|\n\"\"\")", path.read_text(), re.MULTILINE | re.DOTALL):
+            document, _, sentences = held.partition(": ")
+            for words in re.findall(r'"(.+?)"(?:; |$)', " ".join(sentences.split())):
+                assert words in texts[document], f"{path.relative_to(ROOT)}: {words!r} is not in {document}"
+
+
+def _plain(text):
+    """Return the words of a document without its links, its emphasis and its lines."""
+    return " ".join(re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text).replace("**", "").split())

@@ -1,4 +1,7 @@
-"""DiskAttachment: attach and detach in order, by force, in place, and when something is gone."""
+"""DiskAttachment: attach and detach in order, by force, in place, and when something is gone.
+
+Holds reliability.md: "something with a given name".
+"""
 
 from __future__ import annotations
 

@@ -18,10 +18,10 @@ COVERS_ALL = re.compile(
 )
 OTHERS = {
     "tests/provider/test_verb_permissions.py": "it covers what is declared in step 6, for which the page has no block",
-    "tests/reliability/fault_matrix/test_found_by_faults.py": "its cases are chosen",
+    "tests/reliability/fault_matrix/test_chosen_cases.py": "its cases are chosen",
 }
 """Files that import what covers all resources, but do not run all of them."""
-SUITES = ["tests/provider", "tests/reliability"]
+SUITES = ["tests/ownership", "tests/provider", "tests/reliability"]
 
 
 def _covering():

@@ -1,4 +1,7 @@
-"""Nobody waits for a request after a cancellation, or after its time is up."""
+"""Nobody waits for a request after a cancellation, or after its time is up.
+
+Holds reliability.md: "A request that only reads"; "A request that changes something".
+"""
 
 from __future__ import annotations
 

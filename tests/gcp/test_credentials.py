@@ -1,4 +1,9 @@
-"""Credentials: which tokens are sent, where they are never sent, and the other headers of a call."""
+"""Credentials: which tokens are sent, where they are never sent, and the other headers of a call.
+
+Holds settings.md: "Credentials and tokens are sent only"; "They are sent over https"; "Plain http is allowed"; "The
+same holds for the ID tokens"; "An emulator on another host"; "Others on the network"; "gcpx requests a token for each
+API".
+"""
 
 from __future__ import annotations
 

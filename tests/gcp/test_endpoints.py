@@ -1,4 +1,7 @@
-"""The URLs under which APIs and public pages are called."""
+"""The URLs under which APIs and public pages are called.
+
+Holds settings.md: "Credentials and tokens are sent only".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The credentials of a machine in Google Cloud, from its metadata server."""
+"""The credentials of a machine in Google Cloud, from its metadata server.
+
+Holds settings.md: "Plain http is allowed"; "Calls to this machine"; "The metadata server is".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Errors about permissions name the permission, the resource and the account."""
+"""Errors about permissions name the permission, the resource and the account.
+
+Holds settings.md: "An error about a missing permission"; "An error about an API".
+"""
 
 from __future__ import annotations
 

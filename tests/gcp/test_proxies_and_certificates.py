@@ -1,4 +1,7 @@
-"""Google's own hosts, through a proxy of this machine: proxies, certificates, and what is fixed to these hosts."""
+"""Google's own hosts, through a proxy of this machine: proxies, certificates, and what is fixed to these hosts.
+
+Holds settings.md: "The environment variables `HTTPS_PROXY`"; "Calls to this machine"; "`SSL_CERT_FILE`".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The rate of requests follows the server's quota: few requests are refused, and programs share the whole quota."""
+"""The rate of requests follows the server's quota: few requests are refused, and programs share the whole quota.
+
+Holds reliability.md: "gcpx learns from the responses".
+"""
 
 from __future__ import annotations
 

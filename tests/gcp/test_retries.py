@@ -1,4 +1,7 @@
-"""Which requests are sent again, and after which pause."""
+"""Which requests are sent again, and after which pause.
+
+Holds reliability.md: "gcpx repeats a request"; "After that, gcpx sends nothing"; "gcpx waits as long as".
+"""
 
 from __future__ import annotations
 

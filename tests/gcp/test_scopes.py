@@ -1,4 +1,7 @@
-"""The scope of each API is the narrowest that all of its calls accept, by Google's descriptions of the APIs."""
+"""The scope of each API is the narrowest that all of its calls accept, by Google's descriptions of the APIs.
+
+Holds settings.md: "gcpx requests a token for each API".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Every source of access tokens: what is asked of it, when a token is renewed, and what its failures say."""
+"""Every source of access tokens: what is asked of it, when a token is renewed, and what its failures say.
+
+Holds settings.md: "Tokens are renewed"; "A fixed `accessToken`"; "gcpx requests a token for each API"; "The metadata
+server is".
+"""
 
 from __future__ import annotations
 

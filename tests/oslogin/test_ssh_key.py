@@ -1,4 +1,8 @@
-"""SshKey: keys that exist already, keys that Google returns late, accounts and fingerprints."""
+"""SshKey: keys that exist already, keys that Google returns late, accounts and fingerprints.
+
+Holds reliability.md: "Google does not show which request"; "So gcpx takes one over"; "If somebody adds the same key
+again".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The plugin's messages reach the engine, whatever the environment says."""
+"""The plugin's messages reach the engine, whatever the environment says.
+
+Holds settings.md: "Calls to this machine".
+"""
 
 from __future__ import annotations
 

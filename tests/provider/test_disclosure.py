@@ -1,4 +1,7 @@
-"""No failure, warning, error or output shows a secret, no matter how the secret was given."""
+"""No failure, warning, error or output shows a secret, no matter how the secret was given.
+
+Holds SECURITY.md: "They are masked even if".
+"""
 
 from __future__ import annotations
 

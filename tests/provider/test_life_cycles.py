@@ -1,4 +1,7 @@
-"""Each resource's life, by what its sample says: created, drifted, edited, imported, removed, deleted."""
+"""Each resource's life, by what its sample says: created, drifted, edited, imported, removed, deleted.
+
+Holds reliability.md: "What is promised".
+"""
 
 from __future__ import annotations
 

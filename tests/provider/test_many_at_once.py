@@ -98,7 +98,7 @@ def many_switches():
 
 @pytest.mark.usefixtures("many_switches")
 def test_what_is_created_while_other_resources_are_compared_reaches_the_state(engine):
-    shown = engine.create(KEY, "shown", key())
+    shown, made = engine.create(KEY, "shown", key()), []
 
     def work(thread):
         for number in range(60):
@@ -108,9 +108,12 @@ def test_what_is_created_while_other_resources_are_compared_reaches_the_state(en
             else:
                 engine.checked(KEY, name, key())  # as the engine does before a creation
             if number % 20 == 0:
-                engine.create(KEY, name, key(user=f"{name}@example.com"))
+                made.append(engine.create(KEY, name, key(user=f"{name}@example.com")))
 
     _run_concurrently(THREADS, work)
+
+    assert len(made) == 3 * THREADS
+    assert all(engine.refresh(one) == one for one in made)
 
 
 def test_a_fresh_plugin_detaches_six_disks_of_one_instance_in_six_calls(engine, cloud, vm):

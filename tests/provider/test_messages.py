@@ -1,4 +1,7 @@
-"""A refusal says what is required, then once what was given, and then what to do next."""
+"""A refusal says what is required, then once what was given, and then what to do next.
+
+Holds reliability.md: "the number in another resource of this stack".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Reads side by side: how many requests they need, how old an answer may be, and that a list never makes something gone."""
+"""Reads side by side: how many requests they need, how old an answer may be, and that a list never makes something gone.
+
+Holds reliability.md: "A refresh or an import of more than three"; "Only a request for the resource itself"; "If a list
+does not show a resource"; "What a list has shown"; "It is never older than the last change"; "If the account may not
+list".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What Google could not reach is unknown: it is never gone, and no list is taken for complete without it."""
+"""What Google could not reach is unknown: it is never gone, and no list is taken for complete without it.
+
+Holds reliability.md: "any of these"; "A list in which Google did not reach"; "A fleet needs only the zones".
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """^C ends `pulumi up` although the server does not answer, and the next `up` goes on; a second ^C corrupts nothing.
 
 `tests/reliability/cancel/test_many_calls.py` cancels more calls at once than there are connections.
+
+Holds reliability.md: "^C does not wait"; "After a second ^C".
 """
 
 from __future__ import annotations

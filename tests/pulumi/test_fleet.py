@@ -10,13 +10,11 @@ import subprocess
 from typing import Any
 
 import attrs
-import httpx
 import pytest
 from cli.documented import commands, run_commands, section
 from cli.yaml_program import Stack
 from engines.clock import HANGS
-from rolling.fleets import instance_path, set_limits
-from rolling.rollouts import fail_after
+from rolling.fleets import set_limits
 from values.programs import FLEET, PROJECT
 from workspace import ROOT, Workspace
 
@@ -114,16 +112,6 @@ def releases(cloud):
     }
 
 
-def members_in(cloud, zone):
-    return [name for name, instance in sorted(workers(cloud).items()) if instance["zone"].endswith(zone)]
-
-
-def preempt(cloud, names):
-    body = {"names": names, "project": PROJECT}
-    response = httpx.post(f"http://{cloud.host}/_emulator/preempt", json=body, trust_env=False, timeout=HANGS)
-    response.raise_for_status()
-
-
 def batches(said):
     """Return what each batch did, in the order of the batches: lines of progress may overtake each other."""
     found = re.findall(r"batch (\d+) of (\d+): ((?:replacing|restarting|creating|deleting) .*)", said)
@@ -211,129 +199,11 @@ def test_a_release_is_rolled_to_a_canary_and_then_to_the_others_in_batches(fleet
     fleet.run("preview", "--expect-no-changes")
 
 
-def test_an_image_is_rolled_by_replacing_workers_under_their_names(fleet, cloud):
-    before = ids(cloud)
-    said = fleet.up(count=10)
-    cloud.emulator.requests.kept.clear()
-    said = fleet.up(image="debian-13")
-
-    assert ": 10 members are replaced: worker-0001, worker-0002, worker-0003 and 7 more" in said
-    assert "- 5 batches; at least 8 of 10 members run at any time" in said
-    assert batches(said)[0] == "1/5 replacing worker-0001, worker-0002"
-    assert [request["body"]["count"] for request in cloud.requests(BULK)] == ["2"] * 5
-    assert len(cloud.calls(DELETE)) == 10
-    assert sorted(ids(cloud)) == [f"worker-{number:04}" for number in range(1, 11)]
-    assert not set(ids(cloud).values()) & set(before.values())
-    fleet.run("preview", "--expect-no-changes")
-
-
-def test_a_stock_out_is_filled_by_fallbacks_and_what_is_short_is_explained(fleet, cloud):
-    set_limits(cloud, zones={"us-east1-b": 6, "us-east1-c": 3})
-    said = fleet.up(count=8)
-    assert "warning" not in said
-    assert members_in(cloud, "us-east1-c") == ["worker-0007", "worker-0008"]
-    labels = [workers(cloud)[name]["labels"].get("gcpx-fallback", "") for name in ("worker-0006", "worker-0007")]
-    assert [label.partition("-")[0] for label in labels] == ["", "0"]
-
-    said = fleet.up(count=12)
-    warning = said[said.index("warning: 9 of 12 instances exist; to create the others, run `pulumi up --refresh`") :]
-    assert (
-        "- 4 instances in us-east1-b: no capacity for e2-small, but Google reported room in us-east1-c, us-east1-d"
-        in warning
-    )
-    assert "- 3 instances in us-east1-c: no capacity for e2-small, but Google reported room in us-east1-d" in warning
-    fleet.run("preview", "--expect-no-changes")
-
-    set_limits(cloud)
-    said = fleet.up("--refresh")
-    assert "what this update does: 3 instances are created" in said
-    assert sorted(workers(cloud)) == [f"worker-{number:04}" for number in range(1, 13)]
-    fleet.run("preview", "--expect-no-changes")
-
-
-def test_preempted_workers_are_seen_with_refresh_and_started(fleet, cloud):
-    before = ids(cloud)
-    preempt(cloud, "worker-000[23]")
-    fleet.run("preview", "--expect-no-changes")
-    said = fleet.up("--refresh")
-
-    assert "2 members are started: worker-0002 (preempted), worker-0003 (preempted)" in said
-    assert ids(cloud) == before
-    assert {instance["status"] for instance in workers(cloud).values()} == {"RUNNING"}
-    assert cloud.calls(START) == [START, START]
-    fleet.run("preview", "--refresh", "--expect-no-changes")
-
-
-def test_a_worker_that_somebody_has_resized_is_seen_with_refresh_and_set_back(fleet, cloud):
-    path, before = instance_path("worker-0002"), ids(cloud)
-    wanted = cloud.get(path)["machineType"]
-    cloud.change(path, lambda body: body.update(machineType=f"{wanted.rpartition('/')[0]}/e2-medium"))
-    fleet.run("preview", "--expect-no-changes")
-    refreshed = fleet.run("refresh", "--yes")
-    assert "1 of 6 members differs from the program: worker-0002 (machineType)" in refreshed.stdout + refreshed.stderr
-
-    preview = fleet.run("preview")
-    assert ": 1 member is restarted: worker-0002" in preview.stdout
-    assert "- 1 member is set back: worker-0002 (machineType)" in preview.stdout
-    fleet.up()
-    assert (cloud.get(path)["machineType"], ids(cloud)) == (wanted, before)
-    fleet.run("preview", "--refresh", "--expect-no-changes")
-
-
-def test_nothing_is_forgotten_while_a_zone_is_not_reached(fleet, cloud):
-    zone = members_zone(cloud)
-    before, created = ids(cloud), fleet.stack.resource("workers")["outputs"]
-    cloud.post("/_emulator/outages", {"scopes": [zone], "alwaysPartial": True})
-    for command in (["refresh", "--yes"], ["up", "--yes", "--refresh"], ["destroy", "--yes"]):
-        failed = fleet.run(*command, check=False)
-
-        assert failed.returncode, command
-        assert f"it does not cover {zone}, so gcpx does not know" in failed.stdout + failed.stderr
-        assert fleet.stack.resource("workers")["outputs"] == created
-        assert ids(cloud) == before
-
-    cloud.post("/_emulator/outages", {})
-    fleet.run("preview", "--refresh", "--expect-no-changes")
-    fleet.run("destroy", "--yes")
-    assert workers(cloud) == {}
-
-
-def members_zone(cloud):
-    """Return the zone of the first worker, as a scope."""
-    return f"zones/{min(workers(cloud).items())[1]['zone'].rpartition('/')[2]}"
-
-
-def test_a_fleet_is_parked_and_comes_back(fleet, cloud):
-    assert "6 members are deleted: worker-0006, worker-0005, worker-0004 and 3 more" in fleet.up(count=0)
-    assert workers(cloud) == {}
-    fleet.run("preview", "--refresh", "--expect-no-changes")
-    assert "6 instances are created" in fleet.up(count=6)
-    assert len(workers(cloud)) == 6
-
-
 def test_a_rollout_can_be_targeted(fleet, cloud):
     said = fleet.up("--target", fleet.stack.resource("workers")["urn"], release="two")
 
     assert len(batches(said)) == 6
     assert set(releases(cloud).values()) == {"two"}
-    fleet.run("preview", "--expect-no-changes")
-
-
-def test_a_failed_batch_tells_why_and_the_next_up_goes_on(fleet, cloud):
-    before = ids(cloud)
-    set_limits(cloud, zones={"us-east1-b": 5})
-    said = fleet.up(check=False, image="debian-13")
-    assert "0 of 1 instances could be created:" in said
-    assert "- 1 instance in us-east1-b: no capacity for e2-small" in said
-    assert "5 of 6 members exist, and 0 of them have the new properties; run `pulumi up` to go on from there" in said
-    assert ids(cloud).items() < before.items(), "only the first batch was touched"
-
-    set_limits(cloud)
-    said = fleet.up()
-    assert ": 5 members are replaced" in said
-    assert "- 1 instance is created" in said
-    assert sorted(ids(cloud)) == sorted(before)
-    assert not set(ids(cloud).values()) & set(before.values())
     fleet.run("preview", "--expect-no-changes")
 
 
@@ -363,37 +233,3 @@ def test_an_interrupted_rollout_is_continued_by_the_next_up(fleet, cloud):
     assert {instance["status"] for instance in workers(cloud).values()} == {"RUNNING"}
     assert ids(cloud) == before
     fleet.run("preview", "--refresh", "--expect-no-changes")
-
-
-def test_a_failed_rollout_is_taken_back_by_setting_the_properties_back(fleet, cloud):
-    before = ids(cloud)
-    fail_after(cloud, BULK, 1)
-    fleet.up(check=False, image="debian-13")
-    said = fleet.up(image="debian-12")
-
-    assert ": 1 member is replaced: worker-0001" in said
-    assert "- 1 instance is created" in said
-    kept = {name: before[name] for name in before if name not in {"worker-0001", "worker-0002"}}
-    assert kept.items() <= ids(cloud).items()
-    assert sorted(ids(cloud)) == sorted(before)
-    fleet.run("preview", "--refresh", "--expect-no-changes")
-
-
-def test_a_machine_with_copied_labels_is_named_and_left_alone(fleet, cloud):
-    before = ids(cloud)
-    labels = workers(cloud)["worker-0001"]["labels"]
-    cloud.change(cloud.make_instance("a-copy"), lambda body: body.update(labels=labels))
-    copied = workers(cloud)["a-copy"]
-    fleet.configure(count=4)
-    previewed = fleet.run("preview")
-    assert "2 members are deleted: worker-0006, worker-0005" in previewed.stdout + previewed.stderr
-    said = fleet.up()
-    assert "1 instance matches the label gcpx-bulk=" in said
-    assert "is not a member of this fleet" in said
-    assert "a-copy" in said
-    assert before.items() - ids(cloud).items() == {(name, before[name]) for name in ("worker-0005", "worker-0006")}
-    fleet.run("preview", "--refresh", "--expect-no-changes")
-
-    destroyed = fleet.run("destroy", "--yes")
-    assert "a-copy" in destroyed.stdout + destroyed.stderr
-    assert workers(cloud) == {"a-copy": copied}

@@ -1,28 +1,13 @@
 """A forced replacement under the real CLI never deletes what the state still needs, however many runs it takes.
 
-`tests/provider/test_forced_replacements.py` tries the same with every resource, without and with a refresh in any order.
+`tests/ownership/test_replace_by_force.py` tries the same with every resource, without and with a refresh in any order.
 """
 
 from __future__ import annotations
 
 import pytest
-from engines.inventory import Inventory
 from samples import SAMPLES
-from values.programs import (
-    ATTACHMENT,
-    EXPIRY,
-    FLEET,
-    IMAGE,
-    KEY,
-    NOTIFICATION,
-    TEMPLATE,
-    attachment,
-    fleet,
-    image,
-    key,
-    notification,
-    template,
-)
+from values.programs import ATTACHMENT, KEY, TEMPLATE, template
 
 pytestmark = [pytest.mark.pulumi, pytest.mark.usefixtures("no_pauses")]
 TOKENS = {"attachment": ATTACHMENT, "key": KEY}
@@ -110,59 +95,3 @@ def test_a_destruction_of_two_entries_leaves_nothing(interrupted, cloud):
 
     assert all(life.is_gone(cloud) for life in LIVES.values())
     assert _entries(interrupted) == []
-
-
-REPLACED = {
-    "template": (TEMPLATE, {"name": "web", **template()}),
-    "generated": (TEMPLATE, template()),
-    "image": (IMAGE, image(name="golden")),
-    "attachment": (ATTACHMENT, attachment()),
-    "key": (KEY, key()),
-    "notification": (NOTIFICATION, notification()),
-    "fleet": (FLEET, fleet(1, fleetId="crew")),
-}
-CHANGED = {"image": {"labels": {"tier": "web"}}, "attachment": {"autoDelete": True}, "key": {"expirationTimeUsec": EXPIRY}, "fleet": {"count": 2}}  # fmt: skip
-"""Changes in place."""
-
-
-def _program(trigger="1", first="1", changes=None, **others):
-    """Write a program in which the trigger replaces some resources, `first` the others, and changes their resource."""
-    program = {"first": {"type": TEMPLATE, "properties": template(), "options": {"replacementTrigger": first}}}
-    for number, (name, (token, inputs)) in enumerate(REPLACED.items()):
-        changed = (changes or {}).get(name, {})
-        why = {"replacementTrigger": trigger} if number % 2 else {"replaceWith": ["${first}"]}
-        options = {**why, "replaceOnChanges": list(CHANGED.get(name, ())), **others}
-        program[name] = {"type": token, "properties": inputs | changed, "options": options}
-    return program
-
-
-def _marks(stack):
-    """Return what tells each resource in the state from its successors: the mark of its creation."""
-    return {name: stack.resource(name)["outputs"]["__creation"] for name in REPLACED}
-
-
-def test_options_of_the_program_replace_what_they_say(stack, cloud, vm):
-    before = Inventory.of(cloud)
-    stack.write(**_program())
-    stack.up()
-    made, marks = Inventory.of(cloud), _marks(stack)
-    stack.write(**_program(trigger="2"))
-    assert "set the resource option deleteBeforeReplace" in stack.up_fails()
-    assert Inventory.of(cloud).changed_since(made) == []
-    assert {name for name, mark in _marks(stack).items() if mark != marks[name]} <= {"generated"}
-    for program, replaced in (
-        (_program(trigger="3", first="2", deleteBeforeReplace=True), REPLACED),
-        (_program(trigger="3", first="2", changes=CHANGED), CHANGED),
-    ):
-        old = _marks(stack)
-        stack.write(**program)
-        said = stack.up()
-        new = _marks(stack)
-
-        assert {name for name in REPLACED if new[name] != old[name]} == replaced.keys()
-        assert "left alone" not in said
-        assert "not deleted" not in said
-    stack.assert_no_changes()
-    stack.destroy()
-
-    assert Inventory.of(cloud) == before

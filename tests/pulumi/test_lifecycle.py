@@ -124,3 +124,5 @@ def test_destroying_resources_that_are_already_gone_succeeds(lives, cloud):
         life.remove(cloud)
 
     lives.destroy()
+
+    assert all(life.is_gone(cloud) for life in LIVES.values())

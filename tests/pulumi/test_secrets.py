@@ -1,4 +1,7 @@
-"""Whatever a user runs, the real CLI never shows what a program marks as secret."""
+"""Whatever a user runs, the real CLI never shows what a program marks as secret.
+
+Holds SECURITY.md: "They never appear in clear".
+"""
 
 from __future__ import annotations
 

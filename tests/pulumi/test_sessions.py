@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 
 import pytest
@@ -30,29 +28,6 @@ def test_engines_attach_to_a_running_plugin_one_after_the_other(stack, cloud):
 
         assert plugin.wait(timeout=HANGS) == 0
     assert cloud.get(f"projects/{PROJECT}/global/instanceTemplates/web") is None
-
-
-def test_an_interrupted_up_keeps_the_resource_in_the_state(stack, cloud):
-    cloud.hold_operations()
-    stack.write(web=WEB)
-    command = ["pulumi", "up", "--yes", "--skip-preview", "--non-interactive"]
-    environment = {**os.environ, **stack.workspace.variables}
-    with subprocess.Popen(
-        command, cwd=stack.workspace.program, env=environment, stdout=subprocess.PIPE, text=True
-    ) as up:
-        cloud.clock.wait_for_waiting()
-        up.send_signal(signal.SIGINT)
-        said, _ = up.communicate(timeout=HANGS)
-
-    assert up.returncode
-    assert "cancelled while Google was still working on it" in said
-    assert stack.resource("web")["id"] == f"projects/{PROJECT}/global/instanceTemplates/web"
-    cloud.finish_operations()
-    stack.up()
-    assert "initErrors" not in stack.resource("web")
-    assert cloud.emulator.store.counts()["instanceTemplates"] == 1
-    stack.assert_no_changes()
-    stack.destroy()
 
 
 def test_a_refresh_in_the_middle_of_a_rollout_keeps_it_unfinished_until_the_next_up(stack, cloud):

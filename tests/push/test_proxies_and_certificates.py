@@ -1,4 +1,7 @@
-"""The library fetches an issuer's certificates as the plugin does: with the proxies and certificates of the environment."""
+"""The library fetches an issuer's certificates as the plugin does: with the proxies and certificates of the environment.
+
+Holds settings.md: "The same holds for the ID tokens".
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 A normal run lives, with each assumption, one life of a fleet, and one of another resource, which is another one with the
 next assumption, but no image, which is created as a template is; `make matrix` lives all of every program.
+
+Holds reliability.md: "It repeats the creation of a fleet".
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Stacks that share a rate quota finish in the time that it requires, without a failure, and each gets its share.
 
 The plugins and the emulator share a clock that moves only when all calls pause, so that minutes take no time.
+
+Holds reliability.md: "gcpx learns from the responses"; "Programs that share a quota".
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""NotificationConfig: one configuration for each creation, IDs of any form, and what messages say."""
+"""NotificationConfig: one configuration for each creation, IDs of any form, and what messages say.
+
+Holds reliability.md: "So gcpx takes one over"; "A notification whose ID could not".
+Holds settings.md: "If Cloud Storage may not publish".
+"""
 
 from __future__ import annotations
 

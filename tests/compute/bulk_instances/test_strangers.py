@@ -1,4 +1,8 @@
-"""Instances that match a fleet's ID and are not its members: they are named, and never counted, changed or deleted."""
+"""Instances that match a fleet's ID and are not its members: they are named, and never counted, changed or deleted.
+
+Holds reliability.md: "A name or a label never"; "Each member of a fleet"; "A warning lists"; "An import takes in
+everything".
+"""
 
 from __future__ import annotations
 

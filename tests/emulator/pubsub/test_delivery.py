@@ -7,35 +7,21 @@ import base64
 import socket
 
 import httpx
-import pytest
 from engines.clock import HANGS
 from google.oauth2 import id_token
 from google.protobuf import field_mask_pb2
-from google.pubsub_v1 import PublisherClient, SubscriberClient, types
-from servers.google_clients import PUSHER, connect, relocated
+from google.pubsub_v1 import types
+from servers.google_clients import PUSHER, relocated
 from servers.receiving import endpoint
 from starlette.applications import Starlette
 from starlette.background import BackgroundTask
 from starlette.responses import Response
 from starlette.routing import Route
-from values.programs import PROJECT, TOPICS
+from values.programs import PROJECT
 from workspace import emulator
 
 TOPIC = f"projects/{PROJECT}/topics/uploads"
 SUBSCRIPTION = f"projects/{PROJECT}/subscriptions/worker"
-
-
-@pytest.fixture
-def publisher(cloud):
-    return connect(PublisherClient, cloud)
-
-
-@pytest.fixture
-def subscriber(cloud, publisher):
-    for name in TOPICS:
-        cloud.emulator.store.delete(name)  # these tests make their own
-    publisher.create_topic(name=TOPIC)
-    return connect(SubscriberClient, cloud)
 
 
 def _recorder(*statuses):

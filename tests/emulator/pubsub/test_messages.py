@@ -4,25 +4,11 @@ from __future__ import annotations
 
 import pytest
 from engines.clock import FakeClock
-from google.pubsub_v1 import PublisherClient, SubscriberClient, types
-from servers.google_clients import connect
-from values.programs import PROJECT, TOPICS
+from google.pubsub_v1 import types
+from values.programs import PROJECT
 
 TOPIC = f"projects/{PROJECT}/topics/uploads"
 SUBSCRIPTION = f"projects/{PROJECT}/subscriptions/worker"
-
-
-@pytest.fixture
-def publisher(cloud):
-    return connect(PublisherClient, cloud)
-
-
-@pytest.fixture
-def subscriber(cloud, publisher):
-    for name in TOPICS:
-        cloud.emulator.store.delete(name)  # these tests make their own
-    publisher.create_topic(name=TOPIC)
-    return connect(SubscriberClient, cloud)
 
 
 def _publish(publisher, data):

@@ -5,25 +5,12 @@ from __future__ import annotations
 import pytest
 from google.api_core import exceptions
 from google.protobuf import field_mask_pb2
-from google.pubsub_v1 import PublisherClient, SubscriberClient, types
-from servers.google_clients import PUSHER, connect
-from values.programs import PROJECT, TOPICS
+from google.pubsub_v1 import types
+from servers.google_clients import PUSHER
+from values.programs import PROJECT
 
 TOPIC = f"projects/{PROJECT}/topics/uploads"
 SUBSCRIPTION = f"projects/{PROJECT}/subscriptions/worker"
-
-
-@pytest.fixture
-def publisher(cloud):
-    return connect(PublisherClient, cloud)
-
-
-@pytest.fixture
-def subscriber(cloud, publisher):
-    for name in TOPICS:
-        cloud.emulator.store.delete(name)  # these tests make their own
-    publisher.create_topic(name=TOPIC)
-    return connect(SubscriberClient, cloud)
 
 
 def _pushing(subscriber, url, name="worker", **token):

@@ -4,6 +4,8 @@ For each verb of each resource, an undisturbed run shows which calls it makes. T
 all calls after it, until the verb has ended: either before it does the work, or after it, or without ever doing it.
 The normal run tries some calls of each verb with one of these; `make matrix` tries
 all calls with all of them.
+
+Holds reliability.md: "^C does not wait"; "A request that changes something".
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""A cancellation is heard at once, however many calls are under way, and ends every wait of a call for another one."""
+"""A cancellation is heard at once, however many calls are under way, and ends every wait of a call for another one.
+
+Holds reliability.md: "^C does not wait".
+"""
 
 from __future__ import annotations
 

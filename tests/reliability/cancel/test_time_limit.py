@@ -1,4 +1,7 @@
-"""A custom timeout is one limit for a whole call, over all its requests, retries, pauses and waits."""
+"""A custom timeout is one limit for a whole call, over all its requests, retries, pauses and waits.
+
+Holds reliability.md: "`customTimeouts` limits"; "After the limit"; "It may read".
+"""
 
 from __future__ import annotations
 

@@ -4,6 +4,10 @@ After the crash no request arrives, and nothing reaches the state. Then a new pl
 that is refused with a command to import what exists, the user runs that command. A normal run takes one point of each
 creation, and of the other verbs of the first program of each resource: after the work of the first request that changes
 something. `make matrix` takes all.
+
+Holds reliability.md: "Nothing is lost"; "What Google has or may have created"; "Nothing is created twice"; "The work is
+finished"; "When the faults have stopped"; "After a lost response"; "An import can be run again"; "What the killed run
+was creating"; "It finishes".
 """
 
 from __future__ import annotations

@@ -2,6 +2,9 @@
 
 The calls are those that each verb makes without a fault. A normal run tries few cases, in which every pair of resource,
 verb and kind of fault occurs; `make matrix` runs all of them.
+
+Holds reliability.md: "Nothing is lost"; "What Google has or may have created"; "Nothing is created twice"; "The work is
+finished"; "When the faults have stopped"; "After a lost response"; "An import can be run again"; "It finishes".
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""A server that sends too much, too deep, too slowly, or what nobody asked for: a clear error in bounded time and memory."""
+"""A server that sends too much, too deep, too slowly, or what nobody asked for: a clear error in bounded time and memory.
+
+Holds reliability.md: "A response that is incomplete"; "It never means that something is gone"; "A response may have at
+most".
+Holds settings.md: "Redirects are not followed".
+"""
 
 from __future__ import annotations
 

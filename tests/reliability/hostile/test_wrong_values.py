@@ -1,4 +1,7 @@
-"""A wrong value anywhere in any response of Google: a clear error or a sound result, and never a lost resource."""
+"""A wrong value anywhere in any response of Google: a clear error or a sound result, and never a lost resource.
+
+Holds reliability.md: "any of these"; "A response that is incomplete".
+"""
 
 from __future__ import annotations
 

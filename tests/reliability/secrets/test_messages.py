@@ -2,6 +2,8 @@
 
 The places are those of the declarations. A normal run takes one place out of three, with verbs, faults, spellings and
 shapes of the secret in turns; `make matrix` takes all places with all verbs.
+
+Holds SECURITY.md: "Three kinds of values are secret"; "They never appear in clear".
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""What leaked once stays masked: each way in which a message or a state showed a secret, or a part of one."""
+"""What leaked once stays masked: each way in which a message or a state showed a secret, or a part of one.
+
+Holds SECURITY.md: "They are masked even if".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Nothing that the plugin's process writes to stderr shows a secret: log messages and tracebacks."""
+"""Nothing that the plugin's process writes to stderr shows a secret: log messages and tracebacks.
+
+Holds SECURITY.md: "They never appear in clear".
+"""
 
 from __future__ import annotations
 

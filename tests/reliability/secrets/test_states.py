@@ -1,4 +1,7 @@
-"""No state, difference or message of a resource's life shows a valid input that the program marks as secret."""
+"""No state, difference or message of a resource's life shows a valid input that the program marks as secret.
+
+Holds SECURITY.md: "Three kinds of values are secret"; "They never appear in clear".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Two stacks with all resources keep what is theirs, whatever happens."""
+"""Two stacks with all resources keep what is theirs, whatever happens.
+
+Holds reliability.md: "Nothing is lost"; "Nothing is created twice"; "Only what belongs to the stack"; "gcpx deletes,
+detaches and changes only"; "The work is finished"; "When the faults have stopped".
+"""
 
 from __future__ import annotations
 

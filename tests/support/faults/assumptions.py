@@ -161,7 +161,6 @@ def _filters(are_of: re.Pattern[str], answer: Callable[[Asked], Asked | Answer])
 
 _CLIENT_ID: Final = re.compile("clientOperationId")
 _GROUP_ID: Final = re.compile("operationGroupId")
-_OF_OPERATIONS: Final = re.compile("clientOperationId|operationGroupId|operationType")
 _OF_INSTANCES: Final = re.compile("^labels[.]|^name eq")
 
 
@@ -384,7 +383,6 @@ def _pruned(value: Any, names: Iterable[str]) -> Any:
 
 
 _FLEETS: Final = frozenset({FLEET})
-_INSERTED: Final = frozenset({TEMPLATE, IMAGE})
 ASSUMPTIONS: Final = tuple(
     Assumption(**fields)
     for fields in (

@@ -113,6 +113,10 @@ INSERTIONS: Final = {name: BY_TOKEN[item.token].changed_by[0] for name, item in 
     "template_regional_generated": "compute.regionInstanceTemplates.insert"
 }
 """The API method of each creation."""
+READS: Final = {name: BY_TOKEN[item.token].read_method for name, item in CREATIONS.items()} | {
+    "template_regional_generated": "compute.regionInstanceTemplates.get"
+}
+"""The API method that reads what each creation makes."""
 OPERATION_LISTS: Final = [f"compute.{scope}Operations.list" for scope in ("global", "region", "zone")]
 """The API methods that tell what earlier requests created."""
 
@@ -129,7 +133,7 @@ def lose_answers(stack: Stack, name: str, *, is_made: bool = True) -> None:
     stack.cloud.fail(INSERTIONS[name], drop="after" if is_made else "before")
     for method in (INSERTIONS[name], *OPERATION_LISTS):
         stack.cloud.fail(method, status=403, times=1000)
-    stack.up(program_of(name))
+    stack.up(CREATIONS[name].inputs if stack.token else program_of(name))
     stack.cloud.emulator.faults.queue.clear()
     assert stack.entries[0].init_errors
     assert "numericId" not in stack.entries[0].resource.outputs

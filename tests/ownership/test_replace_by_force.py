@@ -2,6 +2,8 @@
 
 The engine calls Create, and then Delete for the old entry. If the run ends in between, the old entry stays in the
 state, and a later run deletes it.
+
+Holds reliability.md: "A number does"; "the number in another resource of this stack".
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """A request that creates was carried out, and its response cannot be read: the resource stays in the state, unfinished.
 
 Whatever went wrong after the request was sent, nothing is forgotten, and the next run goes on with what exists.
+
+Holds reliability.md: "Once the request for a creation has been sent"; "There is one exception".
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 With the last two, the engine does not ask what has to be deleted first, and nothing tells the plugin whether the program
 retains it. So what cannot exist twice needs the option deleteBeforeReplace, and is refused without it.
+
+Holds reliability.md: "If the old and the new resource cannot"; "`replacementTrigger`"; "What `retainOnDelete` keeps".
 """
 
 from __future__ import annotations
@@ -287,3 +289,37 @@ def test_what_was_imported_is_replaced_like_what_was_created(cloud, before, stac
     stack.succeed(triggered(name, "2", **_needed(name)))
 
     _assert_settled(stack, triggered(name, "2", **_needed(name)), before)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_what_is_retained_is_not_deleted_when_a_change_replaces_it(cloud, before, stack, name):
+    stack.succeed(program_of(name, retain_on_delete=True))
+    made = Inventory.of(cloud)
+    stack.up(program_of(name, changed={"description": "other"}, retain_on_delete=True))
+
+    assert "exists" in stack.failed.message
+    assert Inventory.of(cloud) == made
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_what_another_resource_has_too_is_not_deleted_by_a_replacement(cloud, before, stack, name):
+    stack.succeed(triggered(name, "1"))
+    made = Inventory.of(cloud)
+    assert stack.import_(stack.entries[0].resource.id, "two", CREATIONS[name].token)
+    stack.up(program_of(name, "two") | triggered(name, "2"))
+
+    assert "The resource two of this stack manages it" in stack.failed.message
+    assert Inventory.of(cloud) == made
+
+
+def test_a_replacement_by_the_content_of_a_strangers_notification_is_refused(cloud, before, stack):
+    theirs = {"objectNamePrefix": "theirs"}
+    other = Stack(cloud, stack_name="other")
+    stack.succeed(triggered("notification", "1"))
+    other.succeed(program_of("notification", changed=theirs))
+    other.end_plugin()
+    made = Inventory.of(cloud)
+    stack.up(triggered("notification", "2", changed=theirs))
+
+    assert "already publishes the same events: an interrupted run or somebody else created it" in stack.failed.message
+    assert Inventory.of(cloud) == made

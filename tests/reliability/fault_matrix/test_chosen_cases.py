@@ -1,4 +1,7 @@
-"""What the fault matrix has found, each as a test of its own."""
+"""Cases of the fault matrix that every run tries, and what members and keys of customers need besides.
+
+Holds reliability.md: "Once the request for a creation has been sent".
+"""
 
 from __future__ import annotations
 

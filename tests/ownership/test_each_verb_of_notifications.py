@@ -1,4 +1,7 @@
-"""A configuration with our number and another content is somebody else's, as in a bucket that was made anew."""
+"""A configuration with our number and another content is somebody else's, as in a bucket that was made anew.
+
+Holds reliability.md: "Three facts decide"; "A name or a label never"; "A number does"; "What is promised".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""All responses to a creation are lost: what an operation of this stack created is ours, whatever Google calls its type."""
+"""All responses to a creation are lost: what an operation of this stack created is ours, whatever Google calls its type.
+
+Holds reliability.md: "What is promised"; "It repeats the creation of a fleet".
+"""
 
 from __future__ import annotations
 
@@ -9,20 +12,14 @@ from engines.inventory import Inventory
 from engines.stack import Stack
 from rolling.rollouts import BULK
 from servers.surroundings import prepare
-from values.scenarios import CREATIONS
+from values.scenarios import CREATIONS, INSERTIONS, OPERATION_LISTS, lose_answers
 
 from gcpx.gcp.request import PATIENCE
 
 NO_OPERATIONS = json.dumps({"kind": "compute#operationList"})
 
-INSERTIONS = {
-    "template_named": ("compute.instanceTemplates.insert", "compute.globalOperations.list"),
-    "template_regional_generated": ("compute.regionInstanceTemplates.insert", "compute.regionOperations.list"),
-    "image_named": ("compute.machineImages.insert", "compute.globalOperations.list"),
-    "attachment": ("compute.instances.attachDisk", "compute.zoneOperations.list"),
-}
-
-
+GIVEN = ["template_named", "image_named", "attachment"]
+NAMES = [*GIVEN, "template_regional_generated"]
 FAILED = {"errors": [{"code": "QUOTA_EXCEEDED", "message": "Quota exceeded"}]}
 
 
@@ -30,45 +27,13 @@ def _stack(cloud, name):
     return Stack(cloud, CREATIONS[name].token)
 
 
-def _lose_answers(stack, name, earlier=0):
-    """Create the resource of a scenario, and lose all answers after those about earlier operations."""
-    insertion, operations = INSERTIONS[name]
-    if earlier:
-        stack.cloud.fail(insertion, times=earlier, delay=0.0)
-    stack.cloud.fail(insertion, drop="after")
-    stack.cloud.fail(insertion, status=403)
-    stack.cloud.fail(operations, status=403, times=2)  # a generated name takes one more look, before the request
-    stack.up(CREATIONS[name].inputs)
-    stack.cloud.emulator.faults.queue.clear()
-    assert stack.init_errors
-    assert "numericId" not in stack.state.outputs
-
-
-@pytest.fixture(params=INSERTIONS)
+@pytest.fixture(params=NAMES)
 def lost(request, cloud):
     """A stack whose resource was created, but whose state knows only that it may have been; and what existed before."""
     before, stack = prepare(cloud), _stack(cloud, request.param)
-    _lose_answers(stack, request.param)
+    lose_answers(stack, request.param)
     yield stack, before
     stack.end_plugin()
-
-
-def test_a_refresh_keeps_what_an_operation_of_the_stack_created(cloud, lost):
-    stack, _ = lost
-    made = Inventory.of(cloud)
-    stack.refresh()
-
-    assert (stack.failed, stack.warnings) == (None, [])
-    assert stack.state is not None
-    assert Inventory.of(cloud) == made
-
-
-def test_a_destroy_deletes_what_an_operation_of_the_stack_created(cloud, lost):
-    stack, before = lost
-    stack.destroy()
-
-    assert (stack.failed, stack.warnings) == (None, [])
-    assert Inventory.of(cloud) == before
 
 
 def test_operations_are_known_by_the_end_of_their_type(cloud, lost):
@@ -107,15 +72,16 @@ def test_a_fleets_creation_is_not_sent_again_if_nothing_shows_what_became_of_it(
     stack.end_plugin()
 
 
-@pytest.mark.parametrize("name", INSERTIONS)
+@pytest.mark.parametrize("name", NAMES)
 def test_what_was_created_after_many_failures_is_ours_too(cloud, name):
     before, stack = prepare(cloud), _stack(cloud, name)
     for _ in range(3):
-        cloud.fail(INSERTIONS[name][0], times=10, operation=FAILED)
+        cloud.fail(INSERTIONS[name], times=10, operation=FAILED)
         stack.run("up", CREATIONS[name].inputs)
         assert stack.state is None
         cloud.emulator.faults.queue.clear()
-    _lose_answers(stack, name, earlier=3)
+    cloud.fail(INSERTIONS[name], times=3, delay=0.0)
+    lose_answers(stack, name)
     stack.refresh()
     assert (stack.failed, stack.warnings) == (None, [])
     stack.destroy()
@@ -129,7 +95,7 @@ def test_what_was_created_after_many_failures_is_ours_too(cloud, name):
 def test_a_namesake_of_what_an_operation_of_the_stack_created_is_left(cloud, name):
     prepare(cloud)
     stack = _stack(cloud, name)
-    _lose_answers(stack, name)
+    lose_answers(stack, name)
     path = stack.state.id
     theirs = cloud.get(path) | {"id": cloud.emulator.store.new_id()}
     cloud.emulator.store.put(path, theirs)
@@ -141,28 +107,14 @@ def test_a_namesake_of_what_an_operation_of_the_stack_created_is_left(cloud, nam
     stack.end_plugin()
 
 
-@pytest.mark.parametrize("name", INSERTIONS)
-def test_what_exists_is_ours_if_an_operation_has_the_request_id_whose_answer_was_lost(cloud, name):
-    before, stack = prepare(cloud), _stack(cloud, name)
-    cloud.fail(INSERTIONS[name][0], drop="after")
-    cloud.fail(INSERTIONS[name][0], status=403)
-    stack.up(CREATIONS[name].inputs)
-
-    assert stack.state is not None, stack.failed
-    stack.destroy()
-    assert stack.failed is None
-    assert Inventory.of(cloud) == before
-    stack.end_plugin()
-
-
 @pytest.mark.parametrize("refusal", [{"status": 403}, {"status": 409, "reason": "alreadyExists"}], ids=str)
-@pytest.mark.parametrize("name", ["template_named", "image_named", "attachment"])
-def test_what_exists_is_ours_although_the_list_of_operations_lags(cloud, name, refusal):
+@pytest.mark.parametrize(("name", "lag"), [*((name, 0) for name in NAMES), *((name, 3) for name in GIVEN)])
+def test_what_exists_is_ours_if_an_operation_has_its_request_id_although_lists_lag(cloud, name, lag, refusal):
     before, stack = prepare(cloud), _stack(cloud, name)
-    insertion, operations = INSERTIONS[name]
-    cloud.fail(insertion, drop="after")
-    cloud.fail(insertion, **refusal)
-    cloud.fail(operations, body=NO_OPERATIONS, times=3)
+    cloud.fail(INSERTIONS[name], drop="after")
+    cloud.fail(INSERTIONS[name], **refusal)
+    for method in OPERATION_LISTS if lag else ():
+        cloud.fail(method, body=NO_OPERATIONS, times=lag)
     stack.up(CREATIONS[name].inputs)
 
     assert stack.state is not None, stack.failed
@@ -172,14 +124,14 @@ def test_what_exists_is_ours_although_the_list_of_operations_lags(cloud, name, r
     stack.end_plugin()
 
 
-@pytest.mark.parametrize("name", ["template_named", "image_named", "attachment"])
+@pytest.mark.parametrize("name", GIVEN)
 def test_what_exists_without_an_operation_is_refused_and_taken_over_when_google_lists_the_operation(cloud, name):
     prepare(cloud)
     stack = _stack(cloud, name)
-    insertion, operations = INSERTIONS[name]
-    cloud.fail(insertion, drop="after")
-    cloud.fail(insertion, status=403)
-    cloud.fail(operations, body=NO_OPERATIONS, times=100)
+    cloud.fail(INSERTIONS[name], drop="after")
+    cloud.fail(INSERTIONS[name], status=403)
+    for method in OPERATION_LISTS:
+        cloud.fail(method, body=NO_OPERATIONS, times=100)
     stack.run("up", CREATIONS[name].inputs)
     cloud.emulator.faults.queue.clear()
 
@@ -198,7 +150,7 @@ def test_the_permission_that_is_missing_to_find_out_what_became_of_a_request_is_
     stack = _stack(cloud, name)
     for method in ("compute.globalOperations.list", "compute.regionOperations.list"):
         cloud.fail(method, status=403, times=1000)
-    insertion = INSERTIONS[name][0] if name in INSERTIONS else BULK
+    insertion = INSERTIONS[name]
     cloud.fail(insertion, drop="after")
     cloud.fail(insertion, status=403)
     stack.up(CREATIONS[name].inputs)

@@ -1,4 +1,8 @@
-"""Two stacks that declare the same thing: the second one gets a conflict, and never deletes what the first one has."""
+"""Two stacks that declare the same thing: the second one gets a conflict, and never deletes what the first one has.
+
+Holds reliability.md: "Only what belongs to the stack"; "gcpx deletes, detaches and changes only"; "If you have to
+decide first"; "Three facts decide"; "What is promised".
+"""
 
 from __future__ import annotations
 

@@ -1,11 +1,13 @@
-"""What was kept on purpose and is added to the program again is taken over, and a message says so."""
+"""What was kept on purpose and is added to the program again is taken over, and a message says so.
+
+Holds reliability.md: "If gcpx takes something over"; "Under a given name".
+"""
 
 from __future__ import annotations
 
 import pytest
-from engines.import_commands import import_commands
 from engines.inventory import Inventory
-from values.scenarios import GENERATED, GIVEN, UNTOLD, program_of
+from values.scenarios import GENERATED, GIVEN, program_of
 
 
 def _retain(stack, name):
@@ -63,19 +65,6 @@ def test_under_a_given_name_what_may_be_of_the_same_run_is_not_told(before, stac
     said, _ = _add_again(before, stack, _forget, name, minutes=0)
 
     assert said == []
-
-
-@HOW
-@pytest.mark.parametrize("name", UNTOLD)
-def test_what_does_not_tell_its_maker_is_not_taken_over(stack, keep, name):
-    keep(stack, name)
-    made = Inventory.of(stack.cloud)
-    stack.up(program_of(name))
-
-    (command,) = import_commands(stack.failed.message)
-    assert Inventory.of(stack.cloud) == made
-    assert stack.import_(command.id, "web", command.token)
-    assert stack.preview(program_of(name)) == {}
 
 
 @pytest.mark.parametrize("name", [*GENERATED, *GIVEN])

@@ -1,4 +1,8 @@
-"""What a cancelled run is still creating: a destroy deletes it, and a refresh keeps it."""
+"""What a cancelled run is still creating: a destroy deletes it, and a refresh keeps it.
+
+Holds reliability.md: "The next refresh or destroy waits"; "Without permission to list operations"; "The destroy of a
+fleet".
+"""
 
 from __future__ import annotations
 
@@ -13,41 +17,20 @@ from servers import plain_http
 from servers.surroundings import prepare
 from values.programs import FLEET, PROJECT, VM, fleet
 from values.scenarios import CREATIONS as SCENARIOS
+from values.scenarios import INSERTIONS, OPERATION_LISTS, READS
 
-CREATIONS = {
-    "template_named": (
-        "compute.instanceTemplates.insert",
-        "compute.instanceTemplates.get",
-        "compute.globalOperations.list",
-    ),
-    "template": ("compute.instanceTemplates.insert", "compute.instanceTemplates.get", "compute.globalOperations.list"),
-    "template_regional_generated": (
-        "compute.regionInstanceTemplates.insert",
-        "compute.regionInstanceTemplates.get",
-        "compute.regionOperations.list",
-    ),
-    "image_named": ("compute.machineImages.insert", "compute.machineImages.get", "compute.globalOperations.list"),
-    "attachment": ("compute.instances.attachDisk", "compute.instances.get", "compute.zoneOperations.list"),
-    "fleet_with_id": ("compute.regionInstances.bulkInsert", "compute.instances.list", "compute.regionOperations.list"),
-    "fleet_generated": (
-        "compute.regionInstances.bulkInsert",
-        "compute.instances.list",
-        "compute.regionOperations.list",
-    ),
-}
-"""The creations, each with its method, the method that reads what it creates, and the one that lists its operation."""
+CREATIONS = [
+    *("template_named", "template", "template_regional_generated", "image_named", "attachment"),
+    *("fleet_with_id", "fleet_generated"),
+]
 GROWTH = "growth"
 SMALL, LARGE = fleet(1, fleetId="crew"), fleet(3, fleetId="crew")
 FAILED = {"errors": [{"code": "QUOTA_EXCEEDED", "message": "Quota exceeded"}]}
 
 
-def _stack(cloud, token):
-    return Stack(cloud, token)
-
-
 def _cancelled(cloud, name):
     """Cancel a creation, or a growth, while Google works on it."""
-    stack = _stack(cloud, FLEET if name == GROWTH else SCENARIOS[name].token)
+    stack = Stack(cloud, FLEET if name == GROWTH else SCENARIOS[name].token)
     if name == GROWTH:
         stack.up(SMALL)
     cloud.hold_operations()
@@ -113,7 +96,7 @@ def test_a_destroy_deletes_what_is_still_being_created(cloud, stack, before):
 
 @pytest.mark.parametrize("refreshes", [False, True], ids=["destroy", "refresh and destroy"])
 def test_a_destroy_deletes_what_a_growth_that_was_killed_is_still_creating(cloud, before, refreshes):
-    stack = _stack(cloud, FLEET)
+    stack = Stack(cloud, FLEET)
     stack.up(SMALL)
     cloud.hold_operations()
 
@@ -152,19 +135,10 @@ def test_the_next_run_continues_what_is_still_being_created(cloud, stack, before
     _assert_only(cloud, before)
 
 
-def test_a_destroy_that_is_cancelled_too_keeps_the_resource_in_the_state(cloud, stack, before):
+@pytest.mark.parametrize("verb", ["destroy", "refresh"])
+def test_a_command_that_is_cancelled_too_keeps_the_resource_in_the_state(cloud, stack, before, verb):
     with _cancel_at_wait(stack):
-        stack.destroy()
-
-    assert "cancelled while Google was still working on it. Run the command again to go on" in stack.failed.message
-    cloud.clock.release()
-    stack.run("destroy", {})
-    _assert_only(cloud, before)
-
-
-def test_a_refresh_that_is_cancelled_too_keeps_the_resource_in_the_state(cloud, stack, before):
-    with _cancel_at_wait(stack):
-        stack.refresh()
+        getattr(stack, verb)()
 
     assert "cancelled while Google was still working on it. Run the command again to go on" in stack.failed.message
     cloud.clock.release()
@@ -195,7 +169,7 @@ def test_what_google_has_created_and_does_not_show_stays_in_the_state(cloud, sta
 
 def _hide(cloud, name, looks):
     """Let Google's reads show for a while what existed before the creation."""
-    read = CREATIONS[name][1]
+    read = READS[name]
     if name == "attachment":
         cloud.fail(read, body=json.dumps(cloud.get(VM)), times=looks)
     elif "fleet" in name:
@@ -214,7 +188,7 @@ def _zones(cloud):
 
 @pytest.mark.parametrize("name", CREATIONS)
 def test_a_creation_that_fails_in_the_end_leaves_nothing_to_keep(cloud, before, name):
-    cloud.fail(CREATIONS[name][0], operation=FAILED)
+    cloud.fail(INSERTIONS[name], operation=FAILED)
     stack = _cancelled(cloud, name)
     stack.refresh()
 
@@ -225,7 +199,8 @@ def test_a_creation_that_fails_in_the_end_leaves_nothing_to_keep(cloud, before, 
 
 @pytest.mark.parametrize("name", CREATIONS, indirect=True)
 def test_without_the_permission_to_list_operations_a_warning_says_what_is_unknown(cloud, stack, name):
-    cloud.fail(CREATIONS[name][2], status=403)
+    for method in OPERATION_LISTS:
+        cloud.fail(method, status=403)
     stack.refresh()
 
     assert stack.state is None
@@ -235,7 +210,7 @@ def test_without_the_permission_to_list_operations_a_warning_says_what_is_unknow
 
 @pytest.mark.parametrize(("policy", "seconds"), [({}, 60), ({"onFailure": "ROLL_BACK"}, 1200)])
 def test_a_destroy_deletes_what_a_growth_that_took_too_long_is_still_creating(cloud, before, policy, seconds):
-    stack = _stack(cloud, FLEET)
+    stack = Stack(cloud, FLEET)
     stack.up({**SMALL, "updatePolicy": policy} if policy else SMALL)
     engine = stack.engine
     engine.timeout = 0 if policy else seconds

@@ -1,4 +1,7 @@
-"""Which disk on an instance belongs to an attachment: its disk under its device name, and no other."""
+"""Which disk on an instance belongs to an attachment: its disk under its device name, and no other.
+
+Holds reliability.md: "Three facts decide"; "A name or a label never"; "A number does"; "What is promised".
+"""
 
 from __future__ import annotations
 
