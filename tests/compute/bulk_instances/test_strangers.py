@@ -1,7 +1,6 @@
 """Instances that match a fleet's ID and are not its members: they are named, and never counted, changed or deleted.
 
-Holds reliability.md: "A name or a label never"; "Each member of a fleet"; "A warning lists"; "An import takes in
-everything".
+Holds reliability.md: "A name or a label never"; "Each member of a fleet"; "A warning lists"; "Only an import adds everything".
 """
 
 from __future__ import annotations
