@@ -236,3 +236,9 @@ def test_a_missing_project_is_refused_with_the_next_step(cloud):
         assert "pulumi config set gcpx:project" in bare.failures(TEMPLATE, template())["project"]
         assert "gcpx:project is not set" in bare.failures(NOTIFICATION, notification(topic="uploads"))["topic"]
         assert bare.failures(TEMPLATE, {"project": "p", "properties": properties()}) == {}
+
+
+def test_a_local_ssd_whose_parameters_are_not_known_yet_is_accepted(engine):
+    scratch = {"type": "SCRATCH", "initializeParams": UNKNOWN}
+    boot = template()["properties"]["disks"][0]
+    assert engine.failures(TEMPLATE, template(disks=[boot, scratch])) == {}

@@ -78,6 +78,14 @@ def test_a_new_key_that_has_expired_is_refused_in_the_preview_and_an_existing_on
     assert engine.checked(KEY, "k", key(expirationTimeUsec=passed), olds=engine.refresh(created).inputs)
 
 
+@pytest.mark.parametrize(
+    "written",
+    ["1970-01-01T00:00:00Z", "1960-01-01T00:00:00Z", "2030-02-30T00:00:00Z", "2030-12-31T23:59:60Z", "\u0663" * 16],
+)
+def test_a_time_that_is_none_or_that_would_mean_never_is_refused(engine, written):
+    assert set(engine.failures(KEY, key(expirationTimeUsec=written))) == {"expirationTimeUsec"}
+
+
 @pytest.mark.parametrize("more", [{}, {"expirationTimeUsec": EXPIRY}, {"projectId": PROJECT}])
 def test_an_existing_key_is_not_taken_over_because_it_may_be_another_stacks(engine, cloud, more):
     with driver.engine(project=PROJECT, emulatorHost=cloud.host) as another:

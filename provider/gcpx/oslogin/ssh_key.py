@@ -103,14 +103,14 @@ def _key_is_an_ssh_public_key(values: SshKeyValues) -> list[Failure]:
     _SSH_PUBLIC_KEY.format("expirationTimeUsec"),
 )
 def _expiration_time_is_in_microseconds(values: SshKeyValues) -> list[Failure]:
-    given = as_integer(in_microseconds(text(values, "expirationTimeUsec")))
-    if given is not None and given > _LATEST_EXPIRATION:
-        return [
-            Failure(
-                "expirationTimeUsec", f"must be at most {_LATEST_EXPIRATION}; leave it out for a key that never expires"
-            )
-        ]
-    if given is None or not 0 < given < _EARLIEST_EXPIRATION:
+    written = text(values, "expirationTimeUsec")
+    given, is_time = as_integer(in_microseconds(written)), re.fullmatch(RFC_3339, written) is not None
+    if given is None:
+        return [Failure("expirationTimeUsec", "must be a time that exists")] if is_time else []
+    if given > _LATEST_EXPIRATION:
+        words = f"must be at most {_LATEST_EXPIRATION}; leave it out for a key that never expires"
+        return [Failure("expirationTimeUsec", words)]
+    if given >= _EARLIEST_EXPIRATION or (given <= 0 and not is_time):  # the number 0 means never
         return []
     words = "must be in microseconds, but this value is a time before 2001: if it is in seconds, add six zeros"
     return [Failure("expirationTimeUsec", words)]
@@ -140,7 +140,7 @@ class SshKeyModel(Record):
     expiration_time_usec: str = field(
         "The time at which the key expires, in microseconds since 1970, such as `1924991999000000`, or in RFC 3339 format, such as `2030-12-31T23:59:59Z`. Default: never. Changes in place.",
         pattern=Form(
-            rf"\d{{1,19}}|{RFC_3339}",
+            rf"[0-9]{{1,19}}|{RFC_3339}",
             "microseconds since 1970 as digits, or a time in RFC 3339 format, such as 2030-12-31T23:59:59Z",
         ),
         resolve=in_microseconds,

@@ -224,8 +224,9 @@ def _is_local_ssd(values: AttachedDiskValues) -> bool:
 
 @rule("", "type: SCRATCH and diskType: local-ssd must be set together", LOCAL_SSDS)
 def scratch_disks_are_local_ssds(values: AttachedDiskValues) -> list[Failure]:
-    kind, disk_type = values.get("type"), nested(values, "initializeParams").get("diskType")
-    if kind == "SCRATCH" and not _is_local_ssd(values) and disk_type is not UNKNOWN:
+    kind, parameters = values.get("type"), values.get("initializeParams")
+    is_known = parameters is not UNKNOWN and nested(values, "initializeParams").get("diskType") is not UNKNOWN
+    if kind == "SCRATCH" and not _is_local_ssd(values) and is_known:
         return [Failure("initializeParams.diskType", "must be local-ssd if type is SCRATCH")]
     if _is_local_ssd(values) and kind not in ("SCRATCH", UNKNOWN):
         return [Failure("type", "must be SCRATCH if initializeParams.diskType is local-ssd")]
