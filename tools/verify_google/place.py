@@ -159,7 +159,7 @@ class Place:
         return Context(
             urn="",
             timeout=None,
-            begun=time.monotonic(),
+            started=time.monotonic(),
             cancelled=threading.Event(),
             progress=quiet,
             inform=quiet,

@@ -40,7 +40,7 @@ _OK: Final = range(200, 300)
 
 @attrs.define
 class GoogleClient:
-    """The configured Google Cloud. One client serves all resources and functions, from any thread.
+    """Sends requests to Google, as configured. One client serves all resources and functions, from any thread.
 
     Attributes:
         backoff: seconds before the first retry; see `gcpx.gcp.retries`.

@@ -67,8 +67,8 @@ class ListMethod:
     def page(self, context: Context, token: str = "", size: int = PAGE) -> dict[str, Any]:
         """Read the page with a token, with at most `size` results; an empty token is the first page.
 
-        Returns the response as it is; its `nextPageToken` is missing on the last page. Raises Unreached if Google did
-        not reach a scope that the caller needs, besides the errors of all calls.
+        Returns the response as it is; its `nextPageToken` is missing on the last page. Raises the errors of
+        all calls, and Unreached if Google did not reach a scope that the caller needs.
         """
         query = {**self.query, "fields": self._mask, "maxResults": min(size, PAGE), "pageToken": token or None}
         request = Request(api=self.api, method="GET", path=self.path, query=query, patience=self.patience)

@@ -1,4 +1,4 @@
-"""Errors that name the input that Google refuses, or that refers to a missing resource, with a suggestion."""
+"""Adds to errors the input that Google refuses, or that names a missing resource, with a suggestion."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from gcpx.model.values import UNKNOWN, Path
 OnlineCheck = Callable[[], list[Failure]]
 """One request to Google; returns the failures that follow from the response."""
 _FULL_LINK: Final = re.compile(r"projects/([^/]+)/(?:global|(region|zone)s/([^/]+))/\w+/(?:family/)?[^/]+")
-"""A link whose project is known; the groups are project, kind of place and place."""
+"""A link with its project; the groups are project, kind of place and place."""
 _NO_PROJECT: Final = "must name a project that exists; {} does not exist: correct it"
 
 

@@ -1,4 +1,4 @@
-"""What an error says when a permission is missing: the one that Google names, or else those that the call needs.
+"""Adds missing permissions to errors: the one that Google names or, without one, all that the call needs.
 
 `permissions.csv` lists the calls with their permissions. It is generated from the emulator's table of what Google
 requires, as is `docs/permissions.md`.
@@ -100,11 +100,11 @@ def _how_to_widen(api: Api) -> str:
 
 
 _NAMED: Final = re.compile(r"(?<![\w@./-])[a-z]\w*\.[a-zA-Z]+\.(?!(?:com|dev|io|net|org)\b)[a-zA-Z]+\b")
-"""A permission in Google's words, of any service; what looks like one is part of an address, or the name of a host."""
+"""A permission in Google's words, of any service, but no similar part of an address or name of a host."""
 
 
 def _missing(error: PermissionDenied, request: Request) -> str:
-    """Name what Google's words do not name: the permission of the details or, without one, those of the call."""
+    """Name the missing permission if Google's words do not: that of the details or, without one, those of the call."""
     if _NAMED.search(error.message):
         return ""
     found = _in_details(error)

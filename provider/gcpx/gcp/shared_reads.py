@@ -1,8 +1,8 @@
 """Answers many concurrent reads together, by pages of a list.
 
-A single read is a request of its own. If more than a couple arrive while it is under way, a page of a list answers
-them, and those that arrive within the next seconds. Each read asks alone for a thing that no page shows: a list never
-proves that something is gone.
+A single read is a request of its own. If more than a few others arrive while it is under way, a page of a list answers
+them, and also the reads of the next seconds. If no page shows a thing, its read asks for it alone: a list never proves
+that something is gone.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ _MISSING = object()
 
 @attrs.frozen
 class Change:
-    """One path whose value differs.
+    """A difference between old and new inputs, at one path.
 
     Attributes:
         unseen: after an import, this may not be a change: Google never returns the value, or chose it, and the program

@@ -51,7 +51,7 @@ class Rule:
     Attributes:
         name: unique within the object.
         place: the path of the property that is at fault; empty if `words` is a whole sentence.
-        words: what must hold: the reason of a failure, unless the rule finds one that shows values and they are plain.
+        words: the requirement, and the default reason of a failure. If no value is secret, a rule may give another one.
         source: the rule's documentation, as a Markdown link from a page of `docs/reference`.
         about: the property that every violation involves; empty if there is no such property.
         warns: Google may accept violations, so they cause a warning, not a failure.
@@ -79,14 +79,14 @@ F = TypeVar("F", bound=Callable[[Any], Any])
 
 
 def rule(place: str, words: str, source: str, *, about: str = "", warns: bool = False) -> Callable[[Finder], Rule]:
-    """Make a function a rule with its name. The function finds reasons that show values; it gets those with `about`."""
+    """Make a rule of a function that returns failures, which may show values; the function's name is the rule's."""
     return _made(lambda find: find, place, words, source, about, warns)
 
 
 def requirement(
     place: str, words: str, source: str, *, about: str = "", warns: bool = False
 ) -> Callable[[Callable[[Any], bool]], Rule]:
-    """Make a rule of a function that says whether values keep it; the arguments are the attributes of `Rule`."""
+    """Make a rule of a function that returns whether values meet it; the arguments are the attributes of `Rule`."""
 
     def finder(keeps: Callable[[Any], bool]) -> Finder:
         return lambda values: [] if keeps(values) else [Failure(place, words)]
@@ -330,7 +330,7 @@ class ObjectType:
 
     @functools.cached_property
     def measured(self) -> dict[str, Property]:
-        """The properties whose outputs say what exists, which may not be what a user wants."""
+        """The properties with the trait `measured`."""
         return {name: item for name, item in self.inputs.items() if item.traits.measured}
 
     @functools.cached_property
@@ -492,7 +492,7 @@ def _type(hint: Any) -> Type:
 
 
 class Record:
-    """The other members of a declaration, besides its fields."""
+    """The base of declarations, with what they have in addition to fields."""
 
     RULES: ClassVar[tuple[Rule, ...]] = ()
     OMIT: ClassVar[frozenset[str]] = frozenset()

@@ -65,7 +65,7 @@ def import_command(context: Context, resource_id: str) -> str:
 
 
 def separate_import_command(context: Context, resource_id: str) -> str:
-    """Return the command, in backquotes, that imports something as an additional resource besides that of a call."""
+    """Return the command, in backquotes, that imports something as one more resource of the stack."""
     return _command(context, f"{context.name}-earlier", resource_id)
 
 

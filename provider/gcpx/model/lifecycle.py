@@ -1,4 +1,4 @@
-"""Decides the engine's calls: what a change does, what a preview predicts, what an import keeps.
+"""Decides what the engine's calls mean: what a change does, what a preview predicts, what an import keeps.
 
 The decisions follow from the declaration and from the methods of `Resource` (`location`, `in_place`, `unique_key`,
 ...). Nothing here knows gRPC. Inputs may hold unknowns, and the hidden inputs of `naming`. Unless a function says
@@ -30,7 +30,7 @@ _MOVED = (
     "the replacement is created with {name}: {there}, because the provider's project, region or zone has changed; to "
     "replace it where it is, set {name}: {here}"
 )
-"""The warning about a replacement that follows the provider."""
+"""The warning about a replacement that follows the provider to another place."""
 _NOT_THERE = "must name something that exists in Google Cloud and fits here; the value is secret and is not shown"
 
 
@@ -119,7 +119,7 @@ def _differences(
 
 
 def _not_as_wanted(resource: Resource[Any], new: dict[str, Any], outputs: dict[str, Any], how: Comparison) -> list[str]:
-    """Return the measured properties whose outputs, if there are any, differ from what the new inputs want."""
+    """Return the measured properties with outputs that differ from the new inputs; none before there are outputs."""
     if not outputs:
         return []
     return [
@@ -167,7 +167,7 @@ def _gains_secret(before: Any, marked: Any) -> bool:
 
 
 def _names_same_place(resource: Resource[Any], path: Path, location: Location, new: dict[str, Any]) -> bool:
-    """Return whether a change only adds or removes a project, region or zone where the resource is anyway."""
+    """Return whether a change only adds or removes the project, region or zone in which the resource already is."""
     if len(path) > 1 or path[0] not in PLACES:
         return False
     named = getattr(resource.location(new, {}), path[0])
@@ -277,7 +277,7 @@ def _read(
 def is_read_first(resource: Resource[Any], state: State, *, is_finished: bool, validates_online: bool) -> bool:
     """Return whether the next run should read a resource before it compares: after a failure, or with online checks.
 
-    That is worth its requests for what is `Growing`, as long as what exists of it was read.
+    Only a `Growing` resource is worth these requests, once it has been read for the first time.
     """
     is_read = not state.properties.get(naming.UNREAD)
     return isinstance(resource, Growing) and is_read and (validates_online or not is_finished)
@@ -317,10 +317,10 @@ def _is_missing(resource: Resource[Any], context: Context, resource_id: str, inp
 def predict(
     resource: Resource[Any], inputs: dict[str, Any], prior: dict[str, Any], unchanged: Collection[str] = ()
 ) -> dict[str, Any]:
-    """Predict the outputs of a creation or an update: those that are certain; a missing one is unknown.
+    """Return the outputs of a creation or an update that are certain; the others are unknown.
 
-    `prior` are the outputs before an update, which may hold secrets; those that an update does not change stay, and so
-    do the volatile ones that this update leaves `unchanged`.
+    `prior` are the outputs before an update, which may hold secrets. Outputs that no update changes stay, and so do the
+    volatile outputs in `unchanged`, which this update does not change.
     """
     kind = resource.type
     was_read = bool(prior) and not prior.get(naming.UNREAD)
@@ -345,8 +345,8 @@ def outputs_of(
 ) -> dict[str, Any]:
     """Return the outputs that go into state: Google's values, in the user's spelling where that means the same.
 
-    An output that the resource lacks is known to be empty, unless the resource has not been read. If the inputs are
-    reached, because a creation or an update of them has succeeded, measured properties are what they want.
+    An output that the resource lacks is known to be empty, unless the resource has not been read. If
+    `is_reached`, a creation or an update has succeeded, so measured properties equal the inputs.
     """
     given = without_hidden(inputs)
     outputs = merged_outputs(resource.type, given, state.properties, resource.comparison(given, state.properties))

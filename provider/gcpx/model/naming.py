@@ -26,7 +26,7 @@ The value is true or, if it is known, the numeric ID of what the creation change
 KEPT: Final = "__kept"
 """A hidden output: the outputs that only later updates need, which are declared as hidden."""
 UNFINISHED: Final = "__unfinished"
-"""Marks outputs of a `Growing` resource whose last change has failed, so that a refresh does not hide that."""
+"""Marks outputs of a `Growing` resource after a failed change, so that a refresh does not hide the failure."""
 CREATION: Final = "__creation"
 """A hidden output: how the resource was created, the fields of a `CreationMark`."""
 STACK_DIGITS: Final = 8
@@ -110,7 +110,7 @@ class CreationMark:
 def requester(provider_id: str, urn: str, outputs: Mapping[str, Any]) -> str:
     """Return hexadecimal digits that identify the sender of a resource's creating requests, the stack's digits first.
 
-    It stays that of the resource's creation, even after the URN or the provider has changed.
+    They stay the same from its creation on, even if its URN or its provider changes.
 
     Args:
         provider_id: the ID of the provider's resource, unique to a stack; without one, the result is empty.

@@ -255,7 +255,7 @@ def _unreferenced(text: str) -> str:
 _FORMS: Final = ((_PERCENT, _unquoted), (_REFERENCE, _unreferenced), (_ESCAPE, _unescaped))
 """The escapes of URLs, of HTML, and of JSON and Python, and how each is decoded."""
 _MOST_QUOTATIONS: Final = 3
-"""The maximum depth of quotations, each of which escapes the quoted text."""
+"""The maximum depth of nested quotations; each level escapes the text once more."""
 _DECODINGS: Final = _FORMS * _MOST_QUOTATIONS
 _MASK: Final = "[secret]"
 

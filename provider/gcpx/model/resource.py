@@ -81,7 +81,7 @@ class Context:
     Attributes:
         urn: the resource's URN.
         timeout: the user's custom timeout in seconds; None without one.
-        begun: the start of the call, by its clock.
+        started: the time at which the call began, by `clock`.
         cancelled: set when the user asks to stop; every wait watches it.
         progress: shows a line in the engine's Info column; the next line replaces it.
         inform: prints a line with the resource's name, which stays in the output.
@@ -96,7 +96,7 @@ class Context:
         is_blocked: whether the replaced resource still exists, although both cannot exist at the same time.
         urn_of: returns the URN of the resource with an ID, among all resources that the engine has shown or that were
             created since Configure; None if there is none.
-        claim: registers the resource's ID for `urn_of` of other calls, which otherwise know it only after this call.
+        claim: makes the resource's ID known to `urn_of` of other calls before this call ends.
         clock: gives the time in seconds, from any starting point.
         parallel: the maximum number of concurrent requests of the call.
         sent: set when a request that changes something was carried out.
@@ -106,7 +106,7 @@ class Context:
 
     urn: str
     timeout: float | None
-    begun: float
+    started: float
     cancelled: threading.Event
     progress: Callable[[str], None]
     inform: Callable[[str], None]
@@ -128,7 +128,7 @@ class Context:
 
     def end(self, default: float) -> float:
         """Return the deadline of work that may take `default` seconds if there is no custom timeout."""
-        return self.begun + self.timeout if self.timeout else self.clock() + default
+        return self.started + self.timeout if self.timeout else self.clock() + default
 
     def seconds_left(self, *, reading: bool = False) -> float:
         """Return the seconds in which requests may still be sent; with `reading`, requests that only read.
@@ -137,7 +137,7 @@ class Context:
         """
         if not self.timeout:
             return math.inf
-        return self.begun + self.timeout + (READING_TIME if reading else 0.0) - self.clock()
+        return self.started + self.timeout + (READING_TIME if reading else 0.0) - self.clock()
 
     @property
     def is_over(self) -> bool:
@@ -154,16 +154,16 @@ class Context:
             pause: the seconds from the start of the first try to the start of the second; then they double.
             longest: the most seconds between the starts of two tries.
         """
-        begun = self.clock()
-        end = begun + min(seconds, self.seconds_left())
+        started = self.clock()
+        end = started + min(seconds, self.seconds_left())
         while True:
             yield
             now = self.clock()
-            rest = min(begun + pause, end) - now
+            rest = min(started + pause, end) - now
             if now >= end or self.cancelled.is_set() or (rest > 0 and self.cancelled.wait(rest)):
                 return
             pause = min(pause * 2, longest)
-            begun = self.clock()
+            started = self.clock()
 
     def side_by_side(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Do work on the items, `parallel` of them at a time; yield the results in the order of the items.
@@ -190,7 +190,7 @@ class Context:
             lock.release()
 
     def is_replaced(self, *known: object) -> bool:
-        """Return whether one of these is in `Replaced.known` of the replaced resource."""
+        """Return whether the replaced resource has one of these IDs or names."""
         return self.replaces is not None and not self.replaces.known.isdisjoint(known)
 
     def is_anothers(self, resource_id: str) -> bool:
@@ -280,7 +280,7 @@ class PartialError(Exception):
 
     Attributes:
         state: what is known about it, for the state, so that the next `pulumi up` continues with it.
-        inputs: its present inputs; None for the new ones. A reverted update has the old ones.
+        inputs: the inputs that it has now: the old ones after a reverted update; None for the new ones.
     """
 
     def __init__(self, state: State, reason: str, inputs: dict[str, Any] | None = None) -> None:
@@ -388,7 +388,7 @@ class Resource(abc.ABC, Generic[Values]):
         return []
 
     def creation_failures(self, inputs: Values) -> list[Failure]:
-        """Find what is wrong with inputs only if the resource is about to be created; as `failures` does."""
+        """Return further failures of inputs if the resource is about to be created; offline."""
         del inputs
         return []
 
@@ -461,7 +461,7 @@ class Resource(abc.ABC, Generic[Values]):
     def must_delete_first(self, old: Values, new: Values) -> bool:
         """Return whether a replacement must delete the old resource before it creates the new one.
 
-        That includes a generated name that the program now sets itself.
+        It must do so, too, if the program now sets the name that was generated before.
         """
         key = self.unique_key(new)
         taken = {name: value for name, value in old.items() if name != AUTONAMED}
@@ -549,11 +549,11 @@ class Growing(abc.ABC):
 
     @abc.abstractmethod
     def ignoring(self, outputs: dict[str, Any], paths: Collection[Path]) -> dict[str, Any]:
-        """Return the last outputs without what asks for a change at paths that the user ignores (`ignoreChanges`)."""
+        """Return the last outputs without the parts that would cause a change at an ignored path (`ignoreChanges`)."""
 
 
 class Announcing(abc.ABC):
-    """A resource that says offline what a change will do, where the changed properties do not show it."""
+    """A resource with previews that say, offline, what the changed properties do not show."""
 
     @abc.abstractmethod
     def announce_creation(self, context: Context, inputs: dict[str, Any]) -> None:
@@ -576,7 +576,7 @@ class Announcing(abc.ABC):
 
     @abc.abstractmethod
     def reminder(self, outputs: dict[str, Any]) -> str:
-        """Return what users should know of a resource that is not replaced, and that no change shows."""
+        """Return what users should know of a resource that is not replaced, if no change shows it; empty if nothing."""
 
 
 def gone(resource_id: str) -> UserError:

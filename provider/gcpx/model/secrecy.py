@@ -94,7 +94,7 @@ def secret_texts(kind: Type | None, *values: Any) -> frozenset[str]:
 
 
 def _secrets(kind: Type | None, value: Any, *, is_marked: bool) -> Iterator[tuple[Type | None, Any]]:
-    """Yield the secrets in a value, with their types; `is_marked` says that it has some besides the declared ones."""
+    """Yield the secrets in a value, with their types; without `is_marked`, only the declared ones."""
     if isinstance(value, Secret):
         yield kind, value.value
     elif isinstance(value, dict):

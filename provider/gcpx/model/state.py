@@ -12,7 +12,7 @@ from gcpx.model.values import UNKNOWN, Path, reveal
 
 
 def absent_output(prop: Property) -> Any:
-    """Return the value in state of an output that a resource lacks; None if there is none, or if it is never lacking.
+    """Return the empty value that the state has for a missing output; None if there is none, or it is never missing.
 
     SDKs treat a missing or null output as unknown in every preview, so it is empty or false instead. Numbers and
     objects have no such value: every number has a meaning, and an object may have required properties.
@@ -23,7 +23,7 @@ def absent_output(prop: Property) -> Any:
 
 
 def with_absent(kind: ObjectType, outputs: dict[str, Any]) -> dict[str, Any]:
-    """Return outputs for the state: with empty values for those that the resource, or a result, lacks."""
+    """Return outputs for the state, with an empty value for each output that the resource or the result lacks."""
     lacking = {name: prop for name, prop in kind.properties.items() if outputs.get(name) is None}
     absent = {name: absent_output(prop) for name, prop in lacking.items()}
     return outputs | {name: value for name, value in absent.items() if value is not None}
@@ -39,7 +39,7 @@ def without_absent(kind: ObjectType, outputs: dict[str, Any]) -> dict[str, Any]:
 
 
 def pack_hidden(kind: ObjectType, outputs: dict[str, Any]) -> dict[str, Any]:
-    """Return outputs for the engine: those declared as hidden are below the key `KEPT`."""
+    """Return outputs for the engine, with the hidden ones below the key `KEPT`."""
     hidden = [name for name in outputs if name in kind.properties and kind.properties[name].traits.hidden]
     kept = {name: outputs[name] for name in hidden if outputs[name] is not None}
     shown = {name: value for name, value in outputs.items() if name not in hidden} if hidden else outputs
@@ -91,8 +91,8 @@ def _merge(prop: Property, kind: Type, user: Any, live: Any, how: Comparison) ->
 def _is_unseen(prop: Property, user: Any) -> bool:
     """Return whether Google may omit a value.
 
-    It may if it never gets or returns the property, or no longer returns it after the deletion of what it names; also
-    for an object of only such properties.
+    It omits properties that it never gets or returns, and some links to something that was deleted. It also omits an
+    object that has only such properties.
     """
     if prop.traits.unsent or prop.traits.write_only or prop.traits.forgotten:
         return True
@@ -133,11 +133,11 @@ def refreshed_inputs(
     `prior` are the last outputs, or UNKNOWN if they were not read back after the creation. `in_place` are the paths of
     properties that can change at Google.
 
-    A property with a value that others imply stays as it is in the program. A property that the user left out is added
-    only if its value differs from the last outputs, so that the server's defaults never look like drift; without known
-    outputs, none is added. If the outputs lack it, it is added only if it can change at Google; otherwise Google, or
-    this version of gcpx, now shows something that existed before. Keys of a map, except `merge_keys`, and elements of a
-    list that the user did not write are always added.
+    A property with a value that other properties imply stays as it is in the program. A property that the user left out
+    is added only if its value differs from the last outputs, so that the server's defaults never look like drift;
+    without known outputs, none is added. If the outputs lack it, it is added only if it can change at Google; otherwise
+    Google, or this version of gcpx, now shows something that existed before. Keys of a map, except `merge_keys`, and
+    elements of a list that the user did not write are always added.
     """
     result = {key: value for key, value in inputs.items() if key.startswith("__")}
     implied = kind.implied(live)
@@ -222,7 +222,7 @@ def _known(prop: Property, kind: Type, live: Any, prior: Any, how: Comparison) -
 
 
 def _part(prior: Any, key: str | int) -> Any:
-    """Return a property or an element of the last outputs; unknown if they are."""
+    """Return a property or an element of the last outputs; unknown if the last outputs are unknown."""
     if prior is UNKNOWN:
         return UNKNOWN
     if isinstance(key, int):
@@ -246,7 +246,7 @@ def minimal_inputs(
 
 
 def minimal_value(prop: Property, kind: Type, live: Any, implied: Any = None, how: Comparison = ANYWHERE) -> Any:
-    """Return the smallest value that a user would write for one of Google's."""
+    """Return the shortest value that a user can write for a value of Google."""
     if isinstance(kind, ObjectType) and isinstance(live, dict):
         return minimal_inputs(kind, live, implied, how)
     if isinstance(kind, ListOf) and isinstance(live, list):

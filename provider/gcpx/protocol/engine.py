@@ -101,16 +101,16 @@ class EngineLog:
             _logger.debug("a log message was not sent to the engine: %s", error.code())
 
 
-def when_ended(engine_address: str, tell: Callable[[], None]) -> None:
-    """Call `tell` in a thread of its own once nothing listens any more at an engine's address.
+def when_ended(engine_address: str, act: Callable[[], None]) -> None:
+    """Call `act` in a thread of its own once nothing listens any more at an engine's address.
 
     A plugin that outlives its engine would conflict with the user's next command.
 
     Args:
         engine_address: host and port. An address at which nothing has ever listened is not watched.
-        tell: called at most once.
+        act: called at most once.
     """
-    threading.Thread(target=_watch, args=(engine_address, tell), name="engine watch", daemon=True).start()
+    threading.Thread(target=_watch, args=(engine_address, act), name="engine watch", daemon=True).start()
 
 
 _WATCH_DEADLINE: Final = 10.0
@@ -119,7 +119,7 @@ _PAUSE: Final = 1.0
 """Seconds until the next attempt, if it is not clear whether the engine still listens."""
 
 
-def _watch(engine_address: str, tell: Callable[[], None]) -> None:
+def _watch(engine_address: str, act: Callable[[], None]) -> None:
     host, _, port = engine_address.rpartition(":")
     address, was_there = (host.strip("[]"), int(port) if port.isdecimal() else 0), False
     while True:
@@ -133,7 +133,7 @@ def _watch(engine_address: str, tell: Callable[[], None]) -> None:
             was_there = True
             _wait_for_end(connection)
     if was_there:
-        tell()
+        act()
 
 
 def _is_refusal(error: Exception) -> bool:

@@ -78,7 +78,7 @@ class FailureWriter:
         return len(text) <= _LONGEST and text.isprintable() and redact(text, self.secrets) == text
 
     def refusal(self, what: str, failures: list[Failure]) -> UserError:
-        """Write failures as an error, for RPCs without failures in the response that every user sees."""
+        """Write failures as an error, for RPCs with responses in which some users would not see all failures."""
         return UserError(f"{what}: " + "\n  ".join(map(self.sentence, failures)))
 
 

@@ -263,7 +263,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         return Context(
             urn=urn,
             timeout=getattr(request, "timeout", None) or None,
-            begun=self.plugin.clock(),
+            started=self.plugin.clock(),
             cancelled=self.plugin.cancelled,
             progress=partial(redacted, self._log.progress),
             inform=partial(redacted, self._log.inform),
@@ -304,7 +304,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
 
 
 def _outputs_in(message: Any, resource: Resource[Any], ignored: Collection[Path] = ()) -> dict[str, Any]:
-    """Read the outputs in the state; those that the resource lacks are left out, and what asks for ignored changes."""
+    """Read the outputs in the state, without those that the resource lacks, and without causes of ignored changes."""
     outputs = without_absent(resource.type, unpack_hidden(decode(message)))
     return resource.ignoring(outputs, ignored) if ignored and isinstance(resource, Growing) else outputs
 

@@ -38,7 +38,7 @@ class Entry:
         identity: a key that all IDs of the Google resource share.
         key: unique among the entries of one Google resource: the mark of its creation or, after an import, the URN.
         adopted: whether its creation found, or may have found, an existing resource.
-        members: the IDs of the members of a fleet, which another fleet may have under an ID of another form.
+        members: the IDs of a fleet's members, which a fleet that was imported by another form of ID may have, too.
     """
 
     urn: str
@@ -166,8 +166,8 @@ class StackMemory:
     def release(self, entry: Entry) -> str | None:
         """Forget an entry that the engine deletes; return None if the Google resource has to be deleted with it.
 
-        If another entry describes the same Google resource, it belongs to that entry. Then this returns the warning
-        that it was kept, which is empty if the entry was replaced because its resource was gone.
+        If another entry describes the same Google resource, that resource stays, and this returns the warning about it.
+        The warning is empty if the entry was replaced because its resource was gone.
         """
         with self._lock:
             same = self._entries.get(entry.identity, {})

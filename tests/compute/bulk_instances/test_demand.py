@@ -23,7 +23,7 @@ def create(cloud):
     google = GoogleClient(Settings(project=PROJECT, emulator_host=cloud.host))
     crew = Fleet(google, PROJECT, "us-east1", "crew")
     call = Context(
-        urn="urn", timeout=None, begun=0, cancelled=threading.Event(), progress=print, inform=print, warn=print
+        urn="urn", timeout=None, started=0, cancelled=threading.Event(), progress=print, inform=print, warn=print
     )
 
     def created(inputs, existing=(), **wanted):

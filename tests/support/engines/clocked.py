@@ -61,5 +61,5 @@ def context(
     cancelled = clock.cancellation(at_first_pause=cancelled_at_first_pause)
     now = clock.now
     return Context(
-        urn="", timeout=timeout, begun=now(), cancelled=cancelled, progress=say, inform=say, warn=say, clock=now
+        urn="", timeout=timeout, started=now(), cancelled=cancelled, progress=say, inform=say, warn=say, clock=now
     )
