@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from base64 import urlsafe_b64decode
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from engines import driver
+from engines.clock import HANGS
 from engines.clocked import ClockedProvider
 from engines.driver import failing, rpc, struct
 from servers.token_server import ROBOT, Answer, token_server
@@ -196,6 +199,25 @@ def test_application_default_credentials_are_found(cloud, tokens, tmp_path, monk
         made.create(TEMPLATE, "web", template())
 
     assert list(map(_scope, tokens.asked)) == [COMPUTE_SCOPE]
+
+
+def test_a_token_server_that_hangs_holds_up_only_calls_without_a_token(cloud, tokens, pem):
+    asked, released = threading.Event(), threading.Event()
+
+    def hang():
+        asked.set()
+        assert released.wait(HANGS)
+
+    with _engine(cloud, _robot(tokens, pem), requestTimeout="1h") as made, ThreadPoolExecutor() as pool:
+        made.create(NOTIFICATION, "n", notification())
+        tokens.before = hang
+        try:
+            waiting = pool.submit(made.create, TEMPLATE, "web", template())
+            assert asked.wait(HANGS)
+            pool.submit(made.create, NOTIFICATION, "m", notification(objectNamePrefix="m")).result(HANGS)
+        finally:
+            released.set()
+        waiting.result(HANGS)
 
 
 def test_a_token_is_renewed_before_it_expires_and_not_earlier(cloud, tokens, pem):

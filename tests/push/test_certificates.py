@@ -10,7 +10,7 @@ import attrs
 import httpx
 import pytest
 from engines.clock import HANGS, FakeClock
-from servers import plain_http
+from servers import plain_http, raw_server
 
 from gcpx_http.connections import Received
 from gcpx_push import Certificates, CertificatesError, InvalidToken, PushVerifier
@@ -173,6 +173,26 @@ def test_keys_are_fetched_again_after_a_day_at_the_latest(page, clock, control):
 def test_keys_that_must_not_be_stored_are_fetched_again_after_half_a_minute(page, clock, control):
     page.control = control
     _assert_fetched_again_after(30, page, clock)
+
+
+def test_a_fetch_from_an_issuer_that_drips_leaves_no_thread():
+    ended, others = threading.Event(), set(threading.enumerate())
+
+    def drip(_):
+        yield b"HTTP/1.1 200 OK\r\nX-Header: "
+        while not ended.wait(0.001):
+            yield b"x"
+
+    with raw_server.answering(drip) as server:
+        others |= set(threading.enumerate())
+        try:
+            with pytest.raises(CertificatesError):
+                Certificates(f"http://{server.host}/", timeout=0.2).key("a")
+            for thread in set(threading.enumerate()) - others:
+                thread.join(HANGS)
+                assert not thread.is_alive()
+        finally:
+            ended.set()
 
 
 def test_a_fetch_that_does_not_end_is_left_behind(page, clock):

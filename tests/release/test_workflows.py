@@ -54,10 +54,22 @@ def test_a_release_has_an_archive_for_every_platform():
     targets = {row["target"] for row in jobs["archive"]["strategy"]["matrix"]["include"]}
 
     assert targets == {"linux-amd64", "linux-arm64", "darwin-amd64", "darwin-arm64", "windows-amd64"}
-    assert jobs["release"]["needs"] == ["ci", "packages", "archive"]
+    assert jobs["release"]["needs"] == ["ci", "packages", "npm-package", "archive"]
     permissions = {name: set(job.get("permissions", {})) for name, job in jobs.items()}
     assert {name for name, names in permissions.items() if "id-token" in names} == {"release", "pypi", "npm"}
     assert {name for name, names in permissions.items() if "attestations" in names} == {"release"}
+
+
+def test_packages_from_npm_run_in_no_job_that_makes_other_files_of_a_release():
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text())["jobs"]
+    commands = {name: "\n".join(step.get("run", "") for step in job.get("steps", ())) for name, job in jobs.items()}
+    building = {name for name, text in commands.items() if re.search(r"\bnpm (?!publish )", text)}
+    uploaded = [
+        step["with"]["name"] for name in building for step in jobs[name]["steps"] if "upload" in step.get("uses", "")
+    ]
+
+    assert building == {"npm-package"}
+    assert uploaded == ["npm"]
 
 
 def test_every_file_of_a_release_is_attested_before_it_is_published():

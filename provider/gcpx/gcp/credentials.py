@@ -119,6 +119,7 @@ class Credentials:
     now: Callable[[], float] = time.time
     _by_scopes: dict[tuple[str, ...], Any] = attrs.field(factory=dict, init=False)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
+    """Held while a token is fetched, so that calls which need the same one ask once; a call with a token needs none."""
 
     def header(self, scope: str, *, renew: bool = False) -> dict[str, str]:
         """Return the headers that authorize a call with a scope; `renew` asks for a new token.
@@ -134,16 +135,20 @@ class Credentials:
                 "not an access token"
             )
         request = _TokenRequest(self.connections, self.settings.timeout_seconds)
+        scopes = tuple(self.settings.scopes) or (scope,)
+        found = None if renew else self._by_scopes.get(scopes)
         headers: dict[str, str] = {}
-        with self._lock:
-            try:
-                self._authorize(request, headers, tuple(self.settings.scopes) or (scope,), renew=renew)
-            except (UserError, RetryableError):
-                raise
-            except google.auth.exceptions.DefaultCredentialsError as error:
-                raise _none_found() from error
-            except Exception as error:
-                raise _no_token(self._explain(error, request.received)) from error
+        try:
+            if found is None or not found.valid:
+                with self._lock:
+                    found = self._renewed(request, scopes, renew=renew)
+            found.apply(headers)
+        except (UserError, RetryableError):
+            raise
+        except google.auth.exceptions.DefaultCredentialsError as error:
+            raise _none_found() from error
+        except Exception as error:
+            raise _no_token(self._explain(error, request.received)) from error
         return headers
 
     @property
@@ -159,14 +164,14 @@ class Credentials:
         """Whether there is only one token, which cannot be renewed."""
         return self.settings.access_token is not None and self.settings.impersonate_service_account is None
 
-    def _authorize(self, request: _Request, headers: dict[str, str], scopes: tuple[str, ...], *, renew: bool) -> None:
+    def _renewed(self, request: _Request, scopes: tuple[str, ...], *, renew: bool) -> Any:
         credentials = self._by_scopes.get(scopes) if not renew else None
         if credentials is None:
             loading = _Request(self.connections, self.settings.timeout_seconds)
             credentials = self._by_scopes[scopes] = _load(self.settings, scopes, loading)
         if not credentials.valid:
             credentials.refresh(request)
-        credentials.apply(headers)
+        return credentials
 
     def _explain(self, error: Exception, received: Received | None) -> str:
         """Explain an error without its text, which may quote keys and tokens."""

@@ -31,6 +31,7 @@ from gcpx.gcp.settings import Settings
 
 READ = Request(api=COMPUTE, method="GET", path=f"v1/projects/{PROJECT}/global/instanceTemplates/web")
 MEGABYTE = 1 << 20
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 CUT_GZIP = gzip.compress(b"{}" * 1000)[:-9]
 IDS = {
     TEMPLATE: f"projects/{PROJECT}/global/instanceTemplates/web",
@@ -119,7 +120,7 @@ def test_a_redirect_is_not_followed_and_names_where_it_leads(status):
 
 
 def _endless(line):
-    yield b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    yield CHUNKED
     piece = b"100000\r\n" + b"a" * MEGABYTE + b"\r\n"
     yield from itertools.repeat(piece)
 
@@ -188,9 +189,16 @@ def test_deep_json_is_refused(opening, depth, status):
         (b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzip.compress(b"{}"), b" "),
         (b"HTTP/1.1 200 OK\r\nX-Header: ", b"x"),
         (b"", b"HTTP/1.1 103 Early Hints\r\n\r\n"),
+        (CHUNKED, b"1\r\n \r\n"),
+        (CHUNKED + b"1;", b"x"),
+        (CHUNKED + b"0\r\nX-Trailer: ", b"x"),
+        (CHUNKED + b"0\r\n", b"x: y\r\n"),
     ],
-    ids=["a body", "after a compressed body", "a header", "responses that announce another"],
-)
+    ids=[
+        "a body", "after a compressed body", "a header", "responses that announce another",
+        "chunks", "an extension of a chunk", "a trailer", "trailers",
+    ],
+)  # fmt: skip
 def test_a_response_that_drips_ends_at_the_request_timeout(start, more):
     now = 0.0
 

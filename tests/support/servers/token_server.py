@@ -54,6 +54,7 @@ class TokenServer:
         lifetime: how many seconds a token lives.
         skew: how many seconds the server's clock is ahead.
         next: the answers of the next requests, instead of tokens.
+        before: called before each answer.
     """
 
     url: str
@@ -61,9 +62,11 @@ class TokenServer:
     lifetime: int = 3600
     skew: float = 0.0
     next: list[Answer] = attrs.Factory(list)
+    before: Callable[[], object] = lambda: None
 
     def answer(self, asked: Asked) -> Answer:
         self.asked.append(asked)
+        self.before()
         date = {"Date": formatdate(time.time() + self.skew, usegmt=True), "Metadata-Flavor": "Google"}
         if self.next:
             given = self.next.pop(0)
