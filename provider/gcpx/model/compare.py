@@ -162,7 +162,8 @@ class Comparison:
         identity = prop.traits.identity if isinstance(prop.type, ListOf) else "ordered"
         pairs: list[tuple[int, int]] = []
         left, right = list(range(len(one))), list(range(len(other)))  # the elements without a partner
-        for same in () if identity == "ordered" else (self._is_same_element, self._is_equal_element):
+        ways = [self._is_same_element, *([self._is_equal_element] if isinstance(identity, tuple) else [])]
+        for same in [] if identity == "ordered" else ways:
             for index in list(left):
                 partner = next((free for free in right if same(prop, one[index], other[free])), None)
                 if partner is not None:
