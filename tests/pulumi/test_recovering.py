@@ -203,7 +203,7 @@ def _statuses(cloud):
 
 
 def test_the_state_is_behind_google(stack, cloud):
-    heading = "The state is behind"
+    heading = "The state is out of date"
     stack.write(web=WORKERS)
     stack.up()
     zone, member = next((path, item) for path in _members() for item in cloud.emulator.store.list(path))
@@ -223,7 +223,7 @@ def test_an_older_state_was_restored(stack, cloud):
     stack.up()
     made = stack.resource("web")["id"]
     run_commands(stack.workspace, "pulumi stack import --file before.json")
-    _recover(stack, "The state is behind")
+    _recover(stack, "The state is out of date")
 
     assert stack.resource("web")["id"] == made
     assert _count(cloud) == 2
