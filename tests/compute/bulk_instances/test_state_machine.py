@@ -24,7 +24,7 @@ from rollouts import BROKEN
 from stack import Stack
 from watched_fleet import LOOKALIKES, WatchedFleet
 
-from gcpx.compute.bulk_instances.generation import hash_for_label
+from gcpx.compute.bulk_instances.member import hash_for_label
 from gcpx.model.resource import PARALLEL
 from gcpx_emulator.core.json_data import Json
 
