@@ -34,7 +34,7 @@ from servers import emulated
 from values import search
 from values.programs import FLEET
 
-from gcpx.compute.bulk_instances.generation import hash_for_label
+from gcpx.compute.bulk_instances.member import hash_for_label
 from gcpx.model.resource import PARALLEL
 from gcpx_emulator.core.json_data import Json
 

@@ -14,6 +14,7 @@ from gcpx.compute.bulk_instances.capacity import (
     Placement,
     placement_groups_stay_in_one_zone,
     placement_has_room_for_all,
+    zones_have_room_for_all,
 )
 from gcpx.compute.bulk_instances.fleet import FLEET_ID, FLEET_ID_SOURCE, HEALTH_SOURCE
 from gcpx.compute.bulk_instances.rules import (
@@ -22,7 +23,6 @@ from gcpx.compute.bulk_instances.rules import (
     replacing_needs_an_instance_to_spare,
 )
 from gcpx.compute.bulk_instances.shortfalls import Shortfall
-from gcpx.compute.bulk_instances.zones import zones_have_room_for_all
 from gcpx.compute.instance_properties.properties import InstanceProperties
 from gcpx.compute.operations import LocationStatus
 from gcpx.compute.reference import INSTANCE_TEMPLATE, rest

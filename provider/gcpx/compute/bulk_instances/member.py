@@ -1,24 +1,317 @@
-"""A member of a fleet, as Google shows it or as the state has it: the same fields, so that one rule decides for both."""
+"""A member of a fleet, the mark that says which properties it has, and what a change of these needs.
+
+A generation has three parts, one for each level of change: `1f0c2a9b-77aa01bc-d4e5f601`. Members whose label differs
+from the fleet's generation in a part are outdated, and that part says what they need at most. While a member is stopped
+to be changed, its label ends in `-changing`. Anyone can read that from Google, whatever happened to the run that
+changed them.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import enum
+import functools
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import attrs
 
 from gcpx.compute.bulk_instances.fleet import (
     ACTION_LABEL,
     FALLBACK_LABEL,
+    GENERATION_LABEL,
+    RESERVED_LABELS,
+    Fleet,
     Instance,
     is_stopped,
     is_suspended,
     number_of_local_ssds,
 )
-from gcpx.compute.bulk_instances.generation import is_changing, recorded_generation
-from gcpx.model.links import name_of
+from gcpx.compute.instance_properties.properties import InstanceProperties
+from gcpx.gcp.errors import ApiError
+from gcpx.gcp.request import COMPUTE, Request
+from gcpx.model import codec
+from gcpx.model.fields import object_type
+from gcpx.model.links import name_of, path_of
+from gcpx.model.resource import Context
+from gcpx.model.values import Path
 
 if TYPE_CHECKING:
-    from gcpx.compute.value_types import BulkInstancesValues, MemberValues
+    from gcpx.compute.value_types import BulkInstancesValues, InstancePropertiesValues, MemberValues
+
+_SCHEDULING: Final = "scheduling"
+
+
+class Level(enum.IntEnum):
+    """The action that a member needs, the least disruptive first."""
+
+    NONE = 0
+    REFRESH = 1
+    RESTART = 2
+    REPLACE = 3
+
+
+CHANGES: Final = (Level.REFRESH, Level.RESTART, Level.REPLACE)
+_OF_PROPERTY: Final[Mapping[str, Level]] = {
+    "labels": Level.REFRESH,
+    "metadata": Level.REFRESH,
+    "tags": Level.REFRESH,
+    "machineType": Level.RESTART,
+    "minCpuPlatform": Level.RESTART,
+    "serviceAccounts": Level.RESTART,
+    "guestAccelerators": Level.RESTART,
+}
+"""The properties of instances that change without a new instance. Every other change replaces the member."""
+_OF_SCHEDULING: Final[Mapping[str, Level]] = {
+    "automaticRestart": Level.REFRESH,
+    "onHostMaintenance": Level.REFRESH,
+    "instanceTerminationAction": Level.RESTART,
+    "maxRunDuration": Level.RESTART,
+    "terminationTime": Level.RESTART,
+}
+"""The parts of `scheduling` that change without a new instance."""
+
+
+def level_of(name: str, part: str = "") -> Level:
+    """Return what a change of an instance property needs; `part` is the part of `scheduling` that changes."""
+    if name == _SCHEDULING:
+        return _OF_SCHEDULING.get(part, Level.REPLACE)
+    return _OF_PROPERTY.get(name, Level.REPLACE)
+
+
+def levels_of(paths: Iterable[Path]) -> set[Level]:
+    """Return what changes at these paths of a fleet's inputs need.
+
+    A change of the template may need anything, because it may change every property.
+    """
+    found: set[Level] = set()
+    for path in paths:
+        if path[0] == "sourceInstanceTemplate" or path == ("instanceProperties",):
+            return set(CHANGES)
+        if path[0] == "instanceProperties":
+            found |= {level_of(str(path[1]), str(path[2]))} if path[2:] else _of_whole(str(path[1]))
+    return found
+
+
+def _of_whole(name: str) -> set[Level]:
+    """Return what a change of a whole property needs; a change of all of `scheduling` may need anything."""
+    return set(CHANGES) if name == _SCHEDULING else {level_of(name)}
+
+
+def by_level(properties: Mapping[str, Any]) -> dict[Level, dict[str, Any]]:
+    """Divide instance properties (REST JSON) by what a change of them needs."""
+    parts: dict[Level, dict[str, Any]] = {level: {} for level in CHANGES}
+    for name, value in properties.items():
+        if name == _SCHEDULING and isinstance(value, dict):
+            for part, item in value.items():
+                parts[level_of(name, part)][f"{name}.{part}"] = item
+        else:
+            parts[level_of(name)][name] = value
+    return parts
+
+
+_LEVELS: Final = {level.name: level for level in CHANGES}
+
+
+def level_named(name: str, default: Level) -> Level:
+    """Return the level with a name, such as `RESTART`; the default for any other name."""
+    return _LEVELS.get(name, default)
+
+
+def ignored_settings(paths: Collection[Path]) -> frozenset[str]:
+    """Return the names of the settings that the user ignores, in whole or in part, by the paths of `ignoreChanges`."""
+    are_all = any(path in {("*",), ("instanceProperties",)} for path in paths)
+    names = {path[1] for path in paths if path[:1] == ("instanceProperties",) and path[1:]}
+    return frozenset(name for name in (*_OF_PROPERTY, _SCHEDULING) if are_all or name in names)
+
+
+def merged_properties(context: Context, fleet: Fleet, inputs: BulkInstancesValues) -> InstancePropertiesValues:
+    """Return the properties that new instances get (REST JSON); reads the template, if the inputs name one.
+
+    A label of the template that the inputs remove stays as a null, so that it is removed from members, too.
+
+    Raises:
+        ApiError: the template cannot be read.
+    """
+    link = inputs.get("sourceInstanceTemplate")
+    return own_properties(inputs, template_properties(context, fleet, link) if link else None)
+
+
+def own_properties(
+    inputs: BulkInstancesValues, template: InstancePropertiesValues | None = None
+) -> InstancePropertiesValues:
+    """Return the properties that the inputs give to instances (REST JSON), merged into those of a template, if given."""
+    has_template = bool(inputs.get("sourceInstanceTemplate"))
+    body = codec.to_body(object_type(InstanceProperties), inputs.get("instanceProperties") or {}, nulls=has_template)
+    own = cast("InstancePropertiesValues", body)
+    if not has_template:
+        return own
+    merged: InstancePropertiesValues = merge_patch(template or {}, own)
+    nulls: Any = {key: None for key, value in (own.get("labels") or {}).items() if value is None}
+    return {**merged, "labels": {**merged.get("labels", {}), **nulls}} if nulls else merged
+
+
+def rolled_properties(
+    context: Context, fleet: Fleet, old: BulkInstancesValues, new: BulkInstancesValues
+) -> tuple[InstancePropertiesValues, InstancePropertiesValues]:
+    """Return the properties before and after an update; the old template may have been deleted.
+
+    Raises:
+        ApiError: the new template cannot be read.
+    """
+    after = merged_properties(context, fleet, new)
+    return after if has_same_properties(old, new) else _readable(context, fleet, old), after
+
+
+def has_same_properties(old: BulkInstancesValues, new: BulkInstancesValues) -> bool:
+    """Return whether two inputs give instances the same properties, as far as the inputs tell."""
+    return all(old.get(name) == new.get(name) for name in ("instanceProperties", "sourceInstanceTemplate"))
+
+
+def _readable(context: Context, fleet: Fleet, inputs: BulkInstancesValues) -> InstancePropertiesValues:
+    """Return the properties of instances, without those of a template that cannot be read."""
+    link = inputs.get("sourceInstanceTemplate")
+    try:
+        return merged_properties(context, fleet, inputs)
+    except ApiError as error:
+        context.warn(
+            f"{link} cannot be read, so labels, tags and metadata from it stay unchanged on the instances: {error}"
+        )
+        return own_properties(inputs)
+
+
+def template_properties(context: Context, fleet: Fleet, link: str) -> InstancePropertiesValues:
+    """Read the properties of a template (REST JSON); raises `ApiError`."""
+    path = template_path(fleet.project, link)
+    found = fleet.google.send(Request(api=COMPUTE, method="GET", path=f"beta/{path}"), context)
+    properties: InstancePropertiesValues = found.get("properties", {})
+    return properties
+
+
+def template_path(project: str, link: str) -> str:
+    """Return the path of a template; a link may leave out the project.
+
+    >>> template_path("p", "global/instanceTemplates/web")
+    'projects/p/global/instanceTemplates/web'
+    """
+    path = path_of(link)
+    return path if path.startswith("projects/") else f"projects/{project}/{path}"
+
+
+def merge_patch(target: Any, patch: Any) -> Any:
+    """Apply a JSON Merge Patch (RFC 7396)."""
+    if not isinstance(patch, dict):
+        return patch
+    merged = dict(target) if isinstance(target, dict) else {}
+    for key, value in patch.items():
+        if value is None:
+            merged.pop(key, None)
+        else:
+            merged[key] = merge_patch(merged.get(key), value)
+    return merged
+
+
+_PART: Final = "[0-9a-f]{8}"
+_CHANGING: Final = "-changing"
+_FORM: Final = re.compile(f"({_PART})-({_PART})-({_PART})(?:{_CHANGING})?")
+_ORDER: Final = (Level.REPLACE, Level.RESTART, Level.REFRESH)
+_SERVER_FIELDS: Final = frozenset({"kind", "fingerprint"})
+"""Fields that Google adds to a template's properties, and that say nothing about instances."""
+
+
+def generation_of(
+    properties: Mapping[str, Any], prior: str = "", changed: frozenset[Level] = frozenset(CHANGES)
+) -> str:
+    """Return the generation of instance properties.
+
+    Args:
+        properties: the instance properties with those of the template (REST JSON).
+        prior: the generation before a change; empty if there was none.
+        changed: the levels at which the change made a difference; the other parts of `prior` stay, so that another
+            spelling of the same value does not make a new generation.
+    """
+    kept, parts = _parts(prior), by_level(properties)
+    return "-".join(
+        kept[level]
+        if level in kept and level not in changed
+        else hash_for_label(json.dumps(_plain(parts[level]), sort_keys=True))
+        for level in _ORDER
+    )
+
+
+def need_of(label: str, wanted: str) -> Level:
+    """Return what a member with this label needs at most to reach the wanted generation."""
+    parts, goal = _parts(label), _parts(wanted)
+    least = Level.RESTART if is_changing(label) else Level.NONE
+    return max((least, *(level for level in CHANGES if parts.get(level) != goal.get(level))))
+
+
+def changing(generation: str) -> str:
+    """Return the label of a member that is about to be stopped, so that it gets this generation."""
+    return f"{generation}{_CHANGING}"
+
+
+def is_changing(label: str) -> bool:
+    """Return whether the label of a member says that a restart has started, and has not ended."""
+    return label.endswith(_CHANGING)
+
+
+def trusted(label: str, known: str) -> str:
+    """Return what the label of a member tells, if the state knows a generation of it; either may be empty.
+
+    Nothing changes on an existing member what it can only be created with. So that part of the label does not count,
+    which somebody may have edited: a member that gcpx has replaced has another ID, and is not known.
+    """
+    found, last = _parts(label), _parts(known)
+    return label.replace(found[Level.REPLACE], last[Level.REPLACE], 1) if found and last else label or known
+
+
+def recorded_generation(instance: Instance) -> str:
+    """Read the generation from the label of an instance (REST JSON); empty without one that gcpx has written."""
+    label = str(instance.get("labels", {}).get(GENERATION_LABEL, ""))
+    return label if _FORM.fullmatch(label) else ""
+
+
+def last_generation(prior: BulkInstancesValues) -> str:
+    """Return the generation before an update from the last outputs; empty if they do not tell.
+
+    A fleet that was imported has no such output. What most of its members are labelled with stands
+    for its last inputs then, which describe them in another spelling.
+    """
+    if prior.get("generation"):
+        return str(prior["generation"])
+    labels = Counter(str(member.get("generation") or "") for member in prior.get("members") or ())
+    known = [label for label, _ in labels.most_common() if _parts(label) and not is_changing(label)]
+    return known[0] if known else ""
+
+
+def _parts(generation: str) -> dict[Level, str]:
+    found = _FORM.fullmatch(generation)
+    return dict(zip(_ORDER, found.groups(), strict=True)) if found else {}
+
+
+@functools.lru_cache(256)
+def hash_for_label(text: str) -> str:
+    """Hash what a label stands for in about 20 ms and 8 MiB, so that guessing it takes long.
+
+    Labels are shown to more people than metadata, for example in the export of costs. No salt that only others lack
+    would help: anyone who may read Google's data must be able to compare generations, also without the state.
+    """
+    return hashlib.scrypt(text.encode(), salt=b"gcpx-generation", n=1 << 13, r=8, p=1, dklen=4).hex()
+
+
+def _plain(value: Any) -> Any:
+    """Drop what says nothing about instances, and write links in their short form."""
+    if isinstance(value, dict):
+        dropped = _SERVER_FIELDS | RESERVED_LABELS
+        return {key: _plain(item) for key, item in value.items() if key not in dropped and item is not None}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return path_of(value) if isinstance(value, str) and value.startswith("https://") else value
+
 
 OWN_GENERATION: Final = "generation"
 """The name among the settings that a member has for itself if its generation label came from another fleet."""

@@ -11,9 +11,8 @@ import re
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
-from gcpx.compute.bulk_instances.capacity import FleetSize
+from gcpx.compute.bulk_instances.capacity import FleetSize, Places, zones_of
 from gcpx.compute.bulk_instances.fleet import Fleet, Instance, instances_in_region, pattern_expression
-from gcpx.compute.bulk_instances.zones import Places, zones_of
 from gcpx.errors import ProviderError
 from gcpx.gcp.errors import ApiError, Conflict, Rejected
 from gcpx.model.fields import text

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from gcpx.compute.bulk_instances.capacity import FleetSize
 from gcpx.compute.bulk_instances.fleet import fleet_values
-from gcpx.compute.bulk_instances.generation import last_generation, template_path
-from gcpx.compute.bulk_instances.plan import levels_of
+from gcpx.compute.bulk_instances.member import last_generation, levels_of, template_path
 from gcpx.compute.online_checks import check_machine_type, check_quotas, instance_checks
 from gcpx.gcp.in_project import Lookups
 from gcpx.gcp.online_checks import OnlineCheck, OnlineChecks
@@ -20,7 +19,6 @@ from gcpx.model.resource import Context
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues, InstancePropertiesValues, LocationPolicyValues
-
 
 _MODELS: Final = {"SPOT": "Spot", "FLEX_START": "flex-start"}
 """The provisioning models that have advice, with their names in messages."""

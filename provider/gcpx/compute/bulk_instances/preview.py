@@ -10,10 +10,9 @@ import attrs
 from gcpx.compute.bulk_instances.capacity import FleetSize
 from gcpx.compute.bulk_instances.creation import batches
 from gcpx.compute.bulk_instances.fleet import Instance, fleet_values
-from gcpx.compute.bulk_instances.member import Member, members_of_state
+from gcpx.compute.bulk_instances.member import Level, Member, members_of_state
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS
-from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Step, deleted_by, steps
-from gcpx.compute.bulk_instances.spec import OF_FALLBACKS, RollingAction, Spec
+from gcpx.compute.bulk_instances.plan import OF_FALLBACKS, PlannedMember, RollingAction, Spec, Step, deleted_by, steps
 from gcpx.compute.bulk_instances.words import describe_plan, line, names_to_come, say
 from gcpx.model.fields import nested, text
 from gcpx.model.resource import Context

@@ -13,15 +13,19 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import attrs
 
-from gcpx.compute.bulk_instances.bulk_insert import (
+from gcpx.compute.bulk_instances.capacity import FleetSize, is_parked
+from gcpx.compute.bulk_instances.changes import Goal, after_last_update
+from gcpx.compute.bulk_instances.creation import (
+    Creation,
+    Demand,
     EarlierFleetError,
+    create_instances,
+    created_earlier,
     describe_progress,
     earlier_fleet,
+    report_shortfall,
     warn_of_earlier_fleets,
 )
-from gcpx.compute.bulk_instances.capacity import FleetSize, is_parked
-from gcpx.compute.bulk_instances.changes import ignored_settings
-from gcpx.compute.bulk_instances.creation import Creation, Demand, create_instances, created_earlier, report_shortfall
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel, BulkInstancesQuery
 from gcpx.compute.bulk_instances.fleet import (
     FLEET_ID,
@@ -33,25 +37,30 @@ from gcpx.compute.bulk_instances.fleet import (
     RegionZones,
     fleet_values,
     is_tracked,
+    matching,
     membership_labels,
+    naming_unmanaged,
     region_of,
+    what_matches,
     without_deleted,
 )
-from gcpx.compute.bulk_instances.generation import generation_of, merged_properties
-from gcpx.compute.bulk_instances.goal import Goal, after_last_update
-from gcpx.compute.bulk_instances.importing import describe_images, describe_own, imported_inputs, own_settings
+from gcpx.compute.bulk_instances.member import generation_of, ignored_settings, merged_properties
 from gcpx.compute.bulk_instances.names import have_too_few_names
 from gcpx.compute.bulk_instances.online import fleet_checks, read_templates
 from gcpx.compute.bulk_instances.outputs import (
     CREATION_OUTPUTS,
     accepted_size,
+    describe_images,
+    describe_own,
     imported_fleet,
+    imported_inputs,
     kept_outputs,
     live_fleet,
+    own_settings,
     unfinished_rollout,
     unread_fleet,
 )
-from gcpx.compute.bulk_instances.plan import Policy
+from gcpx.compute.bulk_instances.plan import Policy, RollingAction
 from gcpx.compute.bulk_instances.preview import (
     announce,
     announce_creation,
@@ -60,15 +69,12 @@ from gcpx.compute.bulk_instances.preview import (
     describe_new,
     will_set_back,
 )
-from gcpx.compute.bulk_instances.readiness import Readiness
-from gcpx.compute.bulk_instances.rollout import FleetUpdate
 from gcpx.compute.bulk_instances.rules import (
     fallback_zones_are_in_the_region,
     regional_template_is_in_the_region,
     zones_are_in_the_region,
 )
-from gcpx.compute.bulk_instances.spec import RollingAction
-from gcpx.compute.bulk_instances.unmanaged import matching, naming_unmanaged, what_matches
+from gcpx.compute.bulk_instances.update import FleetUpdate, Readiness
 from gcpx.compute.insertion import EarlierInsertions, taken_over, wait_for_insertions
 from gcpx.compute.listing import ImportableResources
 from gcpx.compute.operations import Outcome, Wait, created_instances

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import attrs
 
+from gcpx.compute.bulk_instances.capacity import Places
 from gcpx.compute.bulk_instances.fleet import Fleet
-from gcpx.compute.bulk_instances.zones import Places
 from gcpx.compute.operations import Operation, Outcome
 from gcpx.errors import safe_message, without_stop
 from gcpx.gcp.errors import ApiError, PermissionDenied, QuotaExceeded

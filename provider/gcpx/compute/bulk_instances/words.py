@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from gcpx.compute.bulk_instances.fleet import fleet_values, name_order
-from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step
+from gcpx.compute.bulk_instances.member import Level
+from gcpx.compute.bulk_instances.plan import PlannedMember, Policy, Step
 from gcpx.model.resource import Context
 from gcpx.model.words import counted, names_in_words
 

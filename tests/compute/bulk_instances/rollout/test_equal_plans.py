@@ -12,14 +12,20 @@ from hypothesis import strategies as st
 from values.programs import PROJECT, ZONE, fleet
 
 from gcpx.compute.bulk_instances.capacity import labels_of_fallback
+from gcpx.compute.bulk_instances.changes import Goal
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
 from gcpx.compute.bulk_instances.fleet import Fleet
-from gcpx.compute.bulk_instances.generation import changing, generation_of, hash_for_label, own_properties
-from gcpx.compute.bulk_instances.goal import Goal
-from gcpx.compute.bulk_instances.member import Member, members_of_state
+from gcpx.compute.bulk_instances.member import (
+    Level,
+    Member,
+    changing,
+    generation_of,
+    hash_for_label,
+    members_of_state,
+    own_properties,
+)
 from gcpx.compute.bulk_instances.outputs import last_members
-from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, steps
-from gcpx.compute.bulk_instances.spec import Spec
+from gcpx.compute.bulk_instances.plan import PlannedMember, Policy, Spec, steps
 from gcpx.errors import UserError
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.settings import Settings

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from records import budgets
 
-from gcpx.compute.bulk_instances.plan import Level, PlannedMember, Policy, Step, is_done, leaving, next_step, steps
+from gcpx.compute.bulk_instances.capacity import Places
+from gcpx.compute.bulk_instances.member import Level
+from gcpx.compute.bulk_instances.plan import PlannedMember, Policy, Step, is_done, leaving, next_step, steps
 from gcpx.compute.bulk_instances.words import describe_step
-from gcpx.compute.bulk_instances.zones import Places
 
 
 def fleet(count: int, need: Level = Level.NONE, **traits: bool) -> list[PlannedMember]:
