@@ -17,6 +17,7 @@ from gcpx_emulator.core.discovery import Method, error_form, route
 from gcpx_emulator.core.errors import ApiError, error_response
 from gcpx_emulator.core.faults import DroppedConnection, Fault, response_before_work
 from gcpx_emulator.core.json_data import Json, parse_json
+from gcpx_emulator.core.listing import check_filter
 from gcpx_emulator.core.masks import Mask, apply_mask, check_mask, parse_mask
 from gcpx_emulator.core.permissions import check_permissions
 from gcpx_emulator.core.request_log import shown_body
@@ -94,6 +95,7 @@ class GoogleApis:
             caller=cloud.signer.caller(request.headers.get("authorization", "")),
             failure=fault.operation if fault else None,
         )
+        check_filter(method, call.query.get("filter", ""))
         check_permissions(call)
         cloud.operations.settle()
         answer = handler(call)
