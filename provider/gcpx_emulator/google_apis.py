@@ -50,6 +50,8 @@ class GoogleApis:
         """Find the method, read the body, and carry the call out, unless a fault prevents that."""
         method, path = route(request.method, request.scope["raw_path"].decode("latin-1"))
         entry["method"] = method.id
+        if any(name.startswith(_ENCRYPTION_HEADERS) for name in request.headers):
+            raise ApiError(501, f"{method.id} with a customer-supplied encryption key in a header is not emulated")
         raw, query = await request.body(), request.query_params
         entry["sent"] = len(raw)
         if "/upload/" in request.url.path:
@@ -135,6 +137,8 @@ def _api(entry: Json) -> str:
     return str(entry["method"] or "").partition(".")[0]
 
 
+_ENCRYPTION_HEADERS: Final = ("x-goog-encryption-", "x-goog-copy-source-encryption-")
+"""The beginnings of the headers with keys of objects, in every request of an upload, too."""
 _JSON: Final = "application/json"
 _UNCACHED: Final = "no-cache, no-store, max-age=0, must-revalidate"
 _VALIDATED: Final = "private, max-age=0, must-revalidate, no-transform"
