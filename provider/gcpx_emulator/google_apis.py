@@ -53,6 +53,8 @@ class GoogleApis:
         if any(name.startswith(_ENCRYPTION_HEADERS) for name in request.headers):
             raise ApiError(501, f"{method.id} with a customer-supplied encryption key in a header is not emulated")
         raw, query = await request.body(), request.query_params
+        if not _SIGNATURES.isdisjoint(query):
+            raise ApiError(501, f"{method.id} with a signed URL is not emulated")
         entry["sent"] = len(raw)
         if "/upload/" in request.url.path:
             upload = self.emulator.uploads.receive(query, request.headers, raw, str(request.url))
@@ -139,6 +141,8 @@ def _api(entry: Json) -> str:
 
 _ENCRYPTION_HEADERS: Final = ("x-goog-encryption-", "x-goog-copy-source-encryption-")
 """The beginnings of the headers with keys of objects, in every request of an upload, too."""
+_SIGNATURES: Final = frozenset({"Signature", "X-Goog-Signature"})
+"""The parameters of signed URLs."""
 _JSON: Final = "application/json"
 _UNCACHED: Final = "no-cache, no-store, max-age=0, must-revalidate"
 _VALIDATED: Final = "private, max-age=0, must-revalidate, no-transform"
