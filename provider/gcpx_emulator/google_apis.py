@@ -17,6 +17,7 @@ from gcpx_emulator.core.discovery import Method, error_form, route
 from gcpx_emulator.core.errors import ApiError, error_response
 from gcpx_emulator.core.faults import DroppedConnection, Fault, response_before_work
 from gcpx_emulator.core.json_data import Json, parse_json
+from gcpx_emulator.core.listing import check_filter
 from gcpx_emulator.core.masks import Mask, apply_mask, check_mask, parse_mask
 from gcpx_emulator.core.permissions import check_permissions
 from gcpx_emulator.core.request_log import shown_body
@@ -49,7 +50,11 @@ class GoogleApis:
         """Find the method, read the body, and carry the call out, unless a fault prevents that."""
         method, path = route(request.method, request.scope["raw_path"].decode("latin-1"))
         entry["method"] = method.id
+        if any(name.startswith(_ENCRYPTION_HEADERS) for name in request.headers):
+            raise ApiError(501, f"{method.id} with a customer-supplied encryption key in a header is not emulated")
         raw, query = await request.body(), request.query_params
+        if not _SIGNATURES.isdisjoint(query):
+            raise ApiError(501, f"{method.id} with a signed URL is not emulated")
         entry["sent"] = len(raw)
         if "/upload/" in request.url.path:
             upload = self.emulator.uploads.receive(query, request.headers, raw, str(request.url))
@@ -94,6 +99,7 @@ class GoogleApis:
             caller=cloud.signer.caller(request.headers.get("authorization", "")),
             failure=fault.operation if fault else None,
         )
+        check_filter(method, call.query.get("filter", ""))
         check_permissions(call)
         cloud.operations.settle()
         answer = handler(call)
@@ -133,6 +139,10 @@ def _api(entry: Json) -> str:
     return str(entry["method"] or "").partition(".")[0]
 
 
+_ENCRYPTION_HEADERS: Final = ("x-goog-encryption-", "x-goog-copy-source-encryption-")
+"""The beginnings of the headers with keys of objects, in every request of an upload, too."""
+_SIGNATURES: Final = frozenset({"Signature", "X-Goog-Signature"})
+"""The parameters of signed URLs."""
 _JSON: Final = "application/json"
 _UNCACHED: Final = "no-cache, no-store, max-age=0, must-revalidate"
 _VALIDATED: Final = "private, max-age=0, must-revalidate, no-transform"

@@ -3,8 +3,20 @@
 The provider checks filters with it, and the emulator evaluates them; this package imports neither.
 """
 
-from gcpx_filter.syntax import ORDERS, All, Any, Comparison, Expression, FilterError, Match, Not, check_order, parse
+from gcpx_filter.syntax import (
+    ORDERS,
+    All,
+    Any,
+    Comparison,
+    Expression,
+    FilterError,
+    Match,
+    Not,
+    check_order,
+    leaves,
+    parse,
+)
 
 __all__ = [
-    "ORDERS", "All", "Any", "Comparison", "Expression", "FilterError", "Match", "Not", "check_order", "parse",
+    "ORDERS", "All", "Any", "Comparison", "Expression", "FilterError", "Match", "Not", "check_order", "leaves", "parse",
 ]  # fmt: skip

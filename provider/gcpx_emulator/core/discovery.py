@@ -203,18 +203,34 @@ def route(http_method: str, path: str) -> tuple[Method, dict[str, str]]:
     """Find the method of a request, and the parameters in its path, which is still percent-encoded.
 
     Raises:
-        ApiError: 404 when no API has the path, 405 when none of its methods is `http_method`.
+        ApiError: 404 when no API has the path, 501 when it is one that no document describes, 405 when none of its
+            methods is `http_method`.
     """
     clean = path.strip("/")
     methods, parameters = _documented(clean)
     if not methods and http_method == "GET":
         node, parameters = _find(_PAGES, clean.split("/"), {})
         methods = node.methods if node else {}
+    if not methods and _is_known(http_method, clean):
+        raise ApiError(501, f"{http_method} {path} is not emulated")
     if not methods:
         raise ApiError(404, f"{path} is not a path of any API that is emulated")
     if http_method not in methods:
         raise ApiError(405, f"{http_method} is not allowed on {path}; {', '.join(methods)} is")
     return methods[http_method], {name: unquote(value) for name, value in parameters.items()}
+
+
+_BATCH: Final = re.compile(r"(?:batch|batch/.+|.+/batch)")
+"""The paths of batches: `batchPath` in the documents, and those that older clients use."""
+
+
+def _is_known(http_method: str, path: str) -> bool:
+    """Return whether Google has the path, but no document describes it: a batch, or a change by the XML API."""
+    if http_method == "POST" and _BATCH.fullmatch(path):
+        return True
+    head, _, name = path.partition("/")
+    heads = {prefix.partition("/")[0] for api in APIS.values() for prefix in api.prefixes}
+    return http_method in {"DELETE", "POST", "PUT"} and bool(name) and head not in heads
 
 
 def _documented(path: str) -> tuple[Methods, dict[str, str]]:

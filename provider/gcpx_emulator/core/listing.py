@@ -16,9 +16,10 @@ from typing import Any, Final
 
 import re2
 
+from gcpx_emulator.core.discovery import Method
 from gcpx_emulator.core.errors import ApiError, invalid
 from gcpx_emulator.core.json_data import Json
-from gcpx_filter import All, Comparison, Expression, FilterError, Match, Not, check_order, parse
+from gcpx_filter import All, Comparison, Expression, FilterError, Match, Not, check_order, leaves, parse
 from gcpx_filter import Any as AnyOf
 
 _INTEGER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)")
@@ -91,7 +92,68 @@ def predicate(filter_: str) -> Predicate | None:
         expression = parse(filter_)
         return None if expression is None else _compiled(expression)
     except FilterError as error:
-        raise invalid("filter", filter_, f"Invalid list filter expression, {error}.") from None
+        raise _malformed(filter_, error) from None
+
+
+def check_filter(method: Method, filter_: str) -> None:
+    """Refuse a filter of a list by fields that its items do not have, or by values that a field cannot have.
+
+    Only Compute has filters of this language. Source: AIP-160, which asks for an error in both cases.
+    """
+    if method.api != "compute":
+        return
+    schemas = method.document.schemas
+    item = _item_of(schemas, method.response or "")
+    try:
+        expression = parse(filter_)
+        for leaf in leaves(expression) if expression and item else ():
+            _check_leaf(leaf, item, schemas)
+    except FilterError as error:
+        raise _malformed(filter_, error) from None
+
+
+def _item_of(schemas: Json, response: str) -> Json:
+    """Describe the items of a list's response; empty if it has none."""
+    items: Json = schemas.get(response, {}).get("properties", {}).get("items", {})
+    if "additionalProperties" not in items:
+        return items
+    scope = schemas[items["additionalProperties"]["$ref"]]["properties"]
+    return next((field for field in scope.values() if field.get("type") == "array"), {})
+
+
+def _check_leaf(leaf: Comparison | Match, item: Json, schemas: Json) -> None:
+    """Refuse a comparison that no item described by `item` can satisfy."""
+    spec = _resolved(item, schemas)
+    for depth, name in enumerate(leaf.field, 1):
+        if spec.get("type") == "any":
+            return
+        known = spec.get("properties", {}).get(name) or spec.get("additionalProperties")
+        if known is None:
+            raise FilterError(leaf.position, f"'{'.'.join(leaf.field[:depth])}' is not a field of these resources")
+        spec = _resolved(known, schemas)
+    field, kind = ".".join(leaf.field), spec.get("type")
+    if kind == "object" and leaf.operator != ":":
+        raise FilterError(leaf.position, f"'{field}' has fields of its own; it can be compared only with :")
+    if isinstance(leaf, Match) or leaf.operator == ":":
+        return
+    if kind == "boolean" and leaf.operator in _ORDERINGS:
+        raise FilterError(leaf.position, f"'{field}' is true or false; it can be compared only with = and !=")
+    if kind == "boolean" and leaf.value.lower() not in {"true", "false"}:
+        raise FilterError(leaf.position, f"the value of '{field}' must be true or false")
+    is_number = kind in {"integer", "number"} or spec.get("format") in {"int64", "uint64"}
+    if is_number and _number(leaf.value) is None:
+        raise FilterError(leaf.position, f"the value of '{field}' must be a number")
+
+
+def _resolved(spec: Json, schemas: Json) -> Json:
+    """Follow references, and lists to their elements."""
+    while "$ref" in spec or "items" in spec:
+        spec = schemas[spec["$ref"]] if "$ref" in spec else spec["items"]
+    return spec
+
+
+def _malformed(filter_: str, error: FilterError) -> ApiError:
+    return invalid("filter", filter_, f"Invalid list filter expression, {error}.")
 
 
 def ordering(order: str) -> str:
@@ -125,6 +187,8 @@ def _match(expression: Match) -> Predicate:
 
 def _comparison(expression: Comparison) -> Predicate:
     field, comparator, wanted = expression.field, expression.operator, expression.value
+    if "*" in wanted and comparator in {"=", "!=", ":"}:
+        return _wildcard(expression)
     if comparator == ":":
         return lambda item: _has(item, field, wanted)
     if comparator == "!=":
@@ -133,6 +197,23 @@ def _comparison(expression: Comparison) -> Predicate:
         return lambda item: any(_same(value, wanted) for value in _values(item, field))
     holds = _ORDERINGS[comparator]
     return lambda item: any(holds(*pair(value, wanted)) for value in _values(item, field))
+
+
+def _wildcard(expression: Comparison) -> Predicate:
+    """Match a value with `*`, which stands for any text, with the whole of a text or, after `:`, a key of a map."""
+    parts = (re.escape(part) for part in expression.value.split("*"))
+    matches = re2.compile(f"(?s){'.*'.join(parts)}").fullmatch
+    field, is_wanted = expression.field, expression.operator != "!="
+
+    def accepts(item: Json) -> bool:
+        if expression.value == "*":
+            return any(True for _ in _values(item, field))
+        return any(
+            any(matches(key) for key in value) if isinstance(value, dict) else matches(text(value))
+            for value in _values(item, field)
+        )
+
+    return lambda item: accepts(item) == is_wanted
 
 
 def _values(item: Any, field: tuple[str, ...]) -> Iterator[Any]:
@@ -148,13 +229,10 @@ def _values(item: Any, field: tuple[str, ...]) -> Iterator[Any]:
 
 
 def _has(item: Json, field: tuple[str, ...], wanted: str) -> bool:
-    """Apply `:`: the field has any value (`*`), a key, an equal element, or a string that contains the wanted one."""
-    values = list(_values(item, field))
-    if wanted == "*":
-        return bool(values)
+    """Apply `:`: the field has a key, an equal element, or a string that contains the wanted one."""
     return any(
         wanted in value if isinstance(value, dict) else _same(value, wanted) or wanted in text(value)
-        for value in values
+        for value in _values(item, field)
     )
 
 

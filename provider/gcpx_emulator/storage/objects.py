@@ -21,6 +21,15 @@ from gcpx_emulator.storage.buckets import bucket_path, read_bucket, refuse_soft_
 from gcpx_emulator.storage.conditions import check_conditions, etag, with_header_conditions
 from gcpx_emulator.storage.globs import matches_glob
 from gcpx_emulator.storage.notification_configs import publish_event
+from gcpx_emulator.storage.protections import (
+    HOLDS,
+    NOT_INHERITED,
+    check_unprotected,
+    expiration,
+    protections_of_new,
+    refuse_other_protections,
+    released,
+)
 
 _ENDED: Final = "timeDeleted"
 """The field with the time at which a version ceased to be live."""
@@ -64,7 +73,7 @@ def _part(header: str, size: int) -> range | None:
 
 
 _SETTABLE: Final = ("cacheControl", "contentDisposition", "contentEncoding", "contentLanguage", "contentType",
-                   "customTime", "metadata", "storageClass")  # fmt: skip
+                   "customTime", "metadata", "storageClass", *HOLDS)  # fmt: skip
 """The metadata that a client may set."""
 READ_CONTENT: Final = "storage.xml.getObject"
 """The name of the XML API's call that reads an object's content; no discovery document describes it."""
@@ -80,7 +89,8 @@ def metadata_of(call: Call, stored: Json) -> Json:
     """Return an object's metadata in a response: without the content, but with a link to it."""
     path = f"b/{stored['bucket']}/o/{quote(stored['name'], safe='')}"
     link = f"{call.origin}/download/storage/v1/{path}?generation={stored['generation']}&alt=media"
-    return {name: value for name, value in stored.items() if name != CONTENT} | {"mediaLink": link}
+    shown = {name: value for name, value in stored.items() if not name.startswith("_")}
+    return shown | {"mediaLink": link} | expiration(call, stored)
 
 
 @handles("storage.objects.insert")
@@ -103,6 +113,8 @@ def insert_object(call: Call) -> Json:
 
 def write_object(call: Call, stored: Json, replaced: Json | None) -> None:
     """Store an object in its bucket, replace any existing one, and publish the events."""
+    if replaced:
+        check_unprotected(call, replaced, is_kept=_has_versions(call, replaced))
     call.store.put(object_path(stored["bucket"], stored["name"]), stored)
     if replaced:
         _end_of_live_version(call, replaced, {"overwrittenByGeneration": stored["generation"]})
@@ -115,13 +127,18 @@ def _end_of_live_version(call: Call, stored: Json, attributes: Json) -> None:
 
     Source: https://cloud.google.com/storage/docs/object-versioning and /pubsub-notifications#events
     """
-    bucket = call.store.get(f"b/{stored['bucket']}") or {}
-    if not bucket.get("versioning", {}).get("enabled"):
+    if not _has_versions(call, stored):
         publish_event(call, "OBJECT_DELETE", metadata_of(call, stored), attributes)
         return
     noncurrent = stored | {_ENDED: timestamp()}
     call.store.put(_stored_path(noncurrent), noncurrent)
     publish_event(call, "OBJECT_ARCHIVE", metadata_of(call, noncurrent), attributes)
+
+
+def _has_versions(call: Call, stored: Json) -> bool:
+    """Return whether an object's bucket keeps versions that are no longer live."""
+    bucket = call.store.get(f"b/{stored['bucket']}") or {}
+    return bool(bucket.get("versioning", {}).get("enabled"))
 
 
 def _stored_path(stored: Json) -> str:
@@ -141,6 +158,7 @@ def _new_metadata(call: Call, name: str) -> Json:
         "storageClass": read_bucket(call)["storageClass"],
         "md5Hash": base64.b64encode(md5).decode(),
         "crc32c": base64.b64encode(google_crc32c.Checksum(content).digest()).decode(),
+        **protections_of_new(call, read_bucket(call)),
         **given,
         "contentType": given.get("contentType") or _checked_type(call.media.content_type or DEFAULT_TYPE),
     }
@@ -148,6 +166,7 @@ def _new_metadata(call: Call, name: str) -> Json:
 
 def given_metadata(call: Call) -> Json:
     """Return the metadata that a request sets."""
+    refuse_other_protections(call)
     given: Json = {field: call.body[field] for field in _SETTABLE if field in call.body}
     _checked_type(given.get("contentType") or "")
     return given
@@ -190,6 +209,7 @@ def read_stored(call: Call, bucket: str, name: str, generation: str | None) -> J
 def _read_object(call: Call) -> Json:
     """Read the object that a call names, if the call's conditions hold."""
     read_bucket(call)
+    refuse_soft_deleted(call)
     stored = read_stored(call, call.path["bucket"], call.path["object"], call.query.get("generation"))
     check_conditions(call, stored)
     return stored
@@ -270,7 +290,8 @@ def patch_object(call: Call) -> Json:
     stored = _read_object(call)
     if call.method.id.endswith("update"):
         stored = {name: value for name, value in stored.items() if name not in {"metadata", "cacheControl"}}
-    stored = merge(stored, given_metadata(call))
+    changed = merge(stored, given_metadata(call))
+    stored = changed | released(stored, changed)
     metageneration = str(int(stored["metageneration"]) + 1)
     changed = {"metageneration": metageneration, "etag": etag(stored["generation"], metageneration)}
     stored |= changed | {"updated": timestamp()}
@@ -283,6 +304,7 @@ def patch_object(call: Call) -> Json:
 def delete_object(call: Call) -> None:
     """Delete an object; with a generation, delete that version for good, even if its bucket has versioning."""
     stored = _read_object(call)
+    check_unprotected(call, stored, is_kept=not call.query.get("generation") and _has_versions(call, stored))
     call.store.delete(_stored_path(stored))
     if call.query.get("generation"):
         publish_event(call, "OBJECT_DELETE", metadata_of(call, stored), {})
@@ -305,11 +327,12 @@ def copy_object(call: Call) -> Json:
     source = read_stored(call, call.path["sourceBucket"], call.path["sourceObject"], generation)
     check_conditions(call, source, "ifSource")
     bucket, name = call.path["destinationBucket"], call.path["destinationObject"]
-    if call.store.get(f"b/{bucket}") is None:
+    destination = call.store.get(f"b/{bucket}")
+    if destination is None:
         raise ApiError(404, "The specified bucket does not exist.")
     replaced = call.store.get(object_path(bucket, name))
     check_conditions(call, replaced)
-    copied = {field: value for field, value in source.items() if field != _ENDED}
-    copy = copied | given_metadata(call) | new_identity(call, bucket, name)
+    copied = {field: value for field, value in source.items() if field != _ENDED and field not in NOT_INHERITED}
+    copy = copied | protections_of_new(call, destination) | given_metadata(call) | new_identity(call, bucket, name)
     write_object(call, copy, replaced)
     return metadata_of(call, copy)

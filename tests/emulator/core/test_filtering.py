@@ -52,6 +52,10 @@ FIRST, SECOND = 9007199254740993, 9007199254740992
     ("name eq web-1", ONE), ("name eq web", NEITHER), ("name eq web.*", ONE), ("name ne .*1", NEITHER), ("name ne web.*", OTHER),
     ("name eq '(web|db)-[0-9]'", BOTH), ('name eq "(web|db)-[0-9]"', BOTH), ("name eq (web|db)-[0-9]", BOTH),
     ("(name eq .*-1) (name ne db.*)", ONE), ("(name eq web-.*)(name eq .*-1)", ONE), (r"name eq web\-\d", ONE),
+    ("name = web-*", ONE), ("name=*-1", BOTH), ('name = "*b-*"', BOTH), ("name != web-*", OTHER), ("name != *", NEITHER), ("name = *", BOTH),
+    ("name:web-*", ONE), ("name:eb-*", NEITHER), ("name:*eb-*", ONE), ("status=RUN*", ONE), ("status = run*", NEITHER),
+    ("status:RUN*", ONE), ("NOT status=RUN*", OTHER), ("labels:te*", ONE), ("labels.team = w*", ONE),
+    ("tags.items:http*", ONE), ("tags.items = *s", ONE), ("name = w.b*", NEITHER), ("name = web-1*", ONE), ("name = *web-1*", ONE),
     ("canIpForward eq true", ONE), ("labels.team eq w.b", ONE), ("labels.team ne w.b", OTHER),
 ])  # fmt: skip
 def test_a_filter_accepts(filter_, names):
@@ -125,3 +129,38 @@ def test_lists_are_filtered(http, cloud, filter_, names):
     cloud.emulator.operations.settle()
 
     assert [item["name"] for item in http.get(TEMPLATES, params={"filter": filter_}).json()["items"]] == names
+
+
+@pytest.mark.parametrize("filter_", [
+    'properties.labels."a.b/c":*', "properties.labels.team != web", "properties.disks.boot = true",
+    "properties.disks.diskSizeGb >= 1e1", "id > 4", "name:*", "properties.labels:te*", "properties.metadata.items.key = x",
+    "properties.scheduling.automaticRestart = TRUE", "id eq [0-9]+", "creationTimestamp > 2025-06-01",
+])  # fmt: skip
+def test_lists_are_filtered_by_every_field_that_their_items_can_have(http, filter_):
+    assert http.get(TEMPLATES, params={"filter": filter_}).status_code == 200
+
+
+@pytest.mark.parametrize(("filter_", "words"), [
+    ("nmae = web", "'nmae' is not a field"), ("nmae eq web", "'nmae' is not a field"), ("labels.team = web", "'labels' is not a field"),
+    ("properties.machine_type = x", "'properties.machine_type' is not a field"), ("name.first = x", "'name.first' is not a field"),
+    ("properties = x", "only with :"), ("properties.labels = x", "only with :"), ("properties.labels eq x", "only with :"),
+    ("properties.canIpForward > true", "only with = and !="), ("properties.canIpForward = maybe", "true or false"),
+    ("properties.canIpForward = t*", "true or false"), ("id = web", "a number"), ("id > 1*", "a number"),
+    ("name = (a OR b)", "character 8"), ("name", "ends too early"), ("web-*", "'*'"), ("has(name)", "character 4"),
+    ("properties.disks[0].boot = true", "character 17"), ("name = a and id = 1", "character 14"), ("name =~ a", "ends too early"),
+])  # fmt: skip
+def test_a_list_refuses_a_filter_that_it_cannot_carry_out(http, filter_, words):
+    refused = http.get(TEMPLATES, params={"filter": filter_})
+
+    assert refused.status_code == 400
+    assert words in refused.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(("path", "status"), [
+    ("aggregated/instances?filter=status=RUN*", 200), ("aggregated/instances?filter=states=RUN*", 400),
+    ("zones?filter=name:us-east1-*", 200), ("zones?filter=nmae:us-east1-*", 400), ("global/images?filter=family:deb*", 200),
+    ("global/operations?filter=operationGroupId=x", 200), ("zones/us-east1-b/machineTypes?filter=guestCpus>4", 200),
+    ("zones/us-east1-b/machineTypes?filter=guestCpus=many", 400),
+])  # fmt: skip
+def test_every_kind_of_list_checks_its_filter(http, path, status):
+    assert http.get(f"/compute/v1/projects/{PROJECT}/{path}").status_code == status
