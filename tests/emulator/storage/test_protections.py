@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from programs import BUCKET
+from values.programs import BUCKET
 
 OBJECTS = f"/storage/v1/b/{BUCKET}/o"
 UPLOADS = f"/upload/storage/v1/b/{BUCKET}/o?uploadType=media&name="

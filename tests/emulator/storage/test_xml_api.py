@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from programs import BUCKET
+from values.programs import BUCKET
 
 
 @pytest.mark.parametrize(("method", "path"), [
