@@ -22,9 +22,9 @@ import lookups
 import many
 import report
 import stacks
-from engines.plugin_process import NOTHING, OURS, Process
 from generate import package_schema
 from measurement import Row, pages_and_one
+from plugin_process import NOTHING, OURS, Process
 from rolling import fleets
 from sizes import sized
 from workspace import emulator

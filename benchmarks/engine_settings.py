@@ -23,7 +23,7 @@ from typing import Final
 
 import attrs
 from cli import postgres
-from engines.plugin_process import nothing_plugin
+from plugin_process import nothing_plugin
 from workspace import Workspace, environment, pulumi_folder
 
 from gcpx import __version__

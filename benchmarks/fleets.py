@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import attrs
 import httpx
-from engines.plugin_process import OURS, Process
 from google.protobuf.struct_pb2 import Struct
 from measurement import SUBNETWORK, Measured, Row, make_subnetwork, measured
+from plugin_process import OURS, Process
 from sizes import sized
 from workspace import emulator
 

@@ -17,9 +17,9 @@ from functools import partial
 from typing import Any, Final
 
 import attrs
-from engines.plugin_process import NOTHING, OURS, Process
 from google.protobuf.struct_pb2 import Struct
 from measurement import Cost, Row, measured, pages_and_one
+from plugin_process import NOTHING, OURS, Process
 from sizes import sized
 from workspace import ROOT, SCRIPTS, emulator
 

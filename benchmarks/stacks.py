@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import attrs
-from engines.plugin_process import nothing_plugin, our_plugin
 from measurement import Cost, measured
+from plugin_process import nothing_plugin, our_plugin
 from sizes import sized
 from workspace import ROOT, SCRIPTS, Workspace, emulator
 
