@@ -10,8 +10,8 @@ import attrs
 from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.json_data import Json
 
-_TOKEN: Final = re.compile(r"[\w*.-]+|\S", re.ASCII)
-_NAME: Final = re.compile(r"[\w*.-]+", re.ASCII)
+_TOKEN: Final = re.compile(r"[\w*-]+|\S", re.ASCII)
+_NAME: Final = re.compile(r"[\w*-]+", re.ASCII)
 _DEEPEST: Final = 50
 Mask = Json
 """The fields to keep, each with the mask of its own fields. An empty mask keeps everything."""
@@ -106,7 +106,7 @@ class _Reader:
         if depth > _DEEPEST or not self.left or not _NAME.fullmatch(self.left[-1]):
             raise self.error()
         name = self.left.pop()
-        if self._take("/"):
+        if self._take("/") or self._take("."):
             return {name: self._field(depth + 1)}
         if not self._take("("):
             return {name: {}}

@@ -86,3 +86,8 @@ def test_a_call_with_an_unknown_name_in_its_mask_changes_nothing(http, cloud):
     answer = http.post(f"/storage/v1/b?project={PROJECT}&fields=nmae", json={"name": "not-made"})
 
     assert (answer.status_code, cloud.get("b/not-made")) == (400, None)
+
+
+@pytest.mark.parametrize("mask", ["items.*.instances.name", "items.*.instances(name)", "items/*.instances/name"])
+def test_dots_separate_fields_as_slashes_do(mask):
+    assert parse_mask(mask) == parse_mask("items/*/instances/name")
