@@ -92,6 +92,18 @@ def test_there_are_no_import_cycles():
     assert {name: imported & imports.keys() for name, imported in imports.items()} == {}
 
 
+def test_the_modules_of_a_fleet_import_only_those_above_them_in_the_table():
+    section = (ROOT / "ARCHITECTURE.md").read_text().partition("## What a fleet adds")[2].partition("\n## ")[0]
+    rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
+    order = [f"gcpx.compute.bulk_instances.{name}" for row in rows for name in re.findall(r"`(\w+)\.py`", row)]
+    folder = SOURCE / "gcpx/compute/bulk_instances"
+
+    assert sorted(order) == sorted(_name(path) for path in folder.glob("*.py") if path.stem != "__init__")
+    for path in folder.glob("*.py"):
+        below = order[order.index(_name(path)) :] if _name(path) in order else []
+        assert not _imports(path) & set(below), path.name
+
+
 @pytest.mark.parametrize(("token", "module"), [*RESOURCES.items(), *FUNCTIONS.items()])
 def test_the_token_tells_where_the_code_is(token, module):
     _, service, name = token.split(":")
