@@ -18,6 +18,7 @@ from typing import Any, Final
 
 import attrs
 import checks
+import fleets
 import lookups
 import many
 import report
@@ -25,7 +26,6 @@ import stacks
 from generate import package_schema
 from measurement import Row, pages_and_one
 from plugin_process import NOTHING, OURS, Process
-from rolling import fleets
 from sizes import sized
 from workspace import emulator
 
