@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from gcpx.model.check import CheckResult
     from gcpx.model.diff import Change
     from gcpx.model.fields import ObjectType
-    from gcpx.model.resource import Function, Resource
+    from gcpx.model.function import Function
+    from gcpx.model.resource import Resource
 
 RESOURCES: Final = {
     "gcpx:compute:BulkInstances": "gcpx.compute.bulk_instances.resource",
@@ -83,7 +84,7 @@ class Provider:
     @functools.cached_property
     def parallel(self) -> int:
         """The maximum number of concurrent requests of a call."""
-        from gcpx.model.resource import PARALLEL  # noqa: PLC0415 - not before the process serves
+        from gcpx.model.context import PARALLEL  # noqa: PLC0415 - not before the process serves
 
         return PARALLEL
 

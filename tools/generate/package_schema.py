@@ -8,7 +8,8 @@ from typing import Any, Final
 from gcpx import __version__
 from gcpx.config import KIND
 from gcpx.model.fields import ObjectType, object_type
-from gcpx.model.resource import Function, Resource
+from gcpx.model.function import Function
+from gcpx.model.resource import Resource
 from gcpx.model.values import is_below
 from gcpx.provider import FUNCTIONS, RESOURCES, function_class, resource_class
 from generate import examples, registry

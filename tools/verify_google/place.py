@@ -22,7 +22,7 @@ from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.connections import Connections
 from gcpx.gcp.request import COMPUTE, Api, Request
 from gcpx.gcp.settings import Settings
-from gcpx.model.resource import Context
+from gcpx.model.context import Context
 from gcpx.provider import Provider
 from gcpx_emulator.core.discovery import route
 from gcpx_emulator.core.errors import ApiError as NoSuchMethod

@@ -16,8 +16,8 @@ from gcpx.gcp.errors import ApiError, NotFound, PermissionDenied, PreconditionFa
 from gcpx.gcp.list_method import ListMethod, is_id, items_of, no_scope
 from gcpx.gcp.request import COMPUTE, SHORT_PATIENCE, Request, segment
 from gcpx.gcp.shared_reads import Scope
+from gcpx.model.context import Context
 from gcpx.model.links import name_of
-from gcpx.model.resource import Context
 
 _IN_USE: Final = ("resourceInUseByAnotherResource", "RESOURCE_IN_USE_BY_ANOTHER_RESOURCE")
 _IN_USE_PATIENCE: Final = 7.5

@@ -38,6 +38,7 @@ from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.gcp.request import COMPUTE, Request
 from gcpx.gcp.settings import Settings
 from gcpx.model import codec
+from gcpx.model.context import Context
 from gcpx.model.fields import Failure, chosen, field, record, requirement_of_each, rule, text
 from gcpx.model.import_command import not_ours
 from gcpx.model.links import Location, name_of, path_of, same_link
@@ -45,7 +46,7 @@ from gcpx.model.naming import UNREAD
 from gcpx.model.numbers import as_integer
 from gcpx.model.ownership import Owner, owner
 from gcpx.model.patterns import PROJECT, ZONE
-from gcpx.model.resource import Context, InvalidId, ListedResource, Page, Resource, State, gone
+from gcpx.model.resource import InvalidId, ListedResource, Page, Resource, State, gone
 from gcpx.model.times import moment
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from gcpx.compute.responses import ApiObject, ApiWarning
 from gcpx.gcp.in_project import InProjectFunction
 from gcpx.gcp.request import COMPUTE, Request, segment
 from gcpx.model import codec
+from gcpx.model.context import Context
 from gcpx.model.fields import Failure, Record, exclusive, field, output_field, record, requirement
 from gcpx.model.links import name_of, path_of
 from gcpx.model.patterns import PROJECT, REGION, ZONE
-from gcpx.model.resource import Context
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import OperationQueryValues

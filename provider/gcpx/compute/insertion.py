@@ -34,11 +34,11 @@ from gcpx.errors import CancelledError, OutOfTimeError, ProviderError, safe_mess
 from gcpx.gcp.creation import keeping_lost
 from gcpx.gcp.errors import ApiError, Conflict, NotFound, PermissionDenied, PreconditionFailed, Rejected, Unfinished
 from gcpx.gcp.request import Request
+from gcpx.model.context import Context
 from gcpx.model.import_command import separate_import_command
 from gcpx.model.links import name_of, path_of
 from gcpx.model.naming import STACK_DIGITS, UNREAD
 from gcpx.model.ownership import Owner, owner
-from gcpx.model.resource import Context
 
 LAG: Final = 20.0
 """The time by which Google's reads may lag behind its operations, in seconds."""

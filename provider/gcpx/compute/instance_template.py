@@ -21,6 +21,7 @@ from gcpx.compute.online_checks import instance_checks
 from gcpx.compute.reference import INSTANCE_IN_ZONE, NAME, rest
 from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.model import codec
+from gcpx.model.context import Context
 from gcpx.model.fields import (
     Failure,
     Record,
@@ -38,7 +39,7 @@ from gcpx.model.fields import (
 )
 from gcpx.model.links import name_of
 from gcpx.model.patterns import PROJECT, REGION
-from gcpx.model.resource import Context, State
+from gcpx.model.resource import State
 from gcpx.model.state import minimal_inputs
 from gcpx.model.values import UNKNOWN, Path
 

@@ -15,10 +15,10 @@ from gcpx.compute.responses import ApiObject, ApiWarning
 from gcpx.gcp.in_project import InProjectFunction
 from gcpx.gcp.list_method import ListMethod, any_scope, no_scope, unreached
 from gcpx.model import codec
+from gcpx.model.context import Context
 from gcpx.model.fields import Record, exclusive, field, object_type, output_field, record
 from gcpx.model.numbers import as_integer
 from gcpx.model.patterns import Form
-from gcpx.model.resource import Context
 
 _QUERY: Final = ("filter", "orderBy", "returnPartialSuccess", "includeAllScopes", "serviceProjectNumber", "view")
 """Arguments that are query parameters of the same name, besides paging and field masks."""

@@ -10,9 +10,9 @@ import attrs
 from gcpx.compute.reference import rest
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.list_method import ListMethod, any_scope, items_of
+from gcpx.model.context import Context
 from gcpx.model.fields import Failure, Record, Rule, field, record, rule
 from gcpx.model.patterns import PROJECT
-from gcpx.model.resource import Context
 
 
 @attrs.frozen(kw_only=True)

@@ -23,9 +23,10 @@ from gcpx.compute.named_resource import NamedResource
 from gcpx.compute.reference import INSTANCE_IN_ZONE, NAME, rest
 from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.model import codec
+from gcpx.model.context import Context
 from gcpx.model.fields import Failure, Record, exclusive, field, output_field, record, text
 from gcpx.model.patterns import PROJECT
-from gcpx.model.resource import Context, State
+from gcpx.model.resource import State
 
 _KEY_OF_DISK: Final = "The key that the disk is encrypted with."
 _STORAGE_BYTES: Final = "The storage that the disk uses in the image, in bytes."

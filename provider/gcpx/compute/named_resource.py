@@ -29,11 +29,12 @@ from gcpx.gcp.in_project import InProject, Lookups
 from gcpx.gcp.list_method import link_of
 from gcpx.gcp.request import COMPUTE, Request
 from gcpx.model import codec, lifecycle
+from gcpx.model.context import Context
 from gcpx.model.import_command import not_ours
 from gcpx.model.links import name_of, path_of
 from gcpx.model.naming import AUTONAMED, Autoname
 from gcpx.model.ownership import Owner, owner
-from gcpx.model.resource import Context, InvalidId, ListedResource, Page, State
+from gcpx.model.resource import InvalidId, ListedResource, Page, State
 from gcpx.model.times import moment
 from gcpx.model.values import UNKNOWN
 

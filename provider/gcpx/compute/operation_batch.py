@@ -16,7 +16,7 @@ from gcpx.gcp.errors import Unfinished, from_operation
 from gcpx.gcp.list_method import PAGE, ListMethod
 from gcpx.gcp.request import COMPUTE, SHORT_PATIENCE, Request
 from gcpx.gcp.retries import may_pass
-from gcpx.model.resource import Context
+from gcpx.model.context import Context
 
 _FIRST_PAUSE: Final = 1.0
 _LONGEST_PAUSE: Final = 15.0

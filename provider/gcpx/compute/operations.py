@@ -18,9 +18,9 @@ from gcpx.gcp.request import COMPUTE, PATIENCE, SHORT_PATIENCE, Request, segment
 from gcpx.gcp.retries import may_pass
 from gcpx.gcp.shared_reads import Scope
 from gcpx.model import codec
+from gcpx.model.context import Context, Sharing
 from gcpx.model.fields import Record, object_type, output_field, record
 from gcpx.model.links import name_of, path_of
-from gcpx.model.resource import Context, Sharing
 from gcpx.model.times import moment
 
 if TYPE_CHECKING:

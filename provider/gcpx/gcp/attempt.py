@@ -14,7 +14,7 @@ from gcpx.errors import RUN_AGAIN, CancelledError
 from gcpx.gcp.errors import TimedOut, Unfinished
 from gcpx.gcp.request import Request
 from gcpx.gcp.retries import RetryableError
-from gcpx.model.resource import NOTICED_WITHIN, Context
+from gcpx.model.context import NOTICED_WITHIN, Context
 from gcpx.threads import Threads
 
 _LOOK: Final = NOTICED_WITHIN / 2

@@ -28,7 +28,7 @@ from gcpx.gcp.request import MOST_AT_ONCE, Api, Request
 from gcpx.gcp.retries import RateBudget, Retries, RetryableError, is_transient, retry_after
 from gcpx.gcp.settings import Settings
 from gcpx.gcp.shared_reads import SharedReads
-from gcpx.model.resource import Context
+from gcpx.model.context import Context
 
 if TYPE_CHECKING:
     from gcpx.gcp.attempt import Response

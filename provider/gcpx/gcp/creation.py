@@ -19,8 +19,9 @@ import attrs
 
 from gcpx.errors import RUN_AGAIN, MalformedResponse, ProviderError, safe_message, sentences, without_stop
 from gcpx.gcp.errors import Conflict, NotFound, PreconditionFailed, Unfinished
+from gcpx.model.context import Context
 from gcpx.model.import_command import not_ours
-from gcpx.model.resource import Context, PartialError, State
+from gcpx.model.resource import PartialError, State
 
 _JUST_DELETED: Final = (
     "If you have just deleted it, Google may still show it: do not import it, and run `pulumi up` again in a minute"

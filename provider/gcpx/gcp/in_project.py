@@ -14,9 +14,11 @@ from gcpx.gcp.errors import ApiError, NotFound
 from gcpx.gcp.not_found import explain_not_found
 from gcpx.gcp.request import COMPUTE, SHORT_PATIENCE, Api, Request
 from gcpx.gcp.settings import Settings
+from gcpx.model.context import Context
 from gcpx.model.fields import Failure
+from gcpx.model.function import Function
 from gcpx.model.links import Location
-from gcpx.model.resource import Context, Function, Resource
+from gcpx.model.resource import Resource
 
 
 def place_or_default(settings: Settings, name: str, values: dict[str, Any]) -> Any:

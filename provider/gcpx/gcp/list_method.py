@@ -15,8 +15,8 @@ from gcpx.errors import MalformedResponse
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import Unreached
 from gcpx.gcp.request import COMPUTE, PATIENCE, STORAGE, Api, Request
+from gcpx.model.context import Context
 from gcpx.model.links import name_of, path_of
-from gcpx.model.resource import Context
 
 Item = TypeVar("Item")
 PAGE: Final = 500

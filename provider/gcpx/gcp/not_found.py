@@ -11,8 +11,8 @@ from gcpx.errors import ProviderError, UserError
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import ApiError, NotFound, OperationFailed, Rejected
 from gcpx.gcp.request import COMPUTE, Request
+from gcpx.model.context import Context
 from gcpx.model.links import name_of, path_of
-from gcpx.model.resource import Context
 from gcpx.model.values import Path, format_path
 
 _MISSING = re.compile(r"resource '([^']+)' (?:was not found|does not exist)")

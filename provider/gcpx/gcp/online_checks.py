@@ -15,9 +15,9 @@ import attrs
 from gcpx.gcp.in_project import Lookups
 from gcpx.gcp.not_found import suggest
 from gcpx.gcp.request import COMPUTE, Api
+from gcpx.model.context import Context
 from gcpx.model.fields import Failure
 from gcpx.model.links import name_of, path_of
-from gcpx.model.resource import Context
 from gcpx.model.values import UNKNOWN, Path
 
 OnlineCheck = Callable[[], list[Failure]]

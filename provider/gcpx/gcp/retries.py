@@ -27,7 +27,7 @@ from gcpx.gcp.errors import (
     UnreadableResponse,
 )
 from gcpx.gcp.request import Request
-from gcpx.model.resource import Context
+from gcpx.model.context import Context
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -21,7 +21,7 @@ import attrs
 
 from gcpx.errors import CancelledError, OutOfTimeError
 from gcpx.gcp.errors import PermissionDenied
-from gcpx.model.resource import NOTICED_WITHIN, Context
+from gcpx.model.context import NOTICED_WITHIN, Context
 
 LONGEST_AGE: Final = 10.0
 """The age up to which an answer serves further reads, in seconds."""

@@ -6,7 +6,7 @@ import re
 import shlex
 from typing import Final
 
-from gcpx.model.resource import URN_PARTS, Context, name_in_urn
+from gcpx.model.context import URN_PARTS, Context, name_in_urn
 
 _DEFAULT: Final = re.compile(r"default(_(\d+_\d+_\d+|\w+/).*)?")
 """The engine's names of default providers: with the plugin's version or download URL, if the SDK has them."""

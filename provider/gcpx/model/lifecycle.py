@@ -17,11 +17,12 @@ from gcpx.errors import UserError
 from gcpx.model import naming
 from gcpx.model.codec import with_links_of
 from gcpx.model.compare import Comparison
+from gcpx.model.context import Context, Sharing
 from gcpx.model.diff import Change, diff
 from gcpx.model.fields import Failure
 from gcpx.model.links import PLACES, Location
 from gcpx.model.naming import CreationMark, without_hidden
-from gcpx.model.resource import Announcing, Context, Growing, PartialError, Resource, Sharing, State
+from gcpx.model.resource import Announcing, Growing, PartialError, Resource, State
 from gcpx.model.secrecy import is_secret_at, mark_secrets, open_path
 from gcpx.model.state import merged_outputs, minimal_inputs, predicted_outputs, refreshed_inputs, with_absent
 from gcpx.model.values import UNKNOWN, Path, Secret, has_secret, has_unknown, is_below, reveal

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, cast
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.request import OAUTH2, Request
 from gcpx.model import codec
+from gcpx.model.context import Context
 from gcpx.model.fields import Record, field, output_field, record
-from gcpx.model.resource import Context, Function
+from gcpx.model.function import Function
 
 if TYPE_CHECKING:
     from gcpx.oauth2.value_types import TokenInfoQueryValues

@@ -24,11 +24,12 @@ from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.gcp.request import OSLOGIN, Request, segment
 from gcpx.gcp.shared_reads import Scope
 from gcpx.model import codec
+from gcpx.model.context import Context
 from gcpx.model.fields import Failure, Record, chosen, field, object_type, output_field, record, requirement, rule, text
 from gcpx.model.links import name_of, path_of
 from gcpx.model.numbers import as_integer
 from gcpx.model.patterns import PROJECT, REGION, SEGMENT, Form
-from gcpx.model.resource import Context, InvalidId, ListedResource, Page, PartialError, Resource, State, gone
+from gcpx.model.resource import InvalidId, ListedResource, Page, PartialError, Resource, State, gone
 from gcpx.model.times import RFC_3339, in_microseconds
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from gcpx.errors import ProviderError
 from gcpx.model.check import CheckResult
 from gcpx.model.diff import Change
 from gcpx.model.fields import ObjectType
-from gcpx.model.resource import Function, Resource
+from gcpx.model.function import Function
+from gcpx.model.resource import Resource
 from gcpx.model.secrecy import secret_texts
 from gcpx.protocol.wire import decode
 

@@ -13,10 +13,11 @@ from google.protobuf import empty_pb2
 from gcpx.errors import ProviderError, UserError
 from gcpx.model import codec, lifecycle, naming
 from gcpx.model.check import CheckResult, check
+from gcpx.model.context import Context
 from gcpx.model.fields import ObjectType
 from gcpx.model.naming import AUTONAMED, name_inputs, without_hidden
 from gcpx.model.redaction import redact
-from gcpx.model.resource import Announcing, Context, Growing, NothingToImport, PartialError, Resource, State
+from gcpx.model.resource import Announcing, Growing, NothingToImport, PartialError, Resource, State
 from gcpx.model.secrecy import mark_secrets
 from gcpx.model.state import pack_hidden, unpack_hidden, with_absent, without_absent
 from gcpx.model.values import Path, has_unknown, parse_path, reveal

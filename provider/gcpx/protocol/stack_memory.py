@@ -9,8 +9,9 @@ from typing import Any, Final, Self
 
 import attrs
 
+from gcpx.model.context import Replaced, name_in_urn
 from gcpx.model.naming import AUTONAMED, Autoname, CreationMark
-from gcpx.model.resource import Replaced, Resource, name_in_urn
+from gcpx.model.resource import Resource
 
 _KEPT: Final = (
     "{id} was not replaced. An earlier run created it with the same content, so gcpx could not tell its replacement "

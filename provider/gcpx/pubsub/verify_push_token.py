@@ -17,8 +17,9 @@ from gcpx.gcp.request import OAUTH2, Request
 from gcpx.gcp.retries import RetryableError
 from gcpx.gcp.settings import public_page_url
 from gcpx.model import codec
+from gcpx.model.context import Context
 from gcpx.model.fields import Record, field, object_type, output_field, record, requirement, text
-from gcpx.model.resource import Context, Function
+from gcpx.model.function import Function
 from gcpx_push import GOOGLE, IAP, Certificates, CertificatesError, InvalidToken, PushVerifier
 
 if TYPE_CHECKING:

@@ -35,12 +35,13 @@ from gcpx.gcp.request import PUBSUB, SHORT_PATIENCE, STORAGE, Request, segment
 from gcpx.gcp.shared_reads import Scope
 from gcpx.model import codec
 from gcpx.model.compare import ANYWHERE, Comparison
+from gcpx.model.context import Context
 from gcpx.model.fields import Failure, Record, exclusive, field, output_field, record, requirement, text
 from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import Location, name_of, path_of
 from gcpx.model.naming import UNREAD
 from gcpx.model.patterns import LINK_PARTS, PROJECT, Form, Part, form
-from gcpx.model.resource import Context, InvalidId, ListedResource, Page, Resource, State
+from gcpx.model.resource import InvalidId, ListedResource, Page, Resource, State
 
 if TYPE_CHECKING:
     from gcpx.storage.value_types import NotificationConfigQueryValues, NotificationConfigValues

@@ -12,7 +12,7 @@ from gcpx.compute.bulk_instances.creation import Demand, create_instances
 from gcpx.compute.bulk_instances.fleet import Fleet
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.settings import Settings
-from gcpx.model.resource import Context
+from gcpx.model.context import Context
 
 BULK = "compute.regionInstances.bulkInsert"
 

@@ -35,7 +35,7 @@ from values import search
 from values.programs import FLEET
 
 from gcpx.compute.bulk_instances.member import hash_for_label
-from gcpx.model.resource import PARALLEL
+from gcpx.model.context import PARALLEL
 from gcpx_emulator.core.json_data import Json
 
 ZONES = ("us-east1-b", "us-east1-c", "us-east1-d")

@@ -18,7 +18,7 @@ from values.scenarios import CANCEL_SCENARIOS
 from gcpx.errors import OutOfTimeError, ProviderError
 from gcpx.gcp.request import COMPUTE, Request
 from gcpx.gcp.settings import Settings
-from gcpx.model.resource import READING_TIME
+from gcpx.model.context import READING_TIME
 
 WEB = {"name": "web", **template()}
 INSERT = "compute.instanceTemplates.insert"

@@ -13,7 +13,7 @@ from servers.direct_connection import DirectConnection
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.connections import Connections
 from gcpx.gcp.settings import Settings
-from gcpx.model.resource import Context
+from gcpx.model.context import Context
 from gcpx.provider import Provider
 
 

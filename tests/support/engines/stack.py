@@ -22,7 +22,7 @@ from google.protobuf import empty_pb2
 from servers.emulated import Emulated
 from values.programs import PROJECT
 
-from gcpx.model.resource import PARALLEL
+from gcpx.model.context import PARALLEL
 
 UNCLEAR: Final = frozenset({grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN, grpc.StatusCode.DATA_LOSS})
 """The codes that tell the engine that the state may be corrupt."""

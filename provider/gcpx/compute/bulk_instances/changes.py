@@ -24,11 +24,11 @@ from gcpx.compute.bulk_instances.member import (
 )
 from gcpx.compute.bulk_instances.plan import OF_FALLBACKS, OF_MACHINES, PlannedMember, Policy, Spec, with_hostnames
 from gcpx.gcp.errors import ApiError
+from gcpx.model.context import Context
 from gcpx.model.diff import diff
 from gcpx.model.fields import chosen, nested, object_type, without
 from gcpx.model.links import name_of
 from gcpx.model.naming import UNREAD
-from gcpx.model.resource import Context
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import (

@@ -52,10 +52,11 @@ from gcpx.gcp.errors import ApiError, Conflict, Rejected, Unfinished
 from gcpx.gcp.request import COMPUTE, Request
 from gcpx.gcp.retries import LONGEST_PAUSE, is_transient, may_pass
 from gcpx.model import codec
+from gcpx.model.context import Context
 from gcpx.model.fields import nested, object_type, text, without
 from gcpx.model.links import name_of
 from gcpx.model.ownership import Owner, owner
-from gcpx.model.resource import Context, PartialError, State
+from gcpx.model.resource import PartialError, State
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues, LocationStatusValues

@@ -25,10 +25,10 @@ from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import ApiError, Conflict, NotFound, Rejected, ServerError
 from gcpx.gcp.list_method import ListMethod, is_id, items_of, scopes_in, scopes_of
 from gcpx.gcp.request import COMPUTE, SHORT_PATIENCE, Request, segment
+from gcpx.model.context import Context
 from gcpx.model.import_command import import_command
 from gcpx.model.links import name_of
 from gcpx.model.patterns import Form
-from gcpx.model.resource import Context
 from gcpx.model.times import moment
 from gcpx.model.words import counted, names_in_words
 

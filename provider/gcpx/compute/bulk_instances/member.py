@@ -34,9 +34,9 @@ from gcpx.compute.instance_properties.properties import InstanceProperties
 from gcpx.gcp.errors import ApiError
 from gcpx.gcp.request import COMPUTE, Request
 from gcpx.model import codec
+from gcpx.model.context import Context
 from gcpx.model.fields import object_type
 from gcpx.model.links import name_of, path_of
-from gcpx.model.resource import Context
 from gcpx.model.values import Path
 
 if TYPE_CHECKING:

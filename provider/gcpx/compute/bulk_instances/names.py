@@ -15,10 +15,10 @@ from gcpx.compute.bulk_instances.capacity import FleetSize, Places, zones_of
 from gcpx.compute.bulk_instances.fleet import Fleet, Instance, instances_in_region, pattern_expression
 from gcpx.errors import ProviderError
 from gcpx.gcp.errors import ApiError, Conflict, Rejected
+from gcpx.model.context import Context
 from gcpx.model.fields import text
 from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import name_of
-from gcpx.model.resource import Context
 from gcpx.model.words import counted, names_in_words
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from gcpx.compute.bulk_instances.member import last_generation, levels_of, templ
 from gcpx.compute.online_checks import check_machine_type, check_quotas, instance_checks
 from gcpx.gcp.in_project import Lookups
 from gcpx.gcp.online_checks import OnlineCheck, OnlineChecks
+from gcpx.model.context import Context
 from gcpx.model.fields import Failure, elements, nested, text
 from gcpx.model.links import name_of
 from gcpx.model.numbers import as_number
-from gcpx.model.resource import Context
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues, InstancePropertiesValues, LocationPolicyValues

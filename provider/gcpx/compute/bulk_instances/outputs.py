@@ -35,10 +35,11 @@ from gcpx.compute.operations import Operation
 from gcpx.gcp.errors import NotFound
 from gcpx.gcp.request import COMPUTE, Request
 from gcpx.model import codec
+from gcpx.model.context import Context
 from gcpx.model.fields import chosen, nested, object_type
 from gcpx.model.links import name_of, path_of
 from gcpx.model.naming import UNFINISHED
-from gcpx.model.resource import Context, State
+from gcpx.model.resource import State
 from gcpx.model.response_types import require_types
 from gcpx.model.state import minimal_inputs
 from gcpx.model.words import counted, names_in_words

@@ -38,10 +38,10 @@ from gcpx.compute.bulk_instances.names import number_of_names
 from gcpx.compute.instance_properties.machines import can_change_machine_type
 from gcpx.compute.instance_properties.network_interfaces import own_addresses
 from gcpx.errors import UserError
+from gcpx.model.context import Context
 from gcpx.model.fields import elements, nested, text, without
 from gcpx.model.links import name_of
 from gcpx.model.numbers import as_integer, as_integer_or_percentage
-from gcpx.model.resource import Context
 from gcpx.model.values import UNKNOWN, Path, has_unknown
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from gcpx.compute.bulk_instances.member import Level, Member, members_of_state
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS
 from gcpx.compute.bulk_instances.plan import OF_FALLBACKS, PlannedMember, RollingAction, Spec, Step, deleted_by, steps
 from gcpx.compute.bulk_instances.words import describe_plan, line, names_to_come, say
+from gcpx.model.context import Context
 from gcpx.model.fields import nested, text
-from gcpx.model.resource import Context
 from gcpx.model.values import UNKNOWN, has_unknown
 from gcpx.model.words import counted, names_in_words
 

@@ -84,11 +84,12 @@ from gcpx.gcp.creation import keeping_state
 from gcpx.gcp.in_project import InProject, Lookups, missing_place, place_or_default
 from gcpx.gcp.list_method import any_scope, scopes_in
 from gcpx.gcp.online_checks import OnlineChecks
+from gcpx.model.context import Context
 from gcpx.model.fields import Failure, chosen, nested, text
 from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import Location, name_of, path_of
 from gcpx.model.naming import AUTONAMED, UNREAD, Autoname
-from gcpx.model.resource import Announcing, Context, Growing, InvalidId, ListedResource, Page, PartialError, State
+from gcpx.model.resource import Announcing, Growing, InvalidId, ListedResource, Page, PartialError, State
 from gcpx.model.values import Path, has_unknown
 from gcpx.model.words import counted, names_in_words
 

@@ -16,9 +16,9 @@ from gcpx.errors import safe_message, without_stop
 from gcpx.gcp.errors import ApiError, PermissionDenied, QuotaExceeded
 from gcpx.gcp.list_method import ListMethod
 from gcpx.gcp.request import SHORT_PATIENCE
+from gcpx.model.context import Context
 from gcpx.model.fields import Record, nested, output_field, record, text
 from gcpx.model.links import name_of
-from gcpx.model.resource import Context
 from gcpx.model.words import counted
 
 if TYPE_CHECKING:

@@ -38,10 +38,11 @@ from gcpx.compute.bulk_instances.words import describe_step, names_to_come, new_
 from gcpx.errors import CancelledError, Interrupted, ProviderError, safe_message, sentences
 from gcpx.gcp.errors import ApiError, NotFound, PreconditionFailed, Unfinished
 from gcpx.gcp.request import COMPUTE, Request, segment
+from gcpx.model.context import Context
 from gcpx.model.fields import chosen, nested
 from gcpx.model.links import name_of
 from gcpx.model.naming import UNFINISHED
-from gcpx.model.resource import Context, PartialError, State
+from gcpx.model.resource import PartialError, State
 from gcpx.model.words import counted, names_in_words
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import attrs
 from gcpx.compute.bulk_instances.fleet import fleet_values, name_order
 from gcpx.compute.bulk_instances.member import Level
 from gcpx.compute.bulk_instances.plan import PlannedMember, Policy, Step
-from gcpx.model.resource import Context
+from gcpx.model.context import Context
 from gcpx.model.words import counted, names_in_words
 
 if TYPE_CHECKING:
