@@ -22,7 +22,7 @@ from gcpx.compute.bulk_instances.member import (
     rolled_properties,
     trusted,
 )
-from gcpx.compute.bulk_instances.plan import OF_FALLBACKS, OF_MACHINES, PlannedMember, Policy, Spec, with_hostnames
+from gcpx.compute.bulk_instances.plan import PlannedMember, Policy, Spec, with_hostnames
 from gcpx.gcp.errors import ApiError
 from gcpx.model.context import Context
 from gcpx.model.diff import diff
@@ -329,7 +329,7 @@ class Goal:
             Spec.offline(context, old, new),
             generation=generation,
             base=base,
-            machine_type=name_of(after.get("machineType") or ""),
+            properties=after,
             given=changed_parts(before, after),
         )
         return cls(
@@ -348,7 +348,7 @@ class Goal:
         last: BulkInstancesValues = {**inputs, **chosen(prior, _OF_MEMBERS)}
         properties, generation = own_properties(last), prior.get("generation") or ""
         return cls(
-            spec=Spec(inputs=last, generation=generation, base=generation),
+            spec=Spec(inputs=last, generation=generation, base=generation, properties=properties),
             before=properties,
             target=Target(properties, labels=_marks(fleet, generation)),
             known=members_of_state(prior),
@@ -369,7 +369,7 @@ class Goal:
             policy=_policy_back(self.inputs, old),
             generation=self.spec.base,
             base=self.spec.generation,
-            machine_type=name_of(self.before.get("machineType") or ""),
+            properties=self.before,
             ignored=self.spec.ignored,
             hosted=with_hostnames(self.inputs),
         )
@@ -418,11 +418,7 @@ class Goal:
 
     def is_current(self, instance: Instance) -> bool:
         """Return whether a member has reached the generation, by its label, and nothing is left of an action."""
-        return self._has_reached(self.of_instance(instance))
-
-    def _has_reached(self, member: Member) -> bool:
-        is_behind = self.spec.generation and self.spec.behind(member)
-        return not is_behind and not self.spec.action.level_for(member)
+        return self.spec.has_reached(self.of_instance(instance))
 
     def member(self, instance: Instance, *, ready: bool, blocked: bool = False) -> PlannedMember:
         """Describe an instance for the plan; `blocked` if something has failed for it, so that nothing more is done to it.
@@ -442,7 +438,6 @@ class Goal:
             planned = attrs.evolve(planned, need=Level.NONE)  # it leaves, so the preview has not refused what it needs
         return attrs.evolve(
             planned,
-            current=not behind or (behind is Level.REFRESH and self._has_reached(member)),
             available=ready and member.runs,
             unready=member.runs and not ready,
             added=bool(self.known) and member.id not in self.known,
@@ -505,17 +500,11 @@ class Goal:
         return self._target(self.of_instance(instance))
 
     def _target(self, member: Member) -> Target:
-        """Return what should be set on a member.
-
-        A member keeps what its fallback changed or, if that is not in the list any more, everything that fallbacks change.
-        It keeps a machine type that Google could choose, and its own settings since an import that the update leaves alone.
-        """
-        wanted, used = self.target.properties, self.spec.inputs_of(member)
-        kept = without(wanted, OF_FALLBACKS) if used is None else _without_choices(wanted, self.inputs, used)
+        """Return what should be set on a member."""
         marks = self.spec.action.labels if self.spec.action.level_for(member) else {}
         return attrs.evolve(
             self.target,
-            properties=kept,
+            properties=self.spec.properties_of(member),
             labels={**self.target.labels, **marks},
             own=self.spec.kept_by(member),
             original=self.originals.get(member.id),
@@ -529,7 +518,7 @@ class Goal:
         found = dict[str, list[str]]()
         for instance in members:
             member = self.of_instance(instance)
-            names = _differing(instance, member, self._target(member)) if self._has_reached(member) else []
+            names = _differing(instance, member, self._target(member)) if self.spec.has_reached(member) else []
             if names:
                 found[member.id] = names
         return found
@@ -593,13 +582,3 @@ def _policy_back(new: BulkInstancesValues, old: BulkInstancesValues) -> Policy:
     given = without(nested(new, "updatePolicy"), ("pauseAfter",))
     ready = nested(nested(old, "updatePolicy"), "ready")
     return Policy.of({**without(old, ("maxDeleted",)), "updatePolicy": {**given, "ready": ready}})
-
-
-def _without_choices(
-    wanted: InstancePropertiesValues, inputs: BulkInstancesValues, used: BulkInstancesValues
-) -> InstancePropertiesValues:
-    """Return the wanted properties (REST JSON) of a member that was created with the `used` inputs of the fleet."""
-    own, fleets = nested(used, "instanceProperties"), nested(inputs, "instanceProperties")
-    changed = chosen(own, [name for name in OF_MACHINES if own.get(name) != fleets.get(name)])
-    kept = wanted if own.get("scheduling") == fleets.get("scheduling") else without(wanted, ("scheduling",))
-    return without(kept, OF_MACHINES) if used.get("instanceFlexibilityPolicy") else {**kept, **changed}

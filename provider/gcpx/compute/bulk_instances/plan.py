@@ -39,7 +39,7 @@ from gcpx.compute.instance_properties.machines import can_change_machine_type
 from gcpx.compute.instance_properties.network_interfaces import own_addresses
 from gcpx.errors import UserError
 from gcpx.model.context import Context
-from gcpx.model.fields import elements, nested, text, without
+from gcpx.model.fields import chosen, elements, nested, text, without
 from gcpx.model.links import name_of
 from gcpx.model.numbers import as_integer, as_integer_or_percentage
 from gcpx.model.values import UNKNOWN, Path, has_unknown
@@ -535,9 +535,9 @@ def as_previewed(members: list[PlannedMember], policy: Policy) -> list[PlannedMe
 
 
 _ACTION: Final = "rollingAction"
-OF_MACHINES: Final = ("machineType", "minCpuPlatform")
+_OF_MACHINES: Final = ("machineType", "minCpuPlatform")
 """The properties that fallbacks and Google's choice among machine types change, and that a restart can set."""
-OF_FALLBACKS: Final = (*OF_MACHINES, "scheduling")
+OF_FALLBACKS: Final = (*_OF_MACHINES, "scheduling")
 """The properties of existing members that a fallback may have changed."""
 
 
@@ -640,8 +640,8 @@ class Spec:
         base: stands for the properties before the update, which members without a mark have; may be empty.
         restarting: the names of the changed properties that need a restart.
         changed: what the changed properties need at most; it counts if the generation is not known.
-        machine_type: the machine type of members that have no fallback: empty if they keep theirs, UNKNOWN if only the
-            template names it; by default, as the inputs say.
+        properties: the properties of members that have no fallback (REST JSON), as far as they are known. The machine type
+            is UNKNOWN if only the template names it, and missing if members keep theirs; by default, it is as the inputs say.
         action: the members that the program asks to restart or to replace.
         given: the parts of settings that the update changes; what members have for themselves stays otherwise.
         ignored: the settings whose changes the user ignores, so that existing members keep theirs.
@@ -655,7 +655,7 @@ class Spec:
     base: str = ""
     restarting: frozenset[str] = frozenset()
     changed: Level = Level.NONE
-    machine_type: Any = attrs.field()
+    properties: InstancePropertiesValues = attrs.field()
     action: RollingAction = attrs.Factory(RollingAction)
     given: frozenset[str] = frozenset()
     ignored: frozenset[str] = frozenset()
@@ -668,9 +668,9 @@ class Spec:
     def _own_policy(self) -> Policy:
         return Policy.of(self.inputs)
 
-    @machine_type.default
-    def _own_machine_type(self) -> Any:
-        return nested(self.inputs, "instanceProperties").get("machineType") or ""
+    @properties.default
+    def _own_properties(self) -> InstancePropertiesValues:
+        return chosen(nested(self.inputs, "instanceProperties"), ("machineType",))
 
     @classmethod
     def offline(
@@ -699,15 +699,18 @@ class Spec:
             base=base,
             restarting=restarting(context.changed),
             changed=max(levels, default=Level.NONE),
-            machine_type=(
-                _offline_machine_type(old, new, prior) if after is None else name_of(after.get("machineType") or "")
-            ),
+            properties={"machineType": _offline_machine_type(old, new, prior)} if after is None else after,
             action=RollingAction() if sure and has_unknown(new.get("rollingAction")) else RollingAction.of(new, prior),
             given=frozenset({"machineType"} if _changes_machine_type(old, new) else ()),
             ignored=ignored_settings(context.ignored),
             hosted=with_hostnames(old, prior),
             sure=sure,
         )
+
+    @property
+    def machine_type(self) -> Any:
+        """The name of the machine type of members that have no fallback, perhaps UNKNOWN; empty if they keep theirs."""
+        return _machine_type(self.properties)
 
     def need(self, member: Member, most: Level = Level.REPLACE, behind: Level | None = None) -> Level:
         """Return what has to be done to a member, apart from what others have changed on it.
@@ -741,6 +744,10 @@ class Spec:
             return self.changed if need_of(label, self.base) < self.changed else Level.NONE
         return max(need_of(label, self.base) if self.base else Level.NONE, self.changed)
 
+    def has_reached(self, member: Member) -> bool:
+        """Return whether a member has the wanted properties, by its mark, and nothing is left of an action."""
+        return not self.behind(member) and not self.action.level_for(member)
+
     def has_written(self, label: str) -> bool:
         """Return whether this update, or one before it, has given a member this label."""
         return label in {name for one in (self.base, self.generation) for name in (one, changing(one))}
@@ -770,24 +777,31 @@ class Spec:
             return False
         if wanted is UNKNOWN:
             return self.sure
-        return not wanted or can_change_machine_type(member.machine_type, name_of(wanted))
+        return not wanted or can_change_machine_type(member.machine_type, wanted)
 
     def machine_type_of(self, member: Member) -> Any:
-        """Return the name of the machine type that a member should have, perhaps UNKNOWN; empty if it keeps its own.
+        """Return the name of the machine type that a member should have, perhaps UNKNOWN; empty if it keeps its own."""
+        return "" if "machineType" in self.kept_by(member) else _machine_type(self.properties_of(member))
 
-        It keeps what Google has chosen for it, and what it got from a fallback that is not in the list any more.
+    def properties_of(self, member: Member) -> InstancePropertiesValues:
+        """Return the properties (REST JSON) that a member should have, apart from what it keeps for itself (`kept_by`).
+
+        It has what its fallback changes or, if that is not in the list any more, keeps everything that fallbacks change. A
+        machine type that Google could choose is left out, because the member keeps it.
         """
-        used: BulkInstancesValues | None = self.inputs
-        if "machineType" in self.kept_by(member):
-            return ""
-        if member.fallback:
-            if has_unknown(self.inputs.get("fallbacks")):
-                return UNKNOWN
-            used = self.inputs_of(member)
-        if used is None or used.get("instanceFlexibilityPolicy"):
-            return ""
-        own, fleets = (nested(one, "instanceProperties").get("machineType") for one in (used, self.inputs))
-        return self.machine_type if own == fleets else own or ""
+        if member.fallback and has_unknown(self.inputs.get("fallbacks")):
+            return {**self.properties, "machineType": UNKNOWN}
+        used = self.inputs_of(member)
+        if used is None:
+            return without(self.properties, OF_FALLBACKS)
+        own, fleets = nested(used, "instanceProperties"), nested(self.inputs, "instanceProperties")
+        changed = chosen(own, [name for name in _OF_MACHINES if own.get(name) != fleets.get(name)])
+        keeps_scheduling = own.get("scheduling") != fleets.get("scheduling")
+        wanted: InstancePropertiesValues = {
+            **without(self.properties, ("scheduling",) if keeps_scheduling else ()),
+            **changed,
+        }
+        return without(wanted, _OF_MACHINES) if used.get("instanceFlexibilityPolicy") else wanted
 
     def own_of(self, member: Member) -> tuple[str, ...]:
         """Return what a member has for itself after the update, which gives every member the label of its fleet."""
@@ -842,7 +856,7 @@ class Spec:
             order=name_order(member.name),
             need=max(behind, *set_back.values()) if set_back else behind,
             set_back=tuple(set_back),
-            current=not behind,
+            current=not behind or (behind is Level.REFRESH and self.has_reached(member)),
             available=member.runs,
             stopped=member.stopped,
             suspended=member.suspended,
@@ -868,6 +882,12 @@ class Spec:
             return not self.sure
         wanted = nested(named, member.name).get("hostname")
         return member.hostname != wanted and (wanted is not None or member.name in self.hosted)
+
+
+def _machine_type(properties: InstancePropertiesValues) -> Any:
+    """Return the name of a machine type, or UNKNOWN; empty if properties (REST JSON) have none."""
+    found: Any = properties.get("machineType")
+    return found if found is UNKNOWN else name_of(found or "")
 
 
 def restarting(paths: Iterable[Path]) -> frozenset[str]:
