@@ -18,8 +18,7 @@ from workspace import ROOT
 from gcpx import __version__
 from gcpx.compute.bulk_instances.capacity import Placement
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel, Readiness, RollingAction, UpdatePolicy
-from gcpx.compute.bulk_instances.fleet import RESERVED_LABELS
-from gcpx.compute.bulk_instances.member import Level, level_of
+from gcpx.compute.bulk_instances.member import RESERVED_LABELS, Level, level_of
 from gcpx.compute.instance_properties.machines import Scheduling
 from gcpx.compute.instance_properties.properties import InstanceProperties
 from gcpx.config import KIND

@@ -376,7 +376,7 @@ def test_a_repeated_creation_finds_what_a_fallback_has_created_after_a_full_batc
     engine.configure(project=PROJECT, emulatorHost=cloud.host)
     zones = ("us-east1-b", "us-east1-c", "us-east1-d")
     if limit == "zone":
-        monkeypatch.setattr("gcpx.compute.bulk_instances.creation.MOST_OF_REQUEST", 2)
+        monkeypatch.setattr("gcpx.compute.bulk_instances.capacity.MOST_OF_REQUEST", 2)
         set_limits(cloud, zones={"us-east1-b": 2, "us-east1-d": 0})
         more = {"fallbacks": [{"zones": ["us-east1-c"]}]}
     else:

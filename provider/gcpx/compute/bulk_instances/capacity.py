@@ -1,20 +1,27 @@
-"""Where a fleet gets its instances: its size, alternative machine types, fallbacks, zones, and compact placement."""
+"""How many instances a fleet gets, and which: their names, machine types, fallbacks, placement, requests and zones.
+
+A name pattern gives one name for each number from 1 to the highest with as many digits as it has #. Google numbers new
+instances after the highest number in use in the zones of a request, and refuses a creation that needs higher numbers
+than the pattern has, even if lower ones are free.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import attrs
 
-from gcpx.compute.bulk_instances.fleet import FALLBACK_LABEL, Instance
+from gcpx.compute.bulk_instances.member import FALLBACK_LABEL, Instance, pattern_expression
 from gcpx.compute.instance_properties.disks import AttachedDisk
 from gcpx.compute.instance_properties.machines import MACHINE_TYPE, ReservationAffinity
 from gcpx.compute.reference import NAME, PLACEMENT_POLICIES, rest
+from gcpx.errors import ProviderError
 from gcpx.model.fields import (
     Failure,
     Record,
@@ -34,6 +41,7 @@ from gcpx.model.links import name_of
 from gcpx.model.numbers import as_integer
 from gcpx.model.patterns import ZONE
 from gcpx.model.values import Path, has_unknown
+from gcpx.model.words import counted
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import (
@@ -82,6 +90,91 @@ def with_members(inputs: BulkInstancesValues, members: Iterable[Instance]) -> Bu
         return {**inputs, "count": len(existing)}
     named: BulkInstancesValues = {**inputs, "perInstanceProperties": {name: names.get(name) or {} for name in existing}}
     return {**named, "count": len(existing)} if inputs.get("count") is not None else named
+
+
+def number_of_names(pattern: str) -> int:
+    """Return how many names a pattern gives.
+
+    >>> number_of_names("web-##")
+    99
+    """
+    return int(10 ** pattern.count("#")) - 1
+
+
+def fitting_names(pattern: str, names: Collection[str]) -> set[str]:
+    """Return those names that fit a pattern; they sort by number, because all have the same length."""
+    expression = re.compile(pattern_expression(pattern))
+    return {name for name in names if expression.fullmatch(name)}
+
+
+def runs_out(pattern: str, in_use: Collection[str], missing: int) -> bool:
+    """Return whether the numbers after the highest one in use are too few for the missing instances."""
+    return highest_number(pattern, in_use) + missing > number_of_names(pattern)
+
+
+def highest_number(pattern: str, in_use: Collection[str]) -> int:
+    """Return the highest number among the names that fit a pattern; 0 without any."""
+    start = pattern.index("#")
+    end = start + pattern.count("#")
+    return max((int(name[start:end]) for name in fitting_names(pattern, in_use)), default=0)
+
+
+def next_names(pattern: str, in_use: Collection[str], count: int) -> list[str]:
+    """Return the names that follow the highest one in use; the lowest free ones if the pattern has too few numbers.
+
+    Raises:
+        NamesExhaustedError: the pattern has fewer free names.
+
+    >>> next_names("web-##", {"web-01", "web-07"}, 2)
+    ['web-08', 'web-09']
+    """
+    if runs_out(pattern, in_use, count):
+        return free_names(pattern, in_use, count)
+    width, highest = pattern.count("#"), highest_number(pattern, in_use)
+    return [pattern.replace("#" * width, f"{highest + number:0{width}}") for number in range(1, count + 1)]
+
+
+def free_names(pattern: str, in_use: Collection[str], count: int) -> list[str]:
+    """Return the names of a pattern with the lowest numbers that are not in use.
+
+    Raises:
+        NamesExhaustedError: the pattern has fewer free names.
+
+    >>> free_names("web-##", {"web-02", "web-99"}, 2)
+    ['web-01', 'web-03']
+    """
+    width = pattern.count("#")
+    names = (pattern.replace("#" * width, f"{number:0{width}}") for number in range(1, number_of_names(pattern) + 1))
+    free = list(itertools.islice((name for name in names if name not in in_use), count))
+    if len(free) < count:
+        raise NamesExhaustedError(pattern, in_use, count)
+    return free
+
+
+def have_too_few_names(one: BulkInstancesValues, other: BulkInstancesValues) -> bool:
+    """Return whether two fleets, by their inputs, take their names from one pattern that has too few for both."""
+    pattern = text(one, "namePattern")
+    places = [
+        (values.get("project"), name_of(text(values, "region")), values.get("locationPolicy"))
+        for values in (one, other)
+    ]
+    if not pattern or pattern != text(other, "namePattern") or places[0] != places[1]:
+        return False
+    return FleetSize.of(one).wanted + FleetSize.of(other).wanted > number_of_names(pattern)
+
+
+class NamesExhaustedError(ProviderError):
+    """A name pattern has too few names for the instances to create."""
+
+    def __init__(self, pattern: str, in_use: Collection[str], missing: int, others: str = "") -> None:
+        """Say which names are in use; `others` names instances that are no members and have such names."""
+        highest = max(fitting_names(pattern, in_use), default="none")
+        super().__init__(
+            f"namePattern: {pattern} has too few names for {counted(missing, 'more instance')}: it gives at most "
+            f"{number_of_names(pattern):,}, new instances are numbered after those that exist, and the highest name in "
+            f"use is {highest}{f'; {others}' if others else ''}. If this is a replacement, set the resource option deleteBeforeReplace; otherwise choose "
+            "a namePattern with more #, or a different one"
+        )
 
 
 @requirement_of_each(
@@ -246,6 +339,48 @@ def placement_room(values: BulkInstancesValues) -> int | None:
     policies, size = placement.get("policies"), placement.get("membersPerPolicy")
     each = as_integer(size) if size is not None else DEFAULT_SIZE
     return len(policies) * each if isinstance(policies, list) and policies and each is not None else None
+
+
+MOST_OF_REQUEST: Final = 5000
+"""The most instances that Google creates in one request."""
+
+
+@attrs.frozen(kw_only=True)
+class Batch:
+    """The instances that one request creates.
+
+    Attributes:
+        count: how many.
+        names: their names; empty if the fleet's name pattern gives them.
+        later: how many instances later requests of the same attempt create.
+        policy: the name of the placement policy that they share; empty without `placement`.
+        zone: the name of the zone of the members that share it already; empty if there are none.
+    """
+
+    count: int
+    names: list[str]
+    later: int
+    policy: str = ""
+    zone: str = ""
+
+
+def batches(inputs: BulkInstancesValues, members: list[Instance], missing: int, names: list[str]) -> Iterator[Batch]:
+    """Divide missing instances into requests: as few as possible, and at least one for each placement policy.
+
+    `members` already share the policies.
+    """
+    most = size_of_groups(inputs)
+    for policy in map(name_of, nested(inputs, "placement").get("policies") or [""]):
+        zones = [
+            name_of(item["zone"]) for item in members if policy in map(name_of, item.get("resourcePolicies") or ())
+        ]
+        room = min(missing, max(0, most - len(zones))) if policy else missing
+        while room > 0:
+            count = min(room, MOST_OF_REQUEST)
+            room, missing = room - count, missing - count
+            zone = zones[0] if zones else ""
+            yield Batch(count=count, names=names[:count], later=missing, policy=policy, zone=zone)
+            names = names[count:]
 
 
 @rule(

@@ -8,22 +8,27 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 import attrs
 
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
-from gcpx.compute.bulk_instances.fleet import GENERATION_LABEL, Fleet, Instance, fleet_values, membership_labels
+from gcpx.compute.bulk_instances.fleet import Fleet
 from gcpx.compute.bulk_instances.member import (
+    GENERATION_LABEL,
+    Instance,
     Level,
     Member,
+    fleet_values,
     generation_of,
     has_same_properties,
     last_generation,
     level_of,
     levels_of,
     members_of_state,
+    membership_labels,
     own_properties,
-    rolled_properties,
+    template_path,
     trusted,
 )
 from gcpx.compute.bulk_instances.plan import PlannedMember, Policy, Spec, with_hostnames
 from gcpx.gcp.errors import ApiError
+from gcpx.gcp.request import COMPUTE, Request
 from gcpx.model.context import Context
 from gcpx.model.diff import diff
 from gcpx.model.fields import chosen, nested, object_type, without
@@ -562,16 +567,45 @@ def _removed_keys(prior: BulkInstancesValues) -> dict[str, frozenset[str]]:
     return {name: frozenset(keys) for name, keys in removed.items()}
 
 
+def merged_properties(context: Context, fleet: Fleet, inputs: BulkInstancesValues) -> InstancePropertiesValues:
+    """Return the properties that new instances get (REST JSON); reads the template, if the inputs name one.
+
+    A label of the template that the inputs remove stays as a null, so that it is removed from members, too.
+
+    Raises:
+        ApiError: the template cannot be read.
+    """
+    link = inputs.get("sourceInstanceTemplate")
+    if not link:
+        return own_properties(inputs)
+    path = template_path(fleet.project, link)
+    found = fleet.google.send(Request(api=COMPUTE, method="GET", path=f"beta/{path}"), context)
+    return own_properties(inputs, found.get("properties", {}))
+
+
 def _properties(
     context: Context, fleet: Fleet, old: BulkInstancesValues, new: BulkInstancesValues
 ) -> tuple[InstancePropertiesValues, InstancePropertiesValues, ApiError | None]:
-    """Return the properties before and after an update, and the error if an unneeded template cannot be read."""
+    """Return the properties before and after an update, and the error if an unneeded template cannot be read.
+
+    The old template may have been deleted.
+    """
     try:
-        return *rolled_properties(context, fleet, old, new), None
+        after = merged_properties(context, fleet, new)
     except ApiError as error:
         if not (last_generation(fleet_values(context.prior)) and has_same_properties(old, new)):
             raise
         return own_properties(old), own_properties(new), error
+    if has_same_properties(old, new):
+        return after, after, None
+    try:
+        return merged_properties(context, fleet, old), after, None
+    except ApiError as error:
+        link = old.get("sourceInstanceTemplate")
+        context.warn(
+            f"{link} cannot be read, so labels, tags and metadata from it stay unchanged on the instances: {error}"
+        )
+        return own_properties(old), after, None
 
 
 def _policy_back(new: BulkInstancesValues, old: BulkInstancesValues) -> Policy:

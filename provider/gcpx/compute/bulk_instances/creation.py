@@ -3,39 +3,48 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import attrs
 
 from gcpx.compute.bulk_instances.capacity import (
     OWN,
+    Batch,
     FleetSize,
+    NamesExhaustedError,
     Places,
+    batches,
     beside,
+    free_names,
     in_zones,
     index_of_fallback,
     labels_of_fallback,
-    size_of_groups,
+    next_names,
+    runs_out,
     with_fallback,
+    zones_of,
 )
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
 from gcpx.compute.bulk_instances.fleet import (
-    RESERVED_LABELS,
     TIMEOUT,
-    TRACKING_LABEL,
     Fleet,
     GroupCreation,
-    Instance,
     created_in_group,
-    fleet_values,
     instances_in_region,
-    membership_labels,
     without_deleted,
 )
-from gcpx.compute.bulk_instances.member import Member
-from gcpx.compute.bulk_instances.names import names_across_zones, names_beside_others
+from gcpx.compute.bulk_instances.member import (
+    RESERVED_LABELS,
+    TRACKING_LABEL,
+    Instance,
+    Member,
+    fleet_values,
+    membership_labels,
+    pattern_expression,
+)
 from gcpx.compute.bulk_instances.shortfalls import (
     Reason,
     is_message_of,
@@ -54,9 +63,11 @@ from gcpx.gcp.retries import LONGEST_PAUSE, is_transient, may_pass
 from gcpx.model import codec
 from gcpx.model.context import Context
 from gcpx.model.fields import nested, object_type, text, without
+from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import name_of
 from gcpx.model.ownership import Owner, owner
 from gcpx.model.resource import PartialError, State
+from gcpx.model.words import names_in_words
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues, LocationStatusValues
@@ -565,46 +576,81 @@ def attempts_for(inputs: BulkInstancesValues, demand: Demand) -> list[Attempt]:
     return found
 
 
-MOST_OF_REQUEST: Final = 5000
-"""The most instances that Google creates in one request."""
+def _names_in_use(context: Context, fleet: Fleet, expression: str) -> set[str]:
+    """List the names in the fleet's region that fit a regular expression; raises `ApiError`."""
+    found = instances_in_region(context, fleet, "name,zone", f"name eq {expression}", "v1")
+    return {item["name"] for item in found}
 
 
-@attrs.frozen(kw_only=True)
-class Batch:
-    """The instances that one request creates.
+def _are_no_members(names: Collection[str]) -> str:
+    """Name instances that are no members; empty if there are none."""
+    are = "is not a member" if len(names) == 1 else "are not members"
+    return f"{names_in_words(sorted(names))} {are} of this fleet" if names else ""
 
-    Attributes:
-        count: how many.
-        names: their names; empty if the fleet's name pattern gives them.
-        later: how many instances later requests of the same attempt create.
-        policy: the name of the placement policy that they share; empty without `placement`.
-        zone: the name of the zone of the members that share it already; empty if there are none.
+
+def names_beside_others(
+    context: Context,
+    fleet: Fleet,
+    inputs: BulkInstancesValues,
+    wanted: list[str],
+    count: int,
+    members: Iterable[Instance],
+    refusal: ApiError,
+) -> list[str]:
+    """Return free names for a creation that Google refused because others have the names; none if that is not why.
+
+    Args:
+        context: the engine's call.
+        fleet: the fleet that the instances were to join.
+        inputs: its inputs.
+        wanted: the names of the request; empty if Google was to give them.
+        count: how many instances it asked for.
+        members: the members of the fleet.
+        refusal: Google's answer.
+
+    Raises:
+        NamesExhaustedError: the fleet's name pattern has too few.
+        ApiError: the same refusal with the instances that have the names, if the fleet names its members.
     """
+    pattern = text(inputs, "namePattern")
+    if context.is_blocked and isinstance(refusal, Conflict):
+        raise refusal.with_hint(how_to_manage(context, fleet.resource_id, "choose other names"))
+    if not isinstance(refusal, (Conflict, Rejected) if pattern else Conflict):
+        return []
+    try:
+        in_use = _names_in_use(
+            context, fleet, pattern_expression(pattern) if pattern else "|".join(map(re.escape, wanted))
+        )
+    except ApiError:
+        return []
+    others = _are_no_members(in_use - {member["name"] for member in members})
+    kept = [name for name in wanted if name not in in_use]
+    if pattern and (len(kept) < len(wanted) or (not wanted and runs_out(pattern, in_use, count))):
+        try:
+            return kept + free_names(pattern, in_use | {*kept}, count - len(kept))
+        except NamesExhaustedError:
+            raise NamesExhaustedError(pattern, in_use, count, others) from None
+    if others and isinstance(refusal, Conflict):
+        raise refusal.with_hint(
+            f"perInstanceProperties: {others}; choose other names, or delete or import these instances"
+        )
+    return []
 
-    count: int
-    names: list[str]
-    later: int
-    policy: str = ""
-    zone: str = ""
 
+def names_across_zones(inputs: BulkInstancesValues, members: Iterable[Instance], count: int) -> list[str]:
+    """Return the names of new instances if members are in zones that a request cannot use; otherwise none.
 
-def batches(inputs: BulkInstancesValues, members: list[Instance], missing: int, names: list[str]) -> Iterator[Batch]:
-    """Divide missing instances into requests: as few as possible, and at least one for each placement policy.
-
-    `members` already share the policies.
+    Args:
+        inputs: the inputs that the request is written from.
+        members: the members that exist.
+        count: the number of new instances.
     """
-    most = size_of_groups(inputs)
-    for policy in map(name_of, nested(inputs, "placement").get("policies") or [""]):
-        zones = [
-            name_of(item["zone"]) for item in members if policy in map(name_of, item.get("resourcePolicies") or ())
-        ]
-        room = min(missing, max(0, most - len(zones))) if policy else missing
-        while room > 0:
-            count = min(room, MOST_OF_REQUEST)
-            room, missing = room - count, missing - count
-            zone = zones[0] if zones else ""
-            yield Batch(count=count, names=names[:count], later=missing, policy=policy, zone=zone)
-            names = names[count:]
+    pattern, members = text(inputs, "namePattern"), list(members)
+    places = Places.of(inputs)
+    if not pattern or all(map(places.allows, zones_of(members))):
+        return []
+    in_use = {member["name"] for member in members}
+    return next_names(pattern, in_use, count)
 
 
 @attrs.define(kw_only=True)

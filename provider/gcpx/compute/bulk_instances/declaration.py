@@ -16,7 +16,7 @@ from gcpx.compute.bulk_instances.capacity import (
     placement_has_room_for_all,
     zones_have_room_for_all,
 )
-from gcpx.compute.bulk_instances.fleet import FLEET_ID, FLEET_ID_SOURCE, HEALTH_SOURCE
+from gcpx.compute.bulk_instances.member import FLEET_ID, FLEET_ID_SOURCE
 from gcpx.compute.bulk_instances.rules import (
     least_action_is_not_above_the_most,
     names_are_kept_without_surge,
@@ -425,7 +425,7 @@ class BulkInstancesModel(Record):
         closed=True,
         default="START",
         unsent=True,
-        source=HEALTH_SOURCE,
+        source="[Fleets: stopped and lost members](../fleets.md#stopped-and-lost-members)",
     )
     operation_group_id: str = output_field(
         "The ID of the operation group of the last creation.", volatile=True, hidden=True

@@ -11,10 +11,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import attrs
 
+from gcpx.compute.bulk_instances.member import (
+    TRACKING_LABEL,
+    Instance,
+    fleet_values,
+    is_stopped,
+    is_tracked,
+    membership_labels,
+    membership_pattern,
+    name_order,
+    pattern_expression,
+)
 from gcpx.compute.collection import may_refuse_number
 from gcpx.compute.insertion import EarlierInsertions
 from gcpx.compute.listing import ImportableResources
@@ -28,79 +39,11 @@ from gcpx.gcp.request import COMPUTE, SHORT_PATIENCE, Request, segment
 from gcpx.model.context import Context
 from gcpx.model.import_command import import_command
 from gcpx.model.links import name_of
-from gcpx.model.patterns import Form
 from gcpx.model.times import moment
 from gcpx.model.words import counted, names_in_words
 
 if TYPE_CHECKING:
-    from gcpx.compute.value_types import BulkInstancesValues, InstanceValues, MemberValues
-
-Instance: TypeAlias = "InstanceValues"
-"""An instance as the API returns it (REST JSON), whose fields have the names of the declared properties."""
-FLEET_ID_SOURCE: Final = "[Fleets: unmanaged instances](../fleets.md#unmanaged-instances)"
-"""The source of rules about fleet IDs, which gcpx defines itself, as a link from `docs/reference`."""
-TRACKING_LABEL: Final = "gcpx-bulk"
-"""The label by which gcpx finds the members of a fleet, unless the fleet ID says otherwise."""
-GENERATION_LABEL: Final = "gcpx-generation"
-"""The label that shows which properties a member of a rolling fleet was created with, or was last changed to."""
-FALLBACK_LABEL: Final = "gcpx-fallback"
-"""The label that shows which of the fleet's fallbacks a member was created with: its index, and a hash."""
-ACTION_LABEL: Final = "gcpx-action"
-"""The label that shows for which rolling action a member was last restarted or created: a hash of its trigger."""
-RESERVED_LABELS: Final = frozenset({TRACKING_LABEL, GENERATION_LABEL, FALLBACK_LABEL, ACTION_LABEL})
-"""The labels that gcpx sets on members, and that programs must not set."""
-FLEET_ID: Final = Form(
-    r"[a-z0-9][-_a-z0-9]{0,62}|labels/[a-z][-_a-z0-9]{0,62}=[-_a-z0-9]{0,63}|namePattern/[-a-z0-9#]{1,63}",
-    "a label value of lower-case letters, digits, hyphens and underscores, labels/KEY=VALUE or namePattern/PATTERN",
-)
-
-
-def fleet_values(values: Mapping[str, Any]) -> BulkInstancesValues:
-    """Return inputs or outputs of a fleet, which are checked before they come here, with their declared type."""
-    return cast("BulkInstancesValues", values)
-
-
-def is_tracked(fleet_id: str) -> bool:
-    """Return whether the members are found by gcpx's own label.
-
-    >>> is_tracked("crew"), is_tracked("labels/role=worker"), is_tracked("namePattern/web-#")
-    (True, False, False)
-    """
-    return "/" not in fleet_id
-
-
-def membership_labels(fleet_id: str) -> dict[str, str]:
-    """Return the label that every member has, as a map; empty if the members are found by their names.
-
-    >>> membership_labels("crew"), membership_labels("labels/role=worker"), membership_labels("namePattern/web-#")
-    ({'gcpx-bulk': 'crew'}, {'role': 'worker'}, {})
-    """
-    kind, _, rest = fleet_id.partition("/")
-    if kind == "labels" and rest:
-        key, _, value = rest.partition("=")
-        return {key: value}
-    return {} if rest else {TRACKING_LABEL: fleet_id}
-
-
-def membership_pattern(fleet_id: str) -> str | None:
-    """Return the pattern that the name of every member fits; None if the members are found by a label.
-
-    >>> membership_pattern("namePattern/web-###")
-    'web-###'
-    """
-    kind, _, pattern = fleet_id.partition("/")
-    return pattern if kind == "namePattern" else None
-
-
-def pattern_expression(pattern: str) -> str:
-    """Write a name pattern as a regular expression that Google's filters and Python read in the same way.
-
-    >>> pattern_expression("web###")
-    'web[0-9]{3}'
-    """
-    runs = re.findall(r"#+|[^#]+", pattern)
-    return "".join(f"[0-9]{{{len(run)}}}" if run[0] == "#" else re.escape(run) for run in runs)
-
+    from gcpx.compute.value_types import MemberValues
 
 _Region = tuple[str, str]
 """A project and the name of one of its regions."""
@@ -519,11 +462,6 @@ def checked_instance(found: dict[str, Any], zone: str) -> Instance:
     return cast("Instance", found)
 
 
-def number_of_local_ssds(instance: Instance) -> int:
-    """Return how many local SSDs an instance (REST JSON) has, including those that come with its machine type."""
-    return sum(disk.get("type") == "SCRATCH" for disk in instance.get("disks") or ())
-
-
 def instances_in_region(
     context: Context, fleet: Fleet, fields: str, expression: str, version: str = "beta"
 ) -> list[Instance]:
@@ -556,20 +494,6 @@ def region_of(instance: Mapping[str, Any]) -> str:
     return name_of(instance["zone"]).rpartition("-")[0]
 
 
-def name_order(name: str) -> tuple[str, int, str]:
-    """Return a sort key that orders names by the last number in them.
-
-    >>> sorted(["web-10", "web-9"], key=name_order)
-    ['web-9', 'web-10']
-    """
-    found = re.fullmatch(r"(.*?)(\d+)(\D*)", name)
-    return (found[1], int(found[2]), found[3]) if found else (name, -1, "")
-
-
-HEALTH_SOURCE: Final = "[Fleets: stopped and lost members](../fleets.md#stopped-and-lost-members)"
-"""The source of rules about stopped members, which gcpx defines itself, as a link from `docs/reference`."""
-_SUSPENDED: Final = frozenset({"SUSPENDED", "SUSPENDING"})
-_STOPPED: Final = _SUSPENDED | {"STOPPED", "STOPPING", "TERMINATED"}
 _STOP_TIMES: Final = {
     "STOPPED": "lastStopTimestamp",
     "SUSPENDED": "lastSuspendedTimestamp",
@@ -588,16 +512,6 @@ _REASONS: Final = {
 _FILTER: Final = f'operationType eq "(.*[.])?({"|".join(_REASONS)})"'
 """Some types begin with the collection, as in `compute.instances.preempted`."""
 _FIELDS: Final = "operationType,targetId,insertTime,error(errors(code))"
-
-
-def is_stopped(instance: Instance | MemberValues) -> bool:
-    """Return whether an instance is stopped, suspended, or about to be, and so does not count as running."""
-    return instance.get("status") in _STOPPED
-
-
-def is_suspended(instance: Instance | MemberValues) -> bool:
-    """Return whether an instance is suspended, or about to be: it has its memory until it is stopped or deleted."""
-    return instance.get("status") in _SUSPENDED
 
 
 def stop_reasons(context: Context, fleet: Fleet, members: list[Instance]) -> dict[str, str]:

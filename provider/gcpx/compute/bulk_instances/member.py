@@ -1,4 +1,4 @@
-"""A member of a fleet, the mark that says which properties it has, and what a change of these needs.
+"""A member of a fleet: how it is known, the mark that says which properties it has, and what a change of these needs.
 
 A generation has three parts, one for each level of change: `1f0c2a9b-77aa01bc-d4e5f601`. Members whose label differs
 from the fleet's generation in a part are outdated, and that part says what they need at most. While a member is stopped
@@ -15,32 +15,110 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import attrs
 
-from gcpx.compute.bulk_instances.fleet import (
-    ACTION_LABEL,
-    FALLBACK_LABEL,
-    GENERATION_LABEL,
-    RESERVED_LABELS,
-    Fleet,
-    Instance,
-    is_stopped,
-    is_suspended,
-    number_of_local_ssds,
-)
 from gcpx.compute.instance_properties.properties import InstanceProperties
-from gcpx.gcp.errors import ApiError
-from gcpx.gcp.request import COMPUTE, Request
 from gcpx.model import codec
-from gcpx.model.context import Context
 from gcpx.model.fields import object_type
 from gcpx.model.links import name_of, path_of
+from gcpx.model.patterns import Form
 from gcpx.model.values import Path
 
 if TYPE_CHECKING:
-    from gcpx.compute.value_types import BulkInstancesValues, InstancePropertiesValues, MemberValues
+    from gcpx.compute.value_types import BulkInstancesValues, InstancePropertiesValues, InstanceValues, MemberValues
+
+Instance: TypeAlias = "InstanceValues"
+"""An instance as the API returns it (REST JSON), whose fields have the names of the declared properties."""
+FLEET_ID_SOURCE: Final = "[Fleets: unmanaged instances](../fleets.md#unmanaged-instances)"
+"""The source of rules about fleet IDs, which gcpx defines itself, as a link from `docs/reference`."""
+TRACKING_LABEL: Final = "gcpx-bulk"
+"""The label by which gcpx finds the members of a fleet, unless the fleet ID says otherwise."""
+GENERATION_LABEL: Final = "gcpx-generation"
+"""The label that shows which properties a member of a rolling fleet was created with, or was last changed to."""
+FALLBACK_LABEL: Final = "gcpx-fallback"
+"""The label that shows which of the fleet's fallbacks a member was created with: its index, and a hash."""
+ACTION_LABEL: Final = "gcpx-action"
+"""The label that shows for which rolling action a member was last restarted or created: a hash of its trigger."""
+RESERVED_LABELS: Final = frozenset({TRACKING_LABEL, GENERATION_LABEL, FALLBACK_LABEL, ACTION_LABEL})
+"""The labels that gcpx sets on members, and that programs must not set."""
+FLEET_ID: Final = Form(
+    r"[a-z0-9][-_a-z0-9]{0,62}|labels/[a-z][-_a-z0-9]{0,62}=[-_a-z0-9]{0,63}|namePattern/[-a-z0-9#]{1,63}",
+    "a label value of lower-case letters, digits, hyphens and underscores, labels/KEY=VALUE or namePattern/PATTERN",
+)
+
+
+def fleet_values(values: Mapping[str, Any]) -> BulkInstancesValues:
+    """Return inputs or outputs of a fleet, which are checked before they come here, with their declared type."""
+    return cast("BulkInstancesValues", values)
+
+
+def is_tracked(fleet_id: str) -> bool:
+    """Return whether the members are found by gcpx's own label.
+
+    >>> is_tracked("crew"), is_tracked("labels/role=worker"), is_tracked("namePattern/web-#")
+    (True, False, False)
+    """
+    return "/" not in fleet_id
+
+
+def membership_labels(fleet_id: str) -> dict[str, str]:
+    """Return the label that every member has, as a map; empty if the members are found by their names.
+
+    >>> membership_labels("crew"), membership_labels("labels/role=worker"), membership_labels("namePattern/web-#")
+    ({'gcpx-bulk': 'crew'}, {'role': 'worker'}, {})
+    """
+    kind, _, rest = fleet_id.partition("/")
+    if kind == "labels" and rest:
+        key, _, value = rest.partition("=")
+        return {key: value}
+    return {} if rest else {TRACKING_LABEL: fleet_id}
+
+
+def membership_pattern(fleet_id: str) -> str | None:
+    """Return the pattern that the name of every member fits; None if the members are found by a label.
+
+    >>> membership_pattern("namePattern/web-###")
+    'web-###'
+    """
+    kind, _, pattern = fleet_id.partition("/")
+    return pattern if kind == "namePattern" else None
+
+
+def pattern_expression(pattern: str) -> str:
+    """Write a name pattern as a regular expression that Google's filters and Python read in the same way.
+
+    >>> pattern_expression("web###")
+    'web[0-9]{3}'
+    """
+    runs = re.findall(r"#+|[^#]+", pattern)
+    return "".join(f"[0-9]{{{len(run)}}}" if run[0] == "#" else re.escape(run) for run in runs)
+
+
+def name_order(name: str) -> tuple[str, int, str]:
+    """Return a sort key that orders names by the last number in them.
+
+    >>> sorted(["web-10", "web-9"], key=name_order)
+    ['web-9', 'web-10']
+    """
+    found = re.fullmatch(r"(.*?)(\d+)(\D*)", name)
+    return (found[1], int(found[2]), found[3]) if found else (name, -1, "")
+
+
+_SUSPENDED: Final = frozenset({"SUSPENDED", "SUSPENDING"})
+_STOPPED: Final = _SUSPENDED | {"STOPPED", "STOPPING", "TERMINATED"}
+
+
+def is_stopped(instance: Instance | MemberValues) -> bool:
+    """Return whether an instance is stopped, suspended, or about to be, and so does not count as running."""
+    return instance.get("status") in _STOPPED
+
+
+def is_suspended(instance: Instance | MemberValues) -> bool:
+    """Return whether an instance is suspended, or about to be: it has its memory until it is stopped or deleted."""
+    return instance.get("status") in _SUSPENDED
+
 
 _SCHEDULING: Final = "scheduling"
 
@@ -128,18 +206,6 @@ def ignored_settings(paths: Collection[Path]) -> frozenset[str]:
     return frozenset(name for name in (*_OF_PROPERTY, _SCHEDULING) if are_all or name in names)
 
 
-def merged_properties(context: Context, fleet: Fleet, inputs: BulkInstancesValues) -> InstancePropertiesValues:
-    """Return the properties that new instances get (REST JSON); reads the template, if the inputs name one.
-
-    A label of the template that the inputs remove stays as a null, so that it is removed from members, too.
-
-    Raises:
-        ApiError: the template cannot be read.
-    """
-    link = inputs.get("sourceInstanceTemplate")
-    return own_properties(inputs, template_properties(context, fleet, link) if link else None)
-
-
 def own_properties(
     inputs: BulkInstancesValues, template: InstancePropertiesValues | None = None
 ) -> InstancePropertiesValues:
@@ -154,41 +220,9 @@ def own_properties(
     return {**merged, "labels": {**merged.get("labels", {}), **nulls}} if nulls else merged
 
 
-def rolled_properties(
-    context: Context, fleet: Fleet, old: BulkInstancesValues, new: BulkInstancesValues
-) -> tuple[InstancePropertiesValues, InstancePropertiesValues]:
-    """Return the properties before and after an update; the old template may have been deleted.
-
-    Raises:
-        ApiError: the new template cannot be read.
-    """
-    after = merged_properties(context, fleet, new)
-    return after if has_same_properties(old, new) else _readable(context, fleet, old), after
-
-
 def has_same_properties(old: BulkInstancesValues, new: BulkInstancesValues) -> bool:
     """Return whether two inputs give instances the same properties, as far as the inputs tell."""
     return all(old.get(name) == new.get(name) for name in ("instanceProperties", "sourceInstanceTemplate"))
-
-
-def _readable(context: Context, fleet: Fleet, inputs: BulkInstancesValues) -> InstancePropertiesValues:
-    """Return the properties of instances, without those of a template that cannot be read."""
-    link = inputs.get("sourceInstanceTemplate")
-    try:
-        return merged_properties(context, fleet, inputs)
-    except ApiError as error:
-        context.warn(
-            f"{link} cannot be read, so labels, tags and metadata from it stay unchanged on the instances: {error}"
-        )
-        return own_properties(inputs)
-
-
-def template_properties(context: Context, fleet: Fleet, link: str) -> InstancePropertiesValues:
-    """Read the properties of a template (REST JSON); raises `ApiError`."""
-    path = template_path(fleet.project, link)
-    found = fleet.google.send(Request(api=COMPUTE, method="GET", path=f"beta/{path}"), context)
-    properties: InstancePropertiesValues = found.get("properties", {})
-    return properties
 
 
 def template_path(project: str, link: str) -> str:
@@ -335,7 +369,7 @@ class Member:
         zone: the name of its zone.
         status: its status, such as `RUNNING`.
         machine_type: the name of its machine type.
-        local_ssds: how many local SSDs it has, which a stop would erase.
+        local_ssds: how many local SSDs it has, with those of its machine type; a stop would erase them.
         hostname: its host name, if it has another one than Google derives from its name.
         generation: which properties it was created with or last changed to; empty if that is not known.
         action: for which rolling action it was handled last; empty if for none.
@@ -370,7 +404,7 @@ class Member:
             zone=name_of(instance["zone"]),
             status=instance.get("status") or "",
             machine_type=name_of(instance["machineType"]),
-            local_ssds=number_of_local_ssds(instance),
+            local_ssds=sum(disk.get("type") == "SCRATCH" for disk in instance.get("disks") or ()),
             hostname=instance.get("hostname"),
             generation=recorded_generation(instance),
             action=labels.get(ACTION_LABEL) or "",

@@ -7,8 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from gcpx.compute.bulk_instances.capacity import FleetSize
-from gcpx.compute.bulk_instances.fleet import fleet_values
-from gcpx.compute.bulk_instances.member import last_generation, levels_of, template_path
+from gcpx.compute.bulk_instances.member import fleet_values, last_generation, levels_of, template_path
 from gcpx.compute.online_checks import check_machine_type, check_quotas, instance_checks
 from gcpx.gcp.in_project import Lookups
 from gcpx.gcp.online_checks import OnlineCheck, OnlineChecks

@@ -12,19 +12,16 @@ import attrs
 from gcpx.compute.bulk_instances.capacity import FleetSize, index_of_fallback, is_parked
 from gcpx.compute.bulk_instances.changes import SETTINGS, Goal, Target
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
-from gcpx.compute.bulk_instances.fleet import (
-    RESERVED_LABELS,
-    Fleet,
-    Instance,
-    fleet_values,
-    is_stopped,
-    membership_pattern,
-    stop_reasons,
-)
+from gcpx.compute.bulk_instances.fleet import Fleet, stop_reasons
 from gcpx.compute.bulk_instances.member import (
     OWN_GENERATION,
+    RESERVED_LABELS,
+    Instance,
     Member,
+    fleet_values,
+    is_stopped,
     members_of_state,
+    membership_pattern,
     own_properties,
     recorded_generation,
     trusted,

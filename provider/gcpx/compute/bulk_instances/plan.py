@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from gcpx.compute.bulk_instances.capacity import FleetSize, Places, inputs_of_member, placement_room
-from gcpx.compute.bulk_instances.fleet import ACTION_LABEL, fleet_values, name_order
+from gcpx.compute.bulk_instances.capacity import FleetSize, Places, inputs_of_member, number_of_names, placement_room
 from gcpx.compute.bulk_instances.member import (
+    ACTION_LABEL,
     OWN_GENERATION,
     Level,
     Member,
     changing,
+    fleet_values,
     generation_of,
     hash_for_label,
     ignored_settings,
@@ -31,10 +32,10 @@ from gcpx.compute.bulk_instances.member import (
     level_of,
     levels_of,
     members_of_state,
+    name_order,
     need_of,
     own_properties,
 )
-from gcpx.compute.bulk_instances.names import number_of_names
 from gcpx.compute.instance_properties.machines import can_change_machine_type
 from gcpx.compute.instance_properties.network_interfaces import own_addresses
 from gcpx.errors import UserError

@@ -1,19 +1,25 @@
-"""What the next update does to a fleet, and how its members differ from the program, by the state alone."""
+"""What the next update does to a fleet, by the state alone, in words; and one step of it, as the update reports it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from gcpx.compute.bulk_instances.capacity import FleetSize
-from gcpx.compute.bulk_instances.creation import batches
-from gcpx.compute.bulk_instances.fleet import Instance, fleet_values
-from gcpx.compute.bulk_instances.member import Level, Member, members_of_state
+from gcpx.compute.bulk_instances.capacity import FleetSize, batches
+from gcpx.compute.bulk_instances.member import Instance, Level, Member, fleet_values, members_of_state, name_order
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS
-from gcpx.compute.bulk_instances.plan import OF_FALLBACKS, PlannedMember, RollingAction, Spec, Step, deleted_by, steps
-from gcpx.compute.bulk_instances.words import describe_plan, line, names_to_come, say
+from gcpx.compute.bulk_instances.plan import (
+    OF_FALLBACKS,
+    PlannedMember,
+    Policy,
+    RollingAction,
+    Spec,
+    Step,
+    deleted_by,
+    steps,
+)
 from gcpx.model.context import Context
 from gcpx.model.fields import nested, text
 from gcpx.model.values import UNKNOWN, has_unknown
@@ -134,11 +140,19 @@ class _Preview:
         self.spec.policy.require_few_deletions(len(deleted), len(self.members))
 
     def lines(self, context: Context) -> list[str]:
-        """Describe what is done to the members."""
-        policy, names = self.spec.policy, names_to_come(context, self.spec.inputs)
-        lines = describe_plan(self.steps, self.members, policy, self.at_most, names, counts=not self.unknown)
+        """Describe what is done to the members, in one line for each kind of work."""
+        policy = self.spec.policy
+        effects = _Effects.of([step for step, _ in self.steps], names_to_come(context, self.spec.inputs))
+        lines = effects.lines(self.at_most)
+        if (effects.restarted or effects.replaced) and not self.unknown:
+            least = [running for step, running in self.steps if _restarted(step) or step.create or step.delete]
+            batches = f"{counted(len(least), 'batch', 'batches')}{_hours(len(least), policy.stable_for)}"
+            lines.append(f"{batches}; at least {min(least):,} of {policy.wanted:,} members run at any time")
+        if self.steps and any(member.waits for member in self.members):
+            reached = new_of(policy.pause_after or 0, policy.wanted)
+            lines.append(f"the rollout pauses when {reached}; raise updatePolicy.pauseAfter to go on")
         if self.may_leave:
-            lines += line("deleted", self.members, "at most ")
+            lines += _line("deleted", self.members, "at most ")
         if not policy.may_delete(len(self.deleted), len(self.members)):
             lines.append(
                 f"if more members have to be deleted than maxDeleted allows, which is {policy.max_deleted}, the "
@@ -146,7 +160,7 @@ class _Preview:
             )
         properties = [("instanceProperties", name) for name in OF_FALLBACKS]
         if lines and any(path[:2] in properties for path in context.changed):
-            lines += say(
+            lines += _say(
                 [member.name for member in self.known if member.fallback],
                 "member keeps what its fallback changed, unless replaced",
                 "members keep what their fallbacks changed, unless replaced",
@@ -161,7 +175,7 @@ class _Preview:
     def warnings(self) -> list[str]:
         """Say what cannot be undone, and whether the whole fleet is down for a time."""
         disks, found = "with all disks that have autoDelete", list[str]()
-        for deleted in say(self.deleted, f"member {disks}", f"members {disks}", self.at_most):
+        for deleted in _say(self.deleted, f"member {disks}", f"members {disks}", self.at_most):
             found.append(f"this update deletes {deleted}")
         least = min((running for _, running in self.steps), default=1)
         if (
@@ -255,18 +269,198 @@ def _depends(share: Any) -> bool:
     return share is UNKNOWN or isinstance(share, str)
 
 
+_SECONDS_OF_A_BATCH: Final = 60
+_SECONDS_OF_AN_HOUR: Final = 3600
+
+
+def _hours(batches: int, observed: int) -> str:
+    """Say about how long many batches take; nothing for less than an hour, if each takes a minute beside `observed` seconds.
+
+    >>> _hours(1000, 0)
+    ', one after the other: about 17 hours if each takes a minute, and less with a higher updatePolicy.maxUnavailable'
+    >>> _hours(5, 60)
+    ', each observed for 60 s'
+    """
+    seconds = batches * (_SECONDS_OF_A_BATCH + observed)
+    watched, beside = (f", each observed for {observed:,} s", " without that") if observed else ("", "")
+    if seconds < _SECONDS_OF_AN_HOUR:
+        return watched
+    time = f"about {counted(round(seconds / _SECONDS_OF_AN_HOUR), 'hour')}"
+    return (
+        f"{watched}, one after the other: {time} if each takes a minute{beside}, and less with a higher "
+        "updatePolicy.maxUnavailable"
+    )
+
+
+@attrs.frozen
+class _Effects:
+    """What all steps of a plan do together.
+
+    Attributes:
+        refreshed, restarted, started: as in `Step`.
+        rested: members that are changed, and stay stopped.
+        replaced: members that are deleted, and replaced by new ones.
+        deleted: members that are deleted, and not replaced.
+        created: how many instances are created in addition to those that replace others.
+        names: the names of these, as far as they are known.
+    """
+
+    refreshed: list[PlannedMember]
+    restarted: list[PlannedMember]
+    rested: list[PlannedMember]
+    replaced: list[PlannedMember]
+    deleted: list[PlannedMember]
+    started: list[PlannedMember]
+    created: int
+    names: list[str]
+
+    @classmethod
+    def of(cls, taken: list[Step], names: Sequence[str] | None) -> _Effects:
+        """Add up steps; `names` as `names_to_come` gives them.
+
+        New members take over the lowest of these names and of the names of members that leave. If Google names the new
+        members, and fewer are created than are replaced, the members with the highest numbers have no followers.
+        """
+        created, leaving = sum(step.create for step in taken), [member for step in taken for member in step.delete]
+        behind = sorted((member for step in taken for member in _replaced(step)), key=lambda member: member.order)
+        given = _names_given(taken, names) if names is not None else [member.name for member in behind[:created]]
+        reused = {member.name for member in leaving if not member.unwanted}.intersection(given)
+        followed = {member.id for member in leaving if member.name in reused}
+        return cls(
+            refreshed=[member for step in taken for member in step.refresh],
+            restarted=[member for step in taken for member in _restarted(step)],
+            rested=[member for step in taken for member in _changed_at_rest(step)],
+            replaced=[member for member in leaving if member.id in followed],
+            deleted=[member for member in leaving if member.id not in followed],
+            started=[member for step in taken for member in step.start],
+            created=created - len(followed),
+            names=[name for name in given if name not in reused],
+        )
+
+    def lines(self, at_most: str) -> list[str]:
+        """Describe the effects, one line each; `at_most` begins each line about what may turn out to be unnecessary."""
+        changed = (*self.refreshed, *self.restarted, *self.rested, *self.replaced)
+        number = f"{counted(self.created, 'instance is', 'instances are')} created"
+        if self.names:
+            number += f": {names_in_words(self.names, self.created - len(self.names))}"
+        return [
+            *_line("changed without a restart", self.refreshed),
+            *_line("restarted", self.restarted, at_most),
+            *_line("replaced", self.replaced, at_most),
+            *_line("changed, and left stopped", self.rested),
+            *_line("started", self.started),
+            *_line("deleted", self.deleted),
+            *([number] if self.created else []),
+            *_line("set back", [f"{one.name} ({', '.join(one.set_back)})" for one in changed if one.set_back]),
+            *_say(  # only stopped ones can be changed
+                [one.name for one in (*self.restarted, *self.rested) if one.suspended],
+                "suspended member loses its memory",
+                "suspended members lose their memory",
+                at_most,
+            ),
+        ]
+
+
+def _names_given(taken: list[Step], names: Sequence[str]) -> list[str]:
+    """Return the names that new members get, if they take over free ones, as `instances_to_create` chooses them."""
+    free, given = list(names), list[str]()
+    for step in taken:
+        free = sorted([*free, *(member.name for member in step.delete if not member.unwanted)], key=name_order)
+        given += free[: step.create]
+        del free[: step.create]
+    return given
+
+
+def without_followers(taken: list[Step], names: Sequence[str] | None) -> set[str]:
+    """Return the IDs of the members that steps delete and that no new ones replace; `names` as `names_to_come` gives them."""
+    return {member.id for member in _Effects.of(taken, names).deleted}
+
+
+def _restarted(step: Step) -> list[PlannedMember]:
+    return [member for member in step.restart if not member.rests]
+
+
+def _changed_at_rest(step: Step) -> list[PlannedMember]:
+    return [member for member in step.restart if member.rests]
+
+
+def _replaced(step: Step) -> list[PlannedMember]:
+    return [member for member in step.delete if member.need is Level.REPLACE and not member.unwanted]
+
+
+def _say(members: Sequence[object], one: str, many: str, at_most: str = "") -> list[str]:
+    """Say something of members: `3 members are restarted: web-1, web-2, web-3`, perhaps after `at most`; nothing of none."""
+    if not members:
+        return []
+    return [f"{at_most}{counted(len(members), one, many)}: {names_in_words(map(str, members))}"]
+
+
+def _line(what: str, members: Sequence[object], at_most: str = "") -> list[str]:
+    """Say what is done to members: `what` as in `_say`, after `are`."""
+    return _say(members, f"member is {what}", f"members are {what}", at_most)
+
+
+def new_of(current: int, members: int) -> str:
+    """Say how many members have the new properties.
+
+    >>> new_of(1, 10)
+    '1 of 10 members has the new properties'
+    """
+    return f"{current:,} of {members:,} members {'has' if current == 1 else 'have'} the new properties"
+
+
+def names_to_come(context: Context, new: BulkInstancesValues) -> list[str] | None:
+    """Return the names that new members get before those that leave make theirs free; None if Google names new members.
+
+    They are those that the program lists, or those of lost members.
+    """
+    prior, named = fleet_values(context.prior), new.get("perInstanceProperties")
+    if not named and not Policy.of(new).keep_names:
+        return None
+    existing = {item["name"] for item in prior.get("members") or ()}
+    lost = (item["name"] for item in prior.get("lostMembers") or ())
+    return [name for name in named or lost if name not in existing]
+
+
+def describe_step(step: Step, unfollowed: Container[str]) -> str:
+    """Describe what a step does: `replacing web-1, web-2, starting web-7`; `unfollowed` as `without_followers` gives it."""
+    replaced = [member for member in _replaced(step) if member.id not in unfollowed]
+    surplus = surplus_of(step, unfollowed)
+    parts = [
+        _doing("replacing", replaced),
+        _doing("deleting", surplus),
+        _doing("restarting", _restarted(step)),
+        _doing("changing", [*step.refresh, *_changed_at_rest(step)]),
+        _doing("starting", step.start),
+        f"creating {counted(step.create, 'instance')}"
+        if step.create > len(replaced) or (step.create and not replaced)
+        else "",
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def surplus_of(step: Step, unfollowed: Container[str]) -> list[PlannedMember]:
+    """Return the members that a step deletes and that no new ones replace."""
+    followed = {member.id for member in _replaced(step) if member.id not in unfollowed}
+    return [member for member in step.delete if member.id not in followed]
+
+
+def _doing(what: str, members: list[PlannedMember]) -> str:
+    return f"{what} {names_in_words(map(str, members))}" if members else ""
+
+
 def describe_lost(prior: BulkInstancesValues, members: list[Instance]) -> str:
     """Say which members of the state do not exist any more; empty if all do."""
     existing = {str(member["id"]) for member in members}
     lost = [item["name"] for item in prior.get("members") or () if item["id"] not in existing]
-    return "".join(line("gone", lost))
+    return "".join(_line("gone", lost))
 
 
 def describe_new(prior: BulkInstancesValues, outputs: BulkInstancesValues) -> str:
     """Say which members an update has created, whose names a preview cannot know; empty if it has created none."""
     before = {item["id"] for item in prior.get("members") or ()}
     new = [item["name"] for item in outputs.get("members") or () if item["id"] not in before]
-    return "".join(say(new, "instance was created", "instances were created"))
+    return "".join(_say(new, "instance was created", "instances were created"))
 
 
 def will_set_back(inputs: BulkInstancesValues, prior: BulkInstancesValues) -> bool:

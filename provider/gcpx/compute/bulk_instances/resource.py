@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import attrs
 
-from gcpx.compute.bulk_instances.capacity import FleetSize, is_parked
-from gcpx.compute.bulk_instances.changes import Goal, after_last_update
+from gcpx.compute.bulk_instances.capacity import FleetSize, have_too_few_names, is_parked
+from gcpx.compute.bulk_instances.changes import Goal, after_last_update, merged_properties
 from gcpx.compute.bulk_instances.creation import (
     Creation,
     Demand,
@@ -28,24 +28,26 @@ from gcpx.compute.bulk_instances.creation import (
 )
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel, BulkInstancesQuery
 from gcpx.compute.bulk_instances.fleet import (
-    FLEET_ID,
-    GENERATION_LABEL,
     TIMEOUT,
-    TRACKING_LABEL,
     Fleet,
-    Instance,
     RegionZones,
-    fleet_values,
-    is_tracked,
     matching,
-    membership_labels,
     naming_unmanaged,
     region_of,
     what_matches,
     without_deleted,
 )
-from gcpx.compute.bulk_instances.member import generation_of, ignored_settings, merged_properties
-from gcpx.compute.bulk_instances.names import have_too_few_names
+from gcpx.compute.bulk_instances.member import (
+    FLEET_ID,
+    GENERATION_LABEL,
+    TRACKING_LABEL,
+    Instance,
+    fleet_values,
+    generation_of,
+    ignored_settings,
+    is_tracked,
+    membership_labels,
+)
 from gcpx.compute.bulk_instances.online import fleet_checks, read_templates
 from gcpx.compute.bulk_instances.outputs import (
     CREATION_OUTPUTS,

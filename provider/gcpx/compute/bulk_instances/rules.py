@@ -12,10 +12,11 @@ from gcpx.compute.bulk_instances.capacity import (
     FleetSize,
     InstanceFlexibilityPolicy,
     Placement,
+    number_of_names,
     placement_room,
     with_fallback,
 )
-from gcpx.compute.bulk_instances.fleet import (
+from gcpx.compute.bulk_instances.member import (
     FALLBACK_LABEL,
     FLEET_ID_SOURCE,
     RESERVED_LABELS,
@@ -24,7 +25,6 @@ from gcpx.compute.bulk_instances.fleet import (
     membership_pattern,
     pattern_expression,
 )
-from gcpx.compute.bulk_instances.names import number_of_names
 from gcpx.compute.bulk_instances.plan import Policy
 from gcpx.compute.instance_properties.disks import NO_CUSTOMER_KEYS, ZONAL_DISK, customer_keys
 from gcpx.compute.instance_properties.network_interfaces import own_addresses

@@ -8,22 +8,30 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from gcpx.compute.bulk_instances.capacity import FleetSize, Places, with_fallback, with_members, zones_of
+from gcpx.compute.bulk_instances.capacity import (
+    FleetSize,
+    Places,
+    free_names,
+    runs_out,
+    with_fallback,
+    with_members,
+    zones_of,
+)
 from gcpx.compute.bulk_instances.changes import LABELS, ON_STOPPED, REFRESHED, RELEASED, Goal, Setting, Target
 from gcpx.compute.bulk_instances.creation import Creation, Demand, create_instances, report_shortfall
-from gcpx.compute.bulk_instances.fleet import (
+from gcpx.compute.bulk_instances.fleet import FailedRequest, Fleet, MemberRequest
+from gcpx.compute.bulk_instances.member import (
     GENERATION_LABEL,
-    FailedRequest,
-    Fleet,
     Instance,
-    MemberRequest,
+    Level,
+    Member,
+    changing,
     fleet_values,
     is_stopped,
     is_suspended,
     name_order,
+    recorded_generation,
 )
-from gcpx.compute.bulk_instances.member import Level, Member, changing, recorded_generation
-from gcpx.compute.bulk_instances.names import free_names, runs_out
 from gcpx.compute.bulk_instances.outputs import (
     CREATION_OUTPUTS,
     last_members,
@@ -33,8 +41,8 @@ from gcpx.compute.bulk_instances.outputs import (
     unread_fleet,
 )
 from gcpx.compute.bulk_instances.plan import PlannedMember, Policy, Step, deleted_by, is_done, next_step, steps
+from gcpx.compute.bulk_instances.preview import describe_step, names_to_come, new_of, surplus_of, without_followers
 from gcpx.compute.bulk_instances.shortfalls import is_shortage
-from gcpx.compute.bulk_instances.words import describe_step, names_to_come, new_of, surplus_of, without_followers
 from gcpx.errors import CancelledError, Interrupted, ProviderError, safe_message, sentences
 from gcpx.gcp.errors import ApiError, NotFound, PreconditionFailed, Unfinished
 from gcpx.gcp.request import COMPUTE, Request, segment

@@ -13,7 +13,7 @@ from records import budgets
 from gcpx.compute.bulk_instances.capacity import Places
 from gcpx.compute.bulk_instances.member import Level
 from gcpx.compute.bulk_instances.plan import PlannedMember, Policy, Step, is_done, leaving, next_step, steps
-from gcpx.compute.bulk_instances.words import describe_step
+from gcpx.compute.bulk_instances.preview import describe_step
 
 
 def fleet(count: int, need: Level = Level.NONE, **traits: bool) -> list[PlannedMember]:
