@@ -196,42 +196,43 @@ class BulkInsert(Insertion):
                 lost = self._lost(error, lost, request_id)
         raise lost
 
-    def _lost(self, error: Exception, lost: Unfinished | None, request_id: str) -> Unfinished:
-        """Return the error of an attempt whose response was lost, if another one may follow; otherwise raise it.
+    def _lost(self, error: Exception, before: Unfinished | None, request_id: str) -> Unfinished:
+        """Return the error of an attempt without a response, after which another one may follow; raise any other error.
 
-        `lost` is the error of the attempt before it. A shortage is raised as Google's refusal, if nothing shows that the
+        `before` is the error of the attempt before it. A shortage is raised as Google's refusal, if nothing shows that the
         attempt before it was carried out.
         """
         cause = error.__cause__ if isinstance(error, Unfinished) else error
         if isinstance(cause, ApiError) and reason_of_error(cause).is_shortage:
-            if lost is not None:
-                self._raise_if_created(lost, request_id)
+            if before is not None:
+                self._raise_if_created(before, request_id)
             raise cause
         if isinstance(error, Unfinished):
             if isinstance(cause, ApiError) and (is_transient(cause) or (may_pass(cause) and cause.status is None)):
                 return error
-            raise error
-        if isinstance(error, Conflict):
+        elif isinstance(error, Conflict):
             error.is_repeated = True
-            raise error
-        if lost is None or not isinstance(lost.__cause__, ApiError):
-            raise error
-        raise unfinished(error, lost.__cause__) from error
+        elif before is not None and isinstance(before.__cause__, ApiError):
+            raise unfinished(error, before.__cause__) from error
+        raise error
 
     def _raise_if_created(self, lost: Unfinished, request_id: str) -> None:
         """Raise the error of a lost attempt, unless for a while nothing shows that it was carried out."""
+        found = (
+            self.operations.requested_if_known(self.context, self.scope, request_id) for _ in self.context.tries(LAG)
+        )
         try:
-            is_made = any(self._done(request_id) is not None for _ in self.context.tries(LAG))
+            is_made = any(found) or self._done(request_id) is not None
         except Exception as error:  # whatever went wrong, Google may have carried the request out
             raise with_reason(lost, error) from error
         if is_made or self.context.is_over:
             raise lost
 
     def _done(self, request_id: str) -> Operation | None:
-        """Find the operation of an attempt without a response.
+        """Find the operation of an attempt without a response; None at once if there are no new instances either.
 
-        Raises ProviderError if no operation shows it, but there are instances that an attempt may have created. New
-        instances are somebody else's if Google lists no operation that created them for a while.
+        New instances without an operation are somebody else's if that stays so for a while, and if no operation shows that
+        they are ours. If they may be ours, this raises ProviderError.
         """
         for _ in self.context.tries(LAG):
             operation, unknown = None, None
