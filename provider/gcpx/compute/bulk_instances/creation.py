@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import attrs
@@ -409,14 +409,9 @@ def warn_of_earlier_fleets(context: Context, fleet: Fleet) -> None:
             continue
         if earlier.resource_id not in known and not context.is_replaced(earlier.resource_id, earlier.id):
             known.add(earlier.resource_id)
-            context.warn(orphan_warning(context, earlier.resource_id, _deletion(earlier)))
-
-
-def _deletion(fleet: Fleet) -> str:
-    listed = (
-        f"gcloud compute instances list --project={fleet.project} --filter=labels.{TRACKING_LABEL}={fleet.id} --uri"
-    )
-    return f"{listed} | xargs gcloud compute instances delete --quiet"
+            listed = f"--project={earlier.project} --filter=labels.{TRACKING_LABEL}={earlier.id} --uri"
+            deletion = f"gcloud compute instances list {listed} | xargs gcloud compute instances delete --quiet"
+            context.warn(orphan_warning(context, earlier.resource_id, deletion))
 
 
 def _created_and_deleted(context: Context, fleet: Fleet, outcome: Outcome) -> tuple[set[str], set[str]]:
@@ -515,17 +510,11 @@ def create_instances(
         EarlierFleetError: an interrupted run created the first of them for a fleet with another generated ID.
         ProviderError: nothing was created, because the user cancelled or a request could not be sent.
     """
-    creation = Creation.of(context, fleet, inputs, existing, demand)
+    creation = Creation(context=context, fleet=fleet, inputs=inputs, existing=existing, demand=demand)
     creation.run()
-    if creation.error is None or creation.refusal is None:
-        return creation
-    try:
-        names = names_beside_others(context, fleet, inputs, demand.names, demand.count, existing, creation.error)
-    except ApiError as explained:
-        creation.error = explained
-        return creation
+    names = creation.names_beside_others()
     if names:
-        creation = Creation.of(context, fleet, inputs, existing, attrs.evolve(demand, names=names))
+        creation = attrs.evolve(creation, demand=attrs.evolve(demand, names=names))
         creation.run()
     return creation
 
@@ -537,7 +526,7 @@ def created_earlier(
 
     An attempt that left no instance is followed by the next one, which asks for the same number.
     """
-    creation = Creation.of(context, fleet, inputs, [], demand)
+    creation = Creation(context=context, fleet=fleet, inputs=inputs, existing=[], demand=demand)
     inserts = creation.first_inserts(creation.attempts)
     return [instance for insert in inserts for instance in insert.created_earlier(instances)]
 
@@ -577,83 +566,6 @@ def attempts_for(inputs: BulkInstancesValues, demand: Demand) -> list[Attempt]:
     return found
 
 
-def _names_in_use(context: Context, fleet: Fleet, expression: str) -> set[str]:
-    """List the names in the fleet's region that fit a regular expression; raises `ApiError`."""
-    found = instances_in_region(context, fleet, "name,zone", f"name eq {expression}", "v1")
-    return {item["name"] for item in found}
-
-
-def _are_no_members(names: Collection[str]) -> str:
-    """Name instances that are no members; empty if there are none."""
-    are = "is not a member" if len(names) == 1 else "are not members"
-    return f"{names_in_words(sorted(names))} {are} of this fleet" if names else ""
-
-
-def names_beside_others(
-    context: Context,
-    fleet: Fleet,
-    inputs: BulkInstancesValues,
-    wanted: list[str],
-    count: int,
-    members: Iterable[Instance],
-    refusal: ApiError,
-) -> list[str]:
-    """Return free names for a creation that Google refused because others have the names; none if that is not why.
-
-    Args:
-        context: the engine's call.
-        fleet: the fleet that the instances were to join.
-        inputs: its inputs.
-        wanted: the names of the request; empty if Google was to give them.
-        count: how many instances it asked for.
-        members: the members of the fleet.
-        refusal: Google's answer.
-
-    Raises:
-        NamesExhaustedError: the fleet's name pattern has too few.
-        ApiError: the same refusal with the instances that have the names, if the fleet names its members.
-    """
-    pattern = text(inputs, "namePattern")
-    if context.is_blocked and isinstance(refusal, Conflict):
-        raise refusal.with_hint(how_to_manage(context, fleet.resource_id, "choose other names"))
-    if not isinstance(refusal, (Conflict, Rejected) if pattern else Conflict):
-        return []
-    try:
-        in_use = _names_in_use(
-            context, fleet, pattern_expression(pattern) if pattern else "|".join(map(re.escape, wanted))
-        )
-    except ApiError:
-        return []
-    others = _are_no_members(in_use - {member["name"] for member in members})
-    kept = [name for name in wanted if name not in in_use]
-    if pattern and (len(kept) < len(wanted) or (not wanted and runs_out(pattern, in_use, count))):
-        try:
-            return kept + free_names(pattern, in_use | {*kept}, count - len(kept))
-        except NamesExhaustedError:
-            raise NamesExhaustedError(pattern, in_use, count, others) from None
-    if others and isinstance(refusal, Conflict):
-        raise refusal.with_hint(
-            f"perInstanceProperties: {others}; choose other names, or delete or import these instances"
-        )
-    return []
-
-
-def names_across_zones(inputs: BulkInstancesValues, members: Iterable[Instance], count: int) -> list[str]:
-    """Return the names of new instances if members are in zones that a request cannot use; otherwise none.
-
-    Args:
-        inputs: the inputs that the request is written from.
-        members: the members that exist.
-        count: the number of new instances.
-    """
-    pattern, members = text(inputs, "namePattern"), list(members)
-    places = Places.of(inputs)
-    if not pattern or all(map(places.allows, zones_of(members))):
-        return []
-    in_use = {member["name"] for member in members}
-    return next_names(pattern, in_use, count)
-
-
 @attrs.define(kw_only=True)
 class Creation:
     """A creation of instances, and how far it has come.
@@ -661,11 +573,10 @@ class Creation:
     Attributes:
         context: the engine's call.
         fleet: the fleet that the instances join.
+        inputs: its inputs, without secrets and unknowns.
         existing: its members before.
         demand: the instances to create.
         attempts: the ways to create them, in their order.
-        minimum: the fewest members that the fleet may have in the end.
-        places: where the fleet may have members.
         names: the wanted names of instances that do not exist yet.
         members: the members as they were last listed.
         created: how many instances were created.
@@ -680,36 +591,23 @@ class Creation:
 
     context: Context
     fleet: Fleet
+    inputs: BulkInstancesValues
     existing: list[Instance]
     demand: Demand
-    attempts: list[Attempt]
-    minimum: int
-    places: Places
-    names: list[str]
-    members: list[Instance]
-    created: int = 0
-    outcomes: list[Outcome] = attrs.Factory(list)
-    missing_for: Counter[Reason] = attrs.Factory(Counter)
-    error: ApiError | None = None
-    stopped: bool = False
-    explanation: str = ""
+    attempts: list[Attempt] = attrs.field(init=False)
+    names: list[str] = attrs.field(init=False)
+    members: list[Instance] = attrs.field(init=False)
+    created: int = attrs.field(default=0, init=False)
+    outcomes: list[Outcome] = attrs.field(factory=list, init=False)
+    missing_for: Counter[Reason] = attrs.field(factory=Counter, init=False)
+    error: ApiError | None = attrs.field(default=None, init=False)
+    stopped: bool = attrs.field(default=False, init=False)
+    explanation: str = attrs.field(default="", init=False)
 
-    @classmethod
-    def of(
-        cls, context: Context, fleet: Fleet, inputs: BulkInstancesValues, existing: list[Instance], demand: Demand
-    ) -> Creation:
-        """Prepare what `create_instances` does."""
-        return cls(
-            context=context,
-            fleet=fleet,
-            existing=existing,
-            demand=demand,
-            attempts=attempts_for(inputs, demand),
-            minimum=FleetSize.of(inputs).minimum,
-            places=Places.of(inputs),
-            names=demand.names,
-            members=existing,
-        )
+    def __attrs_post_init__(self) -> None:
+        """Begin with all attempts, and with nothing created."""
+        self.attempts = attempts_for(self.inputs, self.demand)
+        self.names, self.members = self.demand.names, self.existing
 
     def run(self) -> None:
         """Make the attempts one after the other, and say in the end what is missing, and why."""
@@ -775,9 +673,8 @@ class Creation:
                 self.outcomes.append(outcome)
             if created < batch.count:
                 pinned = self.demand.zone is not None
-                reasons = why_missing(
-                    self.context, self.fleet, insert.body, outcome, batch.count - created, self.places, pinned=pinned
-                )
+                missing, places = batch.count - created, Places.of(self.inputs)
+                reasons = why_missing(self.context, self.fleet, insert.body, outcome, missing, places, pinned=pinned)
                 self.missing_for |= reasons  # the same instances may be missing after several attempts
                 self.error, self.stopped = outcome.error, not any(reason.is_shortage for reason in reasons)
                 break
@@ -814,6 +711,41 @@ class Creation:
         if self.error is not None and others.keys() == self.missing_for.keys():
             self.error = self.error.with_next_step("")  # the lines say it for each cause
 
+    def names_beside_others(self) -> list[str]:
+        """Return free names if Google refused the creation because others have the names; none if that is not why.
+
+        Otherwise, the error says which instances have the names, if the fleet names its members.
+
+        Raises:
+            NamesExhaustedError: the fleet's name pattern has too few.
+        """
+        refusal, wanted, pattern = self.error, self.demand.names, text(self.inputs, "namePattern")
+        if self.refusal is None or not isinstance(refusal, (Conflict, Rejected) if pattern else Conflict):
+            return []
+        if self.context.is_blocked and isinstance(refusal, Conflict):
+            self.error = refusal.with_hint(how_to_manage(self.context, self.fleet.resource_id, "choose other names"))
+            return []
+        expression = pattern_expression(pattern) if pattern else "|".join(map(re.escape, wanted))
+        try:
+            found = instances_in_region(self.context, self.fleet, "name,zone", f"name eq {expression}", "v1")
+        except ApiError:
+            return []
+        in_use = {item["name"] for item in found}
+        others = sorted(in_use - {member["name"] for member in self.existing})
+        are = "is not a member" if len(others) == 1 else "are not members"
+        say = f"{names_in_words(others)} {are} of this fleet" if others else ""
+        kept, count = [name for name in wanted if name not in in_use], self.demand.count
+        if pattern and (len(kept) < len(wanted) or (not wanted and runs_out(pattern, in_use, count))):
+            try:
+                return kept + free_names(pattern, in_use | {*kept}, count - len(kept))
+            except NamesExhaustedError:
+                raise NamesExhaustedError(pattern, in_use, count, say) from None
+        if others and isinstance(refusal, Conflict):
+            self.error = refusal.with_hint(
+                f"perInstanceProperties: {say}; choose other names, or delete or import these instances"
+            )
+        return []
+
     def complete(self) -> None:
         """Forget what was said to be missing, because all wanted instances exist, whatever an error said."""
         self.missing_for, self.error, self.stopped, self.explanation = Counter(), None, False, ""
@@ -845,7 +777,10 @@ class Creation:
             or item["id"] in existing
             or index_of_fallback(Member.of_instance(item).fallback) < attempt.fallback
         ]
-        names = self.names or names_across_zones(attempt.inputs, members, self.missing)
+        names, pattern = self.names, text(attempt.inputs, "namePattern")
+        if not names and pattern and not all(map(Places.of(attempt.inputs).allows, zones_of(members))):
+            # Google looks for names only in the zones of the request.
+            names = next_names(pattern, {member["name"] for member in members}, self.missing)
         return batches(attempt.inputs, members, self.missing, names)
 
     def _insert(self, attempt: Attempt, batch: Batch, number: int, used: str) -> BulkInsert:
@@ -878,12 +813,13 @@ class Creation:
         A request that others follow may create so few that they can still reach the fleet's minimum. The last one may
         succeed without creating any only if the fleet's minimum is 0.
         """
-        missing = self.minimum - len(self.existing) - self.created
+        minimum = FleetSize.of(self.inputs).minimum
+        missing = minimum - len(self.existing) - self.created
         if attempt is not self.attempts[-1]:
             return 0
         if batch.later:
             return max(0, min(batch.count, missing - batch.later))
-        return min(batch.count, max(min(1, self.minimum), missing))
+        return min(batch.count, max(min(1, minimum), missing))
 
     @property
     def last_operation(self) -> Operation:
