@@ -44,7 +44,7 @@ from gcpx.compute.bulk_instances.fleet import (
     what_matches,
     without_deleted,
 )
-from gcpx.compute.bulk_instances.member import generation_of, ignored_settings, merged_properties
+from gcpx.compute.bulk_instances.member import CHANGED_IN_PLACE, generation_of, ignored_settings, merged_properties
 from gcpx.compute.bulk_instances.names import have_too_few_names
 from gcpx.compute.bulk_instances.online import fleet_checks, read_templates
 from gcpx.compute.bulk_instances.outputs import (
@@ -153,7 +153,10 @@ class BulkInstances(InProject, Growing, Announcing):
     query = BulkInstancesQuery
     autoname = Autoname(property="fleetId", max_length=63)
     in_place = _OF_FLEETS | _OF_MEMBERS
-    compared = _OF_FLEETS | {("instanceProperties", name) for name in ("labels", "machineType", "metadata", "tags")}
+    compared = _OF_FLEETS | {
+        ("instanceProperties", name) for name in ("labels", "machineType", "metadata", "serviceAccounts", "tags")
+    }
+    compared_if_given = CHANGED_IN_PLACE
     id_forms = (
         "projects/PROJECT/regions/REGION/bulkInstances/FLEET",
         "projects/PROJECT/regions/REGION/namePattern/PATTERN",
