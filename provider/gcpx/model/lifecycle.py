@@ -112,11 +112,34 @@ def _differences(
     changes = [change for change in differences if not _names_same_place(resource, change.path, locations[0], new)]
     if old.get(naming.IMPORTED):
         # The import made up values that Google never returns, and recorded Google's choices: no reasons to replace.
-        changes = [change for change in changes if is_below(change.path, _compared(resource)) or not change.unseen]
+        opened = [part for change in changes for part in _opened(resource, change, old, new)]
+        changes = [change for change in opened if not change.unseen or _is_told(resource, change, new)]
     known = {change.path[0] for change in changes}
     left = [(path, True) for path in resource.left_over(new, outputs)] if isinstance(resource, Growing) else []
     left += [((name,), False) for name in _not_as_wanted(resource, new, outputs, Comparison(locations, sure=True))]
     return changes + [Change(path, "update", is_input=is_input) for path, is_input in left if path[0] not in known]
+
+
+def _opened(resource: Resource[Any], change: Change, old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
+    """Return the changes within an object that only one side has, if an import tells of some of its properties."""
+    if not any(is_below(path, (change.path,)) and path != change.path for path in resource.compared_if_given):
+        return [change]
+    kind: Any = resource.type
+    for name in map(str, change.path):
+        kind, old, new = kind.properties[name].type, old.get(name) or {}, new.get(name) or {}
+    if UNKNOWN in (old, new):
+        return [change]
+    return [attrs.evolve(part, path=change.path + part.path, unseen=change.unseen) for part in diff(kind, old, new, {})]
+
+
+def _is_told(resource: Resource[Any], change: Change, new: dict[str, Any]) -> bool:
+    """Return whether an import told the old value of a change, also if Google may have chosen it."""
+    if is_below(change.path, _compared(resource)):
+        return True
+    value: Any = new
+    for name in change.path if change.kind == "delete" else ():  # the program leaves it out, or gives its default
+        value = value.get(name) if isinstance(value, dict) else None
+    return value is not None and is_below(change.path, resource.compared_if_given)
 
 
 def _not_as_wanted(resource: Resource[Any], new: dict[str, Any], outputs: dict[str, Any], how: Comparison) -> list[str]:

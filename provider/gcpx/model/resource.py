@@ -116,6 +116,8 @@ class Resource(abc.ABC, Generic[Values]):
             Google answers without operations.
         in_place: the paths that change in place, with everything below them; every other change replaces the resource.
         compared: the paths of `in_place` that a refresh, or an update after an import, compares with Google; None: all.
+        compared_if_given: further paths that an update after an import compares if the program gives a value there;
+            Google may have chosen what the program leaves out.
     """
 
     token: ClassVar[str]
@@ -127,6 +129,7 @@ class Resource(abc.ABC, Generic[Values]):
     operation_timeout: ClassVar[float | None] = None
     in_place: ClassVar[frozenset[Path]] = frozenset()
     compared: ClassVar[frozenset[Path] | None] = None
+    compared_if_given: ClassVar[frozenset[Path]] = frozenset()
 
     @abc.abstractmethod
     def __init__(self, google: Any, lookups: Any) -> None:

@@ -332,6 +332,64 @@ def test_a_machine_type_that_the_program_changes_directly_after_an_import_is_a_c
     assert set(engine.diff(imported, bigger).detailedDiff) == {"instanceProperties.machineType"}
 
 
+SPOT = {"provisioningModel": "SPOT", "instanceTerminationAction": "STOP"}
+AFTER_IMPORTS = {
+    "a part of the scheduling": ({}, {"scheduling": {"automaticRestart": False}}, False),
+    "a default": ({"scheduling": {"automaticRestart": False}}, {"scheduling": {"automaticRestart": True}}, False),
+    "what happens to Spot VMs": (
+        {"scheduling": SPOT}, {"scheduling": {**SPOT, "instanceTerminationAction": "DELETE"}}, True,
+    ),
+    "a run limit": ({}, {"scheduling": {"maxRunDuration": {"seconds": 3600}}}, True),
+    "a new service account": ({}, {"serviceAccounts": _account("one", "compute")}, True),
+    "another service account": (
+        {"serviceAccounts": _account("one", "compute")}, {"serviceAccounts": _account("two", "compute")}, True,
+    ),
+    "no service account": ({"serviceAccounts": _account("one", "compute")}, {"serviceAccounts": []}, True),
+    "a CPU platform": ({}, {"minCpuPlatform": "Intel Skylake"}, True),
+}  # fmt: skip
+"""By what a program changes directly after an import: the properties before and after, and whether that needs a restart."""
+
+
+@pytest.mark.parametrize(("before", "after", "restarts"), AFTER_IMPORTS.values(), ids=AFTER_IMPORTS)
+def test_what_a_program_changes_directly_after_an_import_is_shown_and_done(engine, cloud, before, after, restarts):
+    created = engine.create(FLEET, "before", fleet(2, **before))
+    imported = engine.import_(FLEET, "workers", created.id)
+    (name,) = after
+    assert engine.diff(imported, _program(imported)).changes == NO_CHANGE
+    shown = list(engine.diff(imported, _program(imported, **after)).detailedDiff)
+    assert shown
+    assert all(path.startswith(f"instanceProperties.{name}") for path in shown)
+    engine.log.messages.clear()
+    engine.preview_update(imported, _program(imported, **after))
+    what = "restarted" if restarts else "changed without a restart"
+    assert f"what this update does: 2 members are {what}: web-001, web-002" in _said(engine)
+    updated = engine.update(imported, _program(imported, **after))
+
+    assert len(cloud.calls("compute.instances.stop")) == (2 if restarts else 0)
+    again = engine.import_(FLEET, "again", created.id).inputs["instanceProperties"].get(name)
+    assert again == _minimal(after[name])
+    assert engine.diff(engine.refresh(updated), _program(imported, **after)).changes == NO_CHANGE
+
+
+def _minimal(value):
+    """Return what an import tells of a value: nothing of defaults."""
+    if isinstance(value, dict):
+        return {key: item for key, item in value.items() if item not in (True, "STOP")} or None
+    return value or None
+
+
+@pytest.mark.parametrize("left_out", [{"minCpuPlatform": "Intel Skylake"}, {"scheduling": SPOT}], ids=str)
+def test_what_google_may_have_chosen_is_no_change_if_the_program_leaves_it_out_after_an_import(engine, left_out):
+    created = engine.create(FLEET, "before", fleet(2, **left_out))
+    imported = engine.import_(FLEET, "workers", created.id)
+    program = _program(imported)
+    program["instanceProperties"] = {
+        name: value for name, value in program["instanceProperties"].items() if name not in left_out
+    }
+
+    assert engine.diff(imported, program).changes == NO_CHANGE
+
+
 def _import_of_two_fleets(engine):
     engine.create(FLEET, "one", fleet(2, labels={"role": "worker"}, namePattern="a-#"))
     engine.create(FLEET, "two", fleet(1, labels={"role": "worker"}, namePattern="b-#", canIpForward=True))

@@ -151,6 +151,11 @@ _OF_SCHEDULING: Final[Mapping[str, Level]] = {
     "terminationTime": Level.RESTART,
 }
 """The parts of `scheduling` that change without a new instance."""
+CHANGED_IN_PLACE: Final[frozenset[Path]] = frozenset(
+    {("instanceProperties", name) for name in _OF_PROPERTY}
+    | {("instanceProperties", _SCHEDULING, part) for part in _OF_SCHEDULING}
+)
+"""The paths of a fleet's inputs that change without new instances."""
 
 
 def level_of(name: str, part: str = "") -> Level:

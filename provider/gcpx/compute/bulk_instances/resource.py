@@ -38,6 +38,7 @@ from gcpx.compute.bulk_instances.fleet import (
     without_deleted,
 )
 from gcpx.compute.bulk_instances.member import (
+    CHANGED_IN_PLACE,
     FLEET_ID,
     GENERATION_LABEL,
     TRACKING_LABEL,
@@ -47,6 +48,7 @@ from gcpx.compute.bulk_instances.member import (
     ignored_settings,
     is_tracked,
     membership_labels,
+    merged_properties,
 )
 from gcpx.compute.bulk_instances.online import fleet_checks, read_templates
 from gcpx.compute.bulk_instances.outputs import (
@@ -155,7 +157,10 @@ class BulkInstances(InProject, Growing, Announcing):
     query = BulkInstancesQuery
     autoname = Autoname(property="fleetId", max_length=63)
     in_place = _OF_FLEETS | _OF_MEMBERS
-    compared = _OF_FLEETS | {("instanceProperties", name) for name in ("labels", "machineType", "metadata", "tags")}
+    compared = _OF_FLEETS | {
+        ("instanceProperties", name) for name in ("labels", "machineType", "metadata", "serviceAccounts", "tags")
+    }
+    compared_if_given = CHANGED_IN_PLACE
     id_forms = (
         "projects/PROJECT/regions/REGION/bulkInstances/FLEET",
         "projects/PROJECT/regions/REGION/namePattern/PATTERN",
