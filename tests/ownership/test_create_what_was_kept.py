@@ -74,3 +74,12 @@ def test_a_first_creation_takes_nothing_over(stack, name):
 
     assert stack.failed is None
     assert [text for text in stack.messages if "taken over" in text] == []
+
+
+def test_the_warning_about_what_a_replacement_has_kept_says_that_it_may_be_there_on_purpose(stack):
+    for text in ("one", "two"):
+        stack.up(program_of("template", changed={"description": text}, retain_on_delete=True))
+    stack.up({})
+    stack.up(program_of("template"))
+
+    assert ["retainOnDelete has kept it on purpose" in said for said in stack.warnings] == [True, True]

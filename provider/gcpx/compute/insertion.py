@@ -463,11 +463,15 @@ def _of_stack(context: Context, operations: Operations, scope: str, beginning: s
 
 
 def orphan_warning(context: Context, resource_id: str, deletion: str) -> str:
-    """Return the warning about something that an interrupted run of this resource created; `deletion` is a command."""
+    """Return the warning about something that an earlier run of this resource created; `deletion` is a command.
+
+    It may be there on purpose: what `retainOnDelete` keeps looks like what an interrupted run leaves behind.
+    """
     return (
         f"{resource_id} exists, and an earlier run of this resource created it. Unless this run deletes it, or another "
-        f"resource or stack has taken it over, it is in no state: delete it with `{deletion}`, or keep it as one more "
-        f"resource: run {separate_import_command(context, resource_id)}, and add the code that this prints to the program"
+        "resource or stack has taken it over, it is in no state: retainOnDelete has kept it on purpose, or a run was "
+        f"interrupted. If nothing needs it, delete it with `{deletion}`; to manage it as one more resource, run "
+        f"{separate_import_command(context, resource_id)}, and add the code that this prints to the program"
     )
 
 
