@@ -80,6 +80,8 @@ class Transport:
             raise RetryableError(failure, unsent=unsent) from error
         except UnreadableBodyError as error:
             raise UnreadableResponse(f"{request.description}: {error}") from error
+        if request.room is not None:
+            request.room.left -= len(received.body)
         if received.status in _REDIRECTS:
             raise Redirected(_redirection(request, url, received))
         return Response(received.status, received.headers, _json(request, received.body))
