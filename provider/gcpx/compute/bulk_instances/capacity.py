@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections import Counter
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import attrs
 
 from gcpx.compute.bulk_instances.fleet import FALLBACK_LABEL, Instance
+from gcpx.compute.bulk_instances.member import hash_for_label
 from gcpx.compute.instance_properties.disks import AttachedDisk
 from gcpx.compute.instance_properties.machines import MACHINE_TYPE, ReservationAffinity
 from gcpx.compute.reference import NAME, PLACEMENT_POLICIES, rest
@@ -289,7 +289,7 @@ def index_of_fallback(label: str) -> int:
 def _hash(fallback: FallbackValues) -> str:
     """Hash what a fallback changes on its members, which is everything but their zones."""
     changes = {name: value for name, value in fallback.items() if name != "zones" and value is not None}
-    return hashlib.sha256(json.dumps(changes, sort_keys=True).encode()).hexdigest()[:8]
+    return hash_for_label(json.dumps(changes, sort_keys=True))
 
 
 def labels_of_fallback(index: int, fallback: FallbackValues) -> dict[str, str]:
