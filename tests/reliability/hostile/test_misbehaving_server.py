@@ -120,6 +120,13 @@ def test_a_redirect_is_not_followed_and_names_where_it_leads(status):
     assert (error.code, count) == ("INVALID_ARGUMENT", 1)
 
 
+@pytest.mark.parametrize("location", ["http://[", "http://a]b/"])
+def test_a_redirect_to_a_malformed_address_is_a_redirect(location):
+    error, _ = _send(lambda _: [response(b"", "302 Found", f"Location: {location}", "Connection: close")])
+
+    assert "redirect to a malformed URL (HTTP 302)" in str(error)
+
+
 def _endless(line):
     yield CHUNKED
     piece = b"100000\r\n" + b"a" * MEGABYTE + b"\r\n"
