@@ -23,7 +23,7 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0, help="the port to listen on; 0, the default, picks a free one")
     address = "the address to listen on; whoever reaches it controls the emulator, so use 0.0.0.0 only in containers"
     parser.add_argument("--host", default=LOOPBACK, metavar="ADDRESS", help=address)
-    names = "a name by which clients may call the emulator; an address or a name without a dot always may; repeatable"
+    names = "a name by which clients may call the emulator, besides addresses and localhost; repeatable"
     parser.add_argument("--allow-host", action="append", default=[], metavar="NAME", help=names)
     parser.add_argument("--latency", type=float, default=0.0, metavar="SECONDS", help="how long each operation takes")
     parser.add_argument("--data", default=":memory:", metavar="FILE", help="keep all state in this file, not in memory")
@@ -37,7 +37,7 @@ def _read(file: str) -> Store:
     """Open the file of `--data`, or exit with the reason why that is impossible."""
     try:
         return Store(file)
-    except sqlite3.Error as error:
+    except (OSError, sqlite3.Error) as error:
         sys.stderr.write(f"gcpx-emulator: {file} cannot be used: {error}; choose another file with --data\n")
         sys.exit(_MISUSE)
 

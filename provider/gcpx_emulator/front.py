@@ -22,6 +22,8 @@ _CONTROLS: Final = "/_emulator/"
 _JSON: Final = "application/json"
 _LONGEST: Final = 120.0
 """The longest time for the body of a request, in seconds from the end of its head."""
+_OWN_NAMES: Final = frozenset({"", "localhost"})
+"""Names of this machine; no browser leaves the name out."""
 _OWN_DOMAINS: Final = (".localhost", ".internal")
 """Domains that nobody can register, so that no page comes from them."""
 
@@ -57,10 +59,11 @@ class Front:
     def _check_host(self, host: str) -> None:
         """Refuse host names of others that lead here: with DNS, the owner of a page can point its name to any address.
 
-        A name without a dot cannot be registered; with containers, it names a service.
+        Networks can give such names also without a dot, in the domain in which the machine searches names.
         """
         name = _name_of(host)
-        if "." in name and not (name.endswith(_OWN_DOMAINS) or is_ip_address(name) or name in self._hosts):
+        is_own = name in _OWN_NAMES or name.endswith(_OWN_DOMAINS) or is_ip_address(name)
+        if not is_own and name not in self._hosts:
             raise ApiError(
                 403, f"The emulator does not answer for the host {name}; --allow-host {name} allows it.", "forbidden"
             )

@@ -24,6 +24,8 @@ _DEFAULT_LIFETIME: Final = 3600.0
 """The default time to cache keys, in seconds."""
 _LONGEST_LIFETIME: Final = 86_400.0
 """The longest time to cache keys in seconds, whatever the response says: a revoked key must not stay in use."""
+_LONGEST_STALE: Final = 86_400.0
+"""The longest time for which expired keys stay in use, in seconds, while the issuer cannot be reached."""
 _PAUSE: Final = 30.0
 """Seconds between fetches, after a failure or for unknown key IDs, and the shortest time to cache keys, so that forged
 tokens do not cause many fetches."""
@@ -95,7 +97,7 @@ class Certificates:
         """Return the public key with this ID, or None if the issuer has no such key.
 
         It fetches the keys if they have expired or the ID is unknown. Expired keys remain in use during the fetch, and
-        while the issuer cannot be reached.
+        while the issuer cannot be reached, for at most a day.
 
         Raises:
             CertificatesError: no keys are known and they cannot be fetched, or the ID is unknown while a fetch is
@@ -104,6 +106,8 @@ class Certificates:
         if self.url is None:
             return self._keys.get(key_id)
         with self._lock:
+            if self._now() > self._fresh_until + _LONGEST_STALE:
+                self._keys = {}
             keys = self._keys
             fetch, is_new = self._fetch_for(key_id)
         if key_id in keys:
@@ -200,12 +204,13 @@ def _lifetime(headers: Mapping[str, str]) -> float:
 
 
 def _parse_keys(document: Any) -> dict[str, Any]:
-    """Read the keys of a document in either form; skip unreadable ones."""
+    """Read the keys of a document in either form; skip those that are unreadable or have no ID."""
     if not isinstance(document, Mapping):
         raise ValueError("the document is not a JSON object")  # noqa: TRY004 - its content is wrong, not the call
     key_set = document.get("keys")
     if isinstance(key_set, list):
-        keys = {str(item.get("kid")): _parse_jwk(item) for item in key_set if isinstance(item, Mapping)}
+        named = (item for item in key_set if isinstance(item, Mapping) and isinstance(item.get("kid"), str))
+        keys = {item["kid"]: _parse_jwk(item) for item in named}
     else:
         keys = {str(key_id): _parse_pem(text) for key_id, text in document.items()}
     readable = {key_id: key for key_id, key in keys.items() if key is not None}

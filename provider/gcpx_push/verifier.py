@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import time
 from collections import OrderedDict
@@ -115,7 +116,7 @@ class PushVerifier:
         self._verified[digest] = claims
         while len(self._verified) > _CACHE_SIZE:
             self._verified.popitem(last=False)
-        return claims
+        return attrs.evolve(claims, claims=copy.deepcopy(claims.claims))  # the receiver may change its own
 
     def _token(self, name: str, value: str) -> str:
         """Read the token from the value of the issuer's header."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -11,6 +12,8 @@ import pytest
 from engines.clock import HANGS
 from servers import plain_http
 from workspace import ROOT, emulator
+
+from gcpx_emulator.core.store import Store
 
 
 def test_help_names_the_options():
@@ -36,6 +39,36 @@ def test_only_the_user_can_read_a_new_file_and_its_journals(tmp_path):
 
     assert set(modes.values()) == {0o600}, modes
     assert file.name in modes
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of files are those of POSIX")
+@pytest.mark.parametrize("is_link", [True, False], ids=["a link to a missing file", "a file that all may write"])
+def test_only_the_user_can_read_the_file_that_is_used(tmp_path, is_link):
+    file, given = tmp_path / "data.sqlite", tmp_path / "given"
+    if is_link:
+        given.symlink_to(file)
+    else:
+        file.touch()
+        file.chmod(0o666)
+        given = file
+    with emulator("--data", str(given)) as host:
+        plain_http.post(f"http://{host}/storage/v1/b?project=demo", json={"name": "uploads"})
+        modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+
+    assert set(modes.values()) == {0o600}, modes
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of files are those of POSIX")
+def test_a_file_whose_permissions_cannot_be_changed_is_refused(tmp_path, monkeypatch):
+    def refuse(*_args, **_options):
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    file = tmp_path / "data.sqlite"
+    file.touch()
+    file.chmod(0o666)
+    monkeypatch.setattr(os, "chmod", refuse)
+    with pytest.raises(PermissionError):
+        Store(str(file))
 
 
 def test_a_file_that_is_no_database_is_refused_in_one_line(tmp_path):

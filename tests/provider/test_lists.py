@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from engines.clocked import ClockedProvider
 from engines.driver import failing, rpc, struct
@@ -185,3 +187,17 @@ def test_an_import_writes_links_of_v1_which_users_know(engine, vm, token, inputs
     assert "/compute/v1/" in str(written)
     assert "/compute/beta/" not in str(written)
     assert engine.diff(imported, written).changes == rpc.DiffResponse.DIFF_NONE
+
+
+def test_names_in_a_list_cannot_steer_the_terminal(engine, cloud):
+    name = "a\u202egnp.exe\x1b[2J"
+    item = {
+        "name": name,
+        "selfLink": f"https://compute.googleapis.com/compute/v1/projects/{PROJECT}/global/machineImages/{name}",
+    }
+    cloud.fail("compute.machineImages.list", body=json.dumps({"items": [item]}))
+    found = engine.stub.List(rpc.ListRequest(token=IMAGE))
+
+    shown = [text for answer in found for text in (answer.result.id, answer.result.name)]
+    assert len(shown) == 2
+    assert all("\\u202egnp.exe\\x1b[2J" in text for text in shown), shown

@@ -13,7 +13,7 @@ from engines.clock import HANGS, FakeClock
 from servers import plain_http, raw_server
 
 from gcpx_http.connections import Received
-from gcpx_push import Certificates, CertificatesError, InvalidToken, PushVerifier
+from gcpx_push import Certificates, CertificatesError, InvalidToken, PushVerifier, tokens
 from gcpx_push.certificates import download
 
 EMAIL = "pusher@example.com"
@@ -288,6 +288,44 @@ def test_expired_keys_remain_in_use_while_the_issuer_cannot_be_reached(cloud, cl
     assert verifier.verify(_token(cloud, claims={"nonce": "2"})).email == EMAIL
 
 
+def test_expired_keys_are_used_for_a_day_while_the_issuer_cannot_be_reached_and_then_no_more(page, clock):
+    keys, known = _certificates(page, clock), _known(page)
+    assert keys.key(known) is not None
+    page.fails = True
+    clock.advance(100 + 86_400)
+    assert keys.key(known) is not None
+    clock.advance(1)
+
+    with pytest.raises(CertificatesError):
+        keys.key(known)
+    page.fails = False
+    clock.advance(31)
+    assert keys.key(known) is not None
+
+
+def test_a_key_without_an_id_is_no_key(cloud):
+    document = plain_http.get(f"http://{cloud.host}/oauth2/v3/certs").json()
+    (name, *_) = (key.pop("kid") for key in document["keys"][:1])
+    with pytest.raises(ValueError, match="no key"):
+        Certificates.given({"keys": document["keys"][:1]})
+    named = document["keys"][0] | {"kid": name}
+    keys = Certificates.given({"keys": [document["keys"][0], named]})
+
+    assert keys.key(name) is not None
+    assert keys.key("None") is None
+
+
+def test_a_receiver_cannot_change_the_claims_of_another_push(cloud, clock):
+    verifier = _verifier(cloud, clock)
+    token = _token(cloud, claims={"google": {"roles": ["reader"]}})
+    first = verifier.verify(token).claims
+    first["google"]["roles"].append("owner")
+    first["sub"] = "0"
+
+    found = verifier.verify(token).claims
+    assert (found["google"], found["sub"] == "0") == ({"roles": ["reader"]}, False)
+
+
 @pytest.mark.parametrize(
     "fault",
     [
@@ -343,12 +381,14 @@ def test_given_certificates_need_no_network_access(cloud, clock):
         Certificates.given({"a": "nothing"})
 
 
-def test_a_verified_token_is_not_verified_again_until_it_expires(cloud, clock):
+def test_a_verified_token_is_not_verified_again_until_it_expires(cloud, clock, monkeypatch):
     verifier = _verifier(cloud, clock)
-    token = _token(cloud)
-    first = verifier.verify(token)
+    token, verified = _token(cloud), []
+    check = tokens.signed_claims
+    monkeypatch.setattr(tokens, "signed_claims", lambda *given: verified.append(given) or check(*given))
 
-    assert verifier.verify(token) is first
+    assert verifier.verify(token) == verifier.verify(token)
+    assert len(verified) == 1
     clock.advance(3612)
     with pytest.raises(InvalidToken, match="expired"):
         verifier.verify(token)

@@ -19,6 +19,7 @@ from gcpx.model.context import Context
 from gcpx.model.fields import Record, exclusive, field, object_type, output_field, record
 from gcpx.model.numbers import as_integer
 from gcpx.model.patterns import Form
+from gcpx.model.words import names_in_words
 
 _QUERY: Final = ("filter", "orderBy", "returnPartialSuccess", "includeAllScopes", "serviceProjectNumber", "view")
 """Arguments that are query parameters of the same name, besides paging and field masks."""
@@ -76,7 +77,7 @@ class ListFunction(InProjectFunction):
         method = self._method(arguments)
         merged = self.merged([method.page(context, token, size)] if size else method.pages(context, token))
         if merged.get("unreachables"):
-            context.warn(f"the result is partial: {', '.join(merged['unreachables'])} cannot be reached")
+            context.warn(f"the result is partial: {names_in_words(merged['unreachables'])} cannot be reached")
         return codec.from_body(self.result_type, merged)
 
     def _method(self, arguments: dict[str, Any]) -> ListMethod:
@@ -95,14 +96,14 @@ class ListFunction(InProjectFunction):
 
     def merged(self, pages: Iterable[dict[str, Any]]) -> dict[str, Any]:
         """Merge pages (REST JSON) into one response with `warnings` instead of `warning`, and `unreachables`."""
-        result: dict[str, Any] = {"items": [], "warnings": [], "unreachables": []}
+        result: dict[str, Any] = {"items": [], "warnings": []}
+        places: dict[str, None] = {}
         for page in pages:
             result |= {name: page.get(name) for name in _LIST_FIELDS}
-            for name in unreached(page):
-                _add_once(result["unreachables"], name)
+            places |= dict.fromkeys(unreached(page))
             result["items"].extend(page.get("items", ()))
             _add_once(result["warnings"], page.get("warning"))
-        return result
+        return result | {"unreachables": [*places]}
 
 
 class AggregatedListFunction(ListFunction):
@@ -117,19 +118,19 @@ class AggregatedListFunction(ListFunction):
     def merged(self, pages: Iterable[dict[str, Any]]) -> dict[str, Any]:
         """Merge pages (REST JSON) into one response: each scope has its items of all pages."""
         scopes: dict[str, dict[str, Any]] = {}
-        result: dict[str, Any] = {"items": scopes, "warnings": [], "unreachables": []}
+        result: dict[str, Any] = {"items": scopes, "warnings": []}
+        places: dict[str, None] = {}
         for page in pages:
             result |= {name: page.get(name) for name in _LIST_FIELDS}
             _add_once(result["warnings"], page.get("warning"))
-            for name in unreached(page):
-                _add_once(result["unreachables"], name)
+            places |= dict.fromkeys(unreached(page))
             for name, group in page.get("items", {}).items():
                 scope = scopes.setdefault(name, {self.collection: [], "warnings": []})
                 scope[self.collection].extend(group.get(self.collection, ()))
                 _add_once(scope["warnings"], group.get("warning"))
         for scope in scopes.values():
             self._drop_empty_page_warnings(scope)
-        return result
+        return result | {"unreachables": [*places]}
 
     def _drop_empty_page_warnings(self, scope: dict[str, Any]) -> None:
         """Drop warnings that a scope has nothing on one page if it has items on another page."""

@@ -22,6 +22,7 @@ from gcpx.model.context import Context, Sharing
 from gcpx.model.fields import Record, object_type, output_field, record
 from gcpx.model.links import name_of, path_of
 from gcpx.model.times import moment
+from gcpx.model.words import counted
 
 if TYPE_CHECKING:
     from gcpx.compute.value_types import LocationStatusValues, OperationValues
@@ -155,6 +156,8 @@ _ROUND: Final = 0.1
 """Seconds between two checks of the shared lists, and between two of these lists."""
 FIELDS_OF_PROGRESS: Final = "name,status,error,httpErrorStatusCode,httpErrorMessage,warnings,progress,endTime,instancesBulkInsertOperationMetadata"
 """The fields of an operation that change."""
+_MOST_WARNINGS: Final = 10
+"""The number of an operation's warnings that are shown; the others are counted."""
 _NO_LONG_POLL: Final = (404, 501)
 """HTTP statuses of servers without a `wait` method."""
 
@@ -461,6 +464,9 @@ def left_nothing(insertion: Operation) -> bool:
 
 
 def warn_of(context: Context, what: str, operation: Operation) -> None:
-    """Show the warnings of an operation (REST JSON), with its name `what`."""
-    for warning in operation.get("warnings", ()):
+    """Show the first warnings of an operation (REST JSON), with its name `what`, and the number of the others."""
+    warnings = operation.get("warnings", ())
+    for warning in warnings[:_MOST_WARNINGS]:
         context.warn(f"{what}: {warning.get('message') or warning.get('code')}")
+    if len(warnings) > _MOST_WARNINGS:
+        context.warn(f"{what}: Google has given {counted(len(warnings) - _MOST_WARNINGS, 'more warning')}")

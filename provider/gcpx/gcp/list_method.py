@@ -14,15 +14,18 @@ import attrs
 from gcpx.errors import MalformedResponse
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import Unreached
-from gcpx.gcp.request import COMPUTE, PATIENCE, STORAGE, Api, Request
+from gcpx.gcp.request import COMPUTE, PATIENCE, STORAGE, Api, Request, Room
 from gcpx.model.context import Context
 from gcpx.model.links import name_of, path_of
+from gcpx.model.words import names_in_words
 
 Item = TypeVar("Item")
 PAGE: Final = 500
 """The largest page of Compute's list methods."""
 _MOST_PAGES: Final = 10_000
 """The number of pages after which a list counts as endless: 5,000,000 items; filtered lists have empty pages."""
+_MOST_BYTES: Final = 512 << 20
+"""The largest size of all pages of a list together, in bytes: callers may keep all of them."""
 _UNREACHED: Final = frozenset({"LIST_OVERHEAD_QUOTA_EXCEED", "PARTIAL_SUCCESS", "UNREACHABLE"})
 """The codes of warnings that items are missing."""
 _LIST_FIELDS: Final = "kind,id,selfLink,nextPageToken,warning"
@@ -70,18 +73,27 @@ class ListMethod:
         Returns the response as it is; its `nextPageToken` is missing on the last page. Raises the errors of
         all calls, and Unreached if Google did not reach a scope that the caller needs.
         """
+        return self._page(context, token, size, None)
+
+    def _page(self, context: Context, token: str, size: int, room: Room | None) -> dict[str, Any]:
         query = {**self.query, "fields": self._mask, "maxResults": min(size, PAGE), "pageToken": token or None}
-        request = Request(api=self.api, method="GET", path=self.path, query=query, patience=self.patience)
+        request = Request(api=self.api, method="GET", path=self.path, query=query, patience=self.patience, room=room)
         return self._checked(self.google.send(request, context), token)
 
     def pages(self, context: Context, token: str = "") -> Iterator[dict[str, Any]]:
         """Read all pages, beginning with the page of a token.
 
-        Raises the same as `page`, and MalformedResponse if the pages do not end.
+        Raises the same as `page`, and MalformedResponse if the pages do not end, or are too large together.
         """
         seen: set[str] = set()
+        room = Room(_MOST_BYTES)
         while len(seen) < _MOST_PAGES:
-            page = self.page(context, token)
+            page = self._page(context, token, PAGE, room)
+            if room.left < 0:
+                raise MalformedResponse(
+                    f"{self.path}: Google's list is larger than {_MOST_BYTES:,} bytes; a filter, where the list takes "
+                    "one, makes it smaller"
+                )
             yield page
             token = page.get("nextPageToken", "")
             if not token:
@@ -104,7 +116,8 @@ class ListMethod:
         _list_of(dict, list(items.values()) if isinstance(items, dict) else items)
         missing = [scope for scope in unreached(page) if self.needs(scope)]
         if missing:
-            names = ", ".join(filter(None, missing)) or "some places"
+            named = [*filter(None, missing)]
+            names = names_in_words(named, len(missing) - len(named)) if named else "some places"
             raise Unreached(
                 f"Google's list {self.path} is not complete: it does not cover {names}, so gcpx does not know what "
                 "exists there"

@@ -110,6 +110,13 @@ def _check_path(_request: Request, _attribute: Any, path: str) -> None:
             raise _no_segment(part, path)
 
 
+@attrs.define
+class Room:
+    """The number of bytes that the responses to several requests may still have together; negative if they had more."""
+
+    left: int
+
+
 @attrs.frozen(kw_only=True)
 class Request:
     """One REST call.
@@ -123,6 +130,7 @@ class Request:
         idempotent: sending it twice has the effect of sending it once, so it may be retried after any failure.
         patience: the number of seconds in which it may be retried.
         read_timeout: the seconds to wait for the response; None for the provider's `requestTimeout`.
+        room: counts the bytes of the response, which are not compressed; None to count nothing.
         only_reads: it changes nothing, so its response may be dropped.
     """
 
@@ -135,6 +143,7 @@ class Request:
     idempotent: bool = True
     patience: float = PATIENCE
     read_timeout: float | None = None
+    room: Room | None = None
     only_reads: bool = attrs.field(default=attrs.Factory(lambda self: self.method == "GET", takes_self=True))
 
     @property

@@ -80,6 +80,8 @@ class Transport:
             raise RetryableError(failure, unsent=unsent) from error
         except UnreadableBodyError as error:
             raise UnreadableResponse(f"{request.description}: {error}") from error
+        if request.room is not None:
+            request.room.left -= len(received.body)
         if received.status in _REDIRECTS:
             raise Redirected(_redirection(request, url, received))
         return Response(received.status, received.headers, _json(request, received.body))
@@ -130,8 +132,11 @@ def _encoded(request: Request, url: str) -> tuple[httpx.URL, bytes | None]:
 
 def _redirection(request: Request, url: str, received: Received) -> str:
     """Return the error about a redirect, which is not followed: another address would get the credentials."""
-    target = urlsplit(received.headers.get("Location", ""))
-    place = f"{target.scheme}://{target.netloc.rpartition('@')[2]}" if target.netloc else "another path"
+    try:
+        target = urlsplit(received.headers.get("Location", ""))
+        place = f"{target.scheme}://{target.netloc.rpartition('@')[2]}" if target.netloc else "another path"
+    except ValueError:
+        place = "a malformed URL"
     return (
         f"{urlsplit(url).hostname} answered {request.description} with a redirect to {place} "
         f"(HTTP {received.status}), which gcpx does not follow"

@@ -57,13 +57,13 @@ The query of a URL has plus signs in place of spaces.
 """
 _BEGIN: Final = r"(?<![^\W_])"
 """The beginning of a word, also after an underscore."""
-_CREDENTIAL: Final = re.compile(
-    rf"({_BEGIN}(?:ya29\.[\w.~+/-]+|1//0[\w-]{{16,}}|GOCSPX-[\w-]+)|(?<={_BEGIN}Bearer[ +])[\w.~+/-]{{16,}}=*)"
-)
-"""Google's access tokens, refresh tokens and client secrets, and any other bearer token."""
+_CREDENTIAL: Final = re.compile(rf"{_BEGIN}(?:ya29\.[\w.~+/-]+|1//0[\w-]{{16,}}|GOCSPX-[\w-]+)")
+"""Google's access tokens, refresh tokens and client secrets."""
+_BEARER: Final = re.compile(rf"{_BEGIN}bearer(?:[\s+]|%20)+([\w.~+/-]{{16,}}=*)", re.IGNORECASE)
+"""Any bearer token. A space has other forms in URLs."""
 _JSON_WEB_TOKEN: Final = re.compile(rf"(?<![\w-])(?>[\w-]*?{_BEGIN}(?=eyJ))(eyJ[\w-]{{8,}}+\.[\w-]{{8,}}(?:\.[\w-]*)?)")
 """A JSON Web Token, also at the end of a word. Each word is read once: a start at every `eyJ` would be quadratic."""
-_BY_FORM: Final = ((_PRIVATE_KEY, 0), (_CREDENTIAL, 1), (_JSON_WEB_TOKEN, 1))
+_BY_FORM: Final = ((_PRIVATE_KEY, 0), (_CREDENTIAL, 0), (_BEARER, 1), (_JSON_WEB_TOKEN, 1))
 """The forms of unknown secrets, each with the group to mask."""
 _CUT_AT: Final = r"…|\.\.\.|\\u2026|%E2%80%A6"
 """Marks the place where a message was cut."""

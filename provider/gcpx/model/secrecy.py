@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Type
 from gcpx.model.redaction import SHORTEST, holds_private_key, redact, texts_of_number
 from gcpx.model.values import Path, Secret, conceal, has_secret, leaves
+
+_HASH: Final = "fingerprint"
+"""The property in which Google's objects have a hash of themselves, by which a short secret in them can be guessed."""
 
 
 def mark_secrets(
@@ -48,6 +51,8 @@ def _marked_items(
             found = Secret(item)
         if found is not item:
             marked[key] = found
+    if isinstance(values.get(_HASH), str) and has_secret(values | marked):
+        marked[_HASH] = Secret(values[_HASH])
     return values | marked if marked else values
 
 

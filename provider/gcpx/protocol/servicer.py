@@ -16,7 +16,7 @@ from gcpx.model.check import CheckResult, check
 from gcpx.model.context import Context
 from gcpx.model.fields import ObjectType
 from gcpx.model.naming import AUTONAMED, name_inputs, without_hidden
-from gcpx.model.redaction import redact
+from gcpx.model.redaction import printable, redact
 from gcpx.model.resource import Announcing, Growing, NothingToImport, PartialError, Resource, State
 from gcpx.model.secrecy import mark_secrets
 from gcpx.model.state import pack_hidden, unpack_hidden, with_absent, without_absent
@@ -122,7 +122,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
                 page = resource.page(
                     context, reveal(query), token, min(request.page_size or _PAGE, max(left, 0) or _PAGE)
                 )
-            yield from (message(result=message.Result(id=found.id, name=found.name)) for found in page.resources)
+            for found in page.resources:  # terminals show them
+                yield message(result=message.Result(id=printable(found.id), name=printable(found.name)))
             token, left = page.token, left - len(page.resources)
             if not token or left <= 0:
                 break

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import sqlite3
+import stat
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Final
 
 from gcpx_emulator.core.json_data import Json
 
 DUE: Final = "_due"
 """The field of a resource with the time at which something is due for it, in seconds since 1970."""
+_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+"""The permissions of others than the user."""
 _CHUNK: Final = 100
 """The number of rows that a scan reads at once."""
 _TABLES: Final = """
@@ -42,10 +45,20 @@ create table if not exists counters (name text primary key, value integer not nu
 
 
 def _make_private(file: str) -> None:
-    """Let only this user read a new file, which will hold keys and metadata. Its journals get the same permissions."""
-    if file != ":memory:":
-        with contextlib.suppress(OSError, ValueError):  # it exists, or sqlite3 says why it cannot be created
-            os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    """Let only this user read a file, which will hold keys and metadata. Its journals get the same permissions.
+
+    Raises OSError if the file is another user's, and others may read it.
+    """
+    if file == ":memory:":
+        return
+    try:
+        descriptor = os.open(file, os.O_CREAT | os.O_RDWR, 0o600)
+    except (OSError, ValueError):  # sqlite3 says why it cannot be opened
+        return
+    found = os.fstat(descriptor)
+    os.close(descriptor)
+    if stat.S_ISREG(found.st_mode) and found.st_mode & _OTHERS:
+        Path(file).chmod(0o600)
 
 
 class Store:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+import re2
+
 from gcpx_emulator.core.errors import invalid
 
 _TOKEN: Final = re.compile(r"\*\*|\*|\?|\[[!^]?[^\]]+\]|[{},]|\\.|.", re.DOTALL)
@@ -21,8 +23,8 @@ def matches_glob(pattern: str, name: str) -> bool:
     if not pattern:
         return True
     try:
-        return re.fullmatch(_expression(pattern), name, re.DOTALL) is not None
-    except re.error:
+        return re2.fullmatch(f"(?s){_expression(pattern)}", name) is not None
+    except re2.error:
         raise invalid("matchGlob", pattern, "The pattern is malformed.") from None
 
 

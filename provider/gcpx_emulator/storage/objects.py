@@ -38,6 +38,8 @@ CONTENT: Final = "_media"
 DEFAULT_TYPE: Final = "application/octet-stream"
 _RANGE: Final = re.compile(r"bytes=(?:(\d+)-(\d*)|-(\d+))")
 _PARTIAL: Final = 206
+_HARMLESS: Final = {"Content-Security-Policy": "sandbox", "X-Content-Type-Options": "nosniff"}
+"""What keeps a browser from running a stored page with the origin of the emulator, which may control it."""
 
 
 def content_response(call: Call, stored: Json) -> Response:
@@ -51,6 +53,7 @@ def content_response(call: Call, stored: Json) -> Response:
         "X-Goog-Hash": f"crc32c={stored['crc32c']},md5={stored['md5Hash']}",
         "X-Goog-Generation": stored["generation"],
         "Accept-Ranges": "bytes",
+        **_HARMLESS,
     }
     media_type = stored.get("contentType") or DEFAULT_TYPE
     if part is None:

@@ -319,6 +319,21 @@ def test_lists_that_are_not_emulated_are_refused(http, query):
     assert http.get(OBJECTS, params=query).status_code == 501
 
 
+def test_a_pattern_with_many_stars_takes_no_longer_than_others(cloud, http):
+    storage_client(cloud).bucket(BUCKET).blob("a" * 200).upload_from_string("x")
+
+    assert "items" not in http.get(OBJECTS, params={"matchGlob": "*a" * 50 + "b"}).json()
+
+
+@pytest.mark.parametrize("headers", [{}, {"Range": "bytes=0-3"}], ids=["whole", "part"])
+def test_a_stored_page_has_not_the_origin_of_the_emulator(cloud, http, headers):
+    storage_client(cloud).bucket(BUCKET).blob("page").upload_from_string("<script>", content_type="text/html")
+    found = http.get(f"{OBJECTS}/page", params={"alt": "media"}, headers=headers).headers
+
+    assert found["content-type"].startswith("text/html")
+    assert (found["content-security-policy"], found["x-content-type-options"]) == ("sandbox", "nosniff")
+
+
 def test_a_malformed_pattern_is_refused(cloud, http):
     storage_client(cloud).bucket(BUCKET).blob("one").upload_from_string("x")
 

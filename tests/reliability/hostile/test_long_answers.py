@@ -9,9 +9,12 @@ import json
 
 import pytest
 from engines import driver
+from engines.clock import FakeClock
+from engines.clocked import context
 from engines.driver import secret
 from values.programs import NOTIFICATION, TEMPLATE, notification, template
 
+from gcpx.compute.operations import warn_of
 from gcpx.gcp.errors import from_operation
 
 LONG = 2 << 20
@@ -71,3 +74,35 @@ def test_a_failed_operation_with_a_long_list_becomes_a_short_error(number):
     errors = [{"code": "C", "message": "m", "errorDetails": details}] * number
 
     assert len(str(from_operation("POST x", {"error": {"errors": errors}}))) < 20_000
+
+
+def test_ten_warnings_of_an_operation_are_shown_and_the_others_are_counted():
+    said: list[str] = []
+    warnings = [{"code": "C", "message": f"warning {number}"} for number in range(MANY)]
+    warn_of(context(FakeClock(), say=said.append), "insert web", {"warnings": warnings})
+
+    assert said[:10] == [f"insert web: warning {number}" for number in range(10)]
+    assert said[10:] == ["insert web: Google has given 199,990 more warnings"]
+
+
+PLACES_UNREACHED = {
+    "kind": "compute#instanceAggregatedList",
+    "items": {},
+    "unreachables": [f"zones/z{number}" for number in range(2_000)],
+}
+
+
+def test_an_error_about_many_places_names_some_and_counts_the_others(engine, cloud):
+    cloud.fail("compute.instances.aggregatedList", status=200, body=json.dumps(PLACES_UNREACHED))
+    with driver.failing() as failed:
+        engine.invoke("gcpx:compute:aggregatedListInstances")
+
+    assert "does not cover zones/z0, zones/z1, zones/z2 and 1,997 more," in failed[0].message
+
+
+def test_a_warning_about_many_places_names_some_and_counts_the_others(engine, cloud):
+    cloud.fail("compute.instances.aggregatedList", status=200, body=json.dumps(PLACES_UNREACHED))
+    found = engine.invoke("gcpx:compute:aggregatedListInstances", returnPartialSuccess=True)
+
+    assert "zones/z0, zones/z1, zones/z2 and 1,997 more cannot be reached" in engine.log.lasting[-1]
+    assert found["unreachables"] == PLACES_UNREACHED["unreachables"]

@@ -1,7 +1,7 @@
 """A server that sends too much, too deep, too slowly, or what nobody asked for: a clear error in bounded time and memory.
 
 Holds reliability.md: "A response that is incomplete"; "It never means that something is gone"; "A response may have at
-most".
+most"; "All pages of a list".
 Holds settings.md: "Redirects are not followed".
 """
 
@@ -24,6 +24,7 @@ from servers.raw_server import answering, response
 from values import matrix
 from values.programs import ATTACHMENT, FLEET, IMAGE, KEY, NOTIFICATION, PROJECT, TEMPLATE, USER
 
+from gcpx.gcp import list_method
 from gcpx.gcp.connections import Connections
 from gcpx.gcp.errors import ApiError
 from gcpx.gcp.request import COMPUTE, Request
@@ -117,6 +118,13 @@ def test_a_redirect_is_not_followed_and_names_where_it_leads(status):
     assert "redirect to http://elsewhere.example" in str(error)
     assert "hunter2" not in str(error)
     assert (error.code, count) == ("INVALID_ARGUMENT", 1)
+
+
+@pytest.mark.parametrize("location", ["http://[", "http://a]b/"])
+def test_a_redirect_to_a_malformed_address_is_a_redirect(location):
+    error, _ = _send(lambda _: [response(b"", "302 Found", f"Location: {location}", "Connection: close")])
+
+    assert "redirect to a malformed URL (HTTP 302)" in str(error)
 
 
 def _endless(line):
@@ -242,6 +250,21 @@ def test_a_list_whose_page_tokens_repeat_is_an_error(tokens):
 def test_a_page_token_of_another_type_is_an_error(token):
     with answering(_pages([token])) as server:
         assert "page token that leads nowhere" in _read(server.host, FLEET).message
+
+
+def test_all_pages_of_a_list_together_are_read_up_to_a_limit_only(monkeypatch):
+    monkeypatch.setattr(list_method, "_MOST_BYTES", 3 * MEGABYTE)
+
+    def answer(line):
+        page = {"kind": "compute#instanceAggregatedList", "items": {}, "nextPageToken": f"t{len(server.requests)}"}
+        body = gzip.compress(json.dumps(page | {"id": "x" * MEGABYTE}).encode())
+        return [response(body, "200 OK", "Content-Encoding: gzip", "Connection: close")]
+
+    with answering(answer) as server:
+        error = _read(server.host, FLEET)
+
+    assert "list is larger than 3,145,728 bytes" in error.message
+    assert len(server.requests) == 3
 
 
 def test_texts_of_a_server_cannot_steer_the_terminal():

@@ -304,6 +304,13 @@ def test_what_is_recognized_by_its_form_is_masked_at_the_end_of_a_word(text, bef
     assert redact(f"invalid: {before}{text}", frozenset()) == f"invalid: {before}[secret]"
 
 
+@pytest.mark.parametrize(
+    "before", ["bearer ", "BEARER ", "Bearer  ", "Bearer\t", "Bearer%20", "bearer%20%20", "Bearer++"]
+)
+def test_a_bearer_token_is_masked_however_its_header_is_spelled(before):
+    assert redact(f"invalid: {before}MIIEvQIBADANBgkqhkiG", frozenset()) == f"invalid: {before}[secret]"
+
+
 def test_a_bearer_token_is_masked_at_the_end_of_a_word():
     assert redact("invalid: header_Bearer MIIEvQIBADANBgkqhkiG", frozenset()).endswith("header_Bearer [secret]")
 

@@ -7,7 +7,6 @@ than the pattern has, even if lower ones are free.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import json
 import re
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import attrs
 
-from gcpx.compute.bulk_instances.member import FALLBACK_LABEL, Instance, pattern_expression
+from gcpx.compute.bulk_instances.member import FALLBACK_LABEL, Instance, hash_for_label, pattern_expression
 from gcpx.compute.instance_properties.disks import AttachedDisk
 from gcpx.compute.instance_properties.machines import MACHINE_TYPE, ReservationAffinity
 from gcpx.compute.reference import NAME, PLACEMENT_POLICIES, rest
@@ -424,7 +423,7 @@ def index_of_fallback(label: str) -> int:
 def _hash(fallback: FallbackValues) -> str:
     """Hash what a fallback changes on its members, which is everything but their zones."""
     changes = {name: value for name, value in fallback.items() if name != "zones" and value is not None}
-    return hashlib.sha256(json.dumps(changes, sort_keys=True).encode()).hexdigest()[:8]
+    return hash_for_label(json.dumps(changes, sort_keys=True))
 
 
 def labels_of_fallback(index: int, fallback: FallbackValues) -> dict[str, str]:

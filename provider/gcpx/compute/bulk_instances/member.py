@@ -9,8 +9,6 @@ changed them.
 from __future__ import annotations
 
 import enum
-import functools
-import hashlib
 import json
 import re
 from collections import Counter
@@ -24,6 +22,7 @@ from gcpx.model import codec
 from gcpx.model.fields import object_type
 from gcpx.model.links import name_of, path_of
 from gcpx.model.patterns import Form
+from gcpx.model.slow_hash import slow_hash
 from gcpx.model.values import Path
 
 if TYPE_CHECKING:
@@ -332,14 +331,9 @@ def _parts(generation: str) -> dict[Level, str]:
     return dict(zip(_ORDER, found.groups(), strict=True)) if found else {}
 
 
-@functools.lru_cache(256)
 def hash_for_label(text: str) -> str:
-    """Hash what a label stands for in about 20 ms and 8 MiB, so that guessing it takes long.
-
-    Labels are shown to more people than metadata, for example in the export of costs. No salt that only others lack
-    would help: anyone who may read Google's data must be able to compare generations, also without the state.
-    """
-    return hashlib.scrypt(text.encode(), salt=b"gcpx-generation", n=1 << 13, r=8, p=1, dklen=4).hex()
+    """Hash what a label stands for: labels are shown to more people than metadata, for example in the export of costs."""
+    return slow_hash(text)[:8]
 
 
 def _plain(value: Any) -> Any:

@@ -48,7 +48,6 @@ from gcpx.compute.bulk_instances.member import (
     ignored_settings,
     is_tracked,
     membership_labels,
-    merged_properties,
 )
 from gcpx.compute.bulk_instances.online import fleet_checks, read_templates
 from gcpx.compute.bulk_instances.outputs import (
