@@ -260,6 +260,47 @@ def test_the_comparison_of_calls_has_the_numbers_of_the_benchmarks():
         assert re.search(rf"^\| {row} \| {number} ", measured, re.MULTILINE), change
 
 
+MAPPED = {
+    "Templates": "gcpx:compute:InstanceTemplate",
+    "Properties of instances": "gcpx:compute:InstanceProperties",
+    "Disks": "gcpx:compute:InstanceProperties",
+    "Network interfaces": "gcpx:compute:InstanceProperties",
+    "Scheduling": "gcpx:compute:InstanceProperties",
+    "Machine images": "gcpx:compute:MachineImage",
+    "Attachments of disks": "gcpx:compute:DiskAttachment",
+    "Notifications of buckets": "gcpx:storage:NotificationConfig",
+    "SSH keys of OS Login": "gcpx:oslogin:SshKey",
+    "From a managed instance group to a fleet": "gcpx:compute:BulkInstances",
+    "From single instances to a fleet": "gcpx:compute:BulkInstances",
+}
+"""The sections of docs/from-pulumi-gcp.md, and the resource or type with the properties of the second column."""
+
+
+@pytest.mark.parametrize(("heading", "token"), MAPPED.items())
+def test_every_property_that_corresponds_to_one_of_pulumi_gcp_exists(heading, token):
+    schema = json.loads((ROOT / "schema.json").read_text())
+    rows = section("docs/from-pulumi-gcp.md", heading).partition("\n#")[0].partition("| --- |")[2].splitlines()[1:]
+    paths = re.findall(r"`([^`]+)`", " ".join(row.split("|")[2] for row in rows if row.startswith("| ")))
+
+    assert paths
+    assert [path for path in paths if not _is_property(schema, token, path)] == []
+
+
+def _is_property(schema, token, path):
+    """Say whether a path such as `disks[].boot` leads to a property below a resource or a type."""
+    found = {**schema["resources"], **schema["types"]}[token]
+    for name in path.split("."):
+        properties = {**found.get("properties", {}), **found.get("inputProperties", {})}
+        if name.removesuffix("[]") not in properties:
+            return False
+        declared = properties[name.removesuffix("[]")]
+        if name.endswith("[]") != (declared.get("type") == "array" and name != path.rpartition(".")[2]):
+            return False
+        kind = declared.get("items", declared).get("$ref", "").removeprefix("#/types/")
+        found = schema["types"].get(kind, {})
+    return True
+
+
 def test_no_address_of_a_registry_is_written_down():
     for path in [
         *ROOT.glob("*.toml"),

@@ -18,6 +18,7 @@ GROUPS: Final = {
         "docs/image-names.md",
         "docs/adopting.md",
         "docs/beside-pulumi-gcp.md",
+        "docs/from-pulumi-gcp.md",
         "docs/push-receivers.md",
         "docs/emulator.md",
         "docs/testing.md",
