@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from engines import driver
 from engines.driver import UNKNOWN, secret
-from values.programs import KEY, NOTIFICATION, OTHER_BLOB, TEMPLATE, key, notification, properties, template
+from values.programs import KEY, NOTIFICATION, TEMPLATE, key, notification, properties, template
 
 
 def _disk(**parameters):
@@ -16,147 +16,27 @@ def _disk(**parameters):
 CASES = [
     (TEMPLATE, {}, "", "needs one of properties or sourceInstance"),
     (TEMPLATE, {**template(), "sourceInstance": "zones/z/instances/i"}, "sourceInstance", "conflicts with properties"),
-    (
-        TEMPLATE,
-        {**template(), "sourceInstanceParams": {"diskConfigs": [{}]}},
-        "sourceInstanceParams",
-        "requires sourceInstance",
-    ),
-    (TEMPLATE, {"properties": {"canIpForward": True}}, "properties.machineType", "is required"),
+    (TEMPLATE, {**template(), "sourceInstanceParams": {"diskConfigs": [{}]}}, "sourceInstanceParams", "requires sourceInstance"),
     (TEMPLATE, {**template(), "name": "Web"}, "name", "must be 1 to 63 lower-case letters"),
-    (TEMPLATE, {**template(), "name": "a" * 64}, "name", "must be 1 to 63"),
-    (TEMPLATE, {**template(), "project": "a/b"}, "project", "ID or number of a project"),
     (TEMPLATE, {**template(), "nmae": "web"}, "nmae", "did you mean name?"),
     (TEMPLATE, {**template(), "machineType": "e2-small"}, "machineType", "it is a property of properties"),
     (TEMPLATE, {**template(), "selfLink": "x"}, "selfLink", "Google Cloud sets it"),
     (TEMPLATE, template(machineType=5), "properties.machineType", "must be a string in quotes, not the number 5"),
     (TEMPLATE, template(description=True), "properties.description", "must be a string in quotes, not a boolean"),
-    (TEMPLATE, template(canIpForward="yes"), "properties.canIpForward", 'must be true or false, not the string "yes"'),
-    (TEMPLATE, template(labels=["a"]), "properties.labels", "must be a map, not a list"),
     (TEMPLATE, template(labels={"a.b": 1}), 'properties.labels["a.b"]', "must be a string in quotes, not the number 1"),
     (TEMPLATE, template(disks={}), "properties.disks", "must be a list, not a map"),
-    (TEMPLATE, template(machineType="zones/z/machineTypes/e2-small"), "properties.machineType", "bare name"),
-    (
-        TEMPLATE,
-        _disk(diskType="zones/z/diskTypes/pd-ssd"),
-        "properties.disks[0].initializeParams.diskType",
-        "bare name",
-    ),
-    (
-        TEMPLATE,
-        template(guestAccelerators=[{"acceleratorType": "zones/z/acceleratorTypes/t", "acceleratorCount": 1}]),
-        "properties.guestAccelerators[0].acceleratorType",
-        "bare name",
-    ),
-    (TEMPLATE, _disk(diskSizeGb=9), "properties.disks[0].initializeParams.diskSizeGb", "at least 10 GB"),
     (TEMPLATE, _disk(diskSizeGb=10.5), "properties.disks[0].initializeParams.diskSizeGb", "must be an integer"),
-    (TEMPLATE, _disk(diskSizeGb="ten"), "properties.disks[0].initializeParams.diskSizeGb", "must be an integer"),
-    (
-        TEMPLATE,
-        _disk(diskType="pd-extreme", provisionedIops=9999),
-        "properties.disks[0].initializeParams.provisionedIops",
-        "10,000 to 120,000",
-    ),
-    (
-        TEMPLATE,
-        template(disks=[{"source": "d", "diskEncryptionKey": {"rsaEncryptedKey": "x"}}]),
-        "properties.disks[0].diskEncryptionKey.rsaEncryptedKey",
-        "use kmsKeyName",
-    ),
-    (TEMPLATE, template(machineType="custom-34-1024"), "properties.machineType", "even number up to 32"),
-    (TEMPLATE, _disk(replicaZones=["a"]), "properties.disks[0].initializeParams.replicaZones", "exactly 2"),
-    (
-        TEMPLATE,
-        _disk(sourceSnapshot="s"),
-        "properties.disks[0].initializeParams.sourceSnapshot",
-        "conflicts with sourceImage",
-    ),
-    (
-        TEMPLATE,
-        template(disks=[{"source": "d", "initializeParams": {}}]),
-        "properties.disks[0].initializeParams",
-        "conflicts with source",
-    ),
-    (
-        TEMPLATE,
-        template(disks=[{"multiWriter": True}]),
-        "properties.disks[0].multiWriter",
-        "properties.disks[].initializeParams",
-    ),
-    (TEMPLATE, template(disks=[{"mode": "READ_RITE"}]), "properties.disks[0].mode", "did you mean READ_WRITE?"),
-    (
-        TEMPLATE,
-        template(disks=[{"mode": "read only"}]),
-        "properties.disks[0].mode",
-        "must be one of READ_ONLY, READ_WRITE",
-    ),
-    (
-        TEMPLATE,
-        template(networkInterfaces=[{"nicType": "quantum nic"}]),
-        "properties.networkInterfaces[0].nicType",
-        "must be one of",
-    ),
-    (
-        TEMPLATE,
-        template(networkInterfaces=[{"accessConfigs": [{}, {}]}]),
-        "properties.networkInterfaces[0].accessConfigs",
-        "at most 1",
-    ),
-    (
-        TEMPLATE,
-        template(networkInterfaces=[{"accessConfigs": [{"publicPtrDomainName": "a.b."}]}]),
-        "properties.networkInterfaces[0].accessConfigs[0].publicPtrDomainName",
-        "requires setPublicPtr",
-    ),
+    (TEMPLATE, template(disks=[{"multiWriter": True}]), "properties.disks[0].multiWriter", "properties.disks[].initializeParams"),
+    (TEMPLATE, template(disks=[{"mode": "read only"}]), "properties.disks[0].mode", "must be one of READ_ONLY, READ_WRITE"),
+    (TEMPLATE, template(networkInterfaces=[{"accessConfigs": [{}, {}]}]), "properties.networkInterfaces[0].accessConfigs", "at most 1"),
     (TEMPLATE, template(networkInterfaces=[None]), "properties.networkInterfaces[0]", "not null"),
-    (TEMPLATE, template(tags={"items": ["Web"]}), "properties.tags.items[0]", "must be 1 to 63"),
     (TEMPLATE, template(metadata={"items": [{"value": "x"}]}), "properties.metadata.items[0].key", "is required"),
-    (
-        TEMPLATE,
-        template(scheduling={"hostErrorTimeoutSeconds": 100}),
-        "properties.scheduling.hostErrorTimeoutSeconds",
-        "multiple of 30",
-    ),
-    (
-        TEMPLATE,
-        template(scheduling={"hostErrorTimeoutSeconds": 360}),
-        "properties.scheduling.hostErrorTimeoutSeconds",
-        "must be 90 to 330, not 360",
-    ),
-    (
-        TEMPLATE,
-        template(scheduling={"localSsdRecoveryTimeout": {"seconds": 1800}}),
-        "properties.scheduling.localSsdRecoveryTimeout.seconds",
-        "whole hours",
-    ),
-    (
-        TEMPLATE,
-        template(scheduling={"maxRunDuration": {"seconds": 60}, "terminationTime": "2030-01-01T00:00:00Z"}),
-        "properties.scheduling.terminationTime",
-        "conflicts with maxRunDuration",
-    ),
-    (
-        TEMPLATE,
-        {
-            "sourceInstance": "zones/z/instances/i",
-            "sourceInstanceParams": {"diskConfigs": [{"deviceName": "d", "customImage": "i"}]},
-        },
-        "sourceInstanceParams.diskConfigs[0].customImage",
-        "must be set together with instantiateFrom: CUSTOM_IMAGE",
-    ),
-    (NOTIFICATION, {"topic": "uploads"}, "bucket", "is required"),
-    (NOTIFICATION, notification(bucket="UPPER"), "bucket", "must be the name of a bucket"),
-    (NOTIFICATION, notification(topic="projects//topics/x"), "topic", "where PROJECT is the ID or number of a project"),
-    (NOTIFICATION, notification(payloadFormat="XML"), "payloadFormat", "JSON_API_V1, NONE"),
+    (TEMPLATE, template(scheduling={"hostErrorTimeoutSeconds": 360}), "properties.scheduling.hostErrorTimeoutSeconds", "must be 90 to 330, not 360"),
     (NOTIFICATION, notification(eventTypes=["OBJECT_FINALISE"]), "eventTypes[0]", "did you mean OBJECT_FINALIZE?"),
-    (NOTIFICATION, notification(customAttributes=dict.fromkeys("abcdef", "x")), "customAttributes", "at most 5"),
     (KEY, key(key="-----BEGIN OPENSSH PRIVATE KEY-----"), "key", "must be the public key"),
-    (KEY, key(key="ssh-ed25519"), "key", "TYPE BASE64 [COMMENT]"),
     (KEY, key(key="ssh-ed25519 !!!"), "key", "must have valid base64"),
-    (KEY, key(key=f"ssh-rsa {OTHER_BLOB}"), "key", "the type of its data"),
-    (KEY, key(expirationTimeUsec="soon"), "expirationTimeUsec", "microseconds since 1970"),
-    (KEY, key(user="a b"), "user", "e-mail address"),
-]
+]  # fmt: skip
+"""What Check itself refuses, besides the rules of single properties, which `test_rules.py` tries one by one."""
 
 
 @pytest.mark.parametrize(("token", "inputs", "path", "words"), CASES)

@@ -39,37 +39,6 @@ def test_labels_in_other_scripts_are_accepted(engine, labels):
     assert engine.failures(TEMPLATE, template(labels=labels)) == {}
 
 
-@pytest.mark.parametrize(("token", "inputs", "path", "words"), [
-    (TEMPLATE, template(networkInterfaces=None), "properties.networkInterfaces", "at least one interface"),
-    (TEMPLATE, template(disks=[]), "properties.disks", "boot disk"),
-    (TEMPLATE, template(machineType="e2 small"), "properties.machineType", "machine type's name"),
-    (TEMPLATE, template(machineType="custom-4"), "properties.machineType", "custom-CPUS-MEMORY"),
-    (TEMPLATE, {**template(), "project": "my project"}, "project", "ID or number of a project"),
-    (TEMPLATE, {**template(), "region": "us-east1-b"}, "region", "us-east1-b is a zone"),
-    (TEMPLATE, template(resourcePolicies=["regions/us-east1/resourcePolicies/p"]), "properties.resourcePolicies[0]", "bare name"),
-    (TEMPLATE, _disk(resourcePolicies=["a", "regions/r/resourcePolicies/p"]), "properties.disks[0].initializeParams.resourcePolicies[1]", "bare name"),
-    (TEMPLATE, _disk(labels={"A": "b"}), "properties.disks[0].initializeParams.labels.A", "'A' is refused"),
-    (KEY, key(expirationTimeUsec="1924991999"), "expirationTimeUsec", "microseconds"),
-    (KEY, key(expirationTimeUsec="1924991999000"), "expirationTimeUsec", "microseconds"),
-    (KEY, key(regions=["us-east1"]), "regions", "requires projectId"),
-    (FLEET, fleet(1, disks=[{"boot": True, "initializeParams": {"sourceInstantSnapshot": "s"}}]), "instanceProperties.disks[0].initializeParams.sourceInstantSnapshot", "sourceImage"),
-    (FLEET, fleet(1, disks=[{}]), "instanceProperties.disks", "boot disk"),
-    (FLEET, fleet(1, machineType="zones/us-east1-b/machineTypes/e2-small"), "instanceProperties.machineType", "bare name"),
-    (FLEET, {**fleet(1), "sourceInstanceTemplate": "global/machineImages/m"}, "sourceInstanceTemplate", "or the template's URL"),
-    (FLEET, {**fleet(1), "sourceInstanceTemplate": "web"}, "sourceInstanceTemplate", "global/instanceTemplates/NAME"),
-    (FLEET, {**fleet(1), "region": "global"}, "region", "a region, such as us-east1"),
-    (FLEET, {**fleet(1), "sourceInstanceTemplate": "regions/us-west1/instanceTemplates/t"}, "sourceInstanceTemplate", "us-east1, not in us-west1"),
-    (FLEET, {**fleet(1), "instanceFlexibilityPolicy": {"instanceSelections": {"a": {"disks": [{"boot": True, "initializeParams": {"sourceSnapshot": "s"}}]}}}},
-     "instanceFlexibilityPolicy.instanceSelections.a.disks[0].initializeParams.sourceSnapshot", "sourceImage"),
-])  # fmt: skip
-def test_inputs_that_google_would_refuse_are_refused_at_preview(engine, cloud, token, inputs, path, words):
-    refused = engine.failures(token, inputs)
-
-    assert list(refused) == [path]
-    assert words in refused[path]
-    assert cloud.calls() == []
-
-
 @pytest.mark.parametrize(("token", "inputs"), [
     (TEMPLATE, template(networkInterfaces=UNKNOWN)), (TEMPLATE, template(disks=UNKNOWN)), (TEMPLATE, template(disks=[{**BOOT, "boot": UNKNOWN}])),
     (TEMPLATE, {"sourceInstance": "zones/us-east1-b/instances/vm"}), (TEMPLATE, {**template(), "region": UNKNOWN}),

@@ -37,7 +37,6 @@ RESTARTED = {"action": "RESTART", "trigger": "a"}
 ONLY_B = {"zones": [{"zone": "zones/us-east1-b"}]}
 ASKING = {"updatePolicy": {"ready": {"guestAttribute": "app/state=ready"}}}
 NAMED = {"namePattern": None, "count": None, "perInstanceProperties": {"a": {}}}
-BY_NAME = {"sourceInstanceTemplate": "global/instanceTemplates/t", "fleetId": "namePattern/web-###"}
 BOOT = {"boot": True, "initializeParams": {"sourceImage": "family/debian-12"}}
 
 

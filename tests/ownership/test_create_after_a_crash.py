@@ -205,22 +205,6 @@ def test_what_another_resource_of_the_state_has_is_neither_adopted_nor_named(clo
     stack.end_plugin()
 
 
-@pytest.mark.parametrize("times", [1, 2])
-@pytest.mark.parametrize("name", [*TWO, *WRITTEN])
-def test_a_forced_replacement_keeps_what_the_creation_found(cloud, name, times):
-    before, inputs = prepare(cloud), CREATIONS[name].inputs
-    stack = stack_of(cloud, name)
-    stack.run("up", inputs)
-    made, state = Inventory.of(cloud), stack.state
-    for _ in range(times):
-        stack.replace(inputs)
-
-    assert Inventory.of(cloud) == made
-    assert stack.state.id == state.id
-    assert "was not replaced" in stack.warnings[0]
-    assert_settled(stack, inputs, before)
-
-
 @pytest.mark.parametrize("name", [*TWO, *WRITTEN])
 def test_a_forced_replacement_of_an_adopted_resource_keeps_it(cloud, name):
     stack, before = lose_creation(cloud, name)

@@ -85,20 +85,6 @@ def test_a_creation_is_found_after_many_that_were_deleted_since(engine, cloud, c
     assert len({entry["query"]["requestId"] for entry in cloud.requests(insert)}) == 7
 
 
-def test_what_an_earlier_run_created_is_kept_in_the_state_if_it_cannot_be_read(engine, cloud, creation):
-    token, inputs, insert = creation
-    first = engine.create(token, "name", inputs)
-    read = cloud.calls()[-1]
-    if token == FLEET:
-        cloud.fail(read, times=3)  # without a fault: the fleet's three zones are read before it is created
-    cloud.fail(read, times=10, status=403)
-    with failing() as failed:
-        engine.create(token, "name", inputs)
-
-    assert failed[0].partial.id == first.id
-    assert len({entry["query"]["requestId"] for entry in cloud.requests(insert)}) == 1
-
-
 def test_a_fleet_that_exceeded_the_quota_is_created_once_the_quota_allows_it(engine, cloud):
     cloud.emulator.store.put("limits/all", {"instances": {"us-east1": 1}})
     for _ in range(3):

@@ -152,17 +152,6 @@ def test_a_change_after_a_failed_read_is_drift(engine, cloud, vm):
     assert engine.drift(state) == {"labels.a"}
 
 
-def test_an_image_that_replaced_ours_after_a_failed_read_is_not_deleted(engine, cloud, vm):
-    cloud.fail("compute.machineImages.get", times=1000, status=403)
-    state, _ = _create_partially(engine, IMAGE, image(name="golden"))
-    cloud.emulator.faults.queue.clear()
-    cloud.change(state.id, lambda body: body.update(id="42"))
-    engine.delete(state)
-
-    assert engine.is_gone(state)
-    assert cloud.get(state.id) is not None
-
-
 @pytest.mark.parametrize("name", ["instance_template", "machine_image"])
 def test_a_resource_that_replaced_ours_during_a_failed_wait_is_not_deleted(engine, cloud, vm, name):
     token, inputs = CREATIONS[name]
@@ -276,17 +265,3 @@ def test_a_malformed_response_is_not_an_internal_error(engine, cloud, vm, sample
         assert _code_of(call) not in {grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN}, what
         cloud.emulator.faults.queue.clear()
     caplog.clear()
-
-
-READ_BY_GET = {name: sample for name, sample in SAMPLES.items() if sample.read_method.endswith(".get")}
-
-
-@pytest.mark.parametrize("sample", READ_BY_GET.values(), ids=READ_BY_GET)
-def test_an_empty_response_does_not_mean_deleted(engine, cloud, vm, sample):
-    made = engine.create(sample.token, "kept", sample.inputs)
-    cloud.fail(sample.read_method, body="{}")
-    with failing() as failed:
-        engine.refresh(made)
-
-    assert "Google's response for" in failed[0].message
-    assert engine.refresh(made) == made

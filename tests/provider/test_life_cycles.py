@@ -6,7 +6,8 @@ Holds reliability.md: "What is promised".
 from __future__ import annotations
 
 import pytest
-from engines.driver import rpc
+from engines.driver import failing, rpc
+from grpc import StatusCode
 from samples import SAMPLES
 
 NO_CHANGE = rpc.DiffResponse.DIFF_NONE
@@ -18,6 +19,7 @@ pytestmark = [pytest.mark.parametrize(("token", "life"), LIVES), pytest.mark.use
 
 def test_a_change_at_google_is_drift_at_its_path(engine, cloud, token, life):
     made = engine.create(token, "x", life.inputs)
+    assert engine.refresh(made) == made
     assert engine.drift(made) == set()
     if life.drift is not None:
         change, path = life.drift
@@ -73,3 +75,7 @@ def test_what_is_deleted_is_gone(engine, cloud, token, life):
 
     assert life.is_gone(cloud)
     assert engine.is_gone(made)
+    with failing() as failed:
+        engine.import_(token, "x", made.id)
+    assert failed[0].code == StatusCode.NOT_FOUND
+    engine.delete(made)

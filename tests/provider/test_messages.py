@@ -5,6 +5,7 @@ Holds reliability.md: "the number in another resource of this stack".
 
 from __future__ import annotations
 
+import grpc
 import pytest
 from engines import driver
 from engines.clocked import ClockedProvider
@@ -122,6 +123,7 @@ WEB = f"projects/{PROJECT}/global/instanceTemplates/web"
 def _conflict(engine, name="two"):
     with failing() as failed:
         engine.create(TEMPLATE, name, {**template(labels={"a": "b"}), "name": "web"})
+    assert (failed[0].code, failed[0].partial) == (grpc.StatusCode.ALREADY_EXISTS, None)
     return failed[0].message
 
 
@@ -134,6 +136,7 @@ def test_a_name_conflict_is_reported_with_a_command_that_can_be_copied(engine, c
     assert import_commands(said) == [ImportCommand(TEMPLATE, "two", WEB, [])]
     assert import_commands(_conflict(engine, "it's ::here"))[0].name == "it's ::here"
     assert "set the resource option aliases" in said
+    assert "deleteBeforeReplace" in said
 
 
 def test_a_conflict_with_another_resource_of_the_stack_names_it_instead_of_an_import(engine):

@@ -70,6 +70,15 @@ class TestOtherProject:
         assert _warnings(engine) == []
 
 
+@pytest.mark.parametrize(("token", "inputs"), [(TEMPLATE, NAMED)])
+def test_a_replacement_is_created_in_the_other_project(engine, cloud, made, token, inputs):
+    engine.delete(made)
+    engine.create(token, "x", {**inputs, "description": "new"})
+
+    exist = [cloud.get(f"projects/{project}/global/instanceTemplates/web") for project in (PROJECT, OTHER)]
+    assert (exist[0], exist[1]["description"]) == (None, "new")
+
+
 @pytest.mark.parametrize(
     ("token", "inputs", "changed"),
     [

@@ -7,7 +7,6 @@ from engines.driver import SIGNATURE, plain, rpc, secret, struct
 from values.programs import FLEET, TEMPLATE, fleet, template
 
 HIDDEN = "mq7xv9tz3lp0"
-METADATA = {"items": [{"key": "k", "value": "other"}]}
 PLACES = {
     "a label": {"labels": {"a": HIDDEN}},
     "an element of a list": {"tags": {"items": ["first", HIDDEN]}},

@@ -51,35 +51,6 @@ def test_a_retry_after_a_transient_fault_reuses_the_request_id(clocked_engine, c
     assert cloud.emulator.store.counts()["instanceTemplates"] == 1
 
 
-def test_a_conflict_after_a_lost_response_finds_the_created_template(clocked_engine, cloud):
-    cloud.fail(INSERT, drop="after")
-    cloud.fail(INSERT, status=409, message="already exists", reason="alreadyExists")
-
-    assert clocked_engine.create(TEMPLATE, "web", WEB).id == PATH
-
-
-def test_a_template_that_someone_else_created_is_a_conflict(engine, cloud):
-    with driver.engine(project=PROJECT, emulatorHost=cloud.host) as another:
-        another_stack = driver.Engine(another.stub, another.log, stack="other")
-        another_stack.create(TEMPLATE, "web", WEB)
-    with failing() as failed:
-        engine.create(TEMPLATE, "web", WEB)
-
-    assert failed[0].code == grpc.StatusCode.ALREADY_EXISTS
-    assert failed[0].partial is None
-    for words in ("global/instanceTemplates/web", "pulumi import", "deleteBeforeReplace"):
-        assert words in failed[0].message
-
-
-def test_a_deleted_template_can_be_created_again(engine, cloud):
-    for _ in range(3):
-        created = engine.create(TEMPLATE, "web", WEB)
-        assert cloud.get(PATH)["id"] == created.outputs["numericId"]
-        engine.delete(created)
-
-    assert len(set(_request_ids(cloud))) == 3
-
-
 def test_faults_while_waiting_do_not_fail_the_operation(clocked_engine, cloud):
     cloud.emulator.operations.latency = HOUR
     cloud.fail("compute.globalOperations.wait", status=503, times=2)
@@ -102,24 +73,6 @@ def test_operations_are_polled_if_they_cannot_be_waited_for(engine, cloud):
 
     assert engine.create(TEMPLATE, "web", WEB).id == PATH
     assert "compute.globalOperations.get" in cloud.calls()
-
-
-def test_a_resource_stays_in_the_state_if_its_operation_cannot_be_read(engine, cloud):
-    cloud.fail("compute.globalOperations.wait", status=403, message="no permission to see operations")
-    with failing() as failed:
-        engine.create(TEMPLATE, "web", WEB)
-
-    assert failed[0].partial.id == PATH
-    assert "no permission to see operations" in failed[0].partial.reasons[0]
-
-
-def test_creating_takes_three_calls_and_refreshing_one(engine, cloud):
-    created = engine.create(TEMPLATE, "web", WEB)
-    assert cloud.calls() == [INSERT, "compute.globalOperations.wait", "compute.instanceTemplates.get"]
-    cloud.emulator.requests.kept.clear()
-    engine.refresh(created)
-
-    assert cloud.calls() == ["compute.instanceTemplates.get"]
 
 
 @pytest.mark.parametrize(
@@ -176,19 +129,6 @@ def test_a_failed_operation_names_the_field_that_caused_it(engine, cloud, vm, to
 
     assert "Too small (caused by the field `properties.disks[0].diskSizeGb`)" in failed[0].message
     assert "Not with this machine type (INVALID" in failed[0].message
-
-
-@pytest.mark.parametrize("status", [401, 403, 500])
-def test_a_failed_read_does_not_mean_deleted(clocked_engine, cloud, status):
-    engine = clocked_engine
-    created = engine.create(TEMPLATE, "web", WEB)
-    cloud.fail("compute.instanceTemplates.get", status=status, times=1000)
-    with failing() as failed:
-        engine.stub.Read(
-            driver.rpc.ReadRequest(id=created.id, urn=created.urn, properties=driver.struct(created.outputs))
-        )
-
-    assert failed[0].code != grpc.StatusCode.NOT_FOUND
 
 
 def test_deleting_a_template_in_use_is_retried_and_then_reported(clocked_engine, cloud):
@@ -288,21 +228,6 @@ def test_an_obsolete_image_is_refused(engine, name, state):
         engine.create(TEMPLATE, "old", _image(name))
 
     assert state in failures[0].message
-
-
-def test_what_another_resource_of_the_program_has_is_not_deleted_under_its_former_name(engine, cloud):
-    old = engine.create(TEMPLATE, "old", WEB)
-    new = engine.import_(TEMPLATE, "new", old.id)
-    assert not engine.diff(new, WEB).replaces
-    engine.log.messages.clear()
-    engine.delete(old)
-
-    ((urn, warning),) = [(urn, text) for severity, urn, text in engine.log.messages if severity == "WARNING"]
-    assert urn == old.urn
-    assert warning.startswith(f"{PATH} was not deleted, because the resource new of this stack manages it, too")
-    assert cloud.get(PATH) is not None
-    engine.delete(new)
-    assert cloud.get(PATH) is None
 
 
 def test_what_a_renamed_resource_replaces_is_deleted_under_its_former_name(engine, cloud):

@@ -3,19 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from values.programs import (
-    ATTACHMENT,
-    FLEET,
-    IMAGE,
-    NOTIFICATION,
-    PROJECT,
-    TEMPLATE,
-    attachment,
-    fleet,
-    image,
-    notification,
-    template,
-)  # fmt: skip
+from values.programs import ATTACHMENT, FLEET, IMAGE, PROJECT, TEMPLATE, attachment, fleet, image, template  # fmt: skip
 
 HOSTS = ("https://compute.googleapis.com/compute/v1/", "https://www.googleapis.com/compute/beta/")
 
@@ -41,51 +29,27 @@ def _data(source):
     return template(disks=[boot, {"deviceName": "data", "source": source}])
 
 
-def _fleet(template_link, **more):
-    given = {"namePattern": "web-###", "count": 1, "sourceInstanceTemplate": template_link, **more}
-    return {"region": "us-east1", **given}
-
-
 EAST = {"region": "us-east1"}
 OWN = {"project": "own-project"}
 SAME = [
-    (TEMPLATE, _network("global/networks/default"), _network(f"projects/{PROJECT}/global/networks/default")),
-    (TEMPLATE, _network("default"), _network(f"{HOSTS[0]}projects/{PROJECT}/global/networks/default")),
-    (TEMPLATE, _network(f"{HOSTS[0]}projects/host/global/networks/n"), _network(f"{HOSTS[1]}projects/host/global/networks/n")),
     (TEMPLATE, {**_network("default"), **OWN}, {**_network("projects/own-project/global/networks/default"), **OWN}),
     (TEMPLATE, _subnetwork("s", **EAST), _subnetwork(f"projects/{PROJECT}/regions/us-east1/subnetworks/s", **EAST)),
-    (TEMPLATE, _subnetwork("regions/us-east1/subnetworks/s"), _subnetwork(f"{HOSTS[1]}projects/{PROJECT}/regions/us-east1/subnetworks/s")),
-    (TEMPLATE, {**template(), "region": "us-east1"}, {**template(), "region": "regions/us-east1"}),
-    (TEMPLATE, _image("global/images/mine"), _image(f"projects/{PROJECT}/global/images/mine")),
-    (TEMPLATE, _image("global/images/family/mine"), _image(f"{HOSTS[1]}projects/{PROJECT}/global/images/family/mine")),
-    (FLEET, _fleet("global/instanceTemplates/t"), _fleet(f"projects/{PROJECT}/global/instanceTemplates/t")),
-    (FLEET, fleet(1), {**fleet(1), "region": "regions/us-east1"}),
     (IMAGE, image(), image(sourceInstance=f"projects/{PROJECT}/zones/us-east1-b/instances/example-vm")),
     (ATTACHMENT, attachment(), attachment(disk="zones/us-east1-b/disks/example-data")),
     (ATTACHMENT, attachment(), attachment(instance=f"{HOSTS[0]}projects/{PROJECT}/zones/us-east1-b/instances/example-vm")),
-    (ATTACHMENT, attachment(zone="us-east1-b"), attachment(zone="zones/us-east1-b")),
-    (NOTIFICATION, notification(topic="uploads"), notification(topic=f"projects/{PROJECT}/topics/uploads")),
 ]  # fmt: skip
 OTHER = [
-    (TEMPLATE, _network("global/networks/default"), _network("projects/host/global/networks/default"), "properties.networkInterfaces[0].network"),
-    (TEMPLATE, _network("default"), _network(f"{HOSTS[0]}projects/host/global/networks/default"), "properties.networkInterfaces[0].network"),
     (TEMPLATE, {**_network("default"), **OWN}, {**_network(f"projects/{PROJECT}/global/networks/default"), **OWN}, "properties.networkInterfaces[0].network"),
     (TEMPLATE, _network("projects/123456/global/networks/n"), _network("projects/host/global/networks/n"), "properties.networkInterfaces[0].network"),
     (TEMPLATE, _subnetwork("s", **EAST), _subnetwork("regions/us-west1/subnetworks/s", **EAST), "properties.networkInterfaces[0].subnetwork"),
-    (TEMPLATE, _subnetwork("regions/us-east1/subnetworks/s"), _subnetwork("projects/host/regions/us-east1/subnetworks/s"), "properties.networkInterfaces[0].subnetwork"),
     (TEMPLATE, _subnetwork("s"), _subnetwork("regions/us-east1/subnetworks/s"), "properties.networkInterfaces[0].subnetwork"),
-    (TEMPLATE, _image("global/images/mine"), _image("projects/host/global/images/mine"), "properties.disks[0].initializeParams.sourceImage"),
     (TEMPLATE, _image("global/images/mine"), _image("global/images/family/mine"), "properties.disks[0].initializeParams.sourceImage"),
-    (TEMPLATE, _image("global/images/family/mine"), _image("projects/host/global/images/family/mine"), "properties.disks[0].initializeParams.sourceImage"),
-    (TEMPLATE, _image(None, sourceSnapshot="global/snapshots/s"), _image(None, sourceSnapshot="projects/host/global/snapshots/s"), "properties.disks[0].initializeParams.sourceSnapshot"),
     (TEMPLATE, _data("d"), _data("regions/us-east1/disks/d"), "properties.disks[1].source"),
-    (FLEET, _fleet("global/instanceTemplates/t"), _fleet("projects/host/global/instanceTemplates/t"), "sourceInstanceTemplate"),
     (IMAGE, image(), image(sourceInstance="zones/us-east1-c/instances/example-vm"), "sourceInstance"),
     (IMAGE, image(), image(sourceInstance="projects/host/zones/us-east1-b/instances/example-vm"), "sourceInstance"),
     (ATTACHMENT, attachment(), attachment(disk="projects/host/zones/us-east1-b/disks/example-data"), "disk"),
     (ATTACHMENT, attachment(), attachment(disk="regions/us-east1/disks/example-data"), "disk"),
     (ATTACHMENT, attachment(instance="example-vm", zone="us-east1-b"), attachment(instance="zones/us-east1-c/instances/example-vm"), "instance"),
-    (NOTIFICATION, notification(topic="uploads"), notification(topic="projects/other-project/topics/uploads"), "topic"),
 ]  # fmt: skip
 
 

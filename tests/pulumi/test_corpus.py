@@ -23,14 +23,6 @@ def _prepare(cloud):
     cloud.make_regional_disk()
 
 
-def test_the_corpus_is_large_and_its_names_are_unique():
-    names = [name for program in PROGRAMS.values() for name in program["resources"]]
-
-    assert len(PROGRAMS) >= 40
-    assert len(names) == len(set(names))
-    assert all(name == program["name"] and program["runtime"] == "yaml" for name, program in PROGRAMS.items())
-
-
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_a_preview_shows_no_change_after_any_operation(stack, cloud, group):
     _prepare(cloud)

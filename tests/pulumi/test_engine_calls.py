@@ -33,6 +33,11 @@ def _plain(**options):
     return Declared(TEMPLATE, template(), **options)
 
 
+def _named(description):
+    """Return a template under a given name, whose replacement the provider wants to delete first."""
+    return Declared(TEMPLATE, {"name": "first", **template(description=description)})
+
+
 PROGRAMS = {
     "update": [{"one": BLOCK}, {"one": Declared(FLEET, fleet(2))}, {}],
     "replace": [{"one": _one()}, {"one": _one(B)}],
@@ -41,6 +46,7 @@ PROGRAMS = {
         {"one": _one(B, delete_before_replace=True), "two": _two()},
         {},
     ],
+    "delete-before-replace-of-a-name": [{"one": _named("a")}, {"one": _named("b")}],
     "replace-and-update": [{"one": _one(), "two": _two()}, {"one": _one(B), "two": _two()}, {}],
     "ignore-changes": [{"one": BLOCK}, {"one": Declared(FLEET, fleet(2), ignore_changes=("count",))}],
     "replace-on-changes": [

@@ -328,13 +328,6 @@ def test_a_disabled_api_is_not_taken_for_a_missing_grant(engine, cloud):
     assert "roles/pubsub.publisher" not in failed[0].message
 
 
-def test_a_missing_bucket_is_reported_with_its_property(engine):
-    with failing() as failed:
-        engine.create(NOTIFICATION, "n", notification(bucket="not-there"))
-
-    assert failed[0].message.startswith("bucket: must exist: create the bucket not-there first")
-
-
 def test_a_topic_without_its_project_requires_the_providers(cloud):
     with driver.engine(emulatorHost=cloud.host) as bare:
         reason = bare.failures(NOTIFICATION, notification(topic="uploads"))["topic"]
@@ -359,18 +352,6 @@ def test_the_billed_project_is_sent_with_every_call(engine, cloud):
 
     payers = {entry["method"]: entry["query"].get("userProject") for entry in cloud.emulator.requests.kept}
     assert payers == {f"storage.notifications.{verb}": "payer" for verb in ("list", "insert", "get", "delete")}
-
-
-def test_configurations_of_one_bucket_or_of_all_buckets_are_listed(engine, cloud):
-    bucket = {"kind": "storage#bucket", "name": "other-bucket", "id": "other-bucket", "_project": PROJECT}
-    cloud.emulator.store.put("b/other-bucket", bucket)
-    one = engine.create(NOTIFICATION, "one", notification())
-    two = engine.create(NOTIFICATION, "two", notification(bucket="other-bucket"))
-
-    assert engine.list(NOTIFICATION)[0] == [one.id, two.id]
-    assert engine.list(NOTIFICATION, {"bucket": BUCKET})[0] == [one.id]
-    first, after = engine.list(NOTIFICATION, size=1)
-    assert (first, engine.list(NOTIFICATION, size=1, after=after)[0]) == ([one.id], [two.id])
 
 
 @pytest.mark.parametrize("number", NUMBERS)
