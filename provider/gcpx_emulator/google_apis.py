@@ -12,6 +12,7 @@ import attrs
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from gcpx_emulator.core import batches
 from gcpx_emulator.core.call import HANDLERS, Call
 from gcpx_emulator.core.discovery import Method, error_form, route
 from gcpx_emulator.core.errors import ApiError, error_response
@@ -46,8 +47,19 @@ class GoogleApis:
         self.emulator.requests.answered(entry, response.status_code, len(response.body))
         return response
 
+    async def _batch_answered(self, request: Request, entry: Json) -> Response:
+        """Answer the requests of a batch one after another; each is logged as if it had come alone."""
+        raw = await request.body()
+        entry["sent"] = len(raw)
+        parts = batches.parts_of(request, raw)
+        answers = [(part, await self.answer(part.request)) for part in parts]
+        dropped = [response for _, response in answers if isinstance(response, DroppedConnection)]
+        return dropped[0] if dropped else batches.response_to(answers)
+
     async def _routed(self, request: Request, entry: Json) -> Response:
         """Find the method, read the body, and carry the call out, unless a fault prevents that."""
+        if batches.is_batch(request):
+            return await self._batch_answered(request, entry)
         method, path = route(request.method, request.scope["raw_path"].decode("latin-1"))
         entry["method"] = method.id
         if any(name.startswith(_ENCRYPTION_HEADERS) for name in request.headers):

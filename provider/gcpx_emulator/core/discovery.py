@@ -220,8 +220,8 @@ def route(http_method: str, path: str) -> tuple[Method, dict[str, str]]:
     return methods[http_method], {name: unquote(value) for name, value in parameters.items()}
 
 
-_BATCH: Final = re.compile(r"(?:batch|batch/.+|.+/batch)")
-"""The paths of batches: `batchPath` in the documents, and those that older clients use."""
+_BATCH: Final = re.compile(r"(?:batch/.+|.+/batch)")
+"""The paths of batches of APIs that are not emulated, and those that older clients use."""
 
 
 def _is_known(http_method: str, path: str) -> bool:
