@@ -58,8 +58,8 @@ def environment(folder: Path, home: Path, state: Path) -> dict[str, str]:
 
 @contextmanager
 def emulator(*options: str) -> Iterator[str]:
-    """Run an emulator in a process; yields its host and port."""
-    command = [sys.executable, "-m", "gcpx_emulator", *options]
+    """Run a strict emulator in a process; yields its host and port."""
+    command = [sys.executable, "-m", "gcpx_emulator", "--strict", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None

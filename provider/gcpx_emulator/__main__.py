@@ -27,10 +27,12 @@ def main() -> None:
     parser.add_argument("--allow-host", action="append", default=[], metavar="NAME", help=names)
     parser.add_argument("--latency", type=float, default=0.0, metavar="SECONDS", help="how long each operation takes")
     parser.add_argument("--data", default=":memory:", metavar="FILE", help="keep all state in this file, not in memory")
+    unknown = "refuse unknown names in bodies of Compute Engine and Cloud Storage, too, which Google ignores"
+    parser.add_argument("--strict", action="store_true", help=unknown)
     parser.add_argument("--version", action="version", version=f"gcpx-emulator {version('gcpx-emulator')}")
     options = parser.parse_args()
     store = _read(options.data)
-    serve(_open(options.host, options.port), store, options.latency, options.allow_host)
+    serve(_open(options.host, options.port), store, options.latency, options.allow_host, strict=options.strict)
 
 
 def _read(file: str) -> Store:

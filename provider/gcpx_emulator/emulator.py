@@ -26,11 +26,13 @@ class Emulator:
     """The state of one emulator.
 
     Attributes:
+        strict: whether unknown names in bodies are refused by the APIs that ignore them at Google, too.
         clock: the clock of everything but operations and rates, which share one of their own; at first both clocks are
             the same.
     """
 
     store: Store = attrs.Factory(Store)
+    strict: bool = attrs.field(default=False, kw_only=True)
     clock: Clock = attrs.Factory(Clock)
     faults: Faults = attrs.Factory(Faults)
     requests: RequestLog = attrs.Factory(RequestLog)

@@ -26,6 +26,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("gcpx-emulator", "tests against the emulator of Google Cloud")
     port = "the emulator's port, for a look at its page from a browser; by default a free one"
     group.addoption("--gcpx-emulator-port", type=int, default=_NO_PORT, metavar="PORT", help=port)
+    strict = "refuse unknown names in bodies of Compute Engine and Cloud Storage, too, which Google ignores"
+    group.addoption("--gcpx-emulator-strict", action="store_true", help=strict)
 
 
 @pytest.fixture(scope="session")
@@ -38,7 +40,9 @@ def _gcpx_emulator_server(request: pytest.FixtureRequest) -> Iterator[RunningEmu
         pytest.fail("gcpx_emulator: a fixed port needs one process: omit -n", pytrace=False)
     with ExitStack() as running_here:
         with _failing("gcpx_emulator"):
-            emulator = running_here.enter_context(running(port))
+            emulator = running_here.enter_context(
+                running(port, strict=request.config.getoption("--gcpx-emulator-strict"))
+            )
         yield emulator
 
 

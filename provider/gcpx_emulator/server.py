@@ -33,10 +33,13 @@ def port_problem(error: OSError | OverflowError) -> str | None:
     return error.strerror if isinstance(error, OSError) else "a port is 0 to 65535"
 
 
-def serve(listener: socket.socket, store: Store, latency: float, hosts: Collection[str] = ()) -> None:
+def serve(
+    listener: socket.socket, store: Store, latency: float, hosts: Collection[str] = (), *, strict: bool = False
+) -> None:
     """Print the address, in one line on stdout, and serve.
 
-    `latency` is the duration of operations in seconds; `hosts` are more names by which clients may call the emulator.
+    `latency` is the duration of operations in seconds; `hosts` are more names by which clients may call the emulator;
+    `strict` refuses unknown names in all bodies.
     """
     # Not before: the command also prints its help and its errors, for which it needs none of this.
     import uvicorn  # noqa: PLC0415
@@ -44,7 +47,7 @@ def serve(listener: socket.socket, store: Store, latency: float, hosts: Collecti
     from gcpx_emulator.app import application  # noqa: PLC0415
     from gcpx_emulator.emulator import Emulator  # noqa: PLC0415
 
-    emulator = Emulator(store)
+    emulator = Emulator(store, strict=strict)
     emulator.operations.latency = latency
     host, port = listener.getsockname()
     print(f"listening on http://{host}:{port}", flush=True)  # noqa: T201 - programs read it

@@ -19,7 +19,7 @@ from gcpx_emulator.core.store import Store
 def test_help_names_the_options():
     done = subprocess.run([sys.executable, "-m", "gcpx_emulator", "--help"], capture_output=True, text=True, check=True)
 
-    assert all(option in done.stdout for option in ("--port", "--host", "--latency", "--data"))
+    assert all(option in done.stdout for option in ("--port", "--host", "--latency", "--data", "--strict"))
 
 
 def test_the_command_says_where_it_listens_and_keeps_its_data(tmp_path):
@@ -28,6 +28,19 @@ def test_the_command_says_where_it_listens_and_keeps_its_data(tmp_path):
         assert plain_http.post(f"http://{host}/storage/v1/b?project=p", json={"name": "kept-bucket"}).status_code == 200
     with emulator("--data", file) as host:
         assert plain_http.get(f"http://{host}/storage/v1/b/kept-bucket").status_code == 200
+
+
+def test_only_a_strict_emulator_refuses_unknown_names():
+    command, seen = [sys.executable, "-m", "gcpx_emulator"], []
+    for options in ([], ["--strict"]):
+        process = subprocess.Popen([*command, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        with process:
+            url = process.stdout.readline().strip().removeprefix("listening on ")
+            answer = plain_http.post(f"{url}/storage/v1/b?project=p", json={"name": "a-bucket", "project": "p"})
+            process.terminate()
+            seen.append((answer.status_code, "ignored unknown names" in process.stderr.read()))
+
+    assert seen == [(200, True), (400, False)]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of files are those of POSIX")

@@ -73,6 +73,6 @@ def _amend_beta(document: Json) -> None:
 
 
 serve(
-    Api("compute.v1", prefixes=("compute/v1",), amend=_amend, errors=ErrorForm.REASONS),
-    Api("compute.beta", prefixes=("compute/beta",), amend=_amend_beta, errors=ErrorForm.REASONS),
+    Api("compute.v1", prefixes=("compute/v1",), amend=_amend, errors=ErrorForm.REASONS, ignores_unknown=True),
+    Api("compute.beta", prefixes=("compute/beta",), amend=_amend_beta, errors=ErrorForm.REASONS, ignores_unknown=True),
 )

@@ -33,12 +33,14 @@ class Api:
         prefixes: the beginnings of its paths, such as `compute/v1`.
         amend: adds what the document lacks, before its first use.
         errors: the form of its errors.
+        ignores_unknown: whether it ignores names in bodies that it does not know, and bodies where it expects none.
     """
 
     document: str
     prefixes: tuple[str, ...]
     amend: Callable[[Json], None] = lambda _document: None
     errors: ErrorForm = ErrorForm.BOTH
+    ignores_unknown: bool = False
 
 
 APIS: Final[dict[str, Api]] = {}
@@ -113,12 +115,14 @@ class Document:
         schemas: of objects, by name.
         standard: query parameters that every method has, as the document describes them.
         root: the tree of the methods' paths.
+        ignores_unknown: as for the `Api`.
     """
 
     name: str
     schemas: Json
     standard: Json = attrs.Factory(dict)
     root: Node = attrs.Factory(Node)
+    ignores_unknown: bool = False
 
     def add(self, method: Json, path: str) -> None:
         """Add a method to the tree."""
@@ -149,7 +153,9 @@ def document(name: str) -> Document:
     api.amend(content)
     standard = content["parameters"]
     also = {alias: standard[meant] for alias, meant in _CLIENT_PARAMETERS.items()}
-    described = Document(name, content["schemas"], {**standard, **also, **_UPLOAD_ID})
+    described = Document(
+        name, content["schemas"], {**standard, **also, **_UPLOAD_ID}, ignores_unknown=api.ignores_unknown
+    )
     for method in methods_of(content):
         # Only the documents of some APIs repeat the prefix in their paths.
         path = method.get("flatPath") or method["path"]
@@ -220,8 +226,8 @@ def route(http_method: str, path: str) -> tuple[Method, dict[str, str]]:
     return methods[http_method], {name: unquote(value) for name, value in parameters.items()}
 
 
-_BATCH: Final = re.compile(r"(?:batch|batch/.+|.+/batch)")
-"""The paths of batches: `batchPath` in the documents, and those that older clients use."""
+_BATCH: Final = re.compile(r"(?:batch/.+|.+/batch)")
+"""The paths of batches of APIs that are not emulated, and those that older clients use."""
 
 
 def _is_known(http_method: str, path: str) -> bool:

@@ -216,17 +216,22 @@ def _check_range(name: str, spec: Json, value: str) -> None:
         raise invalid(name, value, words)
 
 
-def clean_body(method: Method, body: Any) -> Json:
-    """Check a body against its schema, and with the API's own check; return it without output-only fields."""
+def clean_body(method: Method, body: Any, ignored: list[str] | None = None) -> Json:
+    """Check a body against its schema, and with the API's own check; return it without output-only fields.
+
+    `ignored` gets the paths of unknown names, which the result does not have; without it, they are refused.
+    """
     if method.request is None:
-        if body:
+        if body and ignored is None:
             raise _refusal("Request body must be empty.")
+        if body and ignored is not None:
+            ignored.extend(body if isinstance(body, dict) else ["the body"])
         return {}
     if body is None:
         body = {}  # Google treats an omitted body as an empty object
     if not isinstance(body, dict):
         raise _refusal("Root element must be a message.")
-    cleaned: Json = _Cleaner(method.document).value({"$ref": method.request}, body, "", patch=method.is_patch)
+    cleaned: Json = _Cleaner(method.document, ignored).value({"$ref": method.request}, body, "", patch=method.is_patch)
     check = _BODY_CHECKS.get(method.api)
     if check is not None:
         check(method, cleaned)
@@ -238,6 +243,7 @@ class _Cleaner:
     """Checks values against schemas; returns them without output-only fields, and without nulls outside of patches."""
 
     document: Document
+    ignored: list[str] | None
 
     def value(self, spec: Json, value: Any, path: str, *, patch: bool = False) -> Any:
         """Clean a value; `patch` is set within a JSON Merge Patch."""
@@ -278,8 +284,8 @@ class _Cleaner:
         for key, item in value.items():
             known = spec.get("properties", {}).get(key)
             if known is None:
-                where = f" at '{path}'" if path else ""
-                raise _refusal(f'Unknown name "{key}"{where}: Cannot find field.')
+                self._refuse_or_ignore(key, path)
+                continue
             if item is None or (known.get(SKIPS_NULLS) and item and set(map(type, item)) == {type(None)}):
                 # A list within a patch replaces the whole list, so its objects are not patches.
                 if patch and "[" not in path:
@@ -289,6 +295,13 @@ class _Cleaner:
                 inner = patch or known.get(MERGE_PATCH, False)
                 cleaned[key] = self.value(known, item, f"{path}.{key}" if path else key, patch=inner)
         return cleaned
+
+    def _refuse_or_ignore(self, key: str, path: str) -> None:
+        """Handle an unknown name in the object at a path."""
+        if self.ignored is None:
+            where = f" at '{path}'" if path else ""
+            raise _refusal(f'Unknown name "{key}"{where}: Cannot find field.')
+        self.ignored.append(f"{path}.{key}" if path else key)
 
 
 def _clean_scalar(spec: Json, value: Any, path: str) -> Any:

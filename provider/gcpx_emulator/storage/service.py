@@ -20,6 +20,7 @@ serve(
         prefixes=("storage/v1", "upload/storage/v1", "resumable/upload/storage/v1", "download/storage/v1"),
         amend=_amend,
         errors=ErrorForm.REASONS,
+        ignores_unknown=True,
     )
 )
 _GENERATION: Json = {"location": "query", "type": "string", "format": "int64"}

@@ -19,10 +19,11 @@ from gcpx_emulator.testing.running_emulator import RunningEmulator
 
 
 @contextmanager
-def running(port: int = 0, project: str = "demo-project") -> Iterator[RunningEmulator]:
+def running(port: int = 0, project: str = "demo-project", *, strict: bool = False) -> Iterator[RunningEmulator]:
     """Run an emulator during the block, on a port of this machine; 0 picks a free one.
 
     `project` is the project in which `RunningEmulator.seed` creates resources, and the default of programs.
+    `strict` refuses unknown names in bodies of Compute Engine and Cloud Storage, too, which Google ignores.
 
     Raises:
         EmulatorError: if the port cannot be opened.
@@ -32,7 +33,7 @@ def running(port: int = 0, project: str = "demo-project") -> Iterator[RunningEmu
     except (OSError, OverflowError) as error:
         problem = f"the emulator cannot open port {port}: {port_problem(error)}"
         raise EmulatorError(f"{problem}; 0 picks a free one") from error
-    with serving(application(Emulator()), listener) as host:
+    with serving(application(Emulator(strict=strict)), listener) as host:
         yield RunningEmulator(host, project)
 
 

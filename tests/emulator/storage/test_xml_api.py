@@ -1,4 +1,4 @@
-"""What is not emulated beside the JSON API: batches, signed URLs, and changes by the XML API."""
+"""What is not emulated beside the JSON API: batches of other APIs, signed URLs, and changes by the XML API."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from values.programs import BUCKET
 
 
 @pytest.mark.parametrize(("method", "path"), [
-    ("POST", "/batch"), ("POST", "/batch/compute/v1"), ("POST", "/batch/storage/v1"), ("POST", f"/{BUCKET}/one?uploads"),
+    ("POST", "/batch/bigquery/v2"), ("POST", "/storage/v1/batch"), ("POST", f"/{BUCKET}/one?uploads"),
     ("PUT", f"/{BUCKET}/one?partNumber=1&uploadId=a"), ("DELETE", f"/{BUCKET}/one"), ("PUT", f"/{BUCKET}/one"),
     ("PUT", f"/{BUCKET}/a/one?X-Goog-Signature=ab"), ("GET", f"/{BUCKET}/one?X-Goog-Signature=ab"), ("GET", f"/{BUCKET}/one?Signature=ab"),
 ])  # fmt: skip

@@ -12,7 +12,7 @@ import pytest
 from engines.clock import HANGS
 from workspace import ROOT, emulator
 
-OPTIONS = ["-p", "gcpx_emulator.pytest_plugin", "-p", "no:cacheprovider", "-q"]
+OPTIONS = ["-p", "gcpx_emulator.pytest_plugin", "-p", "no:cacheprovider", "-q", "--gcpx-emulator-strict"]
 ISOLATED = """
 import os, pytest, urllib.request
 
@@ -121,6 +121,29 @@ def _reasons(done):
     assert "Traceback" not in done.stdout
     assert done.returncode == 1, done.stdout
     return re.findall(r"^(gcpx_\w+: .*)$", done.stdout, re.MULTILINE)
+
+
+STRICT = """
+import urllib.error, urllib.request
+
+def test_unknown_names(gcpx_emulator):
+    body = b'{"name": "a-bucket", "nmae": "x"}'
+    head = {"Content-Type": "application/json"}
+    try:
+        with urllib.request.urlopen(
+            urllib.request.Request(f"{gcpx_emulator.url}/storage/v1/b?project=p", body, head)
+        ) as answer:
+            assert answer.headers["X-Emulator-Ignored"] == "nmae"
+    except urllib.error.HTTPError as error:
+        error.close()
+        assert error.code == 200, "refused"
+"""
+
+
+def test_unknown_names_are_refused_only_with_the_option(run, monkeypatch):
+    assert "refused" in run(STRICT).stdout
+    monkeypatch.setattr(sys.modules[__name__], "OPTIONS", OPTIONS[:-1])
+    assert "1 passed" in run(STRICT).stdout
 
 
 def test_each_test_has_a_clean_emulator_also_in_parallel(run):

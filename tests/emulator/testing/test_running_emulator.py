@@ -18,7 +18,7 @@ INSERT = "compute.instances.insert"
 
 @pytest.fixture(scope="module")
 def _server():
-    with running() as emulator:
+    with running(strict=True) as emulator:
         yield emulator
 
 

@@ -228,7 +228,7 @@ class Emulated:
 @contextmanager
 def running() -> Iterator[Emulated]:
     """Run an emulator in a thread."""
-    emulator, clock = Emulator(), FakeClock(time.time())
+    emulator, clock = Emulator(strict=True), FakeClock(time.time())
     emulator.operations.clock = clock
     interceptor = Interceptor(application(emulator))
     with serving(interceptor, listen()) as host:
