@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 
 from gcpx_emulator.core.call import HANDLERS, Call
 from gcpx_emulator.core.discovery import Method, error_form, route
-from gcpx_emulator.core.errors import ApiError, error_response
+from gcpx_emulator.core.errors import ApiError, error_response, reason_of
 from gcpx_emulator.core.faults import DroppedConnection, Fault, response_before_work
 from gcpx_emulator.core.json_data import Json, parse_json
 from gcpx_emulator.core.listing import check_filter
@@ -43,7 +43,7 @@ class GoogleApis:
             form = error_form(_api(entry))
             response = error_response(error, entry["method"] or f"{request.method} {request.url.path}", form)
         _add_headers(response, _api(entry), request.method)
-        self.emulator.requests.answered(entry, response.status_code, len(response.body))
+        self.emulator.requests.answered(entry, response.status_code, len(response.body), reason_of(response))
         return response
 
     async def _routed(self, request: Request, entry: Json) -> Response:
