@@ -1,4 +1,4 @@
-"""The application: Google's APIs, the controls and the status page of one emulator."""
+"""The application: Google's APIs, the controls and the console of one emulator."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 import gcpx_emulator.services  # noqa: F401 - registers what the application serves
-from gcpx_emulator import page
+from gcpx_emulator.console.routes import Console
 from gcpx_emulator.controls import Controls
 from gcpx_emulator.core.errors import ApiError, ErrorMiddleware
 from gcpx_emulator.emulator import Emulator
@@ -25,13 +25,8 @@ _METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 def application(emulator: Emulator, hosts: Collection[str] = ()) -> Starlette:
     """Return the application of an emulator, which also answers to the host names `hosts`."""
-
-    async def status_page(_request: Request) -> Response:
-        emulator.operations.settle()
-        return HTMLResponse(page.render(emulator))
-
     routes = [
-        Route("/", status_page),
+        *Console.of(emulator).routes(),
         *Controls(emulator).routes(),
         Route("/{path:path}", GoogleApis(emulator).answer, methods=_METHODS),
     ]

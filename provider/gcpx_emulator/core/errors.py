@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import json
 import logging
 import traceback
 from collections.abc import Mapping
@@ -139,6 +140,18 @@ def error_response(error: Exception, request: str, form: ErrorForm = ErrorForm.B
     # Do not wait for the rest of a request that takes too long.
     headers = {"Connection": "close"} if error.status == HTTPStatus.REQUEST_TIMEOUT else None
     return JSONResponse(error.body(form), error.status, headers)
+
+
+def reason_of(response: Response) -> str:
+    """Return the reason, or else the status name, in the body of an error; empty if it has none."""
+    is_json = response.headers.get("content-type", "").startswith("application/json")
+    if response.status_code < HTTPStatus.BAD_REQUEST or not is_json:
+        return ""
+    try:
+        error = json.loads(bytes(response.body))["error"]
+        return str(error["errors"][0]["reason"] if error.get("errors") else error["status"])
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return ""  # a fault may answer with anything
 
 
 class ErrorMiddleware:

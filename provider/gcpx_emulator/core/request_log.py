@@ -13,7 +13,7 @@ import attrs
 from gcpx_emulator.core.json_data import Json
 
 _MOST: Final = 10_000
-_MASK: Final = "[secret]"
+MASK: Final = "[secret]"
 _SECRET_PARAMETERS: Final = frozenset({"access_token", "id_token", "key", "oauth_token"})
 _SECRET_FIELDS: Final = frozenset({"rawKey", "rsaEncryptedKey", "private_key"})
 """Fields with secret keys, at any depth of a body."""
@@ -43,18 +43,21 @@ class RequestLog:
     traffic: defaultdict[str, Traffic] = attrs.Factory(lambda: defaultdict(Traffic))
 
     def add(self, http_method: str, path: str, query: Mapping[str, str], headers: Mapping[str, str]) -> Json:
-        """Add a request; return its entry, to which the caller adds `method`, `sent`, `ignored` and `shown_body`."""
-        shown = {name: _MASK if name in _SECRET_PARAMETERS else value for name, value in query.items()}
+        """Add a request; return its entry, to which the caller adds `method`, `sent` and the result of `shown_body`."""
+        shown = {name: MASK if name in _SECRET_PARAMETERS else value for name, value in query.items()}
         entry: Json = {"time": time.time(), "httpMethod": http_method, "path": path, "query": shown}
         entry |= {"method": "", "body": None, "status": None, "authorized": "authorization" in headers, "sent": 0}
-        entry["ignored"] = []
         entry["headers"] = {name: headers[name] for name in _KEPT_HEADERS if name in headers}
         self.kept.append(entry)
         return entry
 
-    def answered(self, entry: Json, status: int, received: int) -> None:
-        """Complete a request's entry with its response; `received` is the size of its body in bytes."""
-        entry |= {"status": status, "received": received}
+    def answered(self, entry: Json, status: int, received: int, reason: str = "") -> None:
+        """Complete a request's entry with its response; `received` is the size of its body in bytes.
+
+        `reason` is Google's short name of the error, if it has one.
+        """
+        entry |= {"status": status, "received": received, "seconds": time.time() - entry["time"]}
+        entry |= {"reason": reason} if reason else {}
         total = self.traffic[entry["method"]]
         total.calls += 1
         total.sent += entry["sent"]
@@ -69,7 +72,7 @@ class RequestLog:
 def shown_body(body: Any) -> Any:
     """Return the JSON of a body without customer-supplied and private keys."""
     if isinstance(body, dict):
-        return {name: _MASK if name in _SECRET_FIELDS else shown_body(value) for name, value in body.items()}
+        return {name: MASK if name in _SECRET_FIELDS else shown_body(value) for name, value in body.items()}
     if isinstance(body, list):
         return [shown_body(item) for item in body]
-    return _MASK if isinstance(body, str) and _PRIVATE.search(body) else body
+    return MASK if isinstance(body, str) and _PRIVATE.search(body) else body

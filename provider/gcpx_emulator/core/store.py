@@ -75,6 +75,11 @@ class Store:
         self._database.row_factory = sqlite3.Row
         self._database.executescript(_TABLES)
 
+    @property
+    def changes(self) -> int:
+        """The number of rows that were written or deleted so far."""
+        return self._database.total_changes
+
     def run(self, statement: str, values: Sequence[Any] = ()) -> Sequence[sqlite3.Row]:
         """Run one statement and return all its rows, before another thread can run a statement."""
         with self.lock:

@@ -15,6 +15,7 @@ from typing import Final
 import attrs
 import h11
 import httpx
+import jwt
 
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.signing import Signer
@@ -127,6 +128,12 @@ class _Push:
         return min(_LONGEST_PAUSE if longest is None else longest, (_FIRST_PAUSE if first is None else first) * growth)
 
 
+def _claims(headers: Mapping[str, str]) -> Json:
+    """Return the claims of the token in the headers of a push; none without a token."""
+    token = headers.get("Authorization", "").removeprefix("Bearer ")
+    return dict(jwt.decode(token, options={"verify_signature": False})) if token else {}
+
+
 @attrs.define
 class Pusher:
     """Pushes the undelivered messages of subscriptions with a push endpoint.
@@ -208,17 +215,17 @@ class Pusher:
     async def _deliver(self, key: tuple[int, str], push: _Push) -> None:
         """Push a message once; the key is the number of resets so far and the message's path."""
         try:
-            status, error = await self._post(push)
+            headers = push.headers(self.signer)
+            status, error = await self._post(push, headers)
             if key[0] == self._resets:
                 self._settle(push, is_acknowledged=status in _ACKNOWLEDGED)
-                await self._record(push, status, error)
+                await self._record(push, status, error, _claims(headers))
         finally:
             self._under_way.discard(key)
             self._changed.set()
 
-    async def _post(self, push: _Push) -> tuple[int | None, str | None]:
+    async def _post(self, push: _Push, headers: Mapping[str, str]) -> tuple[int | None, str | None]:
         """Return the status of the response, or the name of the error."""
-        headers = push.headers(self.signer)
         try:
             async with asyncio.timeout(push.subscription["ackDeadlineSeconds"]):
                 return await post(push.endpoint, headers, push.body()), None
@@ -235,7 +242,7 @@ class Pusher:
                 again["due"] = self.clock()
             self.store.put(push.path, push.entry | again)
 
-    async def _record(self, push: _Push, status: int | None, error: str | None) -> None:
+    async def _record(self, push: _Push, status: int | None, error: str | None, claims: Json) -> None:
         async with self._attempted:
             self.deliveries.append(
                 {
@@ -245,6 +252,7 @@ class Pusher:
                     "messageId": push.entry["message"]["messageId"],
                     "attempt": push.entry["attempt"] + 1,
                     "error": error,
+                    "claims": claims,
                     "time": self.clock(),
                 }
             )
