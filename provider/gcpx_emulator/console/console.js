@@ -120,4 +120,9 @@ document.addEventListener("keydown", (event) => {  // the arrow keys move among 
   event.preventDefault();
 });
 
+document.addEventListener("mouseover", (event) => {
+  const tile = event.target.closest?.(".tiles .tile");
+  if (tile) tile.title = tile.getAttribute("aria-label");
+});
+
 addEventListener("DOMContentLoaded", watch);

@@ -53,24 +53,14 @@ def capacity() -> Html:
         tag("label", "Zone", tag("select", *zones, name="key")),
         tag("label", "Running instances", void("input", name="value", type="number", min=0, required=True)),
     )
-    form = tag(
-        "form",
-        fields,
-        tag("button", "Limit"),
-        _answer(),
-        class_="fields",
-        data_post="/_emulator/limits",
-        data_into="zones",
-    )
+    form = _form("limits", "Limit", fields, into="zones")
     return tag("section", tag("h2", "Capacity of a zone"), form, class_="panel", aria_label="Capacity of a zone")
 
 
 def settings(emulator: Emulator) -> Html:
     """Write a form for each setting, with its value as JSON."""
     values = {setting.name: setting.read(emulator.store) for setting in SETTINGS} | {"rates": emulator.rates.limits}
-    forms = tag(
-        "div", *(_setting(name, json.dumps(value, indent=2)) for name, value in values.items()), class_="settings"
-    )
+    forms = tag("div", *(_setting(name, value) for name, value in values.items()), class_="settings")
     reset = tag(
         *("button", "Reset the emulator"),
         type="button",

@@ -5,27 +5,29 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import uuid
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any, Final
 
 import attrs
 
-from gcpx_emulator.console.markup import Html, address, joined, tag
+from gcpx_emulator.console.markup import Html, joined, tag
+from gcpx_emulator.console.resources import address_of
+from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.store import Store
 
 MOST_TILES: Final = 10_000
 """The number of instances that are drawn."""
 _FEW: Final = 120
 """A fleet of at most this number of instances has tiles with names."""
-_FIELDS: Final = ("id", "name", "status", "labels", "machineType", "scheduling.provisioningModel", "_guestAttributes")
-_EXTRACTED: Final = ", ".join(f"'$.{field}'" for field in _FIELDS)
 _FLEET_LABEL: Final = "gcpx-bulk"
 _GENERATION_LABEL: Final = "gcpx-generation"
 _CHANGING: Final = "-changing"
 """The end of the label while a member is being changed."""
+_ATTRIBUTES: Final = "_guestAttributes"
+"""The field of a stored instance with what it has reported."""
 _OTHERS: Final = "Other instances"
-_NUMBERED: Final = re.compile(r"(.*[^0-9-])-*[0-9]+")
 _STATUSES: Final = (
     "PROVISIONING",
     "STAGING",
@@ -53,15 +55,21 @@ class Member:
 
     Attributes:
         key: identifies the instance; one of the same name that replaces it has another key.
-        fleet: the value of its label, or the beginning of its name.
+        number: its ID.
+        fleet: the value of its label; empty without one.
+        prefix: its name without the number at its end; empty without one.
+        order: sorts names by their beginning, and then by their number.
         state: its status as a word for people, such as `running` or `preempted`.
     """
 
     key: str
     path: str
+    number: str
     project: str
     zone: str
     fleet: str
+    prefix: str
+    order: tuple[str, int, str]
     name: str
     status: str
     state: str
@@ -87,6 +95,7 @@ class Picture:
         frames: for each fleet, its key and the keys of its blocks; a change of them changes the page's layout.
         heads: the head of each fleet by its key.
         summary: for screen readers.
+        version: a name of this picture.
     """
 
     frames: tuple[tuple[str, tuple[str, ...], bool], ...] = ()
@@ -94,6 +103,7 @@ class Picture:
     blocks: dict[str, Block] = attrs.Factory(dict)
     summary: str = "No instances."
     total: int = 0
+    version: str = attrs.field(factory=lambda: uuid.uuid4().hex, eq=False)
 
     def whole(self) -> Html:
         """Write everything."""
@@ -155,13 +165,17 @@ class Fleets:
     _generations: dict[tuple[str, str], list[str]] = attrs.Factory(lambda: defaultdict(list))
     """The generations of each fleet, the one that a member last got at the end."""
     _of_member: dict[str, str] = attrs.Factory(dict)
+    _members: dict[str, tuple[str, str | None, Member]] = attrs.Factory(dict)
+    """What was last read of each instance, by path: its body, what happened to it, and the member."""
+    _tiles: dict[str, tuple[Member, tuple[bool, bool], Html]] = attrs.Factory(dict)
+    """The tile of each member, by key, with what it shows: the member, whether it is old and whether it is small."""
 
     def look(self) -> Picture:
         """Draw the fleets anew, if anything has changed in the store."""
         if self._seen != self.store.changes:
             self._seen = self.store.changes
             self._read_events()
-            self.picture = self._draw(list(self._members()))
+            self.picture = self._draw(self._read())
         return self.picture
 
     def _read_events(self) -> None:
@@ -182,53 +196,62 @@ class Fleets:
             else:
                 self._events.pop(str(row["target"]), None)
 
-    def _members(self) -> Iterator[Member]:
-        collections = list(self.store.collections("projects/", "/instances"))
-        rows = self.store.run(
-            f"select path, json_extract(body, {_EXTRACTED}) as fields from resources "  # noqa: S608 - fields of this module
-            f"where collection in ({', '.join('?' * len(collections))}) order by number",
-            collections,
-        )
-        found = [(str(row["path"]), json.loads(row["fields"])) for row in rows]
-        prefixes = Counter(_prefix(path) for path, _ in found)
-        for path, (number, name, status, given, machine_type, model, attributes) in found:
-            _, project, _, zone, *_ = path.split("/")
-            labels = given if isinstance(given, dict) else {}
-            prefix = _prefix(path)
-            event = self._events.get(str(number)) if status in _DOWN else None
-            yield Member(
-                key=hashlib.blake2b(f"{path} {number}".encode(errors="replace"), digest_size=6).hexdigest(),
-                path=path,
-                project=project,
-                zone=zone,
-                fleet=str(labels.get(_FLEET_LABEL) or (prefix[1] if prefix[1] and prefixes[prefix] > 1 else _OTHERS)),
-                name=str(name),
-                status=str(status),
-                state=event or str(status).lower(),
-                machine_type=str(machine_type).rpartition("/")[2],
-                model=str(model or ""),
-                generation=str(labels.get(_GENERATION_LABEL) or "").removesuffix(_CHANGING),
-                is_ready=status == "RUNNING" and bool(attributes),
+    def _read(self) -> list[Member]:
+        """Read the instances, those of a zone oldest first; most are as they were."""
+        known, self._members = self._members, {}
+        for collection in self.store.collections("projects/", "/instances"):
+            # In the order of an index: the bodies need not be sorted.
+            rows = self.store.run(
+                "select path, body from resources where collection = ? order by number limit ?",
+                (collection, MOST_TILES - len(self._members)),
             )
+            for row in rows:
+                path, body = str(row["path"]), str(row["body"])
+                last = known.get(path)
+                happened = self._events.get(last[2].number) if last else None
+                if last is None or last[0] != body or last[1] != happened:
+                    made = _member(path, json.loads(body), self._events)
+                    last = body, self._events.get(made.number), made
+                self._members[path] = last
+        return [member for _, _, member in self._members.values()]
+
+    def _total(self) -> int:
+        rows = self.store.run("select collection, count(*) as number from resources group by collection")
+        return sum(row["number"] for row in rows if row["collection"].endswith("/instances"))
 
     def _draw(self, members: list[Member]) -> Picture:
+        prefixes = Counter((member.project, member.prefix) for member in members)
         by_fleet: dict[tuple[str, str], list[Member]] = defaultdict(list)
-        for member in members[:MOST_TILES]:
-            by_fleet[member.project, member.fleet].append(member)
+        for member in members:
+            shared = member.prefix if prefixes[member.project, member.prefix] > 1 else ""
+            by_fleet[member.project, member.fleet or shared or _OTHERS].append(member)
         frames, heads = [], {}
         blocks: dict[str, Block] = {}
         for name in sorted(by_fleet, key=lambda name: (name[0], name[1] == _OTHERS, name[1])):
-            fleet, key = sorted(by_fleet[name], key=_by_number), _key(*name)
+            fleet, key = sorted(by_fleet[name], key=lambda member: member.order), _key(*name)
             newest, is_large = self._newest(name, fleet), len(fleet) > _FEW
             by_zone: dict[str, list[Member]] = defaultdict(list)
             for member in fleet:
                 by_zone[member.zone].append(member)
-            drawn = {_key(*name, zone): _block(zone, by_zone[zone], newest, is_large) for zone in sorted(by_zone)}
+            drawn = {_key(*name, zone): self._block(zone, by_zone[zone], newest, is_large) for zone in sorted(by_zone)}
             heads[key] = _head(name, fleet, newest)
             frames.append((key, tuple(drawn), is_large))
             blocks |= drawn
         self._of_member = {member.key: member.generation for member in members}
-        return Picture(tuple(frames), heads, blocks, _summary(by_fleet), len(members))
+        self._tiles = {key: tile for key, tile in self._tiles.items() if key in self._of_member}
+        return Picture(tuple(frames), heads, blocks, _summary(by_fleet), self._total())
+
+    def _block(self, zone: str, members: list[Member], newest: str, is_small: bool) -> Block:
+        words = joined(tag("span", zone, class_="zone-name"), " ", tag("span", f"{len(members):,}", class_="soft"))
+        tiles = {member.key: self._tile(member, member.generation != newest, is_small) for member in members}
+        return Block(words, tiles)
+
+    def _tile(self, member: Member, is_old: bool, is_small: bool) -> Html:
+        """Write a tile, unless it is as it was."""
+        last = self._tiles.get(member.key)
+        if last is None or last[0] is not member or last[1] != (is_old, is_small):
+            last = self._tiles[member.key] = member, (is_old, is_small), _tile(member, is_old, is_small)
+        return last[2]
 
     def _newest(self, name: tuple[str, str], members: list[Member]) -> str:
         """Return the generation that a member of a fleet got last."""
@@ -243,40 +266,48 @@ class Fleets:
         return order[-1] if order else ""
 
 
-def _prefix(path: str) -> tuple[str, str]:
-    """Return the project of an instance, and its name without a number at its end; empty if it has none."""
-    numbered = _NUMBERED.fullmatch(path.rpartition("/")[2])
-    return path.split("/")[1], numbered[1] if numbered else ""
-
-
-def _by_number(member: Member) -> tuple[str, int, str]:
-    """Sort names by their beginning, and then by the number at their end."""
-    head = member.name.rstrip("0123456789")
-    return head, int(member.name[len(head) :][:18] or 0), member.name
+def _member(path: str, body: Json, events: dict[str, str]) -> Member:
+    """Read an instance; its body may have any values, because tests can change them."""
+    _, project, _, zone, *_ = path.split("/")
+    labels, status, scheduling = body.get("labels"), str(body.get("status", "")), body.get("scheduling")
+    labels = labels if isinstance(labels, dict) else {}
+    number, name = str(body.get("id")), path.rpartition("/")[2]
+    digits = re.search("[0-9]{0,18}$", name, re.ASCII)
+    head = name[: digits.start()] if digits else name
+    return Member(
+        key=_key(path, number),
+        path=path,
+        number=number,
+        project=project,
+        zone=zone,
+        fleet=str(labels.get(_FLEET_LABEL) or ""),
+        prefix=head.rstrip("-") if head != name else "",
+        order=(head, int(name[len(head) :] or 0), name),
+        name=name,
+        status=status,
+        state=(events.get(number) if status in _DOWN else None) or status.lower(),
+        machine_type=str(body.get("machineType", "")).rpartition("/")[2],
+        model=str(scheduling.get("provisioningModel", "") if isinstance(scheduling, dict) else ""),
+        generation=str(labels.get(_GENERATION_LABEL) or "").removesuffix(_CHANGING),
+        is_ready=status == "RUNNING" and bool(body.get(_ATTRIBUTES)),
+    )
 
 
 def _key(*parts: str) -> str:
     return hashlib.blake2b("\n".join(parts).encode(errors="replace"), digest_size=6).hexdigest()
 
 
-def _block(zone: str, members: list[Member], newest: str, is_large: bool) -> Block:
-    words = joined(tag("span", zone, class_="zone-name"), " ", tag("span", len(members), class_="soft"))
-    return Block(words, {member.key: _tile(member, newest, is_large) for member in members})
-
-
-def _tile(member: Member, newest: str, is_large: bool) -> Html:
-    is_old = member.generation != newest
+def _tile(member: Member, is_old: bool, is_small: bool) -> Html:
     details = [member.name, member.state, "ready" if member.is_ready else "", member.machine_type]
     details += [member.model.lower(), "older generation" if is_old else ""]
     words = ", ".join(filter(None, details))
     marks = f"tile {_look(member.status, member.state)}" + (" old" if is_old else "")
     return tag(
         "a",
-        "" if is_large else member.name,
+        "" if is_small else member.name,
         id=f"i{member.key}",
         class_=marks + (" ready" if member.is_ready else ""),
-        href=address("/console/resource", path=member.path),
-        title=words,
+        href=address_of(member.path),
         aria_label=words,
         tabindex=-1,
     )

@@ -15,6 +15,8 @@ from gcpx_emulator.emulator import Emulator
 
 _PAUSE: Final = 0.5
 """Seconds between two looks."""
+_SHARE: Final = 10
+"""The shortest pause after a look, in times as long as the look took."""
 _LONGEST_SILENCE: Final = 30
 """Looks without news until a comment is sent, which shows whether the page is still there."""
 FLEETS: Final = "fleets"
@@ -23,13 +25,13 @@ FLEETS: Final = "fleets"
 
 @attrs.define
 class Page:
-    """What one page shows at the moment."""
+    """What one page shows at the moment; `picture` is the one that it shows already, if any."""
 
     emulator: Emulator
     fleets: Fleets
     parts: Collection[str]
     query: Query
-    _picture: Picture | None = None
+    _picture: Picture | None
     _panels: dict[str, str] = attrs.Factory(dict)
 
     def news(self) -> dict[str, Any]:
@@ -51,13 +53,14 @@ class Page:
         return found | said
 
     async def events(self) -> AsyncIterator[str]:
-        """Yield events for as long as the page is open."""
-        silence = 0
+        """Yield events for as long as the page is open, and leave most of the time to others."""
+        silence, clock = 0, asyncio.get_running_loop().time
         while True:
+            begin = clock()
             news = self.news()
             silence = 0 if news else silence + 1
             if news:
                 yield f"data: {json.dumps(news)}\n\n"
             elif silence % _LONGEST_SILENCE == 0:
                 yield ":\n\n"
-            await asyncio.sleep(_PAUSE)
+            await asyncio.sleep(max(_PAUSE, _SHARE * (clock() - begin)))

@@ -85,9 +85,8 @@ class Console:
             tag("div", aside, class_="aside"),
             tag("p", picture.summary, id="summary", class_="unseen", role="status", aria_live="polite"),
         )
-        return _page(
-            request, "Fleets by zone", tag("div", body, class_="overview"), f"{FLEETS},operations,latest,resources"
-        )
+        parts, content = f"{FLEETS},operations,latest,resources", tag("div", body, class_="overview")
+        return _page(request, "Fleets by zone", content, parts, picture=picture.version)
 
     def _panel(self, name: str, title: str, query: panels.Query | None = None, below: Html | str = "") -> Html:
         content = panels.PANELS[name](self.emulator, query or {})
@@ -131,7 +130,8 @@ class Console:
     async def _events(self, request: Request) -> Response:
         query = dict(request.query_params)
         parts = query.pop("parts", "").split(",")
-        page = Page(self.emulator, self._fleets, parts, query)
+        shown, picture = query.pop("picture", ""), self._fleets.picture
+        page = Page(self.emulator, self._fleets, parts, query, picture if picture.version == shown else None)
         return StreamingResponse(page.events(), media_type="text/event-stream", headers=dict(_HEADERS))
 
 
@@ -158,15 +158,17 @@ def _legend() -> Html:
     return tag("ul", *items, class_="legend", aria_label="Legend")
 
 
-def _page(request: Request, title: str, content: Html, parts: str = "", status: int = 200) -> Response:
-    """Write a page; `parts` are those that change by themselves."""
+def _page(
+    request: Request, title: str, content: Html, parts: str = "", status: int = 200, picture: str = ""
+) -> Response:
+    """Write a page; `parts` are those that change by themselves, and `picture` is the version of the fleets on it."""
     current = request.url.path if request.url.path in _PAGES else "/console/resources"
     entries = (
         tag("li", tag("a", words, href=path, aria_current="page" if path == current else None))
         for path, words in _PAGES.items()
     )
-    query = {name: value for name, value in request.query_params.items() if name != "parts"}
-    events = address("/console/events", parts=parts, **query) if parts else None
+    query = {**request.query_params, "parts": parts, "picture": picture}
+    events = address("/console/events", **query) if parts else None
     brand = tag("a", "gcpx emulator", href="/", class_="brand")
     header = tag(
         "header", brand, tag("nav", tag("ul", *entries), aria_label="Pages"), tag("span", id="state"), class_="top"
