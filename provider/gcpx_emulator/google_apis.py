@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import logging
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, Final
@@ -12,6 +13,7 @@ import attrs
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from gcpx_emulator.core import batches
 from gcpx_emulator.core.call import HANDLERS, Call
 from gcpx_emulator.core.discovery import Method, error_form, route
 from gcpx_emulator.core.errors import ApiError, error_response, reason_of
@@ -43,11 +45,23 @@ class GoogleApis:
             form = error_form(_api(entry))
             response = error_response(error, entry["method"] or f"{request.method} {request.url.path}", form)
         _add_headers(response, _api(entry), request.method)
+        _warn_of_ignored(response, entry)
         self.emulator.requests.answered(entry, response.status_code, len(response.body), reason_of(response))
         return response
 
+    async def _batch_answered(self, request: Request, entry: Json) -> Response:
+        """Answer the requests of a batch one after another; each is logged as if it had come alone."""
+        raw = await request.body()
+        entry["sent"] = len(raw)
+        parts = batches.parts_of(request, raw)
+        answers = [(part, await self.answer(part.request)) for part in parts]
+        dropped = [response for _, response in answers if isinstance(response, DroppedConnection)]
+        return dropped[0] if dropped else batches.response_to(answers)
+
     async def _routed(self, request: Request, entry: Json) -> Response:
         """Find the method, read the body, and carry the call out, unless a fault prevents that."""
+        if batches.is_batch(request):
+            return await self._batch_answered(request, entry)
         method, path = route(request.method, request.scope["raw_path"].decode("latin-1"))
         entry["method"] = method.id
         if any(name.startswith(_ENCRYPTION_HEADERS) for name in request.headers):
@@ -69,7 +83,7 @@ class GoogleApis:
             return early
         # A wrong mask is refused before the call has changed anything.
         mask = _mask(method, query)
-        answer = await self._carried_out(request, method, path, upload, fault)
+        answer = await self._carried_out(request, method, path, upload, fault, entry["ignored"])
         if fault and fault.drop == "after":
             return DroppedConnection()
         if answer is None:
@@ -79,9 +93,16 @@ class GoogleApis:
         return (_Indented if _is_indented(query) else JSONResponse)(apply_mask(answer, mask))
 
     async def _carried_out(
-        self, request: Request, method: Method, path: dict[str, str], upload: Upload, fault: Fault | None
+        self,
+        request: Request,
+        method: Method,
+        path: dict[str, str],
+        upload: Upload,
+        fault: Fault | None,
+        ignored: list[str],
     ) -> Any:
-        """Check the request, and call the method's handler."""
+        """Check the request, and call the method's handler; `ignored` gets the names that the API does not know."""
+        may_ignore = method.document.ignores_unknown and not self.emulator.strict
         handler, cloud = HANDLERS.get(method.id), self.emulator
         if handler is None:
             raise ApiError(501, f"{method.id} is not emulated")
@@ -92,7 +113,7 @@ class GoogleApis:
             method=method,
             path=path,
             query=clean_query(method, path, _query(method, request)),
-            body=clean_body(method, upload.metadata),
+            body=clean_body(method, upload.metadata, ignored if may_ignore else None),
             media=upload.media,
             headers=request.headers,
             origin=str(request.base_url).removesuffix("/"),
@@ -139,6 +160,19 @@ def _api(entry: Json) -> str:
     return str(entry["method"] or "").partition(".")[0]
 
 
+def _warn_of_ignored(response: Response, entry: Json) -> None:
+    """Say in the log and in a header which names of a request's body the API ignored; clients may misspell a field."""
+    if not entry["ignored"]:
+        return
+    names = ", ".join(name.encode("unicode_escape").decode() for name in entry["ignored"][:_MOST_IGNORED])
+    response.headers[_IGNORED] = names
+    _LOG.warning("%s ignored unknown names in the body, as Google does: %s", entry["method"], names)
+
+
+_LOG: Final = logging.getLogger("gcpx_emulator")
+_IGNORED: Final = "X-Emulator-Ignored"
+"""The header with the paths of names that were ignored."""
+_MOST_IGNORED: Final = 20
 _ENCRYPTION_HEADERS: Final = ("x-goog-encryption-", "x-goog-copy-source-encryption-")
 """The beginnings of the headers with keys of objects, in every request of an upload, too."""
 _SIGNATURES: Final = frozenset({"Signature", "X-Goog-Signature"})

@@ -43,10 +43,11 @@ class RequestLog:
     traffic: defaultdict[str, Traffic] = attrs.Factory(lambda: defaultdict(Traffic))
 
     def add(self, http_method: str, path: str, query: Mapping[str, str], headers: Mapping[str, str]) -> Json:
-        """Add a request; return its entry, to which the caller adds `method`, `sent` and the result of `shown_body`."""
+        """Add a request; return its entry, to which the caller adds `method`, `sent`, `ignored` and `shown_body`."""
         shown = {name: MASK if name in _SECRET_PARAMETERS else value for name, value in query.items()}
         entry: Json = {"time": time.time(), "httpMethod": http_method, "path": path, "query": shown}
         entry |= {"method": "", "body": None, "status": None, "authorized": "authorization" in headers, "sent": 0}
+        entry["ignored"] = []
         entry["headers"] = {name: headers[name] for name in _KEPT_HEADERS if name in headers}
         self.kept.append(entry)
         return entry
