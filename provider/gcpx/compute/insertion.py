@@ -39,7 +39,7 @@ from gcpx.model.import_command import separate_import_command
 from gcpx.model.links import name_of, path_of
 from gcpx.model.naming import STACK_DIGITS, UNREAD
 from gcpx.model.ownership import Owner, owner
-from gcpx.model.slow_hash import slow_hash
+from gcpx.model.slow_hash import with_hashed_secrets
 
 LAG: Final = 20.0
 """The time by which Google's reads may lag behind its operations, in seconds."""
@@ -281,8 +281,8 @@ class Insertion(abc.ABC):
     def derived_request_id(self, number: int) -> str:
         """Return a request ID of the sequence, from 0 on; every run derives the same from the content."""
         sender = self.context.requester or self.context.urn
-        content = slow_hash(json.dumps([sender, *self.content], sort_keys=True))
-        return request_id(self.context, uuid.uuid5(_NAMESPACE, f"{content} {number}"))
+        content = json.dumps([sender, *with_hashed_secrets(self.content), number], sort_keys=True)
+        return request_id(self.context, uuid.uuid5(_NAMESPACE, content))
 
     def earlier_operations(self) -> Iterator[Operation]:
         """Yield the operations of earlier runs of this insertion, except failed ones.

@@ -1,6 +1,6 @@
-"""Whatever a state without its secrets, a label or a request ID says of a secret went through the slow hash.
+"""What a state without its secrets, a label or a request ID says of secret metadata went through the slow hash.
 
-Holds SECURITY.md: "only as a slow hash".
+Holds SECURITY.md: "contain metadata and customer-supplied keys only as a slow hash".
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from values.programs import FLEET, NOTIFICATION, PROJECT, TEMPLATE, fleet, notif
 from gcpx.model.slow_hash import slow_hash
 
 METHODS = ("compute.instanceTemplates.insert", "compute.regionInstances.bulkInsert")
-PINS = ("e2-custom-2-2048", "e2-custom-2-4096")
-"""Two values of a secret, which are also machine types, for the label about a fallback."""
+PINS = ("104729", "611953")
+"""Two values of a secret."""
 IN_B = {"zones": [{"zone": "zones/us-east1-b"}]}
 IN_C = {"zones": ["us-east1-c"]}
 INSTANCE = f"projects/{PROJECT}/zones/us-east1-c/instances/web-001"
 
 
 def _metadata(pin: str) -> dict[str, Any]:
-    return {"metadata": {"items": [{"key": "pin", "value": secret(pin)}]}, "tags": {"items": [secret(f"a{pin}")]}}
+    return {"metadata": {"items": [{"key": "pin", "value": secret(pin)}]}}
 
 
 def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
@@ -48,7 +48,7 @@ def _life(cloud: Any, pin: str) -> set[tuple[str, Any]]:
     cloud.make_topics()
     set_limits(cloud, zones={"us-east1-b": 0})
     with driver.engine(ClockedProvider(), project=PROJECT, emulatorHost=cloud.host) as engine:
-        web, workers = (template(), fleet(1, locationPolicy=IN_B, fallbacks=[IN_C | {"machineType": secret(pin)}]))
+        web, workers = (template(), fleet(1, locationPolicy=IN_B, fallbacks=[IN_C | {"machineType": "e2-medium"}]))
         web["properties"] |= _metadata(pin)
         workers["instanceProperties"] |= _metadata(pin)
         made = [
