@@ -7,11 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from gcpx.compute.bulk_instances.capacity import FleetSize
-from gcpx.compute.bulk_instances.member import fleet_values, last_generation, levels_of, template_path
 from gcpx.compute.online_checks import check_machine_type, check_quotas, instance_checks
-from gcpx.gcp.in_project import Lookups
 from gcpx.gcp.online_checks import OnlineCheck, OnlineChecks
-from gcpx.model.context import Context
 from gcpx.model.fields import Failure, elements, nested, text
 from gcpx.model.links import name_of
 from gcpx.model.numbers import as_number
@@ -128,22 +125,6 @@ def fleet_checks(checks: OnlineChecks, olds: BulkInstancesValues, inputs: BulkIn
         more, minimum = size.wanted - existing, max(1, size.minimum) - existing  # a fleet needs at least one instance
         yield partial(check_quotas, checks, text(properties, "machineType"), more, minimum)
         yield partial(show_capacity_advice, checks, inputs, more)
-
-
-def read_templates(
-    lookups: Lookups, context: Context, project: str, old: BulkInstancesValues, new: BulkInstancesValues
-) -> dict[str, InstancePropertiesValues]:
-    """Read the templates that tell what an update to new inputs does; return their properties (REST JSON), by their links.
-
-    Nothing is read if the properties of members stay. The old template counts only if the state does not tell what the
-    members have. A template that cannot be read is left out, with a warning.
-    """
-    if not levels_of(context.changed):
-        return {}
-    last = None if last_generation(fleet_values(context.prior)) else old.get("sourceInstanceTemplate")
-    links = {link for link in (new.get("sourceInstanceTemplate"), last) if isinstance(link, str) and link}
-    found = {link: lookups.get(context, f"beta/{template_path(project, link)}") for link in links}
-    return {link: template.get("properties") or {} for link, template in found.items() if template}
 
 
 def _zone_checks(checks: OnlineChecks, inputs: BulkInstancesValues) -> Iterator[OnlineCheck]:

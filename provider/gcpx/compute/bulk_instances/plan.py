@@ -155,13 +155,12 @@ def _room_for_surge(inputs: BulkInstancesValues, wanted: int) -> int:
     return max(0, min((room - wanted for room in rooms if room is not None), default=max(1, wanted)))
 
 
-@attrs.frozen
+@attrs.frozen(kw_only=True)
 class PlannedMember:
     """A member as a plan sees it.
 
     Attributes:
         name: its name.
-        order: sorts members by the number in their name.
         need: what has to be done so that it has the wanted properties.
         set_back: the settings of it that somebody has changed, and that it gets back.
         current: it has the wanted properties, except for what is set back.
@@ -180,10 +179,10 @@ class PlannedMember:
         leaves: by the state, it is one of those that a scale-in deletes.
         note: what to say about it in addition to its name, such as why it was stopped.
         id: distinguishes it from members of the same name in other zones; by default its name.
+        order: sorts members by the number in their name.
     """
 
     name: str
-    order: tuple[str, int, str]
     need: Level = Level.NONE
     set_back: tuple[str, ...] = ()
     current: bool = attrs.Factory(lambda member: not member.need, takes_self=True)
@@ -202,6 +201,11 @@ class PlannedMember:
     note: str = ""
     zone: str = ""
     id: str = attrs.Factory(lambda member: member.name, takes_self=True)
+    order: tuple[str, int, str] = attrs.field(init=False)
+
+    @order.default
+    def _by_number(self) -> tuple[str, int, str]:
+        return name_order(self.name)
 
     @property
     def running(self) -> bool:
@@ -316,16 +320,17 @@ class _Course:
         If a member is blocked, no other one is changed in its place. Members that gcpx has stopped are started, whatever
         the policy says.
         """
-        scaled_in = _scaled_in(members, policy)
+        # Only members that the preview has named leave, whatever has happened since.
+        scaled_in = [*(one for one in members if one.unwanted), *leaving(members, policy, attrgetter("leaves"))]
         gone = {member.id for member in scaled_in}
         others = [member for member in members if member.id not in gone]
         chosen = [member for member in _chosen(others, policy) if not member.blocked]
         replaced = [member for member in chosen if member.need is Level.REPLACE]
         surplus = scaled_in + _left_over(members, policy.wanted, gone | {member.id for member in replaced})
-        leaving = {member.id for member in (*replaced, *surplus)}
-        staying = [member for member in chosen if member.id not in leaving]
+        departing = {member.id for member in (*replaced, *surplus)}
+        staying = [member for member in chosen if member.id not in departing]
         restarts = [member for member in staying if member.need is Level.RESTART]
-        busy = leaving | {member.id for member in restarts}
+        busy = departing | {member.id for member in restarts}
         free = [member for member in members if not member.blocked and member.id not in busy]
         surplus = [member for member in surplus if not member.blocked]
         by_zone: dict[str, deque[PlannedMember]] = defaultdict(deque)
@@ -333,13 +338,13 @@ class _Course:
             by_zone[member.zone if policy.places.is_balanced else ""].append(member)
         return cls(
             policy,
-            missing=max(0, policy.wanted - (len(members) - len(leaving))),
+            missing=max(0, policy.wanted - (len(members) - len(departing))),
             ready=sum(member.available for member in members),
             running=sum(member.running for member in members),
             existing=len(members),
             kept=sum(member.rests for member in members),
             zones=Counter(member.zone for member in members),
-            staying=Counter(member.zone for member in members if member.id not in leaving),
+            staying=Counter(member.zone for member in members if member.id not in departing),
             idle=(
                 [member for member in (*surplus, *replaced) if not member.running],
                 [member for member in restarts if not member.running],
@@ -495,27 +500,14 @@ def leaving(
     return found
 
 
-def _stays_longer(member: PlannedMember) -> tuple[bool, bool, tuple[str, int, str]]:
-    """Return a key that puts members at the end that leave first: missing in the state, stopped, with high numbers."""
-    return member.added, member.stopped, member.order
-
-
-def _scaled_in(members: list[PlannedMember], policy: Policy) -> list[PlannedMember]:
-    """Return the members that a scale-in deletes: the unwanted ones, and the surplus.
-
-    The surplus has only members that the preview has named, whatever has happened since.
-    """
-    named = attrgetter("leaves")
-    return [*(member for member in members if member.unwanted), *leaving(members, policy, named)]
-
-
 def _left_over(members: list[PlannedMember], wanted: int, gone: set[str]) -> list[PlannedMember]:
     """Return the remaining surplus.
 
     After a surge, members that are replaced come first. Then come members that the state lacks, because the preview has
     not said that the others are deleted.
     """
-    rest = sorted((member for member in members if member.id not in gone), key=_stays_longer, reverse=True)
+    rest = [member for member in members if member.id not in gone]
+    rest.sort(key=lambda member: (member.added, member.stopped, member.order), reverse=True)
     behind = sorted((member for member in rest if not member.current), key=_comes_first)
     current = [member for member in rest if member.current]
     old = [member for member in behind if member.need is Level.REPLACE]
@@ -688,21 +680,28 @@ class Spec:
         `templates` are the properties of those templates (REST JSON) that were read, by their links in the inputs.
         """
         prior = fleet_values(context.prior)
+        changed = {str(path[1]) for path in context.changed if path[0] == "instanceProperties" and path[1:]}
         levels = frozenset(levels_of(path for path in context.changed if not (sure and _is_uncertain(path, new))))
         before, after = _known_properties(old, templates), _known_properties(new, templates)
         base = last_generation(prior) or ("" if before is None else generation_of(before))
         generation = base
         if levels:
             generation = generation_of(after, base, levels) if base and after is not None else ""
+        last, wanted = (nested(one, "instanceProperties").get("machineType") for one in (old, new))
+        machine_type: Any = wanted or ""
+        if wanted is None and new.get("sourceInstanceTemplate"):  # another template replaces members anyway
+            machine_type = prior.get("lastMachineType") or "" if last is None else UNKNOWN
         return cls(
             inputs=new,
             generation="" if sure else generation,  # what is not known may be what members that are behind have
             base=base,
-            restarting=restarting(context.changed),
+            restarting=frozenset(name for name in changed if level_of(name) is Level.RESTART),
             changed=max(levels, default=Level.NONE),
-            properties={"machineType": _offline_machine_type(old, new, prior)} if after is None else after,
+            properties={"machineType": machine_type} if after is None else after,
             action=RollingAction() if sure and has_unknown(new.get("rollingAction")) else RollingAction.of(new, prior),
-            given=frozenset({"machineType"} if _changes_machine_type(old, new) else ()),
+            given=frozenset(
+                {"machineType"} if wanted is UNKNOWN or name_of(last or "") != name_of(wanted or "") else ()
+            ),
             ignored=ignored_settings(context.ignored),
             hosted=with_hostnames(old, prior),
             sure=sure,
@@ -740,7 +739,9 @@ class Spec:
         label = member.generation or self.base
         if self.generation:
             need = need_of(label, self.generation)
-            return Level.REFRESH if need is Level.RESTART and self._keeps_machine_type(member, label) else need
+            is_of_type = self.restarting == {"machineType"} and need_of(label, self.base) < Level.RESTART
+            keeps_type = is_of_type and self.machine_type_of(member) in {"", member.machine_type}
+            return Level.REFRESH if need is Level.RESTART and keeps_type else need
         if self.sure:  # one that was behind may have the wanted properties
             return self.changed if need_of(label, self.base) < self.changed else Level.NONE
         return max(need_of(label, self.base) if self.base else Level.NONE, self.changed)
@@ -756,11 +757,6 @@ class Spec:
     def knows(self, member: Member) -> bool:
         """Return whether it is known what a member needs to get the wanted properties: an outdated one may have them."""
         return bool(self.generation) or not need_of(member.generation or self.base, self.base)
-
-    def _keeps_machine_type(self, member: Member, label: str) -> bool:
-        """Return whether only the machine type changes, and the member keeps its own, or has the new one."""
-        is_only_change = self.restarting == {"machineType"} and need_of(label, self.base) < Level.RESTART
-        return is_only_change and self.machine_type_of(member) in {"", member.machine_type}
 
     def asked(self, member: Member) -> Level:
         """Return what the program asks to do to a member, whatever it has."""
@@ -831,13 +827,12 @@ class Spec:
         return member.stopped and self.policy.on_stopped == "KEEP" and not member.changing
 
     def require_allowed(self, members: Iterable[Member], plan: Iterable[PlannedMember]) -> None:
-        """Raise TooDisruptiveError or NoRestartError if a member that stays needs more than is allowed.
+        """Raise TooDisruptiveError or NoRestartError if one of the members that stays needs more than is allowed.
 
-        `plan` is the `plan` of the members.
+        `plan` is the `plan` of these members.
         """
-        known = {member.id: member for member in members}
-        for planned in plan:
-            refusal = self.refusal(known[planned.id], planned.need)
+        for member, planned in zip(members, plan, strict=True):
+            refusal = self.refusal(member, planned.need)
             if refusal is not None and not (planned.leaves or planned.unwanted):
                 raise refusal
 
@@ -854,7 +849,6 @@ class Spec:
         named = nested(self.inputs, "perInstanceProperties")
         return PlannedMember(
             name=member.name,
-            order=name_order(member.name),
             need=max(behind, *set_back.values()) if set_back else behind,
             set_back=tuple(set_back),
             current=not behind or (behind is Level.REFRESH and self.has_reached(member)),
@@ -891,12 +885,6 @@ def _machine_type(properties: InstancePropertiesValues) -> Any:
     return found if found is UNKNOWN else name_of(found or "")
 
 
-def restarting(paths: Iterable[Path]) -> frozenset[str]:
-    """Return the names of the instance properties whose change at these paths needs a restart."""
-    names = {str(path[1]) for path in paths if path[0] == "instanceProperties" and path[1:]}
-    return frozenset(name for name in names if level_of(name) is Level.RESTART)
-
-
 def with_hostnames(*values: BulkInstancesValues) -> frozenset[str]:
     """Return the names of members to which inputs give host names, or that have got some by the outputs."""
     named = [item for one in values for item in nested(one, "perInstanceProperties").items()]
@@ -905,17 +893,13 @@ def with_hostnames(*values: BulkInstancesValues) -> frozenset[str]:
 
 def _is_uncertain(path: Path, new: BulkInstancesValues) -> bool:
     """Return whether the change at a path may turn out to be another one, or none."""
-    return path[0] == "sourceInstanceTemplate" or has_unknown(_value_at(new, path))
-
-
-def _value_at(values: Any, path: Path) -> Any:
-    """Return the value at a path; None if there is none, and UNKNOWN if it is below something that is not known."""
+    value: Any = new
     for part in path:
-        if isinstance(values, dict):
-            values = values.get(part)
-        elif isinstance(values, list) and isinstance(part, int):
-            values = values[part] if part < len(values) else None
-    return values
+        if isinstance(value, dict):
+            value = value.get(part)
+        elif isinstance(value, list) and isinstance(part, int):
+            value = value[part] if part < len(value) else None
+    return path[0] == "sourceInstanceTemplate" or has_unknown(value)
 
 
 def _known_properties(
@@ -926,19 +910,3 @@ def _known_properties(
     if has_unknown(inputs.get("instanceProperties")) or (link and link not in templates):
         return None
     return own_properties(inputs, templates[link] if link else None)
-
-
-def _offline_machine_type(old: BulkInstancesValues, new: BulkInstancesValues, prior: BulkInstancesValues) -> Any:
-    """Return `Spec.machine_type` as far as it is known without all properties. Another template replaces members anyway."""
-    before, after = (nested(one, "instanceProperties").get("machineType") for one in (old, new))
-    if after is not None or not new.get("sourceInstanceTemplate"):
-        return after or ""
-    if before is not None:  # the template's takes over
-        return UNKNOWN
-    return prior.get("lastMachineType") or ""
-
-
-def _changes_machine_type(old: BulkInstancesValues, new: BulkInstancesValues) -> bool:
-    """Return whether the inputs name another machine type, or perhaps do."""
-    before, after = (nested(one, "instanceProperties").get("machineType") for one in (old, new))
-    return after is UNKNOWN or name_of(before or "") != name_of(after or "")

@@ -1,4 +1,4 @@
-"""What the next update does to a fleet, by the state alone, in words; and one step of it, as the update reports it."""
+"""What the next update does to a fleet, in words, by the state and perhaps the template; and one step, as it is done."""
 
 from __future__ import annotations
 
@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from gcpx.compute.bulk_instances.capacity import FleetSize, batches
-from gcpx.compute.bulk_instances.member import Instance, Level, Member, fleet_values, members_of_state, name_order
+from gcpx.compute.bulk_instances.member import (
+    Instance,
+    Level,
+    Member,
+    fleet_values,
+    last_generation,
+    levels_of,
+    members_of_state,
+    name_order,
+    template_path,
+)
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS
 from gcpx.compute.bulk_instances.plan import (
     OF_FALLBACKS,
@@ -20,6 +30,7 @@ from gcpx.compute.bulk_instances.plan import (
     deleted_by,
     steps,
 )
+from gcpx.gcp.in_project import Lookups
 from gcpx.model.context import Context
 from gcpx.model.fields import nested, text
 from gcpx.model.values import UNKNOWN, has_unknown
@@ -44,6 +55,22 @@ def announce_creation(context: Context, inputs: BulkInstancesValues) -> None:
     context.inform(f"what this creation does: {number} with {calls}{more}: {names}")
 
 
+def read_templates(
+    lookups: Lookups, context: Context, project: str, old: BulkInstancesValues, new: BulkInstancesValues
+) -> dict[str, InstancePropertiesValues]:
+    """Read the templates that tell what an update to new inputs does; return their properties (REST JSON), by their links.
+
+    Nothing is read if the properties of members stay. The old template counts only if the state does not tell what the
+    members have. A template that cannot be read is left out, with a warning.
+    """
+    if not levels_of(context.changed):
+        return {}
+    last = None if last_generation(fleet_values(context.prior)) else old.get("sourceInstanceTemplate")
+    links = {link for link in (new.get("sourceInstanceTemplate"), last) if isinstance(link, str) and link}
+    found = {link: lookups.get(context, f"beta/{template_path(project, link)}") for link in links}
+    return {link: template.get("properties") or {} for link, template in found.items() if template}
+
+
 def announce(
     context: Context,
     old: BulkInstancesValues,
@@ -52,7 +79,7 @@ def announce(
 ) -> tuple[str, ...]:
     """Say what an update does to the members in the state, at most, as far as something is not known yet.
 
-    `templates` are those that were read, as `Spec.offline` takes them. Returns the names of the outputs that it does not change.
+    `templates` are those that `read_templates` gives, if it was called. Returns the names of the outputs that it does not change.
 
     Raises:
         UserError: the change certainly needs more than the policy allows.

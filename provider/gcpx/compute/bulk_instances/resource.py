@@ -49,7 +49,7 @@ from gcpx.compute.bulk_instances.member import (
     is_tracked,
     membership_labels,
 )
-from gcpx.compute.bulk_instances.online import fleet_checks, read_templates
+from gcpx.compute.bulk_instances.online import fleet_checks
 from gcpx.compute.bulk_instances.outputs import (
     CREATION_OUTPUTS,
     accepted_size,
@@ -70,6 +70,7 @@ from gcpx.compute.bulk_instances.preview import (
     describe_drift,
     describe_lost,
     describe_new,
+    read_templates,
     will_set_back,
 )
 from gcpx.compute.bulk_instances.rules import (

@@ -17,7 +17,7 @@ from gcpx.compute.bulk_instances.preview import describe_step
 
 
 def fleet(count: int, need: Level = Level.NONE, **traits: bool) -> list[PlannedMember]:
-    return [PlannedMember(f"web-{number}", ("web-", number, ""), need, **traits) for number in range(1, count + 1)]
+    return [PlannedMember(name=f"web-{number}", need=need, **traits) for number in range(1, count + 1)]
 
 
 def rolling(wanted: int, **traits: Any) -> Policy:
@@ -70,9 +70,7 @@ def test_the_work_on_the_next_step_grows_as_the_fleet_does(pause, on_stopped):
     def calls(count: int) -> int:
         needs = {"ahead": Level.NONE, "restarted": Level.RESTART, "replaced": Level.REPLACE, "lost": Level.REPLACE}
         members = [
-            PlannedMember(
-                f"{name}-{number}", (name, number, ""), need, stopped=name == "lost", available=name != "lost"
-            )
+            PlannedMember(name=f"{name}-{number}", need=need, stopped=name == "lost", available=name != "lost")
             for name, need in needs.items()
             for number in range(count)
         ]
@@ -83,12 +81,12 @@ def test_the_work_on_the_next_step_grows_as_the_fleet_does(pause, on_stopped):
 
 
 def test_only_members_that_are_behind_are_touched():
-    members = [*fleet(3), PlannedMember("web-9", ("web-", 9, ""), Level.REPLACE)]
+    members = [*fleet(3), PlannedMember(name="web-9", need=Level.REPLACE)]
     assert summary(members, rolling(4)) == [(["web-9"], 1, 3)]
 
 
 def test_members_that_do_not_run_are_replaced_first_and_at_once():
-    members = [*fleet(3, Level.REPLACE), PlannedMember("web-4", ("web-", 4, ""), Level.REPLACE, available=False)]
+    members = [*fleet(3, Level.REPLACE), PlannedMember(name="web-4", need=Level.REPLACE, available=False)]
     step = next_step(members, rolling(4))
     assert [member.name for member in step.delete] == ["web-4"], "another one would leave too few"
 
@@ -96,7 +94,7 @@ def test_members_that_do_not_run_are_replaced_first_and_at_once():
 def test_a_pause_ends_the_rollout_when_enough_members_are_current_and_a_higher_one_goes_on():
     members = fleet(5, Level.REPLACE)
     assert summary(members, rolling(5, pause_after=2)) == [(["web-1"], 1, 4), (["web-2"], 1, 4)]
-    paused = [*fleet(5, Level.REPLACE)[2:], *(PlannedMember(f"new-{n}", ("new-", n, "")) for n in range(2))]
+    paused = [*fleet(5, Level.REPLACE)[2:], *(PlannedMember(name=f"new-{n}") for n in range(2))]
     assert summary(paused, rolling(5, pause_after=2)) == []
     assert len(summary(paused, rolling(5, pause_after=3))) == 1
 
@@ -116,19 +114,19 @@ def test_scaling_down_deletes_the_highest_numbers_and_scaling_up_creates():
 
 @pytest.mark.parametrize(("rests", "started"), [(False, 1), (True, 0)])
 def test_stopped_members_are_started_unless_they_are_kept(rests, started):
-    members = [*fleet(3), PlannedMember("web-4", ("web-", 4, ""), available=False, stopped=True, rests=rests)]
+    members = [*fleet(3), PlannedMember(name="web-4", available=False, stopped=True, rests=rests)]
     policy = rolling(4, on_stopped="KEEP")
     assert sum(len(step.start) for step, _ in steps(members, policy)) == started
 
 
 def test_members_that_are_kept_stopped_are_not_missed_by_a_rollout():
-    at_rest = PlannedMember("web-4", ("web-", 4, ""), available=False, stopped=True, rests=True)
+    at_rest = PlannedMember(name="web-4", available=False, stopped=True, rests=True)
     members = [*fleet(3, Level.REPLACE), at_rest]
     assert [running for _, _, running in summary(members, rolling(4, on_stopped="KEEP"))] == [2, 2, 2]
 
 
 def test_a_rollout_waits_while_too_few_members_run():
-    members = [*fleet(3, Level.REPLACE), PlannedMember("web-4", ("web-", 4, ""), available=False)]
+    members = [*fleet(3, Level.REPLACE), PlannedMember(name="web-4", available=False)]
     assert not next_step(members, rolling(4))
     assert not is_done(members, rolling(4))
 
@@ -160,7 +158,7 @@ def carried_out(members: list[PlannedMember], step: Step, born: int = 0) -> list
         if member.name not in gone
     ]
     number = 1 + max((member.order[1] for member in kept), default=0) + born
-    return kept + [PlannedMember(f"web-{number + n}", ("web-", number + n, "")) for n in range(step.create)]
+    return kept + [PlannedMember(name=f"web-{number + n}") for n in range(step.create)]
 
 
 MEMBERS = st.lists(
@@ -187,12 +185,11 @@ def test_no_step_takes_more_than_may_be_missing_whatever_happens_and_the_end_is_
     )
     now = [
         PlannedMember(
-            f"web-{number}",
-            ("web-", number, ""),
-            need,
-            state == "available",
-            state == "unready",
-            state in {"stopped", "interrupted"},
+            name=f"web-{number}",
+            need=need,
+            available=state == "available",
+            unready=state == "unready",
+            stopped=state in {"stopped", "interrupted"},
             rests=state == "stopped" and on_stopped == "KEEP",
         )
         for number, (need, state) in enumerate(members, 1)
@@ -239,9 +236,7 @@ def test_a_pause_says_how_far_a_change_goes_and_not_who_is_changed_or_leaves(
     members, wanted, unavailable, surge, pause, shape
 ):
     now = [
-        PlannedMember(
-            f"web-{number}", ("web-", number, ""), need, zone=zone, available=state == "runs", stopped=state != "runs"
-        )
+        PlannedMember(name=f"web-{number}", need=need, zone=zone, available=state == "runs", stopped=state != "runs")
         for number, (need, zone, state) in enumerate(members, 1)
     ]
     places = Places(shape=shape)
