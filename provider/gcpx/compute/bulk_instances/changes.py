@@ -22,7 +22,15 @@ from gcpx.compute.bulk_instances.member import (
     rolled_properties,
     trusted,
 )
-from gcpx.compute.bulk_instances.plan import OF_FALLBACKS, OF_MACHINES, PlannedMember, Policy, Spec, with_hostnames
+from gcpx.compute.bulk_instances.plan import (
+    OF_FALLBACKS,
+    OF_MACHINES,
+    PlannedMember,
+    Policy,
+    Spec,
+    restarting,
+    with_hostnames,
+)
 from gcpx.gcp.errors import ApiError
 from gcpx.model.context import Context
 from gcpx.model.diff import diff
@@ -329,6 +337,7 @@ class Goal:
             Spec.offline(context, old, new),
             generation=generation,
             base=base,
+            restarting=restarting(context.changed, before, after),
             machine_type=name_of(after.get("machineType") or ""),
             given=changed_parts(before, after),
         )

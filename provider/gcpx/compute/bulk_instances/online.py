@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from gcpx.compute.bulk_instances.capacity import FleetSize
 from gcpx.compute.bulk_instances.fleet import fleet_values
-from gcpx.compute.bulk_instances.member import last_generation, levels_of, template_path
+from gcpx.compute.bulk_instances.member import ignored_settings, last_generation, levels_of, template_path
 from gcpx.compute.online_checks import check_machine_type, check_quotas, instance_checks
 from gcpx.gcp.in_project import Lookups
 from gcpx.gcp.online_checks import OnlineCheck, OnlineChecks
@@ -137,11 +137,12 @@ def read_templates(
     """Read the templates that tell what an update to new inputs does; return their properties (REST JSON), by their links.
 
     Nothing is read if the properties of members stay. The old template counts only if the state does not tell what the
-    members have. A template that cannot be read is left out, with a warning.
+    members have, or if they keep what the user ignores. A template that cannot be read is left out, with a warning.
     """
     if not levels_of(context.changed):
         return {}
-    last = None if last_generation(fleet_values(context.prior)) else old.get("sourceInstanceTemplate")
+    is_told = last_generation(fleet_values(context.prior)) and not ignored_settings(context.ignored)
+    last = None if is_told else old.get("sourceInstanceTemplate")
     links = {link for link in (new.get("sourceInstanceTemplate"), last) if isinstance(link, str) and link}
     found = {link: lookups.get(context, f"beta/{template_path(project, link)}") for link in links}
     return {link: template.get("properties") or {} for link, template in found.items() if template}

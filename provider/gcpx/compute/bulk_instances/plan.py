@@ -22,6 +22,7 @@ from gcpx.compute.bulk_instances.member import (
     OWN_GENERATION,
     Level,
     Member,
+    by_level,
     changing,
     generation_of,
     hash_for_label,
@@ -638,7 +639,7 @@ class Spec:
         policy: how a change reaches the members; by default, as the inputs say.
         generation: stands for the properties that members should have; empty if that is not known without asking Google.
         base: stands for the properties before the update, which members without a mark have; may be empty.
-        restarting: the names of the changed properties that need a restart.
+        restarting: the names of the changed properties, or parts of `scheduling`, that need a restart.
         changed: what the changed properties need at most; it counts if the generation is not known.
         machine_type: the machine type of members that have no fallback: empty if they keep theirs, UNKNOWN if only the
             template names it; by default, as the inputs say.
@@ -697,7 +698,7 @@ class Spec:
             inputs=new,
             generation="" if sure else generation,  # what is not known may be what members that are behind have
             base=base,
-            restarting=restarting(context.changed),
+            restarting=restarting(context.changed, before, after),
             changed=max(levels, default=Level.NONE),
             machine_type=(
                 _offline_machine_type(old, new, prior) if after is None else name_of(after.get("machineType") or "")
@@ -736,7 +737,7 @@ class Spec:
         label = member.generation or self.base
         if self.generation:
             need = need_of(label, self.generation)
-            return Level.REFRESH if need is Level.RESTART and self._keeps_machine_type(member, label) else need
+            return Level.REFRESH if need is Level.RESTART and self._needs_no_restart(member, label) else need
         if self.sure:  # one that was behind may have the wanted properties
             return self.changed if need_of(label, self.base) < self.changed else Level.NONE
         return max(need_of(label, self.base) if self.base else Level.NONE, self.changed)
@@ -749,10 +750,12 @@ class Spec:
         """Return whether it is known what a member needs to get the wanted properties: an outdated one may have them."""
         return bool(self.generation) or not need_of(member.generation or self.base, self.base)
 
-    def _keeps_machine_type(self, member: Member, label: str) -> bool:
-        """Return whether only the machine type changes, and the member keeps its own, or has the new one."""
-        is_only_change = self.restarting == {"machineType"} and need_of(label, self.base) < Level.RESTART
-        return is_only_change and self.machine_type_of(member) in {"", member.machine_type}
+    def _needs_no_restart(self, member: Member, label: str) -> bool:
+        """Return whether a member keeps, or has already, everything that changes and needs a restart."""
+        has_type = self.machine_type_of(member) in {"", member.machine_type}
+        stays = self.kept_by(member).union({"machineType"} if has_type else ())
+        is_kept = all(not stays.isdisjoint((name, name.partition(".")[0])) for name in self.restarting)
+        return bool(self.restarting) and is_kept and need_of(label, self.base) < Level.RESTART
 
     def asked(self, member: Member) -> Level:
         """Return what the program asks to do to a member, whatever it has."""
@@ -806,9 +809,12 @@ class Spec:
     def set_back(self, member: Member) -> dict[str, Level]:
         """Return which settings that others have changed on a member are set back, and what each needs.
 
-        What needs more than the policy allows stays as it is.
+        What needs more than the policy allows stays as it is, and so does a machine type that the program now wants, too,
+        unless an interrupted restart has to end.
         """
-        levels = {name: self.carried_out(member, level_of(name)) for name in member.differs}
+        has_type = self.machine_type_of(member) == member.machine_type and not (member.stopped and member.changing)
+        names = [name for name in member.differs if not (has_type and name == "machineType")]
+        levels = {name: self.carried_out(member, level_of(name)) for name in names}
         return {name: level for name, level in levels.items() if self.refusal(member, level) is None}
 
     def rests(self, member: Member) -> bool:
@@ -870,10 +876,21 @@ class Spec:
         return member.hostname != wanted and (wanted is not None or member.name in self.hosted)
 
 
-def restarting(paths: Iterable[Path]) -> frozenset[str]:
-    """Return the names of the instance properties whose change at these paths needs a restart."""
-    names = {str(path[1]) for path in paths if path[0] == "instanceProperties" and path[1:]}
-    return frozenset(name for name in names if level_of(name) is Level.RESTART)
+def restarting(
+    paths: Iterable[Path], before: InstancePropertiesValues | None, after: InstancePropertiesValues | None
+) -> frozenset[str]:
+    """Return the names of the instance properties, or parts of `scheduling`, whose change needs a restart.
+
+    Without the properties before and after it, the paths tell; nothing tells what another template changes.
+    """
+    if before is not None and after is not None:
+        one, other = (by_level(properties)[Level.RESTART] for properties in (before, after))
+        return frozenset(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
+    changed = [path[1:3] for path in paths if path[0] in {"instanceProperties", "sourceInstanceTemplate"}]
+    if not all(changed):
+        return frozenset()
+    names = {".".join(map(str, path)) if path[0] == "scheduling" else str(path[0]) for path in changed}
+    return frozenset(name for name in names if level_of(*name.split(".")) is not Level.REFRESH)
 
 
 def with_hostnames(*values: BulkInstancesValues) -> frozenset[str]:
