@@ -26,7 +26,7 @@ from gcpx.compute.bulk_instances.member import (
     template_path,
     trusted,
 )
-from gcpx.compute.bulk_instances.plan import PlannedMember, Policy, Spec, with_hostnames
+from gcpx.compute.bulk_instances.plan import PlannedMember, Policy, Spec, restarting, with_hostnames
 from gcpx.gcp.errors import ApiError
 from gcpx.gcp.request import COMPUTE, Request
 from gcpx.model.context import Context
@@ -334,6 +334,7 @@ class Goal:
             Spec.offline(context, old, new),
             generation=generation,
             base=base,
+            restarting=restarting(context.changed, before, after),
             properties=after,
             given=changed_parts(before, after),
         )

@@ -22,6 +22,7 @@ from gcpx.compute.bulk_instances.member import (
     OWN_GENERATION,
     Level,
     Member,
+    by_level,
     changing,
     fleet_values,
     generation_of,
@@ -631,7 +632,7 @@ class Spec:
         policy: how a change reaches the members; by default, as the inputs say.
         generation: stands for the properties that members should have; empty if that is not known without asking Google.
         base: stands for the properties before the update, which members without a mark have; may be empty.
-        restarting: the names of the changed properties that need a restart.
+        restarting: the names of the changed properties, or parts of `scheduling`, that need a restart.
         changed: what the changed properties need at most; it counts if the generation is not known.
         properties: the properties of members that have no fallback (REST JSON), as far as they are known. The machine type
             is UNKNOWN if only the template names it, and missing if members keep theirs; by default, it is as the inputs say.
@@ -680,7 +681,6 @@ class Spec:
         `templates` are the properties of those templates (REST JSON) that were read, by their links in the inputs.
         """
         prior = fleet_values(context.prior)
-        changed = {str(path[1]) for path in context.changed if path[0] == "instanceProperties" and path[1:]}
         levels = frozenset(levels_of(path for path in context.changed if not (sure and _is_uncertain(path, new))))
         before, after = _known_properties(old, templates), _known_properties(new, templates)
         base = last_generation(prior) or ("" if before is None else generation_of(before))
@@ -695,7 +695,7 @@ class Spec:
             inputs=new,
             generation="" if sure else generation,  # what is not known may be what members that are behind have
             base=base,
-            restarting=frozenset(name for name in changed if level_of(name) is Level.RESTART),
+            restarting=restarting(context.changed, before, after),
             changed=max(levels, default=Level.NONE),
             properties={"machineType": machine_type} if after is None else after,
             action=RollingAction() if sure and has_unknown(new.get("rollingAction")) else RollingAction.of(new, prior),
@@ -739,9 +739,7 @@ class Spec:
         label = member.generation or self.base
         if self.generation:
             need = need_of(label, self.generation)
-            is_of_type = self.restarting == {"machineType"} and need_of(label, self.base) < Level.RESTART
-            keeps_type = is_of_type and self.machine_type_of(member) in {"", member.machine_type}
-            return Level.REFRESH if need is Level.RESTART and keeps_type else need
+            return Level.REFRESH if need is Level.RESTART and self._needs_no_restart(member, label) else need
         if self.sure:  # one that was behind may have the wanted properties
             return self.changed if need_of(label, self.base) < self.changed else Level.NONE
         return max(need_of(label, self.base) if self.base else Level.NONE, self.changed)
@@ -757,6 +755,13 @@ class Spec:
     def knows(self, member: Member) -> bool:
         """Return whether it is known what a member needs to get the wanted properties: an outdated one may have them."""
         return bool(self.generation) or not need_of(member.generation or self.base, self.base)
+
+    def _needs_no_restart(self, member: Member, label: str) -> bool:
+        """Return whether a member keeps, or has already, everything that changes and needs a restart."""
+        has_type = self.machine_type_of(member) in {"", member.machine_type}
+        stays = self.kept_by(member).union({"machineType"} if has_type else ())
+        is_kept = all(not stays.isdisjoint((name, name.partition(".")[0])) for name in self.restarting)
+        return bool(self.restarting) and is_kept and need_of(label, self.base) < Level.RESTART
 
     def asked(self, member: Member) -> Level:
         """Return what the program asks to do to a member, whatever it has."""
@@ -817,9 +822,12 @@ class Spec:
     def set_back(self, member: Member) -> dict[str, Level]:
         """Return which settings that others have changed on a member are set back, and what each needs.
 
-        What needs more than the policy allows stays as it is.
+        What needs more than the policy allows stays as it is, and so does a machine type that the program now wants, too,
+        unless an interrupted restart has to end.
         """
-        levels = {name: self.carried_out(member, level_of(name)) for name in member.differs}
+        has_type = self.machine_type_of(member) == member.machine_type and not (member.stopped and member.changing)
+        names = [name for name in member.differs if not (has_type and name == "machineType")]
+        levels = {name: self.carried_out(member, level_of(name)) for name in names}
         return {name: level for name, level in levels.items() if self.refusal(member, level) is None}
 
     def rests(self, member: Member) -> bool:
@@ -883,6 +891,23 @@ def _machine_type(properties: InstancePropertiesValues) -> Any:
     """Return the name of a machine type, or UNKNOWN; empty if properties (REST JSON) have none."""
     found: Any = properties.get("machineType")
     return found if found is UNKNOWN else name_of(found or "")
+
+
+def restarting(
+    paths: Iterable[Path], before: InstancePropertiesValues | None, after: InstancePropertiesValues | None
+) -> frozenset[str]:
+    """Return the names of the instance properties, or parts of `scheduling`, whose change needs a restart.
+
+    Without the properties before and after it, the paths tell; nothing tells what another template changes.
+    """
+    if before is not None and after is not None:
+        one, other = (by_level(properties)[Level.RESTART] for properties in (before, after))
+        return frozenset(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
+    changed = [path[1:3] for path in paths if path[0] in {"instanceProperties", "sourceInstanceTemplate"}]
+    if not all(changed):
+        return frozenset()
+    names = {".".join(map(str, path)) if path[0] == "scheduling" else str(path[0]) for path in changed}
+    return frozenset(name for name in names if level_of(*name.split(".")) is not Level.REFRESH)
 
 
 def with_hostnames(*values: BulkInstancesValues) -> frozenset[str]:

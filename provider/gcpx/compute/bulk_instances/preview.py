@@ -13,6 +13,7 @@ from gcpx.compute.bulk_instances.member import (
     Level,
     Member,
     fleet_values,
+    ignored_settings,
     last_generation,
     levels_of,
     members_of_state,
@@ -61,11 +62,12 @@ def read_templates(
     """Read the templates that tell what an update to new inputs does; return their properties (REST JSON), by their links.
 
     Nothing is read if the properties of members stay. The old template counts only if the state does not tell what the
-    members have. A template that cannot be read is left out, with a warning.
+    members have, or if they keep what the user ignores. A template that cannot be read is left out, with a warning.
     """
     if not levels_of(context.changed):
         return {}
-    last = None if last_generation(fleet_values(context.prior)) else old.get("sourceInstanceTemplate")
+    is_told = last_generation(fleet_values(context.prior)) and not ignored_settings(context.ignored)
+    last = None if is_told else old.get("sourceInstanceTemplate")
     links = {link for link in (new.get("sourceInstanceTemplate"), last) if isinstance(link, str) and link}
     found = {link: lookups.get(context, f"beta/{template_path(project, link)}") for link in links}
     return {link: template.get("properties") or {} for link, template in found.items() if template}
