@@ -124,7 +124,7 @@ def _assert_refused(stack, name, program):
     said = stack.failed.message
     if name == "notification":  # it may be another one with the same content
         assert import_commands(said)[0].id == old.id
-        assert "If this is a replacement, set the resource option deleteBeforeReplace" in said
+        assert "Set the resource option deleteBeforeReplace if this run replaces it" in said
     else:
         assert "This run replaces it, but did not delete it first: set the resource option deleteBeforeReplace" in said
         assert "or the option retainOnDelete keeps it: " in said

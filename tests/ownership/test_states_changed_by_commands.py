@@ -155,10 +155,7 @@ def test_what_another_stack_has_made_meanwhile_is_imported_only_after_a_refresh(
     other_stack.succeed(program_of(name))
     stack.up(program_of(name))
     (failure,) = stack.failures
-    assert (
-        "`pulumi refresh`, without which an import does nothing, and then import it with `pulumi import"
-        in failure.message
-    )
+    assert "`pulumi refresh`, and then import it with `pulumi import" in failure.message
     stack.refresh()
 
     assert stack.entries == []

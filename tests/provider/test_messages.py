@@ -118,6 +118,7 @@ def test_a_missing_disk_is_reported_by_its_property(engine, cloud):
 
 
 WEB = f"projects/{PROJECT}/global/instanceTemplates/web"
+LINES, WIDTH = 3, 160
 
 
 def _conflict(engine, name="two"):
@@ -137,6 +138,8 @@ def test_a_name_conflict_is_reported_with_a_command_that_can_be_copied(engine, c
     assert import_commands(_conflict(engine, "it's ::here"))[0].name == "it's ::here"
     assert "set the resource option aliases" in said
     assert "deleteBeforeReplace" in said
+    assert len(said) <= LINES * WIDTH
+    assert said.count("exists") == 1, "one text says it"
 
 
 def test_a_conflict_with_another_resource_of_the_stack_names_it_instead_of_an_import(engine):

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from gcpx import __version__
 from gcpx.config import KIND
-from gcpx.model.fields import ObjectType, object_type
+from gcpx.model.fields import ObjectType, Property, object_type
 from gcpx.model.function import Function
 from gcpx.model.resource import Resource
 from gcpx.model.values import is_below
@@ -66,11 +66,20 @@ def declared() -> Json:
         **_PACKAGE,
         "language": {**LANGUAGES, "python": _PYTHON},
         "config": {"variables": settings},
-        "provider": {"description": _PROVIDER, "inputProperties": settings},
+        "provider": {
+            "description": _PROVIDER,
+            "properties": types.properties(_places(), Side(module="index", output=True)),
+            "inputProperties": settings,
+        },
         "resources": resources,
         "functions": functions,
         "types": types.found,
     }
+
+
+def _places() -> dict[str, Property]:
+    """Return the settings that a program may refer to as outputs of an explicit provider."""
+    return {name: KIND.inputs[name] for name in ("project", "region", "zone")}
 
 
 def _settings(types: Types) -> Json:

@@ -133,7 +133,9 @@ class NamedResource(InProject):
                 inserted = insert_once(insertion)
                 operation = inserted.outcome.result()
             except Conflict as error:
-                raise error.with_hint(not_ours(context, address.id, "choose another name")) from error
+                refusal = not_ours(context, address.id, "choose another name")
+                is_told = error.reason == "alreadyExists"  # then Google's text says no more than ours
+                raise (error.with_message(refusal) if is_told else error.with_hint(refusal)) from error
             progress.created(operation)
             named = named_by(operation)
             found = collection.get_inserted(context, named.name, operation)

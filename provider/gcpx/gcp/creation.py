@@ -23,9 +23,8 @@ from gcpx.model.context import Context
 from gcpx.model.import_command import not_ours
 from gcpx.model.resource import PartialError, State
 
-_JUST_DELETED: Final = (
-    "If you have just deleted it, Google may still show it: do not import it, and run `pulumi up` again in a minute"
-)
+_OTHERWISE: Final = "remove this resource from the program or, if you have just deleted it, run `pulumi up` in a minute"
+"""What to do instead of an import; Google may show something for a while after its deletion."""
 
 
 def taken_over(resource_id: str) -> str:
@@ -96,8 +95,7 @@ def create_by_name(
 
 
 def _exists_already(context: Context, resource_id: str) -> Conflict:
-    reason = not_ours(context, resource_id, "remove this resource from the program")
-    return Conflict(f"{reason}. {_JUST_DELETED}", status=409)
+    return Conflict(not_ours(context, resource_id, _OTHERWISE), status=409)
 
 
 @attrs.define

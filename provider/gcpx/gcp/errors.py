@@ -257,7 +257,7 @@ class RateLimited(ApiError):  # noqa: N818
     """Too many calls in a short time, even after retries."""
 
     code = "RESOURCE_EXHAUSTED"
-    next_step = "Run `pulumi up` again with a lower --parallel, or request a higher rate quota."
+    next_step = "Run the command again with a lower --parallel, or request a higher rate quota."
 
 
 class QuotaExceeded(ApiError):  # noqa: N818

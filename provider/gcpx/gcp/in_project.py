@@ -47,8 +47,8 @@ def missing_place(name: str, alternative: str = "") -> Failure:
 def how_to_set(name: str) -> str:
     """Say how to set the provider's `project`, `region` or `zone`."""
     return (
-        f"set a default with `pulumi config set gcpx:{name}`, with the variable GOOGLE_{name.upper()}, or with "
-        f"--gcpx:{name} for `pulumi do`"
+        f"set a default with `pulumi config set gcpx:{name} {name.upper()}`, with the variable "
+        f"GOOGLE_{name.upper()}, or with --gcpx:{name} for `pulumi do`"
     )
 
 

@@ -13,6 +13,8 @@ from gcpx.model.response_types import require_types
 from gcpx.model.values import Secret, reveal
 
 _INTEGER: Final = SCALARS[int]
+_EXACT: Final = 1 << 53
+"""Below this, the protocol's numbers are exact."""
 
 
 def to_body(kind: ObjectType, inputs: Mapping[str, Any], *, nulls: bool = False) -> dict[str, Any]:
@@ -66,7 +68,9 @@ def _resolved(prop: Property, kind: Type, value: Any) -> Any:
 def without_empty(kind: ObjectType, inputs: dict[str, Any]) -> dict[str, Any]:
     """Leave out empty strings, lists and maps, also in nested objects; absent outputs have such values.
 
-    Inputs may contain secrets and unknowns. Items of lists and maps stay, and so does a JSON Merge Patch.
+    A whole number becomes its digits where a string of digits is valid, such as a project's number: in YAML,
+    configuration values are numbers even within quotes. Inputs may contain secrets and unknowns. Items of lists and
+    maps stay, and so does a JSON Merge Patch.
     """
     kept = {}
     for name, value in inputs.items():
@@ -75,8 +79,18 @@ def without_empty(kind: ObjectType, inputs: dict[str, Any]) -> dict[str, Any]:
             kept[name] = value
         elif not _is_empty(prop, value):
             holds_objects = name in kind.with_objects and not _is_patch(prop, inputs)
-            kept[name] = _without_empty(prop.type, value) if holds_objects else value
+            kept[name] = _without_empty(prop.type, value) if holds_objects else _in_digits(prop, value)
     return kept
+
+
+def _in_digits(prop: Property, value: Any) -> Any:
+    if isinstance(value, Secret):
+        return Secret(_in_digits(prop, value.value))
+    if prop.type != SCALARS[str] or prop.traits.pattern is None or not isinstance(value, int | float):
+        return value
+    number = as_integer(value)
+    is_exact = number is not None and 0 <= number < _EXACT
+    return str(number) if is_exact and prop.traits.pattern.pattern.fullmatch(str(number)) else value
 
 
 def _is_patch(prop: Property, inputs: dict[str, Any]) -> bool:

@@ -46,10 +46,12 @@ class Replaced:
         known: IDs, numeric IDs, also those of the members of a fleet, IDs of bulk creations, generated names.
         inputs: the last inputs, with secrets revealed; empty if the engine has deleted the resource, has not shown
             them, or has called Diff after it showed them.
+        is_in_state: whether the state still has an entry of the resource; false if a refresh of this run removed it.
     """
 
     known: frozenset[str] = frozenset()
     inputs: Mapping[str, Any] = attrs.Factory(dict)
+    is_in_state: bool = True
 
 
 @attrs.define

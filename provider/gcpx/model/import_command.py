@@ -23,35 +23,40 @@ def not_ours(context: Context, resource_id: str, otherwise: str, state: str = "e
 
 
 def how_to_manage(context: Context, resource_id: str, otherwise: str) -> str:
-    """Return sentences about what to do if the resource to create exists already.
+    """Return sentences about what to do if the resource to create exists already; each command works as things are.
 
     If another resource of the stack manages it, they do not advise an import: deleting the other resource would delete
-    it.
+    it. The CLI refuses an import as a resource that the state has already.
 
     Args:
         context: the engine's call to create it.
         resource_id: the ID of the existing resource.
         otherwise: what to do if this resource is not to manage it.
     """
-    holder = context.urn_of(resource_id)
+    holder, forget = context.urn_of(resource_id), f"`pulumi state delete {shlex.quote(context.urn)}`"
     if holder is not None and holder != context.urn:
         return (
             f"The resource {name_in_urn(holder)} of this stack manages it: {otherwise}, or, if that is this resource's "
-            "former name, set the resource option deleteBeforeReplace"
+            "former name, set the resource options aliases and deleteBeforeReplace"
         )
     if context.is_blocked:
         return (
             "This run replaces it, but did not delete it first: set the resource option deleteBeforeReplace, and run "
-            f"`pulumi up` again. If that is set, an interrupted replacement created it, and `pulumi state delete "
-            f"{shlex.quote(context.urn)}` lets the next run take it over; or the option retainOnDelete keeps it: "
-            f"{otherwise}"
+            f"`pulumi up` again. If that is set, an interrupted replacement created it, and {forget} lets the next run "
+            f"take it over; or the option retainOnDelete keeps it: {otherwise}"
         )
-    first = "run `pulumi refresh`, without which an import does nothing, and then " if context.prior else ""
+    command = import_command(context, resource_id)
+    if context.replaces is not None and context.replaces.is_in_state:
+        return (
+            "Set the resource option deleteBeforeReplace if this run replaces it, or delete it if an interrupted "
+            f"replacement created it. If nothing else manages it, run {forget}, and import it with {command}. "
+            f"Otherwise, {otherwise}"
+        )
+    first = "run `pulumi refresh`, and then " if context.prior else ""
     return (
-        f"If no other resource or stack manages it, {first}import it with {import_command(context, resource_id)}. If "
-        "this resource had another name in the program before, set the resource option aliases. If this is a "
-        "replacement, set the resource option deleteBeforeReplace, or delete it if an interrupted replacement created "
-        f"it. Otherwise, {otherwise}"
+        f"If nothing else manages it, {first}import it with {command}. If this resource had another name in the "
+        "program before, set the resource option aliases instead; with --target-replace, set deleteBeforeReplace. "
+        f"Otherwise, {otherwise}"
     )
 
 

@@ -160,7 +160,7 @@ class StackMemory:
         """Forget an entry that leaves the state, because its Google resource is gone."""
         with self._lock:
             self._entries.get(entry.identity, {}).pop(entry.key, None)
-            self._forget_identity(entry)
+            self._forget_identity(entry, is_in_state=False)
             if self._urns.get(entry.id) == entry.urn:
                 del self._urns[entry.id]
 
@@ -173,7 +173,7 @@ class StackMemory:
         with self._lock:
             same = self._entries.get(entry.identity, {})
             same.pop(entry.key, None)
-            self._forget_identity(entry)
+            self._forget_identity(entry, is_in_state=True)  # if a creation follows, its entry awaits the replacement
             own = [other for other in same.values() if other.urn == entry.urn]
             others = self._others(entry)
         if own:
@@ -192,14 +192,13 @@ class StackMemory:
     def _know(self, urn: str, values: Iterable[object]) -> Replaced:
         known = frozenset(value for value in values if isinstance(value, str))
         before = self._replaced.get(urn, Replaced())
-        self._replaced[urn] = attrs.evolve(before, known=before.known | known)
+        self._replaced[urn] = attrs.evolve(before, known=before.known | known, is_in_state=True)
         return self._replaced[urn]
 
-    def _forget_identity(self, entry: Entry) -> None:
+    def _forget_identity(self, entry: Entry, *, is_in_state: bool) -> None:
         """Forget the URN of a resource that is gone, so that a new one with its ID does not count as another's."""
-        if entry.urn in self._replaced:
-            known = self._replaced[entry.urn].known - {entry.id}
-            self._replaced[entry.urn] = Replaced(known)
+        known = self._replaced.get(entry.urn, Replaced()).known - {entry.id}
+        self._replaced[entry.urn] = Replaced(known, is_in_state=is_in_state)
 
     def _leave(self, urn: str) -> None:
         """Forget the entries of a resource, because a new one follows."""

@@ -519,3 +519,27 @@ class Provider(pulumi.ProviderResource):
             __props__,
             opts)
 
+    @_builtins.property
+    @pulumi.getter
+    def project(self) -> pulumi.Output[Optional[_builtins.str]]:
+        """
+        The ID or number of the default project, such as `my-project`, for resources and functions that set no project of their own.
+        """
+        return pulumi.get(self, "project")
+
+    @_builtins.property
+    @pulumi.getter
+    def region(self) -> pulumi.Output[Optional[_builtins.str]]:
+        """
+        The default region, such as `europe-west1`, for resources and functions that set no region of their own.
+        """
+        return pulumi.get(self, "region")
+
+    @_builtins.property
+    @pulumi.getter
+    def zone(self) -> pulumi.Output[Optional[_builtins.str]]:
+        """
+        The default zone, such as `europe-west1-b`, for resources and functions that set no zone of their own.
+        """
+        return pulumi.get(self, "zone")
+

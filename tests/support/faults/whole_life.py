@@ -157,7 +157,7 @@ class Life:
 
     def _up_or_import(self, inputs: dict[str, Any], *, has_deleted: bool = False) -> None:
         said = self.failures[-1][1] if self.failures and self.stack.state is None else ""
-        is_for_others = has_deleted and "If you have just deleted it" in said
+        is_for_others = has_deleted and "if you have just deleted it" in said
         commands = [] if is_for_others else import_commands(said)
         if commands:
             self.stack.import_(commands[0].id)
