@@ -16,11 +16,11 @@ from engines.clocked import ClockedProvider
 from engines.driver import secret
 from rolling.fleets import set_limits
 from secret_values.planted_secrets import without_secrets
-from values.programs import FLEET, NOTIFICATION, PROJECT, TEMPLATE, fleet, notification, template
+from values.programs import FLEET, IMAGE, NOTIFICATION, PROJECT, TEMPLATE, fleet, image, notification, template
 
 from gcpx.model.slow_hash import slow_hash
 
-METHODS = ("compute.instanceTemplates.insert", "compute.regionInstances.bulkInsert")
+METHODS = ("compute.instanceTemplates.insert", "compute.machineImages.insert", "compute.regionInstances.bulkInsert")
 PINS = ("e2-custom-2-2048", "e2-custom-2-4096")
 """Two values of a secret, which are also machine types, for the label about a fallback."""
 IN_B = {"zones": [{"zone": "zones/us-east1-b"}]}
@@ -46,6 +46,7 @@ def _life(cloud: Any, pin: str) -> set[tuple[str, Any]]:
     cloud.emulator.reset()
     cloud.make_bucket()
     cloud.make_topics()
+    cloud.make_instance()
     set_limits(cloud, zones={"us-east1-b": 0})
     with driver.engine(ClockedProvider(), project=PROJECT, emulatorHost=cloud.host) as engine:
         web, workers = (template(), fleet(1, locationPolicy=IN_B, fallbacks=[IN_C | {"machineType": secret(pin)}]))
@@ -54,6 +55,7 @@ def _life(cloud: Any, pin: str) -> set[tuple[str, Any]]:
         made = [
             engine.create(TEMPLATE, "web", {"name": "web", **web}),
             engine.create(FLEET, "workers", workers | {"fleetId": "workers"}),
+            engine.create(IMAGE, "i", image(labels={"pin": secret(pin)}) | {"name": "i"}),
             engine.create(NOTIFICATION, "n", notification(customAttributes={"pin": secret(pin)})),
         ]
         states = [without_secrets(resource.outputs) for resource in made]
