@@ -28,9 +28,9 @@ def receiver(
 
 
 def show(message: PushMessage) -> None:
-    """Print the event and the object."""
+    """Print the event and the object, with escapes: names may have line ends, and letters that no log has."""
     about = message.attributes
-    print(f"{about['eventType']} {about['bucketId']}/{about['objectId']}", flush=True)
+    print(about["eventType"], ascii(f"{about['bucketId']}/{about['objectId']}"), flush=True)
 
 
 if "PUSH_AUDIENCE" in os.environ:

@@ -47,8 +47,20 @@ def test_a_path_that_leads_elsewhere_is_refused(text):
     "text", ["a", "a.b", "...", "a..b", "example.com:p", "user@example.com", "a%2Fb", "%C3%BC", "1!$&'()*+,;=~"]
 )
 def test_every_other_name_is_a_segment(text):
-    assert Request(api=COMPUTE, method="GET", path=f"v1/projects/{text}").path == f"v1/projects/{text}"
+    assert Request(api=COMPUTE, method="GET", path=f"v1/users/{text}").path == f"v1/users/{text}"
     assert "/" not in segment(text)
+
+
+@pytest.mark.parametrize("text", ["a", "a-1", "123", "example.com:my-project", "_"])
+def test_a_place_is_a_segment(text):
+    assert Request(api=COMPUTE, method="GET", path=f"v1/projects/{text}/zones/{text}/x")
+
+
+@pytest.mark.parametrize("text", ["a%2Fb", "a%41", "a%00b", "%C3%BC", "a;b", "a&b", "a@b", "a,b", "~"])
+@pytest.mark.parametrize("place", ["projects", "regions", "zones"])
+def test_a_place_with_other_characters_is_refused(place, text):
+    with pytest.raises(UserError, match="cannot be part of the path of a request"):
+        Request(api=COMPUTE, method="GET", path=f"v1/{place}/{text}/instances/i")
 
 
 @pytest.mark.parametrize(
@@ -71,6 +83,10 @@ IMPORTS = [
     (TEMPLATE, "projects/../global/instanceTemplates/web"),
     (TEMPLATE, "projects/demo/regions/../instanceTemplates/web"),
     (IMAGE, "projects/demo/global/machineImages/."),
+    (TEMPLATE, "projects/a%2Fb/global/instanceTemplates/web"),
+    (TEMPLATE, "projects/demo/regions/us%2Deast1/instanceTemplates/web"),
+    (ATTACHMENT, "projects/demo/zones/us-east1-b;x/instances/vm/data"),
+    (IMAGE, "projects/demo%00/global/machineImages/web"),
     (IMAGE, "projects/%2e%2e/global/machineImages/web"),
     (KEY, "users/../sshPublicKeys/0123"),
     (KEY, "users/user@example.com/sshPublicKeys/.."),

@@ -1,6 +1,6 @@
 """Whatever a user runs, the real CLI never shows what a program marks as secret.
 
-Holds SECURITY.md: "They never appear in clear".
+Holds SECURITY.md: "They never appear in clear"; "from level 9 of its log on".
 """
 
 from __future__ import annotations
@@ -41,3 +41,10 @@ def test_no_command_shows_a_secret(stack, cloud):
     assert "Invalid value: '[secret]', '[secret]...', 'TOKEN=[secret]..." in said[0]
     for hidden in (HIDDEN, OTHER, "mq7xv9tz3"):
         assert not [text for text in said if hidden in text or shown(text, hidden)]
+
+
+def test_only_the_log_of_all_messages_has_secrets(stack):
+    stack.write(**_program(HIDDEN))
+    logs = [stack.workspace.run("preview", "--logtostderr", f"-v={level}").stderr for level in (8, 9)]
+
+    assert [HIDDEN in log for log in logs] == [False, True]

@@ -14,7 +14,7 @@ from engines.clock import HANGS
 from servers import plain_http
 from workspace import ROOT
 
-from gcpx_push import Certificates
+from gcpx_push import Certificates, PushMessage
 
 AUDIENCE, ACCOUNT = "receiver", "pusher@my-project.iam.gserviceaccount.com"
 BODY = {"message": {"messageId": "7", "data": base64.b64encode(b"hello").decode()}}
@@ -83,7 +83,7 @@ def test_a_receiver_handles_pushes_of_its_subscription_only(post, bearer, capsys
     refused = [post(BODY, headers).status_code for headers in strangers]
 
     assert accepted == [204, 204]
-    assert printed.startswith("7 hello\n8 ")
+    assert printed.startswith("7 b'hello'\n8 ")
     assert refused == [400] * 4
     (reason,) = re.findall(r"and logs\n`(.*)`", GUIDE)
     logged = [record.getMessage() for record in caplog.records if record.name == "gcpx_push"]
@@ -100,8 +100,21 @@ def test_the_health_of_the_fastapi_receiver_needs_no_token(post):
     assert asyncio.run(request_of(sys.modules["receiver_fastapi"].app, "GET", "/health")).json() == "ok"
 
 
-def test_a_payload_that_is_no_utf_8_is_handled(post, bearer, capsys):
-    body = {"message": {"messageId": "9", "data": base64.b64encode(b"\xff\xfe").decode()}}
+@pytest.mark.parametrize("data", [b"\xff\xfe", "é\u202e\n10 forged".encode()], ids=["no UTF-8", "no ASCII"])
+def test_any_payload_is_one_line_that_every_log_can_have(post, bearer, capsys, data):
+    body = {"message": {"messageId": "9", "data": base64.b64encode(data).decode()}}
 
     assert post(body, bearer()).status_code == 204
-    assert capsys.readouterr().out == "9 \ufffd\ufffd\n"
+    printed = capsys.readouterr().out
+    assert printed == f"9 {data!r}\n"
+    assert printed.isascii()
+
+
+def test_the_name_of_an_object_is_one_line_that_every_log_can_have(capsys):
+    spec = importlib.util.spec_from_file_location("bucket_events", ROOT / "examples" / "bucket-events" / "receiver.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    attributes = {"eventType": "OBJECT_FINALIZE", "bucketId": "uploads", "objectId": "é\nOBJECT_DELETE forged"}
+    module.show(PushMessage(b"", attributes))
+
+    assert capsys.readouterr().out == "OBJECT_FINALIZE 'uploads/\\xe9\\nOBJECT_DELETE forged'\n"

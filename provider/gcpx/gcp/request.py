@@ -91,6 +91,10 @@ _NO_NAMES: Final = frozenset({"", ".", ".."})
 """Segments that are no names: HTTP clients and servers resolve them to another path."""
 _SEGMENT: Final = re.compile(r"(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+")
 """A segment of a path (RFC 3986)."""
+_PLACES: Final = frozenset({"projects", "regions", "zones"})
+"""The segments before the name of a place."""
+_PLACE: Final = re.compile(r"[A-Za-z0-9._:-]+")
+"""The name of a place, such as `example.com:my-project` or `us-east1-b`."""
 
 
 def _no_segment(text: str, path: str = "") -> UserError:
@@ -103,11 +107,15 @@ def _no_segment(text: str, path: str = "") -> UserError:
 def _check_path(_request: Request, _attribute: Any, path: str) -> None:
     """Refuse a path that clients or servers would resolve to another one.
 
-    Escapes are decoded first, as servers do: `%2e%2e` and `a%2F..` lead elsewhere, too.
+    Escapes are decoded first, as servers do: `%2e%2e` and `a%2F..` lead elsewhere, too. Projects, regions and zones,
+    which may come from an ID, need no escapes.
     """
+    before = ""
     for part in path.split("/"):
-        if not _SEGMENT.fullmatch(part) or not _NO_NAMES.isdisjoint(re.split(r"[/\\]", unquote(part))):
+        form = _PLACE if before in _PLACES else _SEGMENT
+        if not form.fullmatch(part) or not _NO_NAMES.isdisjoint(re.split(r"[/\\]", unquote(part))):
             raise _no_segment(part, path)
+        before = part
 
 
 @attrs.define

@@ -13,8 +13,8 @@ from gcpx.model.fields import ListOf, MapOf, ObjectType, Type
 from gcpx.model.redaction import SHORTEST, holds_private_key, redact, texts_of_number
 from gcpx.model.values import Path, Secret, conceal, has_secret, leaves
 
-_HASH: Final = "fingerprint"
-"""The property in which Google's objects have a hash of themselves, by which a short secret in them can be guessed."""
+_HASHES: Final = ("fingerprint", "labelFingerprint")
+"""Properties of Google's objects with hashes of the objects, by which short secrets in them can be guessed."""
 
 
 def mark_secrets(
@@ -51,8 +51,9 @@ def _marked_items(
             found = Secret(item)
         if found is not item:
             marked[key] = found
-    if isinstance(values.get(_HASH), str) and has_secret(values | marked):
-        marked[_HASH] = Secret(values[_HASH])
+    hashes = [name for name in _HASHES if isinstance(values.get(name), str)]
+    if hashes and has_secret(values | marked):
+        marked |= {name: Secret(values[name]) for name in hashes}
     return values | marked if marked else values
 
 

@@ -16,7 +16,7 @@ from engines.clocked import ClockedProvider
 from engines.driver import secret
 from rolling.fleets import set_limits
 from secret_values.planted_secrets import without_secrets
-from values.programs import FLEET, NOTIFICATION, PROJECT, TEMPLATE, fleet, notification, template
+from values.programs import FLEET, IMAGE, NOTIFICATION, PROJECT, TEMPLATE, fleet, image, notification, template
 
 from gcpx.model.slow_hash import slow_hash
 
@@ -46,6 +46,7 @@ def _life(cloud: Any, pin: str) -> set[tuple[str, Any]]:
     cloud.emulator.reset()
     cloud.make_bucket()
     cloud.make_topics()
+    cloud.make_instance()
     set_limits(cloud, zones={"us-east1-b": 0})
     with driver.engine(ClockedProvider(), project=PROJECT, emulatorHost=cloud.host) as engine:
         web, workers = (template(), fleet(1, locationPolicy=IN_B, fallbacks=[IN_C | {"machineType": "e2-medium"}]))
@@ -54,6 +55,7 @@ def _life(cloud: Any, pin: str) -> set[tuple[str, Any]]:
         made = [
             engine.create(TEMPLATE, "web", {"name": "web", **web}),
             engine.create(FLEET, "workers", workers | {"fleetId": "workers"}),
+            engine.create(IMAGE, "i", image(labels={"pin": secret(pin)}) | {"name": "i"}),
             engine.create(NOTIFICATION, "n", notification(customAttributes={"pin": secret(pin)})),
         ]
         states = [without_secrets(resource.outputs) for resource in made]
