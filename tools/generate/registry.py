@@ -10,8 +10,8 @@ REPOSITORY: Final = ""
 PACKAGE: Final[dict[str, Any]] = {
     "name": "gcpx",
     "displayName": "Google Cloud Extras",
-    "description": "Fleets of instances, instance templates, machine images, attachments of disks, bucket notifications, "
-    "and SSH keys for OS Login in Google Cloud.",
+    "description": "Fleets of instances, instance templates, machine images, attachments of disks, bucket "
+    "notifications, and SSH keys for OS Login in Google Cloud.",
     "keywords": ["pulumi", "gcp", "google cloud", "compute engine", "category/cloud", "kind/native"],
     "license": "Apache-2.0",
     "publisher": "gcpx",
