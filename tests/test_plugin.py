@@ -1,6 +1,6 @@
 """The installed plugin works when it is started as the engine starts it: it prints its port and obeys signals.
 
-Holds reliability.md: "A plugin whose CLI was killed".
+Holds reliability.md: "If the CLI was killed".
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import os
 import re
 import sys
@@ -40,8 +41,8 @@ _NOISE: Final = (
 
 
 _QUIET: Final = ("--yes", "--skip-preview", "--suppress-progress")
-_PROGRESS: Final = re.compile(r" updating .*; batch \d+ of \d+: (\d+/\d+ instances|waiting) ")
-"""Lines about the progress of an update's batches."""
+_PROGRESS: Final = re.compile(r"\S+ +(gcpx|pulumi):\S+ \S+ (\w+ing|refresh|update)\b(?!.*: replacing |.*; trying )")
+"""Lines that say what another line says, too, such as that something has started."""
 
 
 def styled(text: str, code: str) -> str:
@@ -58,9 +59,9 @@ def show(workspace: Workspace, *arguments: str, flags: Iterable[str] = ()) -> No
     """Run a command of the CLI, and print its output without irrelevant lines."""
     print(styled(f"   $ pulumi {' '.join(arguments)}", "36"), flush=True)
     done = workspace.run(*arguments, *flags)
-    lines = [line for line in done.stdout.splitlines() if line.strip() and not line.strip().startswith(_NOISE)]
-    lines = [line for line in lines if not _PROGRESS.search(line)]
-    print("\n".join(f"     {line}" for line in lines), flush=True)
+    lines = [line.rstrip() for line in done.stdout.splitlines() if line.strip()]
+    shown = [line for line in lines if not line.strip().startswith(_NOISE) and not _PROGRESS.search(line)]
+    print("".join(f"     {line}\n" for line in shown), end="", flush=True)
 
 
 def call(host: str, method: str, path: str, body: Any = None) -> dict[str, Any]:
@@ -80,95 +81,86 @@ def prepare(host: str) -> None:
     call(host, "POST", f"/compute/v1/projects/{PROJECT}/global/instanceTemplates", _BY_HAND)
 
 
-def create_and_preview(workspace: Workspace) -> None:
-    """Show how all resources are created, and how a change is previewed."""
-    step(1, "Create all six resources in one `up`, among them a fleet of 20, which takes one call")
-    show(workspace, "up", flags=_QUIET)
-
-    step(2, "Preview again: nothing differs from the program")
-    show(workspace, "preview", flags=("--expect-no-changes", "--suppress-progress"))
-
-    step(3, "Change the machine type: the preview names the path and shows a replacement")
-    workspace.run("config", "set", "machineType", "e2-medium")
-    show(workspace, "preview", "--diff", flags=("--suppress-progress",))
-    workspace.run("config", "rm", "machineType")
-
-
-def scale(workspace: Workspace) -> None:
-    """Show changes in place: scale the fleet up and down, and set an expiry."""
-    step(4, "Scale the fleet to 50 and set an expiry for the key: both change in place")
-    workspace.run("config", "set", "workers", "50")
-    workspace.run("config", "set", "keyExpiry", "1924991999000000")
-    show(workspace, "up", flags=_QUIET)
-
-    step(5, "Scale the fleet down to 10: the instances with the highest numbers are deleted")
-    workspace.run("config", "set", "workers", "10")
+def create(workspace: Workspace) -> None:
+    """Show how all resources are created."""
+    step(1, "Create all six resources in one `up`, among them a fleet of 20 instances, which takes one call")
     show(workspace, "up", flags=_QUIET)
 
 
 def import_and_destroy(host: str, workspace: Workspace) -> None:
     """Show an import, and destroy everything."""
-    step(6, "Import a template that was created by hand")
+    step(2, "Import a template that was created by hand")
     imported = ("gcpx:compute:InstanceTemplate", "legacy", "made-by-hand")
     show(workspace, "import", *imported, flags=("--yes", "--skip-preview", "--generate-code=false", "--protect=false"))
 
-    step(7, "Destroy everything")
+    step(3, "Destroy everything")
     show(workspace, "destroy", flags=_QUIET)
-    count_what_is_left(host, "global/instanceTemplates", "global/machineImages", "zones/us-east1-c/instances")
-
-
-def count_what_is_left(host: str, *kinds: str) -> None:
-    """Print how many resources the emulator still has at the end."""
-    for kind in kinds:
-        left = call(host, "GET", f"/compute/v1/projects/{PROJECT}/{kind}").get("items", [])
-        ours = [item for item in left if item["name"] != _VM["name"]]
-        print(f"     {kind}: {len(ours)} left")
+    show_rest(host, "global/instanceTemplates", "global/machineImages", "aggregated/instances")
 
 
 def roll(host: str, workspace: Workspace) -> None:
-    """Show how a fleet of Spot instances is created, and how a release is rolled out."""
-    step(8, "Another program: a fleet of 10 Spot workers, each of which says when it is ready")
+    """Show how a fleet of Spot instances is created, and how another image is rolled out."""
+    step(4, "Another program: a fleet of 10 Spot workers, each of which says when it is ready")
     call(host, "POST", "/_emulator/guest-attributes", {"onBoot": {"worker/state": "ready"}})
     show(workspace, "up", flags=_QUIET)
 
-    step(9, "Roll out a release: the preview says which workers restart, and how many run at any time")
-    workspace.run("config", "set", "release", "two")
+    step(5, "Preview another image: it names the workers that are replaced, and how many run at any time")
+    show(workspace, "config", "set", "image", "debian-13")
     show(workspace, "preview", flags=("--suppress-progress",))
+
+    step(6, "Roll it out: in batches, and the next batch begins when the workers of the last one are ready")
     show(workspace, "up", flags=_QUIET)
+    disks = [disk for disk in found(host, "aggregated/disks") if disk["name"].startswith("worker-")]
+    images = collections.Counter(disk["sourceImage"].rpartition("/")[2] for disk in disks)
+    print("".join(f"     {number} workers have the image {image}\n" for image, number in images.items()), end="")
 
 
 def fall_short_and_heal(host: str, workspace: Workspace) -> None:
     """Show a shortage, a preemption, and the end."""
-    step(10, "Scale to 20, while zone b has room for no more, and zone c for 3: what is missing where, and why")
+    step(7, "Scale to 20, while Google has room for only 3 more: what is missing where, why, and what to do")
     call(host, "POST", "/_emulator/limits", {"zones": {"us-east1-b": 10, "us-east1-c": 3}})
-    workspace.run("config", "set", "count", "20")
+    show(workspace, "config", "set", "count", "20")
     show(workspace, "up", flags=_QUIET)
 
-    step(11, "Google preempts two workers, and has room again: the next `up --refresh` heals the fleet")
+    step(8, "Google preempts two workers, and has room again: the next `up --refresh` heals the fleet")
     call(host, "POST", "/_emulator/limits", {})
     call(host, "POST", "/_emulator/preempt", {"names": "worker-000[23]", "project": PROJECT})
     show(workspace, "up", "--refresh", flags=("--yes", "--suppress-progress"))
 
-    step(12, "Destroy the fleet")
+    step(9, "Destroy the fleet")
     show(workspace, "destroy", flags=_QUIET)
-    count_what_is_left(host, "zones/us-east1-b/instances", "zones/us-east1-c/instances")
+    show_rest(host, "aggregated/instances")
+
+
+def show_rest(host: str, *kinds: str) -> None:
+    """Print how many resources of each kind the programs have left in the emulator."""
+    for kind in kinds:
+        ours = [resource for resource in found(host, kind) if resource["name"] != _VM["name"]]
+        print(f"     {kind.rpartition('/')[2]}: {len(ours)} left")
+
+
+def found(host: str, kind: str) -> list[dict[str, Any]]:
+    """List the resources in a collection of the project, such as `global/machineImages` or `aggregated/disks`."""
+    items = call(host, "GET", f"/compute/v1/projects/{PROJECT}/{kind}").get("items", [])
+    if isinstance(items, list):
+        return items
+    return [resource for scope in items.values() for resource in scope.get(kind.rpartition("/")[2], [])]
 
 
 def main() -> None:
     """Run the demo."""
-    begun = time.monotonic()
+    started = time.monotonic()
     print(styled("gcpx, on an emulator of Google Cloud: no account, no credentials, no network", "1"))
-    with tempfile.TemporaryDirectory(prefix="gcpx-demo-") as folder, emulator("--latency", "0.2") as host:
+    with tempfile.TemporaryDirectory(prefix="gcpx-demo-") as folder, emulator("--latency", "0.05") as host:
         prepare(host)
         workspace = Workspace.make(ROOT / "examples" / "quickstart", Path(folder), host)
-        create_and_preview(workspace)
-        scale(workspace)
+        create(workspace)
         import_and_destroy(host, workspace)
         home = Path(workspace.variables["PULUMI_HOME"])
         workers = Workspace.make(ROOT / "examples" / "fleet", Path(folder) / "workers", host, home)
         roll(host, workers)
         fall_short_and_heal(host, workers)
-    print(f"\n{styled('Done', '1;32')} in {time.monotonic() - begun:.0f} s.")
+    print(f"\n{styled('Done', '1;32')} in {time.monotonic() - started:.0f} s.")
     print(
         "The programs are in examples/quickstart and examples/fleet. The first one needs a bucket, a topic, an instance"
     )

@@ -71,7 +71,7 @@ These permissions are not needed on the resource's project, or are better not gr
 """
 _KEY_NOTE: Final = """An account manages its own SSH keys. Google's documentation of OS Login names scopes for this, but
 no IAM permission, and it names no permission to manage the keys of another account. So use the credentials of the user
-whose keys they are. If they are the keys of a service account, set `gcpx:impersonateServiceAccount` to it.
+who owns the keys. If a service account owns them, set `gcpx:impersonateServiceAccount` to it.
 """
 _SOURCES: Final = """## Sources
 

@@ -87,7 +87,7 @@ class CreationMark:
 
     Attributes:
         id: unique to a creation, to distinguish two entries of a state for one resource.
-        requester: identifies the sender of the creation's requests, whose IDs are derived from it. It stays when an
+        requester: identifies the sender of the creation's requests; their IDs are derived from it. It stays when an
             alias, another version of the SDK or `pulumi state move` changes the URN or the provider. Empty without
             a provider's ID.
         adopted: whether an earlier run created the resource, or may have.

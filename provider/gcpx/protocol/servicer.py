@@ -306,7 +306,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
 
 
 def _outputs_in(message: Any, resource: Resource[Any], ignored: Collection[Path] = ()) -> dict[str, Any]:
-    """Read the outputs in the state, without those that the resource lacks, and without causes of ignored changes."""
+    """Read the outputs in the state, without absent ones, and without the causes of ignored changes."""
     outputs = without_absent(resource.type, unpack_hidden(decode(message)))
     return resource.ignoring(outputs, ignored) if ignored and isinstance(resource, Growing) else outputs
 

@@ -182,7 +182,7 @@ class StackMemory:
         return _HELD.format(id=entry.id, holder=name_in_urn(others[0])) if others else None
 
     def _others(self, entry: Entry) -> list[str]:
-        """Return the URNs of the other resources whose entries describe the same thing, or have members of it."""
+        """Return the URNs of the other resources that the state has for the same thing, or for members of it."""
         same = list(self._entries.get(entry.identity, {}).values())
         for member in entry.members:
             holders = self._holders.get(member, {}).values()
