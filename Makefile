@@ -37,7 +37,7 @@ LANGUAGE_WORDS = $(if $(filter command,$(origin LANGUAGE)),$(call quoted_words,L
 # Lists the targets that have a mark, with their descriptions.
 described = awk -F ':.*$(1) ' '/^[a-z-]+:.*$(1) / { gsub(/[$$][$$]/, "$$", $$2); printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.PHONY: help more budgets demo emulator-record picture test test-backends test-languages coverage search lock matrix soak ownership verify-google mutations shuffle repeat check lint types check-generated format permissions schema sdk setup env emulator bench docs docs-links build dist release-check clean
+.PHONY: help more budgets demo emulator-record picture test test-backends test-languages coverage search lock matrix soak verify-google mutations shuffle repeat check lint types check-generated format permissions schema sdk setup env emulator bench docs docs-links build dist release-check clean
 
 help: ## Show these targets
 	@$(call described,##)
@@ -74,11 +74,8 @@ search: $(READY) #: Try many new examples in the property-based tests, at most a
 matrix: $(READY) #: Run all cases of the generated matrices: faults, crashes, cancellation, secrets, wrong values and assumptions; SHARD=1/40 runs a part
 	GCPX_MATRIX=$(call quoted,SHARD,1/1) $(BIN)/python -m pytest tests/reliability tests/reality -q $(PARALLEL)
 
-soak: $(READY) #: Run random programs, faults, cancellations and crashes for half an hour, or for MINUTES=...
-	MINUTES=$(call quoted,MINUTES,30) PYTHONPATH=tests/support:tools $(BIN)/python tools/soak.py
-
-ownership: $(READY) #: Run 2,000 random programs of two stacks, or PROGRAMS=..., and check who owns everything; SEED=...
-	PYTHONPATH=tests/support:tools $(BIN)/python -m ownership_search --programs $(call quoted,PROGRAMS,2000) --seed $(call quoted,SEED,0)
+soak: $(READY) #: Run random programs of two stacks, faults, cancellations and crashes for half an hour, or for MINUTES=...; PROGRAMS=...: so many programs; SEED=...
+	PYTHONPATH=tests/support:tools $(BIN)/python tools/soak.py --minutes $(call quoted,MINUTES,30) --programs $(call quoted,PROGRAMS,0) --seed $(call quoted,SEED,0)
 
 verify-google: $(READY) #: Compare Google with what gcpx assumes, in PROJECT=..., for a few cents; asks first; ZONE=..., OSLOGIN_USER=..., ID_TOKEN=...
 	@OSLOGIN_USER=$(call quoted,OSLOGIN_USER) ID_TOKEN=$(call quoted,ID_TOKEN) PYTHONPATH=tests/support:tools $(BIN)/python -m verify_google --project $(call quoted,PROJECT) --zone $(call quoted,ZONE,us-east1-b)

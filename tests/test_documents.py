@@ -125,15 +125,6 @@ def test_the_first_page_of_the_registry_shows_an_example_in_every_language():
     assert shown == [(language, language, examples.program(BULK, language)) for language in examples.FILES]
 
 
-def test_each_row_of_the_documents_endpoints_has_code_and_a_test():
-    text = (ROOT / "docs" / "endpoints.md").read_text()
-    rows = re.findall(r"^\| (compute|push) (\d) \|.*`provider/[\w/.]+`.*`tests/[\w/.]+::\w+`", text, re.MULTILINE)
-
-    assert rows == [("compute", str(number)) for number in range(1, 9)] + [
-        ("push", str(number)) for number in range(1, 5)
-    ]
-
-
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_every_make_target_named_exists(name):
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))

@@ -21,8 +21,8 @@ print(json.dumps([*sys.argv[1:], *(f"{{name}}={{value}}" for name, value in os.e
 HOSTILE = """it's"$(shell touch by-make)$$(touch by-shell)`touch by-shell`;touch by-shell;#\\"""
 USES = {
     "release-check": ("DOWNLOAD_URL", "TAG"), "dist": ("DOWNLOAD_URL",), "emulator": ("PORT",),
-    "verify-google": ("PROJECT", "ZONE", "OSLOGIN_USER", "ID_TOKEN"), "soak": ("MINUTES",), "matrix": ("SHARD", "WORKERS"),
-    "ownership": ("PROGRAMS", "SEED"), "shuffle": ("SEED", "WORKERS"),
+    "verify-google": ("PROJECT", "ZONE", "OSLOGIN_USER", "ID_TOKEN"), "soak": ("MINUTES", "PROGRAMS", "SEED"), "matrix": ("SHARD", "WORKERS"),
+    "shuffle": ("SEED", "WORKERS"),
     "coverage": ("SEED", "WORKERS"), "test": ("SEED", "WORKERS"), "test-languages": ("SEED", "WORKERS"),
     "test-backends": ("SEED", "WORKERS"), "repeat": ("SEED",),
     "search": ("WORKERS",), "lock": ("LOCK",), "sdk": ("LANGUAGE",), "env": ("LANGUAGE",),

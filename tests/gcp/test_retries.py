@@ -53,14 +53,6 @@ def test_every_retry_is_reported_until_patience_is_over(cloud, google, clock, fa
     assert 90 < sum(clock.pauses) <= READ.patience
 
 
-def test_the_users_timeout_ends_retries(cloud, google, clock):
-    cloud.fail(GET, times=1000, status=503)
-    with pytest.raises(ProviderError):
-        google.send(READ, context(clock, timeout=5))
-
-    assert 0 < sum(clock.pauses) <= 5
-
-
 @pytest.mark.parametrize(("asked", "kept"), [(7, 7), (3600, 30)])
 def test_the_pause_that_google_asks_for_is_kept_up_to_30_seconds(cloud, google, clock, asked, kept):
     cloud.fail(GET, status=429, retry_after=asked)

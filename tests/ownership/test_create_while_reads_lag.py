@@ -126,18 +126,6 @@ def test_what_does_not_become_visible_stays_in_the_state_and_is_found_by_the_nex
 
 
 @pytest.mark.parametrize("case", [*NAMES, *FLEETS], indirect=True)
-def test_what_was_deleted_is_created_again_within_the_hour(cloud, case):
-    for number in (1, 2, 3):
-        case.up()
-        assert case.stack.failed is None
-        assert case.insertions == number
-        cloud.clock.advance(1.0)
-        case.stack.run("destroy", {})
-
-    assert Inventory.of(cloud) == case.before
-
-
-@pytest.mark.parametrize("case", [*NAMES, *FLEETS], indirect=True)
 def test_what_was_deleted_is_created_again_although_its_deletion_is_not_listed_at_once(cloud, case):
     case.up()
     cloud.clock.advance(1.0)

@@ -78,6 +78,7 @@ def test_an_unknown_resource_or_function_is_an_invalid_argument(engine):
 
     assert "gcpx:compute:Nothing" in failed[0].message
     assert failed[0].code == invoked[0].code == grpc.StatusCode.INVALID_ARGUMENT
+    assert "gcpx:compute:listRegions" in invoked[0].message, "it lists the functions"
 
 
 def test_a_missing_name_is_generated_once_and_kept(engine):

@@ -184,23 +184,6 @@ def test_an_import_command_does_not_name_a_default_provider(engine, cloud, name)
     assert import_commands(_conflict(engine)) == [ImportCommand(TEMPLATE, "two", WEB, [])]
 
 
-@pytest.mark.parametrize(("online", "words"), [
-    (fleet(2, region="us-eas1"), "did you mean us-east1?"),
-    (fleet(2, disks=[{"boot": True, "initializeParams": {"sourceImage": "projects/debian-cloud/global/images/family/debian-99"}}]), "correct it, or create it first"),
-])  # fmt: skip
-def test_an_online_check_says_what_to_do_next(cloud, online, words):
-    with driver.engine(project=PROJECT, emulatorHost=cloud.host, validateOnline="yes") as made:
-        assert words in " ".join(made.failures(FLEET, online).values())
-
-
-def test_an_invalid_list_query_is_refused_by_path(engine):
-    with failing() as failed:
-        list(engine.stub.List(rpc.ListRequest(token=TEMPLATE, query=struct({"filter": "name ~ a", "nope": 1}))))
-
-    assert "filter: " in failed[0].message
-    assert "nope: is not a property here" in failed[0].message
-
-
 def test_no_rule_quotes_a_value():
     assert not [row.key for row in rows() if "{" in row.words]
 

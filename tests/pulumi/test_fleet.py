@@ -19,9 +19,7 @@ from values.programs import FLEET, PROJECT
 from workspace import ROOT, Workspace
 
 pytestmark = pytest.mark.pulumi
-BULK, DELETE = "compute.regionInstances.bulkInsert", "compute.instances.delete"
 STACK = "pulumi:pulumi:Stack"
-STOP, START = "compute.instances.stop", "compute.instances.start"
 
 
 @attrs.define
@@ -179,32 +177,6 @@ def test_the_messages_that_the_guide_quotes_are_printed(fleet, cloud):
     broken = {"ready": {"guestAttribute": "worker/state=working", "within": 1}}
     said += fleet.up(check=False, release="two", policy=broken)
     assert _unquoted(QUOTED, said) == []
-
-
-def test_a_release_is_rolled_to_a_canary_and_then_to_the_others_in_batches(fleet, cloud):
-    before = ids(cloud)
-    said = fleet.up(release="two", pauseAfter=1)
-    assert ": 1 member is restarted: worker-0001" in said
-    assert "- the rollout pauses when 1 of 6 members has the new properties" in said
-    assert [name for name, release in releases(cloud).items() if release == "two"] == ["worker-0001"]
-    assert cloud.calls(STOP, START) == [STOP, START]
-    fleet.run("preview", "--expect-no-changes")
-
-    said = fleet.up(pauseAfter=None)
-    assert ": 5 members are restarted: worker-0002, worker-0003, worker-0004 and 2 more" in said
-    assert "- 5 batches; at least 5 of 6 members run at any time" in said
-    assert batches(said) == [f"{number}/5 restarting worker-000{number + 1}" for number in range(1, 6)]
-    assert set(releases(cloud).values()) == {"two"}
-    assert ids(cloud) == before, "restarted workers are the same instances"
-    fleet.run("preview", "--expect-no-changes")
-
-
-def test_a_rollout_can_be_targeted(fleet, cloud):
-    said = fleet.up("--target", fleet.stack.resource("workers")["urn"], release="two")
-
-    assert len(batches(said)) == 6
-    assert set(releases(cloud).values()) == {"two"}
-    fleet.run("preview", "--expect-no-changes")
 
 
 def test_an_interrupted_rollout_is_continued_by_the_next_up(fleet, cloud):

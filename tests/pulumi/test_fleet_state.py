@@ -7,7 +7,7 @@ import json
 import pytest
 from rolling.fleets import stop
 from rolling.rollouts import BROKEN
-from values.programs import FLEET, PROJECT, fleet
+from values.programs import FLEET, fleet
 
 pytestmark = pytest.mark.pulumi
 DELETE, START = "compute.instances.delete", "compute.instances.start"
@@ -35,24 +35,6 @@ def test_a_preempted_member_is_started_whether_or_not_the_program_ignores_count(
     assert cloud.calls(DELETE) == []
     assert _state(stack)["outputs"]["count"] == 5
     stack.workspace.run("up", "--yes", "--refresh", "--expect-no-changes")
-
-
-def test_the_first_update_after_an_import_that_adds_a_policy_changes_no_member(cloud, stack):
-    stack.write(workers={"type": FLEET, "properties": fleet(3)})
-    stack.up()
-    members = [member["id"] for member in _state(stack)["outputs"]["members"]]
-    stack.workspace.run("state", "delete", _state(stack)["urn"], "--yes")
-    place = f"projects/{PROJECT}/regions/us-east1"
-    stack.write()
-    stack.workspace.run("import", FLEET, "workers", f"{place}/namePattern/web-###", "--yes", "--protect=false")
-    inputs = {name: value for name, value in _state(stack)["inputs"].items() if not name.startswith("__")}
-    stack.write(workers={"type": FLEET, "properties": {**inputs, "updatePolicy": {"maxUnavailable": 1}}})
-    cloud.emulator.requests.kept.clear()
-    done = stack.workspace.run("up", "--yes")
-
-    assert "replaced" not in done.stdout
-    assert cloud.calls(DELETE) == []
-    assert [member["id"] for member in _state(stack)["outputs"]["members"]] == members
 
 
 def _fail_to_grow(cloud, stack):

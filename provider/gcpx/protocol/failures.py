@@ -56,13 +56,14 @@ class FailureWriter:
 
     def failures(self, failures: list[Failure]) -> list[Any]:
         """Write failures as check failures."""
-        return [self._failure(failure) for failure in failures]
-
-    def _failure(self, failure: Failure) -> Any:
-        name = str(failure.path[0]) if len(failure.path) == 1 else ""
-        if name in self.kind.inputs and self._printable(self.inputs.get(name)):
-            return proto.provider.CheckFailure(property=name, reason=redact(failure.reason, self.secrets))
-        return proto.provider.CheckFailure(reason=self.sentence(failure))
+        written = []
+        for failure in failures:
+            name = str(failure.path[0]) if len(failure.path) == 1 else ""
+            if name in self.kind.inputs and self._printable(self.inputs.get(name)):
+                written.append(proto.provider.CheckFailure(property=name, reason=redact(failure.reason, self.secrets)))
+            else:
+                written.append(proto.provider.CheckFailure(reason=self.sentence(failure)))
+        return written
 
     def sentence(self, failure: Failure, separator: str = ": ") -> str:
         """Write a failure as one string: the path and the reason."""

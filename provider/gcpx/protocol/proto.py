@@ -17,25 +17,21 @@ _PARENTS = ("pulumi", "pulumi.runtime", "pulumi.runtime.proto")
 
 
 def _load() -> dict[str, Any]:
+    stand_ins = () if "pulumi" in sys.modules else _PARENTS
+    if stand_ins:
+        found = importlib.util.find_spec("pulumi")
+        if found is None or found.origin is None:
+            raise ImportError("gcpx needs the protocol messages of the package `pulumi`; run `pip install pulumi`")
+        for name in stand_ins:
+            module = types.ModuleType(name)
+            module.__path__ = [str(Path(found.origin).parent.joinpath(*name.split(".")[1:]))]
+            sys.modules[name] = module
     names = ("engine_pb2", "engine_pb2_grpc", "plugin_pb2", "provider_pb2", "provider_pb2_grpc")
-    stand_ins = [] if "pulumi" in sys.modules else _stand_in()
     try:
         return {name: importlib.import_module(f"pulumi.runtime.proto.{name}") for name in names}
     finally:
         for name in stand_ins:
             del sys.modules[name]
-
-
-def _stand_in() -> list[str]:
-    found = importlib.util.find_spec("pulumi")
-    if found is None or found.origin is None:
-        raise ImportError("gcpx needs the protocol messages of the package `pulumi`; run `pip install pulumi`")
-    folder = Path(found.origin).parent
-    for name in _PARENTS:
-        module = types.ModuleType(name)
-        module.__path__ = [str(folder.joinpath(*name.split(".")[1:]))]
-        sys.modules[name] = module
-    return list(_PARENTS)
 
 
 _modules = _load()

@@ -7,7 +7,6 @@ import gc
 import signal
 import socket
 import sys
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
@@ -59,19 +58,14 @@ def serve(plugin: Plugin, engine_address: str | None) -> None:
 
 @functools.cache
 def _executor() -> Threads:
-    """Return the threads of calls. A process shares them among its servers, as in tests."""
-    _serve_beside_calls(LazyServicer.Cancel)
-    return Threads()
+    """Return the threads of calls. A process shares them among its servers, as in tests.
 
-
-def _serve_beside_calls(method: Callable[..., Any]) -> None:
-    """Let a method of a servicer run in a thread of its own, so that it does not queue with other calls.
-
-    gRPC takes the thread from this attribute. Without it, the method would run like all others. The thread starts now,
-    because the operating system may allow no more threads when the method is called.
+    `Cancel` has a thread of its own, so that it does not queue with other calls.
     """
-    pool = method.__dict__["experimental_thread_pool"] = ThreadPoolExecutor(1)
+    # gRPC takes the thread from this attribute. It starts now: the operating system may allow no more threads later.
+    pool = LazyServicer.Cancel.__dict__["experimental_thread_pool"] = ThreadPoolExecutor(1)
     pool.submit(int)
+    return Threads()
 
 
 def _receive_signals() -> tuple[socket.socket, socket.socket]:

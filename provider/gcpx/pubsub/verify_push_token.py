@@ -118,7 +118,13 @@ class VerifyPushToken(Function):
         """Verify the token; raises UserError if the issuer's certificates cannot be fetched, trusted or read."""
         given = cast("PushTokenQueryValues", arguments)
         proxied = bool(given.get("identityAwareProxy"))
-        verifier = _verifier(given, self._certificates(given.get("certificates"), proxied=proxied))
+        verifier = PushVerifier(
+            audience=given["audience"],
+            service_account_email=given["serviceAccountEmail"],
+            issuer=IAP if proxied else GOOGLE,
+            certificates=self._certificates(given.get("certificates"), proxied=proxied),
+            clock_skew=float(given.get("clockSkewSeconds", 10)),
+        )
         try:
             claims = self._verified(context, verifier, given["token"])
         except InvalidToken as error:
@@ -142,7 +148,10 @@ class VerifyPushToken(Function):
     def _certificates(self, given: dict[str, str] | None, *, proxied: bool) -> Certificates:
         """Read the given certificates, or else use the issuer's, which are fetched and cached."""
         if given:
-            return _given_certificates(given)
+            try:
+                return Certificates.given(given)
+            except ValueError:
+                raise UserError("certificates must contain PEM certificates or public keys by key ID") from None
         if proxied not in self._fetched:
             url = (IAP if proxied else GOOGLE).certificates_url
             settings = self._google.settings
@@ -165,20 +174,3 @@ class _Verification:
         """Return the claims as a response."""
         attempt.begin()
         return Response(HTTPStatus.OK, {}, dict(self.verifier.verify(self.token).claims))
-
-
-def _verifier(arguments: PushTokenQueryValues, certificates: Certificates) -> PushVerifier:
-    return PushVerifier(
-        audience=arguments["audience"],
-        service_account_email=arguments["serviceAccountEmail"],
-        issuer=IAP if arguments.get("identityAwareProxy") else GOOGLE,
-        certificates=certificates,
-        clock_skew=float(arguments.get("clockSkewSeconds", 10)),
-    )
-
-
-def _given_certificates(given: dict[str, str]) -> Certificates:
-    try:
-        return Certificates.given(given)
-    except ValueError:
-        raise UserError("certificates must contain PEM certificates or public keys by key ID") from None

@@ -11,8 +11,8 @@ import time
 from collections import Counter
 from itertools import takewhile
 
-import ownership_search
 import pytest
+import soak
 from engines.stacks_machine import StacksMachine
 from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
@@ -27,7 +27,7 @@ def test_two_stacks_keep_what_is_theirs_whatever_happens(cloud: emulated.Emulate
     if search.SEARCHING:
         first, ends = random.randrange(2**32), time.monotonic() + search.SECONDS
         numbers = takewhile(lambda _: time.monotonic() < ends, range(first, first + 2000))
-        found = ownership_search.search(cloud, numbers, figures)
+        found = soak.search(cloud, numbers, figures)
         assert not (broken := next(found, None)), str(broken)
     else:
         machine = type("Machine", (StacksMachine,), {"cloud": cloud, "figures": figures, "waits": []})
