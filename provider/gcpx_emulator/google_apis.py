@@ -66,6 +66,8 @@ class GoogleApis:
         entry["method"] = method.id
         if any(name.startswith(_ENCRYPTION_HEADERS) for name in request.headers):
             raise ApiError(501, f"{method.id} with a customer-supplied encryption key in a header is not emulated")
+        if request.method == "POST" and _LENGTHS.isdisjoint(request.headers):
+            raise ApiError(411, "POST requests require a Content-length header.", "badRequest")
         raw, query = await request.body(), request.query_params
         if not _SIGNATURES.isdisjoint(query):
             raise ApiError(501, f"{method.id} with a signed URL is not emulated")
@@ -175,6 +177,8 @@ _IGNORED: Final = "X-Emulator-Ignored"
 _MOST_IGNORED: Final = 20
 _ENCRYPTION_HEADERS: Final = ("x-goog-encryption-", "x-goog-copy-source-encryption-")
 """The beginnings of the headers with keys of objects, in every request of an upload, too."""
+_LENGTHS: Final = frozenset({"content-length", "transfer-encoding"})
+"""The headers that say where a body ends, one of which Google requires even without a body."""
 _SIGNATURES: Final = frozenset({"Signature", "X-Goog-Signature"})
 """The parameters of signed URLs."""
 _JSON: Final = "application/json"

@@ -6,7 +6,7 @@ The methods that Google's libraries call are compared after each test of the emu
 from __future__ import annotations
 
 import pytest
-from generate.emulator_record import read_fields
+from generate.emulator_record import TAKEN, read_fields
 from records.client_record import GCPX, TERRAFORM, of_gcpx, of_terraform, recorded
 from records.field_kinds import prepare
 from records.field_record import CHANGES, observed_change, observed_insertions
@@ -46,3 +46,36 @@ def test_the_record_of_clients_is_current(cloud):
 
     assert {method for method, client in found if client == GCPX} == of_gcpx(cloud), "run `make emulator-record`"
     assert {method for method, client in found if client == TERRAFORM} == of_terraform(), "run `make emulator-record`"
+
+
+CONDITIONS = frozenset({"fingerprint", "labelFingerprint"})
+"""Fields that must be those of the resource, so that a change overwrites no other."""
+DROPPED = {
+    "compute.images.patch sourceType": "it has a single value",
+    "compute.instances.addAccessConfig type": "it has a single value for this kind of address",
+    "compute.instances.attachDisk diskEncryptionKey": "it opens the disk, and changes nothing",
+    "compute.instances.attachDisk diskSizeGb": "it must be the size of the disk",
+    "compute.instances.attachDisk forceAttach": "it says how the disk is attached",
+    "compute.instances.update name": "the value that is sent is the current one",
+    "compute.instances.update params": "the description says: input only",
+    "compute.instances.update shieldedInstanceConfig": "the value that is sent is the current one",
+    "compute.instances.update shieldedInstanceIntegrityPolicy": "the value that is sent is the current one",
+    "compute.networks.patch networkFirewallPolicyEnforcementOrder": "the value that is sent is the default",
+    "compute.reservations.insert zone": "the URL says it",
+    "compute.subnetworks.patch ipCidrRange": "not yet refused",
+    "oslogin.users.sshPublicKeys.patch key": "only the comment of the key differs",
+    "storage.buckets.setIamPolicy kind": "only Google sets it",
+    "storage.buckets.setIamPolicy resourceId": "only Google sets it",
+    "storage.buckets.setIamPolicy version": "it follows from the bindings",
+    "storage.objects.copy name": "the URL says it",
+    "storage.objects.patch name": "the URL says it",
+    "storage.objects.rewrite name": "the URL says it",
+    "storage.objects.update name": "the URL says it",
+}
+"""The other fields that are accepted and that no read shows, each with the reason."""
+
+
+def test_what_is_taken_and_not_shown_has_a_reason():
+    taken = {f"{row.method} {row.field}" for row in RECORDED if row.outcome == TAKEN and row.field not in CONDITIONS}
+
+    assert taken == DROPPED.keys()

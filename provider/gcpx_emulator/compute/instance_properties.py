@@ -133,4 +133,5 @@ def kept_interface(call: Call, interface: Json, index: int) -> Json:
         if kept.get(name):
             common = {"kind": "compute#accessConfig", "networkTier": "PREMIUM", **defaults}
             kept[name] = [common | config for config in kept[name]]
-    return {"kind": "compute#networkInterface", "name": f"nic{index}", **kept}
+    # The service names interfaces, whatever the request calls them.
+    return {"kind": "compute#networkInterface", **kept, "name": f"nic{index}"}

@@ -133,6 +133,7 @@ def _copied_disk(call: Call, disk: Json, config: _DiskConfig) -> Json | None:
     source = call.read(path)
     parameters = {"diskSizeGb": source["sizeGb"], "diskType": last_part(source["type"])}
     key = {"diskEncryptionKey": disk["diskEncryptionKey"]} if "diskEncryptionKey" in disk else {}
+    copied |= {"diskSizeGb": source["sizeGb"]}
     return copied | key | {"initializeParams": parameters | _content(call, source, config)}
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from gcpx_emulator.compute.call import Call, handles
-from gcpx_emulator.compute.lists import list_page
-from gcpx_emulator.compute.locations import check_location
+from gcpx_emulator.compute.lists import aggregate, list_page
+from gcpx_emulator.compute.locations import SCOPES, check_location
 from gcpx_emulator.core.json_data import Json
-from gcpx_emulator.core.listing import Page, page_of
+from gcpx_emulator.core.listing import Page, in_order, page_of
 
 
 @handles("compute.globalOperations.get", "compute.regionOperations.get", "compute.zoneOperations.get")
@@ -34,3 +34,19 @@ def list_operations(call: Call) -> Json:
         )
 
     return list_page(call, "compute#operationList", f"{call.parent}/operations", page)
+
+
+@handles("compute.globalOperations.aggregatedList")
+def list_operations_of_all_scopes(call: Call) -> Json:
+    """List the operations of all scopes, each scope's by name."""
+    operations, project = call.cloud.operations, call.path["project"]
+
+    def page(collections: list[str]) -> Page:
+        found = {
+            f"{path}/{item['name']}": item
+            for path in collections
+            for item in operations.list(project, path.removeprefix(f"{call.project}/").removesuffix("/operations"))
+        }
+        return page_of(in_order(found), call.query)
+
+    return aggregate(call, "operations", "compute#operationAggregatedList", SCOPES, page)

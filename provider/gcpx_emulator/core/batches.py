@@ -96,6 +96,8 @@ def _request(batch: Request, method: str, target: str, lines: Iterable[str], bod
     headers = {name: value for name, value in batch.headers.items() if not name.startswith("content-")}
     headers |= {name.strip().lower(): value.strip() for name, _, value in own if name.strip().lower() != "host"}
 
+    headers.setdefault("content-length", str(len(body)))
+
     async def receive() -> dict[str, object]:
         return {"type": "http.request", "body": body, "more_body": False}
 

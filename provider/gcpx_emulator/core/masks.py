@@ -18,12 +18,13 @@ Mask = Json
 
 
 def apply_mask(body: Any, mask: Mask) -> Any:
-    """Keep the fields of a response that a mask names."""
+    """Keep the fields of a response that a mask names; an object that has none of its fields left is left out."""
     if isinstance(body, list):
         return [apply_mask(item, mask) for item in body]
     if not isinstance(body, dict) or not mask:
         return body
-    return {key: apply_mask(item, _below(mask, key)) for key, item in body.items() if key in mask or "*" in mask}
+    kept = {key: apply_mask(item, _below(mask, key)) for key, item in body.items() if key in mask or "*" in mask}
+    return {key: item for key, item in kept.items() if item != {} or body[key] == {}}
 
 
 def _below(mask: Mask, key: str) -> Mask:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import re
 import time
 from typing import Final
 
@@ -13,6 +14,8 @@ from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.json_data import Json
 
 _MICROSECONDS: Final = 1_000_000
+_NO_PROJECT: Final = "default"
+"""Stands for the project in the name of an account that was made without one."""
 _FIELDS: Final = ("key", "expirationTimeUsec")
 
 
@@ -116,20 +119,21 @@ def get_profile(call: Call) -> Json:
 
 @handles("oslogin.users.importSshPublicKey")
 def import_key(call: Call) -> Json:
-    """Create a key or replace its expiry, and, with a project, create a POSIX account."""
+    """Create a key or replace its expiry; create a POSIX account for the project, or if the user has none."""
     key = new_key(call)
     call.store.put(key["name"], key)
     user, project = call.path["usersId"], call.query.get("projectId")
-    if project:
+    if project or not call.store.list(f"users/{user}/projects"):
+        username = re.sub(r"[^a-z0-9_-]", "_", user.lower())
         account: Json = {
             "primary": True,
-            "username": user.replace("@", "_").replace(".", "_"),
+            "username": username,
             "uid": "1000",
             "gid": "1000",
-            "homeDirectory": f"/home/{user.partition('@')[0]}",
+            "homeDirectory": f"/home/{username}",
             "operatingSystemType": "LINUX",
-            "accountId": project,
-            "name": f"users/{user}/projects/{project}",
+            **({"accountId": project} if project else {}),
+            "name": f"users/{user}/projects/{project or _NO_PROJECT}",
         }
         call.store.put(account["name"], account)
     return {"loginProfile": get_profile(call)}

@@ -27,6 +27,7 @@ from gcpx_emulator.storage.protections import (
     check_unprotected,
     expiration,
     protections_of_new,
+    refuse_new_key,
     refuse_other_protections,
     released,
 )
@@ -78,6 +79,8 @@ def _part(header: str, size: int) -> range | None:
 _SETTABLE: Final = ("cacheControl", "contentDisposition", "contentEncoding", "contentLanguage", "contentType",
                    "customTime", "metadata", "storageClass", *HOLDS)  # fmt: skip
 """The metadata that a client may set."""
+_REPLACED: Final = frozenset(_SETTABLE) - {"customTime", "storageClass"}
+"""The metadata that an update removes if it leaves them out."""
 READ_CONTENT: Final = "storage.xml.getObject"
 """The name of the XML API's call that reads an object's content; no discovery document describes it."""
 _CREATION_TIMES: Final = ("timeCreated", "updated", "timeFinalized", "timeStorageClassUpdated")
@@ -291,8 +294,9 @@ def _common_prefix(name: str, prefix: str, delimiter: str) -> str:
 def patch_object(call: Call) -> Json:
     """Change an object's metadata by a JSON Merge Patch; an update also removes omitted fields."""
     stored = _read_object(call)
+    refuse_new_key(call, stored)
     if call.method.id.endswith("update"):
-        stored = {name: value for name, value in stored.items() if name not in {"metadata", "cacheControl"}}
+        stored = {name: value for name, value in stored.items() if name not in _REPLACED}
     changed = merge(stored, given_metadata(call))
     stored = changed | released(stored, changed)
     metageneration = str(int(stored["metageneration"]) + 1)

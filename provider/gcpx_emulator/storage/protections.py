@@ -29,12 +29,23 @@ def refuse_other_protections(call: Call) -> None:
             raise ApiError(501, f"{call.method.id} with '{name}' is not emulated")
 
 
+def refuse_new_key(call: Call, stored: Json) -> None:
+    """Refuse to change the key of an object, for which it would have to be encrypted anew."""
+    key = call.body.get("kmsKeyName")
+    if key and key.partition(_VERSIONS)[0] != stored.get("kmsKeyName", "").partition(_VERSIONS)[0]:
+        raise ApiError(501, f"{call.method.id} with another 'kmsKeyName' is not emulated; a rewrite changes it")
+
+
+_VERSIONS: Final = "/cryptoKeyVersions/"
+"""What is between the name of a key and that of its version."""
+
+
 def protections_of_new(call: Call, bucket: Json) -> Json:
     """Return what protects a new object in a bucket unless the request says otherwise."""
-    own = call.query.get("kmsKeyName") or call.query.get("destinationKmsKeyName")
-    key = own or bucket.get("encryption", {}).get("defaultKmsKeyName")
+    own = call.query.get("kmsKeyName") or call.query.get("destinationKmsKeyName") or call.body.get("kmsKeyName")
+    key = (own or bucket.get("encryption", {}).get("defaultKmsKeyName") or "").partition(_VERSIONS)[0]
     hold = {"eventBasedHold": True} if bucket.get("defaultEventBasedHold") else {}
-    return hold | ({"kmsKeyName": f"{key}/cryptoKeyVersions/1"} if key else {})
+    return hold | ({"kmsKeyName": f"{key}{_VERSIONS}1"} if key else {})
 
 
 def released(before: Json, after: Json) -> Json:

@@ -34,3 +34,13 @@ def test_login_keys(cloud):
     client.delete_ssh_public_key(name=name)
     with pytest.raises(exceptions.NotFound):
         client.get_ssh_public_key(name=name)
+
+
+def test_importing_a_key_without_a_project_makes_an_account_unless_there_is_one(http):
+    user, body = "/v1/users/New.User@example.com", {"key": f"ssh-ed25519 {BLOB}"}
+    http.post(f"{user}:importSshPublicKey", json=body)
+    http.post(f"{user}:importSshPublicKey", json=body)
+    (account,) = http.get(f"{user}/loginProfile").json()["posixAccounts"]
+
+    assert (account["username"], account["homeDirectory"]) == ("new_user_example_com", "/home/new_user_example_com")
+    assert "accountId" not in account

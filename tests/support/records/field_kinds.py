@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import itertools
+import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -83,6 +84,17 @@ def _bucket(http: Any, body: Json) -> Sent:
     return answer, lambda: http.get(f"/storage/v1/b/{name}?projection=full").json()
 
 
+def _object(http: Any, body: Json) -> Sent:
+    """Upload an object with its metadata, in two parts."""
+    name = f"made-{next(NUMBERS)}"
+    parts = ("application/json", json.dumps({"name": name, **body})), ("text/plain", "x")
+    content = "".join(f"--x\r\nContent-Type: {kind}\r\n\r\n{part}\r\n" for kind, part in parts)
+    headers = {"Content-Type": "multipart/related; boundary=x"}
+    url = f"/upload/storage/v1/b/{BUCKET}/o?uploadType=multipart"
+    answer = http.post(url, content=f"{content}--x--", headers=headers)
+    return answer, lambda: http.get(f"/storage/v1/b/{BUCKET}/o/{name}").json()
+
+
 def _notification(http: Any, body: Json) -> Sent:
     configs = f"/storage/v1/b/{BUCKET}/notificationConfigs"
     answer = http.post(configs, json=body)
@@ -146,6 +158,7 @@ OF_INSTANCES: Final = {
     "scheduling": {"minNodeCpus": 1},
     "tags": {"items": ["web"]},
 }
+CRYPTO_KEY: Final = "projects/p/locations/us/keyRings/r/cryptoKeys/k"
 KEYS: Final = ("diskEncryptionKey", "imageEncryptionKey", "machineImageEncryptionKey", "sourceDiskEncryptionKey",
                "sourceImageEncryptionKey", "sourceMachineImageEncryptionKey", "sourceSnapshotEncryptionKey")  # fmt: skip
 SOURCES: Final = {
@@ -351,6 +364,22 @@ KINDS: Final = [
              "projectNumber", "satisfiesPZI", "satisfiesPZS", "selfLink", "softDeleteTime", "timeCreated", "updated"),
             BY_GOOGLE,
         ),
+    ),
+    Kind(
+        name="object",
+        api="storage.v1",
+        schema="Object",
+        send=_object,
+        values={"acl": ACL, "contentType": "text/html", "crc32c": "qTxfkw==", "customTime": "2020-01-01T00:00:00Z",
+                "kmsKeyName": CRYPTO_KEY, "md5Hash": "ndTkYSaMgDT1yFZOFVxnpg==", "metageneration": "7", "size": "7", "storageClass": "NEARLINE"},
+        shown={"customTime": lambda time: time is not None, "kmsKeyName": f"{CRYPTO_KEY}/cryptoKeyVersions/1"},
+        not_shown=dict.fromkeys(
+            ("bucket", "componentCount", "customerEncryption", "etag", "generation", "hardDeleteTime", "id", "kind", "mediaLink",
+             "metageneration", "owner", "restoreToken", "retentionExpirationTime", "selfLink", "size", "softDeleteTime",
+             "timeCreated", "timeDeleted", "timeFinalized", "timeStorageClassUpdated", "updated"),
+            BY_GOOGLE,
+        ),
+        not_emulated=frozenset({"acl", "contexts", "retention"}),
     ),
     Kind(
         name="notification",

@@ -8,13 +8,26 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 
 import attrs
 import httpx
 from engines.clock import HANGS
 from generate.emulator_record import KEPT, NOT_SHOWN, REFUSED, TAKEN, Row, write_fields
-from records.field_kinds import ACL, BASE, KINDS, POLICY, TOPIC, Kind, body_with, fields_of, is_shown, prepare, value_of
+from records.field_kinds import (
+    BASE,
+    CRYPTO_KEY,
+    KINDS,
+    POLICY,
+    TOPIC,
+    Kind,
+    body_with,
+    fields_of,
+    is_shown,
+    prepare,
+    value_of,
+)
 from servers.emulated import running
 from values.programs import BLOB, BUCKET, EXPIRY, PROJECT, USER, ZONE, properties
 
@@ -57,6 +70,7 @@ _INSERTIONS: Final = {
     "address": ("compute.addresses.insert", ""),
     "snapshot": ("compute.snapshots.insert", ""),
     "bucket": ("storage.buckets.insert", ""),
+    "object": ("storage.objects.insert", ""),
     "notification": ("storage.notifications.insert", ""),
     "topic": ("pubsub.projects.topics.create", ""),
     "subscription": ("pubsub.projects.subscriptions.create", ""),
@@ -231,7 +245,31 @@ _MACHINE_IMAGE: Final = _made("global/machineImages", {"sourceInstance": f"zones
 _TOPIC: Final = _put("topics", {})
 _SUBSCRIPTION: Final = _put("subscriptions", {"topic": TOPIC})
 _RESERVED: Final = {"count": "1", "instanceProperties": {"machineType": "n1-standard-1"}}
+_POLICIES: Final = {"resourcePolicies": [POLICY]}
+_WITH_POLICY: Final = _made(f"zones/{ZONE}/disks", {"sizeGb": "10", **_POLICIES})
+_REGIONAL_WITH_POLICY: Final = _made(
+    "regions/us-east1/disks",
+    {"sizeGb": "10", "replicaZones": [f"zones/us-east1-{letter}" for letter in "bc"], **_POLICIES},
+)
+_NETWORK: Final = _made("global/networks", {"autoCreateSubnetworks": False})
+_FIREWALL: Final = _made("global/firewalls", {"allowed": [{"IPProtocol": "tcp"}]})
+
+
+def _subnetwork(http: Any) -> str:
+    """Make a subnetwork in a network of its own."""
+    return _made(
+        "regions/us-east1/subnetworks",
+        {"ipCidrRange": "10.77.0.0/24", "network": _NETWORK(http).partition("/projects/")[2].partition("/")[2]},
+    )(http)
+
+
+def _rule(read: Json, _made: str) -> Json:
+    """What every firewall rule needs."""
+    return {"name": read["name"], "allowed": read["allowed"]}
+
+
 _CHANGES_OF_STORAGE: Final = (("patch", "PATCH"), ("update", "PUT"))
+_OBJECTS: Final = f"/storage/v1/b/{BUCKET}/o"
 _BINDINGS: Final = {"bindings": [{"role": "roles/viewer", "members": ["user:me@example.com"]}]}
 
 
@@ -369,10 +407,24 @@ CHANGES: Final = [
             verb=verb,
             url="{made}",
             read="{made}?projection=full",
-            values={"acl": ACL},
+            values=_kind("object").values,
+            not_shown=_kind("object").not_shown,
             part=_itself,
         )
         for name, verb in _CHANGES_OF_STORAGE
+    ),
+    *(
+        Change(
+            method=f"storage.objects.{verb}",
+            api="storage.v1",
+            make=lambda http: _object(http).rpartition("/")[2],
+            url=f"{_OBJECTS}/{{made}}/{verb}To/b/{BUCKET}/o/{{made}}-copy",
+            read=f"{_OBJECTS}/{{made}}-copy",
+            values=_kind("object").values | {"kmsKeyName": f"{CRYPTO_KEY}/cryptoKeyVersions/1"},
+            not_shown=_kind("object").not_shown,
+            part=_itself,
+        )
+        for verb in ("copy", "rewrite")
     ),
     Change(
         method="storage.buckets.setIamPolicy",
@@ -433,6 +485,39 @@ CHANGES: Final = [
         read="{made}/loginProfile",
         base=lambda _, __: {"key": f"ssh-ed25519 {BLOB}"},
         values={"expirationTimeUsec": EXPIRY, "key": f"ssh-ed25519 {BLOB} other"},
+    ),
+    *(
+        _of_compute(f"{collection}.removeResourcePolicies", make, "{made}/removeResourcePolicies", values=_POLICIES)
+        for collection, make in (("disks", _WITH_POLICY), ("regionDisks", _REGIONAL_WITH_POLICY))
+    ),
+    _of_compute(
+        "networks.patch", _NETWORK, "{made}", verb="PATCH", values={"routingConfig": {"routingMode": "GLOBAL"}}
+    ),
+    *(
+        _of_compute(
+            f"firewalls.{name}",
+            _FIREWALL,
+            "{made}",
+            verb=verb,
+            base=_rule,
+            values=_kind("firewall rule").values,
+            not_shown=_kind("firewall rule").not_shown,
+            part=_itself,
+        )
+        for name, verb in _CHANGES_OF_STORAGE
+    ),
+    _of_compute(
+        "subnetworks.patch",
+        _subnetwork,
+        "{made}",
+        verb="PATCH",
+        base=lambda read, _: {"fingerprint": read["fingerprint"]},
+        values=_kind("subnetwork").values,
+        part=_itself,
+    ),
+    _of_compute("subnetworks.setPrivateIpGoogleAccess", _subnetwork, "{made}/setPrivateIpGoogleAccess"),
+    _of_compute(
+        "subnetworks.expandIpCidrRange", _subnetwork, "{made}/expandIpCidrRange", values={"ipCidrRange": "10.77.0.0/20"}
     ),
     Change(method="compute.resourcePolicies.insert", **_named("regions/us-east1/resourcePolicies")),
     Change(method="compute.reservations.insert", **_named(f"zones/{ZONE}/reservations", specificReservation=_RESERVED)),
@@ -504,15 +589,17 @@ def _outcome_of_change(change: Change, field: str, value: Any, before: Json, aft
 
 def _main() -> None:
     """Write the record of what an emulator does."""
-    with running() as cloud:
-        cloud.reset()
-        cloud.make_bucket()
-        cloud.make_topics()
-        cloud.make_disk()
-        cloud.make_instance()
-        with httpx.Client(base_url=f"http://{cloud.host}", trust_env=False, timeout=HANGS) as http:
+    rows: list[Row] = []
+    with running() as cloud, httpx.Client(base_url=f"http://{cloud.host}", trust_env=False, timeout=HANGS) as http:
+        for observed in (observed_insertions, *(partial(observed_change, change=change) for change in CHANGES)):
+            # What one leaves behind, such as notifications, makes the next one slow.
+            cloud.reset()
+            cloud.make_bucket()
+            cloud.make_topics()
+            cloud.make_disk()
+            cloud.make_instance()
             prepare(http)
-            rows = [*observed_insertions(http), *(row for change in CHANGES for row in observed_change(http, change))]
+            rows += observed(http)
     write_fields(rows)
 
 
