@@ -37,7 +37,7 @@ LANGUAGE_WORDS = $(if $(filter command,$(origin LANGUAGE)),$(call quoted_words,L
 # Lists the targets that have a mark, with their descriptions.
 described = awk -F ':.*$(1) ' '/^[a-z-]+:.*$(1) / { gsub(/[$$][$$]/, "$$", $$2); printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.PHONY: help more budgets demo emulator-record picture test test-backends test-languages coverage search lock matrix soak verify-google mutations shuffle repeat check lint types check-generated format permissions schema sdk setup env emulator bench docs docs-links build dist release-check clean
+.PHONY: help more budgets demo emulator-record picture console-picture test test-backends test-languages coverage search lock matrix soak verify-google mutations shuffle repeat check lint types check-generated format permissions schema sdk setup env emulator bench docs docs-links build dist release-check clean
 
 help: ## Show these targets
 	@$(call described,##)
@@ -64,8 +64,9 @@ coverage: setup #: Run the tests of `make test` in an order that follows from th
 test-languages: setup #: Build a release, install it, and run the guides, the examples, and programs in every language
 	$(STEADY) $(BIN)/python -m pytest $(call marked,languages) -m languages $(FAIRLY)
 
-test-backends: setup #: Run stacks in PostgreSQL, which is installed if possible, and in a bucket; many stacks side by side
+test-backends: setup #: Run stacks in PostgreSQL and in a bucket, many stacks side by side, and the console in Chromium; installs both if possible
 	@$(BIN)/python tools/postgresql.py
+	@$(BIN)/python tools/chromium.py
 	$(STEADY) $(BIN)/python -m pytest $(call marked,backends) -m backends $(FAIRLY)
 
 search: $(READY) #: Try many new examples in the property-based tests, at most a minute each
@@ -140,6 +141,9 @@ emulator: $(READY) ## Run the emulator in the foreground, on port 8095 or PORT=.
 
 picture: setup #: Record the README's picture of `pulumi up` again: docs/images/up.svg
 	@PYTHONPATH=tools $(BIN)/python -m picture docs/images/up.svg
+
+console-picture: setup #: Draw the picture of the emulator's console again: docs/images/console.png
+	@PYTHONPATH=tools $(BIN)/python tools/console_picture.py docs/images/console.png
 
 bench: setup ## Measure speed and memory, as ratios to a provider that does nothing
 	@PYTHONPATH=tools $(BIN)/python benchmarks/bench.py

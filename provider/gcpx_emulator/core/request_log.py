@@ -1,4 +1,4 @@
-"""The latest requests, and the number of requests of each method, for tests, the status page and measurements."""
+"""The latest requests, and the number of requests of each method, for tests, the console and measurements."""
 
 from __future__ import annotations
 
