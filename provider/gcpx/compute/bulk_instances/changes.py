@@ -19,6 +19,7 @@ from gcpx.compute.bulk_instances.member import (
     levels_of,
     members_of_state,
     own_properties,
+    readable_properties,
     rolled_properties,
     trusted,
 )
@@ -322,8 +323,15 @@ class Goal:
     originals: Mapping[str, Instance] = attrs.Factory(dict)
 
     @classmethod
-    def of(cls, context: Context, fleet: Fleet, old: BulkInstancesValues, new: BulkInstancesValues) -> Goal:
-        """Determine the goal of an update from old to new inputs.
+    def of(
+        cls,
+        context: Context,
+        fleet: Fleet,
+        old: BulkInstancesValues,
+        new: BulkInstancesValues,
+        stated: BulkInstancesValues | None = None,
+    ) -> Goal:
+        """Determine the goal of an update from old to new inputs; `stated` as for `Spec.offline`.
 
         Raises:
             ApiError: the template cannot be read, and the update changes the properties.
@@ -339,7 +347,9 @@ class Goal:
             base=base,
             restarting=restarting(context.changed, before, after),
             machine_type=name_of(after.get("machineType") or ""),
-            given=changed_parts(before, after),
+            given=changed_parts(
+                before if stated is None or stated is old else readable_properties(context, fleet, stated), after
+            ),
         )
         return cls(
             spec=spec,
@@ -555,6 +565,20 @@ class Goal:
     def known_after(self) -> dict[str, Member]:
         """The members of the state, by ID, with what they have for themselves when the goal is reached."""
         return {key: attrs.evolve(member, own=self.spec.own_of(member)) for key, member in self.known.items()}
+
+    def known_after_failure(self, members: Iterable[Instance]) -> dict[str, Member]:
+        """Return the members of the state as `known_after` does; they keep what the update has not taken from them.
+
+        So a way back leaves it to them, and a way forward still takes it, because the inputs in the state stay.
+        """
+        known = self.known_after
+        for instance in members:
+            last = self.known.get(str(instance["id"]))
+            if last is not None and last.own:
+                left = {part for item in SETTINGS for part in self.target.differing(item, instance)}
+                own = tuple(part for part in last.own if part in left.union(known[last.id].own))
+                known[last.id] = attrs.evolve(last, own=own)
+        return known
 
     @property
     def removed_keys(self) -> BulkInstancesValues:

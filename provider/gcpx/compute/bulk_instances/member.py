@@ -168,7 +168,7 @@ def rolled_properties(
         ApiError: the new template cannot be read.
     """
     after = merged_properties(context, fleet, new)
-    return after if has_same_properties(old, new) else _readable(context, fleet, old), after
+    return after if has_same_properties(old, new) else readable_properties(context, fleet, old), after
 
 
 def has_same_properties(old: BulkInstancesValues, new: BulkInstancesValues) -> bool:
@@ -176,7 +176,7 @@ def has_same_properties(old: BulkInstancesValues, new: BulkInstancesValues) -> b
     return all(old.get(name) == new.get(name) for name in ("instanceProperties", "sourceInstanceTemplate"))
 
 
-def _readable(context: Context, fleet: Fleet, inputs: BulkInstancesValues) -> InstancePropertiesValues:
+def readable_properties(context: Context, fleet: Fleet, inputs: BulkInstancesValues) -> InstancePropertiesValues:
     """Return the properties of instances, without those of a template that cannot be read."""
     link = inputs.get("sourceInstanceTemplate")
     try:

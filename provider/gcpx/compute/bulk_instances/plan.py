@@ -681,11 +681,13 @@ class Spec:
         new: BulkInstancesValues,
         templates: Mapping[str, InstancePropertiesValues] = MappingProxyType({}),
         *,
+        stated: BulkInstancesValues | None = None,
         sure: bool = False,
     ) -> Spec:
         """Build what a preview knows of an update from old to new inputs, which may hold unknowns.
 
         `templates` are the properties of those templates (REST JSON) that were read, by their links in the inputs.
+        `stated` are the inputs in the state, if the last update failed, and `old` are those that it was to reach.
         """
         prior = fleet_values(context.prior)
         levels = frozenset(levels_of(path for path in context.changed if not (sure and _is_uncertain(path, new))))
@@ -704,7 +706,7 @@ class Spec:
                 _offline_machine_type(old, new, prior) if after is None else name_of(after.get("machineType") or "")
             ),
             action=RollingAction() if sure and has_unknown(new.get("rollingAction")) else RollingAction.of(new, prior),
-            given=frozenset({"machineType"} if _changes_machine_type(old, new) else ()),
+            given=frozenset({"machineType"} if _changes_machine_type(stated or old, new) else ()),
             ignored=ignored_settings(context.ignored),
             hosted=with_hostnames(old, prior),
             sure=sure,
