@@ -155,6 +155,11 @@ class _Preview:
                 "member keeps what its fallback changed, unless replaced",
                 "members keep what their fallbacks changed, unless replaced",
             )
+        if lines and self.spec.inputs.get("sourceInstanceTemplate") is UNKNOWN:
+            lines.append(
+                "sourceInstanceTemplate is not known yet; if it stays the same link, no member changes: a selfLink does if the "
+                "program names the template, and a selfLinkUnique never does"
+            )
         if lines and self.unknown:
             are = "is" if len(self.unknown) == 1 else "are"
             lines.append(
