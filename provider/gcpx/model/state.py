@@ -164,7 +164,8 @@ def _below(paths: Collection[Path], name: str) -> Collection[Path]:
 def _refreshed_property(
     prop: Property, user: Any, live: Any, prior: Any, how: Comparison, in_place: Collection[Path]
 ) -> Any:
-    if prop.traits.in_url or prop.traits.measured or (live is None and _is_unseen(prop, user)):
+    kept = prop.traits.in_url or prop.traits.measured or prop.traits.write_only
+    if kept or (live is None and _is_unseen(prop, user)):
         return user
     if user is None:
         known = live if in_place else _known(prop, prop.type, live, prior, how)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 from engines import driver
+from engines.stack import Stack
 from rolling.fleets import instance_path, stop
-from rolling.rollouts import START, fail_after, left_by
+from rolling.rollouts import BROKEN, START, fail_after, left_by
 from values.programs import FLEET, PROJECT, fleet, properties
 
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
@@ -286,6 +287,43 @@ def test_a_rollback_that_changes_the_state_keeps_there_what_members_have_for_the
     assert not any("differs" in member for member in refreshed.outputs["members"])
     engine.update(refreshed, _program(refreshed))
     assert _types(cloud)["web-004"] == "n2-standard-4"
+
+
+@pytest.mark.parametrize("policy", [{"onFailure": "ROLL_BACK"}, {}], ids=str)
+@pytest.mark.parametrize("refreshes", [False, True], ids=["at once", "after a refresh"])
+@pytest.mark.parametrize("goes", ["on", "back"])
+def test_after_a_failure_members_have_for_themselves_what_the_update_has_not_taken(
+    cloud, engine, policy, refreshes, goes
+):
+    engine.create(FLEET, "before", fleet(4, labels={"role": "worker"}))
+    for name in ("web-002", "web-004"):
+        cloud.change(
+            instance_path(name),
+            lambda body: body.update(machineType=body["machineType"].replace("small", "standard-4")),
+        )
+    stack = Stack(cloud, FLEET, "workers")
+    assert stack.import_(f"{REGION}/labels/role=worker")
+    program, bigger = (
+        {**_program(stack.state, **change), "updatePolicy": {"maxUnavailable": 1, "maxSurge": 0, **policy}}
+        for change in ({}, {"machineType": "e2-medium"})
+    )
+    fail_after(cloud, START, 1)  # of web-001
+    cloud.fail(START, operation=BROKEN)  # that of the rollback
+    stack.up(bigger)
+    assert ("It could not be rolled back" in stack.failed.message) == bool(policy)
+    cloud.emulator.faults.queue.clear()
+    if refreshes:
+        stack.refresh()
+    for _ in range(2):
+        stack.up(bigger if goes == "on" else program)
+        assert stack.failed is None
+        stack.refresh()
+
+    taken = "e2-medium" if goes == "on" else "e2-small"
+    own = {"web-004": "e2-standard-4", **({"web-002": "e2-standard-4"} if policy else {})} if goes == "back" else {}
+    assert _types(cloud) == {f"web-00{number}": own.get(f"web-00{number}", taken) for number in range(1, 5)}
+    assert {item["name"] for item in stack.state.outputs["members"] if item.get("own")} == own.keys()
+    stack.end_plugin()
 
 
 def test_two_resources_of_a_program_that_manage_one_fleet_are_told(engine, cloud):

@@ -18,6 +18,7 @@ _MORE: Final = re.compile(r"(.*) and ([\d,]+) more")
 _OTHERS: Final = (
     re.compile(r"[\d,]+ members? keeps? what (?:its fallback|their fallbacks) changed, unless replaced: .+"),
     re.compile(r"[A-Za-z ]+ (?:is|are) not known yet, so batches and other numbers follow from the update"),
+    re.compile(r"sourceInstanceTemplate is not known yet; if it stays the same link, no member changes: .+"),
     re.compile(r"if more members have to be deleted than maxDeleted allows, which is .+"),
 )
 """Lines that say nothing about a member that could be wrong."""

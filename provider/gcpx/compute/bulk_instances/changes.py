@@ -319,8 +319,15 @@ class Goal:
     originals: Mapping[str, Instance] = attrs.Factory(dict)
 
     @classmethod
-    def of(cls, context: Context, fleet: Fleet, old: BulkInstancesValues, new: BulkInstancesValues) -> Goal:
-        """Determine the goal of an update from old to new inputs.
+    def of(
+        cls,
+        context: Context,
+        fleet: Fleet,
+        old: BulkInstancesValues,
+        new: BulkInstancesValues,
+        stated: BulkInstancesValues | None = None,
+    ) -> Goal:
+        """Determine the goal of an update from old to new inputs; `stated` as for `Spec.offline`.
 
         Raises:
             ApiError: the template cannot be read, and the update changes the properties.
@@ -336,7 +343,9 @@ class Goal:
             base=base,
             restarting=restarting(context.changed, before, after),
             properties=after,
-            given=changed_parts(before, after),
+            given=changed_parts(
+                before if stated is None or stated is old else _readable_properties(context, fleet, stated), after
+            ),
         )
         return cls(
             spec=spec,
@@ -542,6 +551,20 @@ class Goal:
         """The members of the state, by ID, with what they have for themselves when the goal is reached."""
         return {key: attrs.evolve(member, own=self.spec.own_of(member)) for key, member in self.known.items()}
 
+    def known_after_failure(self, members: Iterable[Instance]) -> dict[str, Member]:
+        """Return the members of the state as `known_after` does; they keep what the update has not taken from them.
+
+        So a way back leaves it to them, and a way forward still takes it, because the inputs in the state stay.
+        """
+        known = self.known_after
+        for instance in members:
+            last = self.known.get(str(instance["id"]))
+            if last is not None and last.own:
+                left = {part for item in SETTINGS for part in self.target.differing(item, instance)}
+                own = tuple(part for part in last.own if part in left.union(known[last.id].own))
+                known[last.id] = attrs.evolve(last, own=own)
+        return known
+
     @property
     def removed_keys(self) -> BulkInstancesValues:
         """The output that has the keys which the goal removes; nothing if there are none."""
@@ -599,14 +622,19 @@ def _properties(
         return own_properties(old), own_properties(new), error
     if has_same_properties(old, new):
         return after, after, None
+    return _readable_properties(context, fleet, old), after, None
+
+
+def _readable_properties(context: Context, fleet: Fleet, inputs: BulkInstancesValues) -> InstancePropertiesValues:
+    """Return the properties that new instances get (REST JSON), without those of a template that cannot be read."""
     try:
-        return merged_properties(context, fleet, old), after, None
+        return merged_properties(context, fleet, inputs)
     except ApiError as error:
-        link = old.get("sourceInstanceTemplate")
+        link = inputs.get("sourceInstanceTemplate")
         context.warn(
             f"{link} cannot be read, so labels, tags and metadata from it stay unchanged on the instances: {error}"
         )
-        return own_properties(old), after, None
+        return own_properties(inputs)
 
 
 def _policy_back(new: BulkInstancesValues, old: BulkInstancesValues) -> Policy:

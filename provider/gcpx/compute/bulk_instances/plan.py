@@ -674,11 +674,13 @@ class Spec:
         new: BulkInstancesValues,
         templates: Mapping[str, InstancePropertiesValues] = MappingProxyType({}),
         *,
+        stated: BulkInstancesValues | None = None,
         sure: bool = False,
     ) -> Spec:
         """Build what a preview knows of an update from old to new inputs, which may hold unknowns.
 
         `templates` are the properties of those templates (REST JSON) that were read, by their links in the inputs.
+        `stated` are the inputs in the state, if the last update failed, and `old` are those that it was to reach.
         """
         prior = fleet_values(context.prior)
         levels = frozenset(levels_of(path for path in context.changed if not (sure and _is_uncertain(path, new))))
@@ -699,9 +701,7 @@ class Spec:
             changed=max(levels, default=Level.NONE),
             properties={"machineType": machine_type} if after is None else after,
             action=RollingAction() if sure and has_unknown(new.get("rollingAction")) else RollingAction.of(new, prior),
-            given=frozenset(
-                {"machineType"} if wanted is UNKNOWN or name_of(last or "") != name_of(wanted or "") else ()
-            ),
+            given=frozenset({"machineType"} if _changes_machine_type(stated or old, new) else ()),
             ignored=ignored_settings(context.ignored),
             hosted=with_hostnames(old, prior),
             sure=sure,
@@ -885,6 +885,12 @@ class Spec:
             return not self.sure
         wanted = nested(named, member.name).get("hostname")
         return member.hostname != wanted and (wanted is not None or member.name in self.hosted)
+
+
+def _changes_machine_type(old: BulkInstancesValues, new: BulkInstancesValues) -> bool:
+    """Return whether the inputs name another machine type, or perhaps do."""
+    before, after = (nested(one, "instanceProperties").get("machineType") for one in (old, new))
+    return after is UNKNOWN or name_of(before or "") != name_of(after or "")
 
 
 def _machine_type(properties: InstancePropertiesValues) -> Any:

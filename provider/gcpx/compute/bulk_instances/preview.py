@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
@@ -78,17 +79,19 @@ def announce(
     old: BulkInstancesValues,
     new: BulkInstancesValues,
     templates: Mapping[str, InstancePropertiesValues],
+    stated: BulkInstancesValues,
 ) -> tuple[str, ...]:
     """Say what an update does to the members in the state, at most, as far as something is not known yet.
 
-    `templates` are those that `read_templates` gives, if it was called. Returns the names of the outputs that it does not change.
+    `templates` are those that `read_templates` gives, if it was called; `stated` is as for `Spec.offline`. Returns the names
+    of the outputs that it does not change.
 
     Raises:
         UserError: the change certainly needs more than the policy allows.
         TooManyDeletedError: the update certainly deletes more members than the policy allows.
     """
     _warn_of_idle_action(context, new, fleet_values(context.prior))
-    preview = _Preview.of(context, old, new, templates)
+    preview = _Preview.of(context, old, new, templates, stated)
     preview.require_allowed()
     lines = preview.lines(context)
     if lines:  # the CLI shows the first one beside the resource
@@ -127,14 +130,16 @@ class _Preview:
         old: BulkInstancesValues,
         new: BulkInstancesValues,
         templates: Mapping[str, InstancePropertiesValues],
+        stated: BulkInstancesValues,
     ) -> _Preview:
         """Plan an update from old to new inputs."""
         prior, unknown = fleet_values(context.prior), _unknown_limits(new)
         known = list(members_of_state(prior).values())
-        spec = surely = Spec.offline(context, old, _with_limits(new, known, sure=False), templates)
+        make = partial(Spec.offline, context, old, templates=templates, stated=stated)
+        spec = surely = make(_with_limits(new, known, sure=False))
         certain = not unknown and _is_certain(context, spec, known)
         if not certain:
-            surely = Spec.offline(context, old, _with_limits(new, known, sure=True), templates, sure=True)
+            surely = make(_with_limits(new, known, sure=True), sure=True)
         members = spec.plan(known)
         return cls(known, unknown, spec, surely, certain, members, list(steps(members, spec.policy)))
 
@@ -193,6 +198,11 @@ class _Preview:
                 [member.name for member in self.known if member.fallback],
                 "member keeps what its fallback changed, unless replaced",
                 "members keep what their fallbacks changed, unless replaced",
+            )
+        if lines and self.spec.inputs.get("sourceInstanceTemplate") is UNKNOWN:
+            lines.append(
+                "sourceInstanceTemplate is not known yet; if it stays the same link, no member changes: a selfLink does if the "
+                "program names the template, and a selfLinkUnique never does"
             )
         if lines and self.unknown:
             are = "is" if len(self.unknown) == 1 else "are"

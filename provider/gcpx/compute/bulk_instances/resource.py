@@ -350,19 +350,19 @@ class BulkInstances(InProject, Growing, Announcing):
 
     def announce_update(self, context: Context, old: dict[str, Any], new: dict[str, Any]) -> Collection[str]:
         """Say what an update does, and to which members."""
-        values = fleet_values(new)
-        context, last = after_last_update(context, fleet_values(old), values)
+        before, values = fleet_values(old), fleet_values(new)
+        context, last = after_last_update(context, before, values)
         lookups = self._lookups if self._google.settings.validate_online else None
         project = self.location(new, {}).project
         templates = read_templates(lookups, context, project, last, values) if lookups and project else {}
-        return announce(context, last, values, templates)
+        return announce(context, last, values, templates, before)
 
     def update(self, context: Context, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> State:
         """Delete surplus members, start or replace stopped ones, change outdated ones, create missing ones."""
-        fleet, values = self._parse(resource_id), fleet_values(new)
-        context, last = after_last_update(context, fleet_values(old), values)
+        fleet, before, values = self._parse(resource_id), fleet_values(old), fleet_values(new)
+        context, last = after_last_update(context, before, values)
         with naming_unmanaged(context, fleet):
-            state = FleetUpdate(context, fleet, last, values).run()
+            state = FleetUpdate(context, fleet, last, values, before).run()
         if new_members := describe_new(fleet_values(context.prior), fleet_values(state.properties)):
             context.inform(new_members)
         return state

@@ -740,12 +740,13 @@ _FORWARD_OR_BACK: Final = (
 
 @attrs.frozen
 class FleetUpdate:
-    """One update, from old inputs to new ones."""
+    """One update, from old inputs to new ones; `stated` as for `Spec.offline`."""
 
     context: Context
     fleet: Fleet
     old: BulkInstancesValues
     new: BulkInstancesValues
+    stated: BulkInstancesValues
 
     def run(self) -> State:
         """Carry the update out, and describe the fleet.
@@ -755,7 +756,7 @@ class FleetUpdate:
             ProviderError: it failed before anything was changed, or what was changed has been rolled back.
         """
         before = self.fleet.members(self.context)
-        goal = Goal.of(self.context, self.fleet, self.old, self.new)
+        goal = Goal.of(self.context, self.fleet, self.old, self.new, self.stated)
         rollout = self._rollout(goal, before)
         rollout.goes_on = not self._may_roll_back(rollout)
         try:
@@ -857,26 +858,34 @@ class FleetUpdate:
             f"{'has' if current == 1 else 'have'} the new properties; {next_step}"
         )
 
-    def _state(self, rollout: Rollout, inputs: BulkInstancesValues, drift: Mapping[str, list[str]]) -> State:
+    def _state(
+        self,
+        rollout: Rollout,
+        inputs: BulkInstancesValues,
+        drift: Mapping[str, list[str]],
+        known: Mapping[str, Member] | None = None,
+    ) -> State:
         prior = fleet_values(self.context.prior)
         creation = rollout.creation.outputs if rollout.creation is not None else chosen(prior, CREATION_OUTPUTS)
         more = rollout_outputs(prior, rollout.goal, rollout.members)
         outputs: BulkInstancesValues = {**creation, **more}
-        known = rollout.goal.known_after
+        known = rollout.goal.known_after if known is None else known
         state = live_fleet(self.context, self.fleet, rollout.members, inputs, outputs, drift, known)
         return State.unread(state.id, state.properties) if rollout.creating else state
 
     def _live_or_unread(self, rollout: Rollout) -> State:
         try:
             rollout.members = self.fleet.members(self.context)
-            return self._state(rollout, self.new, rollout.goal.drift(rollout.members))
+            known = rollout.goal.known_after_failure(rollout.members)
+            return self._state(rollout, self.new, rollout.goal.drift(rollout.members), known)
         except ProviderError:
             prior = fleet_values(self.context.prior)
             reached = rollout_outputs(prior, rollout.goal, rollout.members)
             creation: BulkInstancesValues = rollout.creation.outputs if rollout.creation is not None else {}
-            members = last_members(rollout.goal.known_after, rollout.members, rollout.goal.drift(rollout.members))
-            known: BulkInstancesValues = {**prior, "members": members, **creation, **reached}
-            return unread_fleet(self.fleet, self.new, known)
+            known = rollout.goal.known_after_failure(rollout.members)
+            members = last_members(known, rollout.members, rollout.goal.drift(rollout.members))
+            last: BulkInstancesValues = {**prior, "members": members, **creation, **reached}
+            return unread_fleet(self.fleet, self.new, last)
 
     def _report_unstarted(self, rollout: Rollout, state: State) -> None:
         """Report stopped members that could not be started; raises PartialError if too few others run."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from engines.driver import failing
+from engines.stack import Declared, Output, Stack
+from rolling.preview_words import PreviewWords
 from rolling.rollouts import BIGGER_DISK, BULK, DELETE, START, fail_after, instances, left_by
 from servers.emulated import Emulated
 from values.programs import FLEET, PROJECT, TEMPLATE, one_at_a_time, properties, template
@@ -85,3 +88,26 @@ def test_the_preview_after_a_pause_knows_the_machine_type_of_the_template(engine
     assert "does not allow this change, which needs REPLACE" in failed[0].message
     updated = engine.update(paused, inputs)
     assert len(before & {member["id"] for member in updated.outputs["members"]}) == 1
+
+
+@pytest.mark.parametrize("link", ["selfLink", "selfLinkUnique"])
+def test_a_preview_says_that_a_template_of_the_same_name_may_change_no_member(cloud, link):
+    stack = Stack(cloud)
+
+    def up(machine: str) -> None:
+        made = {"name": "base", **template(machineType=machine)}
+        of_it = {**program(2), "sourceInstanceTemplate": Output("base", link)}
+        stack.up({"base": Declared(TEMPLATE, made), "workers": Declared(FLEET, of_it)})
+        assert stack.failed is None
+
+    up("e2-small")
+    cloud.emulator.requests.kept.clear()
+    up("e2-medium")
+    words = "\n".join(stack.messages)
+
+    assert (
+        "sourceInstanceTemplate is not known yet; if it stays the same link, no member changes: a selfLink does"
+        in words
+    )
+    assert not PreviewWords.among(stack.messages).members("replaced").certain
+    assert len(cloud.calls(START)) == (2 if link == "selfLinkUnique" else 0)
