@@ -359,3 +359,18 @@ def test_the_first_line_about_an_update_says_what_happens(engine):
     assert first.startswith("what this update does: 2 members are restarted: ")
     assert others
     assert all(line.startswith("- ") for line in others)
+
+
+def test_the_error_after_a_cancellation_says_what_may_exist_now(engine, cloud):
+    cloud.hold_operations()
+    inputs = {**template(), "name": "web"}
+    with (
+        cloud.interceptor.observed(
+            lambda _, request: engine.stub.Cancel(driver.empty_pb2.Empty()) if request.endswith("/wait") else None
+        ),
+        failing() as failed,
+    ):
+        engine.create(TEMPLATE, "web", inputs)
+    cloud.finish_operations()
+
+    assert f"{WEB} may exist, and the state has it as unfinished" in str(failed[0])

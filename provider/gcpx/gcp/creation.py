@@ -123,7 +123,10 @@ class CreationProgress:
             words = f"{state.id}: {without_stop(str(self._outcome))}, but it could not be read: {safe_message(error)}"
             return PartialError(state, f"{without_stop(words)}. Run `pulumi up` again to finish it.")
         if isinstance(error, Unfinished):
-            return PartialError(self.describe(error.operation), str(error))
+            state = self.describe(error.operation)
+            return PartialError(
+                state, sentences(str(error), f"{state.id} may exist, and the state has it as unfinished")
+            )
         is_explained = isinstance(error, ProviderError) and not isinstance(error, MalformedResponse)
         if is_explained or not self.context.sent.is_set():
             return None
