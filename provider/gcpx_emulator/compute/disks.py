@@ -107,9 +107,14 @@ def _kept(call: Call, parent: str, body: Json) -> Json:
     }
     if "storagePool" in kept:
         kept["storagePool"] = call.full_url(kept["storagePool"])
-    for name in ("licenses", "replicaZones"):
-        if name in kept:
-            kept[name] = [call.full_url(link) for link in kept[name]]
+    if "licenses" in kept:
+        kept["licenses"] = [call.full_url(link) for link in kept["licenses"]]
+    if "replicaZones" in kept:
+        # Clients write zones in several ways, Terraform's provider as `projects/P/global/zones/Z`.
+        project = parent.partition("/")[2].partition("/")[0]
+        kept["replicaZones"] = [
+            call.url(f"projects/{project}/zones/{last_part(link)}") for link in kept["replicaZones"]
+        ]
     if "resourcePolicies" in kept:
         kept["resourcePolicies"] = [_policy_url(call, parent, link) for link in kept["resourcePolicies"]]
     if kept.get("asyncPrimaryDisk", {}).get("disk"):
@@ -180,6 +185,9 @@ def _create(call: Call, path: str, _head: Json) -> Json:
         raise invalid("resource.type", disk_type, "The disk type does not exist.")
     if "region" in call.path and len(zones or ()) != 2:  # noqa: PLR2004 - the API's number
         raise invalid("resource.replicaZones", zones, "Exactly two replica zones are needed.")
+    region = call.path.get("region")
+    if region and {last_part(link) for link in zones or ()} - set(zones_of(region)):
+        raise invalid("resource.replicaZones", ", ".join(zones or ()), f"Must be zones of region {region}.")
     image = {"sourceImage": call.query["sourceImage"]} if "sourceImage" in call.query else {}
     return call.insert(path, new_disk(call, path, call.body | image))
 
