@@ -63,8 +63,7 @@ class Browser:
         """Wait until an expression of JavaScript is true."""
         script = (
             "const done = arguments[arguments.length - 1];"
-            f"const look = () => {{ const value = {condition}; value ? done(!!value) : setTimeout(look, 20); }};"
-            "look();"
+            f"const look = () => {{ if ({condition}) done(true); else setTimeout(look, 20); }}; look();"
         )
         self.command("POST", "/execute/async", script=script, args=arguments)
 

@@ -7,13 +7,12 @@ import json
 import chromium
 import console_picture
 import pytest
+from servers.receiving import endpoint
+from starlette.applications import Starlette
+from starlette.responses import HTMLResponse
+from starlette.routing import Route
 from values.programs import PROJECT, ZONE
 from workspace import ROOT
-
-from gcpx_emulator.app import application
-from gcpx_emulator.emulator import Emulator
-from gcpx_emulator.server import listen
-from gcpx_emulator.testing.background import serving
 
 pytestmark = pytest.mark.backends
 
@@ -172,8 +171,12 @@ def test_a_page_of_another_site_changes_nothing(cloud, http, console, browser):
       events.onmessage = (event) => {{ window.read = event.data; ended(); }}; events.onerror = () => {{ events.close(); ended(); }}; }}));
     Promise.all(sent).then(() => {{ window.done = true; }});
     """
-    with listen() as listener, serving(application(Emulator()), listener) as other:
-        browser.open(f"http://{other}/console/console.js")
+
+    async def page(_):
+        return HTMLResponse("<!doctype html><body>")
+
+    with endpoint(lambda *_: Starlette(routes=[Route("/push", page)])) as other:
+        browser.open(other.url)
         browser.run(evil)
         browser.until("window.done")
         read, shown = browser.run("return [window.read || null, document.querySelector('iframe').contentDocument]")
