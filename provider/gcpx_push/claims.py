@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 import attrs
@@ -29,7 +30,7 @@ class Claims:
         subject: the numeric ID of the account (`sub`), or an empty string.
         issued_at: the time of issue (`iat`).
         expires_at: the time of expiry (`exp`).
-        claims: all claims of the token, by their own names.
+        claims: all claims of the token, by their own names; read-only, with tuples in place of lists.
         not_before: the time from which the token is valid (`nbf`), or None.
     """
 
@@ -61,9 +62,16 @@ class Claims:
             subject=claims.get("sub", ""),
             issued_at=_seconds(claims, "iat"),
             expires_at=_seconds(claims, "exp"),
-            claims=claims,
+            claims=_read_only(claims),
             not_before=_seconds(claims, "nbf") if "nbf" in claims else None,
         )
+
+
+def _read_only(value: Any) -> Any:
+    """Return a value of JSON that no receiver can change, because pushes with the same token share it."""
+    if isinstance(value, Mapping):
+        return MappingProxyType({name: _read_only(item) for name, item in value.items()})
+    return tuple(map(_read_only, value)) if isinstance(value, list) else value
 
 
 def check_identity(claims: Mapping[str, Any], issuer: Issuer, audience: str, email: str) -> None:

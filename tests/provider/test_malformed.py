@@ -89,6 +89,11 @@ def _set(owner, path, value):
         owner[path[-1]] = value
 
 
+def _stands_for_digits(pattern, value):
+    """Return whether a value is a whole number whose digits are valid text."""
+    return type(value) in {int, float} and abs(value) < 10 and pattern.fullmatch(str(int(value))) is not None
+
+
 def _invalid_scalars(prop, kind):
     """Return the values that the property's declaration does not accept; none if it accepts any."""
     traits, choices = prop.traits, list(WRONG[kind.name]) if kind != Scalar("any") else []
@@ -97,6 +102,7 @@ def _invalid_scalars(prop, kind):
         choices += [traits.maximum + 1, 10**18 * 9] if traits.maximum is not None else []
         choices += [traits.minimum + 1] if traits.multiple_of else []
     if kind.name == "string" and traits.pattern:
+        choices = [value for value in choices if not _stands_for_digits(traits.pattern.pattern, value)]
         choices += [text for text in TEXTS if not traits.pattern.pattern.fullmatch(text)]
     if kind.name == "string" and traits.enum:
         choices += [f"{traits.enum[0]}X", traits.enum[-1].lower(), "no such value", ""]

@@ -40,7 +40,7 @@ def check_disk(checks: OnlineChecks, source: str, path: Path) -> list[Failure]:
     if not source or "/" in source or not checks.project:
         return checks.check_link(source, "", path)
     every = f"beta/projects/{checks.project}/aggregated/disks"
-    listed = checks.get(every, filter=f'name = "{source}"', fields="items/*(disks(name))") or {}
+    listed = checks.get(every, filter=f'name = "{source}"', fields="kind,items/*(disks(name))") or {}
     if not listed or _is_in(listed, "disks", f"zones/{checks.region}-" if checks.region else "zones/"):
         return []
     return [missing(f"a disk {source} in {checks.region or 'any zone'} of {checks.project}", path)]
@@ -101,4 +101,4 @@ def _processors(checks: OnlineChecks, machine_type: str) -> int:
 def _machine_types(checks: OnlineChecks, name: str) -> dict[str, Any]:
     """Look up a machine type in all zones; empty if it cannot be determined."""
     path = f"beta/projects/{checks.project}/aggregated/machineTypes"
-    return checks.get(path, filter=f'name = "{name}"', fields="items/*(machineTypes(name,guestCpus))") or {}
+    return checks.get(path, filter=f'name = "{name}"', fields="kind,items/*(machineTypes(name,guestCpus))") or {}

@@ -21,12 +21,12 @@ from values.programs import ATTACHMENT, FLEET, NOTIFICATION
 EXCEPTIONS: Final = {
     "still declared": "you run `pulumi state delete` or `state move`",
     "retained": "or keep something with `retainOnDelete`",
-    "left the program": "a killed run created what no state has",
+    "left the program": "a killed run created something that is not in the state",
     "not forced again": "`pulumi up` that no longer replaces the resource",
     "declared otherwise": "if the program has changed",
     "another version": "request IDs, by which an interrupted creation is found",
-    "weeks later": "For some weeks, Google still lists the operation",
-    "an hour later": "Google no longer recognizes the request ID.",
+    "weeks later": "which Google lists for some weeks",
+    "an hour later": "Google recognizes a request ID for about an hour.",
 }
 """What is not promised, by a name: words of docs/reliability.md or docs/versions.md that say so."""
 
