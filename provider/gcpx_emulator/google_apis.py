@@ -22,7 +22,7 @@ from gcpx_emulator.core.json_data import Json, parse_json
 from gcpx_emulator.core.listing import check_filter
 from gcpx_emulator.core.masks import Mask, apply_mask, check_mask, parse_mask
 from gcpx_emulator.core.permissions import check_permissions
-from gcpx_emulator.core.request_log import shown_body
+from gcpx_emulator.core.request_log import SIGNATURES, shown_body
 from gcpx_emulator.core.uploads import Upload
 from gcpx_emulator.core.validation import clean_body, clean_query
 from gcpx_emulator.emulator import Emulator
@@ -69,7 +69,7 @@ class GoogleApis:
         if request.method == "POST" and _LENGTHS.isdisjoint(request.headers):
             raise ApiError(411, "POST requests require a Content-length header.", "badRequest")
         raw, query = await request.body(), request.query_params
-        if not _SIGNATURES.isdisjoint(query):
+        if not SIGNATURES.isdisjoint(query):
             raise ApiError(501, f"{method.id} with a signed URL is not emulated")
         entry["sent"] = len(raw)
         if "/upload/" in request.url.path:
@@ -179,8 +179,6 @@ _ENCRYPTION_HEADERS: Final = ("x-goog-encryption-", "x-goog-copy-source-encrypti
 """The beginnings of the headers with keys of objects, in every request of an upload, too."""
 _LENGTHS: Final = frozenset({"content-length", "transfer-encoding"})
 """The headers that say where a body ends, one of which Google requires even without a body."""
-_SIGNATURES: Final = frozenset({"Signature", "X-Goog-Signature"})
-"""The parameters of signed URLs."""
 _JSON: Final = "application/json"
 _UNCACHED: Final = "no-cache, no-store, max-age=0, must-revalidate"
 _VALIDATED: Final = "private, max-age=0, must-revalidate, no-transform"

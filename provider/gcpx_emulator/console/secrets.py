@@ -15,6 +15,8 @@ def masked(body: Any) -> Any:
 
 def _without_metadata(body: Any) -> Any:
     if isinstance(body, dict):
+        if _is_metadata(body):  # also without a name, as in a request that sets it
+            return _metadata(body)
         return {
             name: _metadata(value) if name.endswith(("metadata", "Metadata")) else _without_metadata(value)
             for name, value in body.items()
@@ -23,17 +25,20 @@ def _without_metadata(body: Any) -> Any:
     return [_without_metadata(item) for item in body] if isinstance(body, list) else body
 
 
+def _is_metadata(value: dict[str, Any]) -> bool:
+    """Return whether an object is the metadata of an instance: a list of keys with their values."""
+    items = value.get("items")
+    return isinstance(items, list) and any(isinstance(item, dict) and "key" in item for item in items)
+
+
 def _metadata(value: Any) -> Any:
     """Mask the values of an instance's metadata, and those of an object's."""
     if not isinstance(value, dict):
         return value
+    plain = {"fingerprint", "kind"} if _is_metadata(value) or value.get("kind") == "compute#metadata" else ()
+    shown = {name: content if name in plain else MASK for name, content in value.items()}
     items = value.get("items")
-    if isinstance(items, list):
-        return _metadata({name: content for name, content in value.items() if name != "items"}) | {
-            "items": [_item(item) for item in items]
-        }
-    is_plain = {"kind": value.get("kind") == "compute#metadata", "fingerprint": True}
-    return {name: content if is_plain.get(name) else MASK for name, content in value.items()}
+    return shown | {"items": list(map(_item, items))} if isinstance(items, list) else shown
 
 
 def _item(item: Any) -> Json:

@@ -7,9 +7,9 @@ import re
 import uuid
 from collections.abc import Iterable
 from email.message import Message
-from http import HTTPStatus
+from http.client import responses
 from typing import Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 import attrs
 from starlette.requests import Request
@@ -86,12 +86,15 @@ def _part(batch: Request, part: Message) -> Part:
     match = _REQUEST_LINE.fullmatch(line.strip())
     if match is None:
         raise ApiError(400, f"The part {content_id} of the batch must begin like: GET /path HTTP/1.1", "badRequest")
-    return Part(content_id, _request(batch, match[1], match[2], headers, b"".join(rest)))
+    try:
+        url = urlsplit(match[2])
+    except ValueError:
+        raise ApiError(400, f"The part {content_id} of the batch has a malformed URL.", "badRequest") from None
+    return Part(content_id, _request(batch, match[1], url, headers, b"".join(rest)))
 
 
-def _request(batch: Request, method: str, target: str, lines: Iterable[str], body: bytes) -> Request:
+def _request(batch: Request, method: str, url: SplitResult, lines: Iterable[str], body: bytes) -> Request:
     """Make a request of a batch; the headers of the batch apply to it, but for those of the body."""
-    url = urlsplit(target)
     own = [line.partition(":") for line in lines if line]
     headers = {name: value for name, value in batch.headers.items() if not name.startswith("content-")}
     headers |= {name.strip().lower(): value.strip() for name, _, value in own if name.strip().lower() != "host"}
@@ -138,6 +141,6 @@ def _written(content_id: str, response: Response) -> bytes:
     """Write a response as a part."""
     named = f"<response-{content_id[1:]}" if content_id.startswith("<") else f"response-{content_id}"
     lines = ["Content-Type: application/http", f"Content-ID: {named}", ""]
-    lines += [f"HTTP/1.1 {response.status_code} {HTTPStatus(response.status_code).phrase}"]
+    lines += [f"HTTP/1.1 {response.status_code} {responses.get(response.status_code, '')}"]
     lines += [f"{name.title()}: {value}" for name, value in response.headers.items()]
-    return "\r\n".join([*lines, "", ""]).encode("latin-1") + bytes(response.body)
+    return "\r\n".join([*lines, "", ""]).encode("latin-1", "replace") + bytes(response.body)

@@ -14,7 +14,9 @@ from gcpx_emulator.core.json_data import Json
 
 _MOST: Final = 10_000
 MASK: Final = "[secret]"
-_SECRET_PARAMETERS: Final = frozenset({"access_token", "id_token", "key", "oauth_token"})
+SIGNATURES: Final = frozenset({"Signature", "X-Goog-Signature"})
+"""The parameters of signed URLs."""
+_SECRET_PARAMETERS: Final = SIGNATURES | {"access_token", "id_token", "key", "oauth_token"}
 _SECRET_FIELDS: Final = frozenset({"rawKey", "rsaEncryptedKey", "private_key"})
 """Fields with secret keys, at any depth of a body."""
 _PRIVATE: Final = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY")

@@ -88,6 +88,32 @@ def test_secrets_are_masked(cloud, http, vm):
     assert "The latest 0 that match" in found[3], "a filter does not tell what is masked"
 
 
+@pytest.mark.parametrize("wrapper", [None, "metdata"], ids=["a request that sets metadata", "a misspelled name"])
+def test_metadata_without_its_name_is_masked(http, vm, wrapper):
+    metadata = {"items": [{"key": "startup-script", "value": SECRET}]}
+    http.post(
+        f"{BASE}/zones/{ZONE}/instances/example-vm/setMetadata", json={wrapper: metadata} if wrapper else metadata
+    )
+    page = http.get("/console/requests").text
+
+    assert "startup-script" in page
+    assert SECRET not in page
+
+
+def test_a_fingerprint_is_masked_among_the_metadata_of_an_object(cloud, http):
+    cloud.emulator.store.put(f"b/{BUCKET}/o/notes", {"name": "notes", "metadata": {"fingerprint": SECRET}})
+
+    assert SECRET not in http.get("/console/resource", params={"path": f"b/{BUCKET}/o/notes"}).text
+
+
+@pytest.mark.parametrize("name", ["Signature", "X-Goog-Signature"])
+def test_the_signature_of_a_url_is_masked(http, name):
+    http.get("/storage/v1/b/uploads/o/notes", params={name: SECRET})
+
+    assert SECRET not in http.get("/console/requests").text
+    assert SECRET not in http.get("/_emulator/requests").text
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_hostile_names_are_shown_harmless(cloud, http, page):
     path = f"projects/{HOSTILE}/zones/{HOSTILE}/instances/{HOSTILE}".replace("</", "<\\")

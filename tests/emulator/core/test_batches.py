@@ -115,6 +115,16 @@ def test_a_fault_of_a_method_meets_a_part(http, cloud):
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(("content_id", "status"), [("<item 0>", 499), ("<item €>", 503)])
+def test_parts_are_answered_whatever_their_status_and_content_id_are(http, cloud, content_id, status):
+    cloud.emulator.faults.queue.append(Fault(method="compute.instances.list", status=status))
+    body = _body(f"GET {INSTANCES}").replace(b"<item 0>", content_id.encode())
+    answer = http.post("/batch", content=body, headers=HEADERS)
+
+    assert answer.status_code == 200
+    assert f"HTTP/1.1 {status}" in answer.text
+
+
 @pytest.mark.parametrize(("path", "parts", "head", "says"), [
     ("/batch/storage/v1", [f"GET {INSTANCES}"], "Content-Type: application/http", "only requests to /storage/v1/"),
     ("/batch/storage/v1", ["GET /storage/v1/b?project=p"] * 101, "Content-Type: application/http", "at most 100 requests"),
@@ -124,6 +134,7 @@ def test_a_fault_of_a_method_meets_a_part(http, cloud):
     ("/batch", ["GET /storage/v1/b/b/o/o?alt=media"], "Content-Type: application/http", "no media"),
     ("/batch", [f"GET {INSTANCES}"], "Content-Type: text/plain", "part <item 0> of the batch must be application/http"),
     ("/batch", ["get"], "Content-Type: application/http", "must begin like"),
+    ("/batch", ["GET //[/compute"], "Content-Type: application/http", "part <item 0> of the batch has a malformed URL"),
     ("/batch", [], "Content-Type: application/http", "must be multipart/mixed"),
 ])  # fmt: skip
 def test_a_batch_that_google_does_not_take_is_refused_as_a_whole(http, path, parts, head, says):
