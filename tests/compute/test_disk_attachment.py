@@ -6,6 +6,7 @@ Holds reliability.md: "something with a given name".
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 
 import pytest
 from engines import driver
@@ -106,6 +107,24 @@ def test_force_attach_takes_a_regional_disk_from_another_instance(engine, cloud,
     engine.delete(first)
     assert len(_devices(cloud, other)) == 2, "deleting the first attachment leaves the second alone"
     engine.delete(taken)
+
+
+@pytest.mark.parametrize("is_gone", [True, False])
+def test_a_failed_detachment_is_an_error_only_if_the_disk_is_still_attached(engine, cloud, vm, is_gone):
+    created = engine.create(ATTACHMENT, "a", attachment())
+    error = {"code": "RESOURCE_NOT_FOUND", "message": "the instance was not found"}
+    cloud.fail("compute.instances.detachDisk", operation={"errors": [error], "httpErrorStatusCode": 404})
+
+    def observe(_, request):
+        if is_gone and request.endswith("/wait") and cloud.get(vm):
+            cloud.delete(vm)
+
+    with cloud.interceptor.observed(observe), failing() if not is_gone else nullcontext([]) as failed:
+        engine.delete(created)
+
+    assert [error.message.endswith("the instance was not found (RESOURCE_NOT_FOUND)") for error in failed] == (
+        [] if is_gone else [True]
+    )
 
 
 def test_without_a_zone_the_preview_says_how_to_set_it(engine):

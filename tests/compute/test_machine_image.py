@@ -116,3 +116,19 @@ def test_a_failed_creation_leaves_nothing_in_the_state(engine, cloud, vm):
     assert failed[0].partial is None
     assert "the disk is busy" in failed[0].message
     assert failed[0].code == grpc.StatusCode.FAILED_PRECONDITION
+
+
+def test_a_preview_says_that_the_data_of_a_named_image_is_deleted_first(engine, cloud, vm):
+    named, generated = engine.create(IMAGE, "golden", image(name="golden")), engine.create(IMAGE, "other", image())
+    cloud.delete(vm)
+    engine.log.messages.clear()
+    engine.diff(generated, image(description="monthly"))
+    engine.diff(named, image(name="golden-2", description="monthly"))
+    engine.diff(named, image(name="golden", labels={"a": "1"}))
+    assert engine.log.messages == []
+    found = engine.diff(named, image(name="golden", description="monthly"))
+
+    assert found.deleteBeforeReplace
+    ((severity, urn, said),) = engine.log.messages
+    assert (severity, urn) == ("WARNING", named.urn)
+    assert "image golden and its data are deleted before" in said

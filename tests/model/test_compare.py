@@ -55,6 +55,8 @@ BOOT = {"boot": True, "initializeParams": {"sourceImage": "projects/debian-cloud
 LOCAL_SSD = {"type": "SCRATCH", "autoDelete": True, "initializeParams": {"diskType": "local-ssd"}}
 SMALL = {"initializeParams": {"diskSizeGb": 10}}
 LARGE = {"initializeParams": {"diskSizeGb": 500}}
+PODS = {"ipCidrRange": "/24", "subnetworkRangeName": "pods"}
+SERVICES = {"ipCidrRange": "/24", "subnetworkRangeName": "services"}
 EQUAL = [
     (template(networkInterfaces=[{"network": "default"}]), template(networkInterfaces=[{"network": "projects/p/global/networks/default"}])),
     (template(tags={"items": ["a", "b"]}), template(tags={"items": ["b", "a"]})),
@@ -69,6 +71,7 @@ EQUAL = [
      template(disks=[{"diskEncryptionKey": {"kmsKeyName": "projects/p/cryptoKeys/k/cryptoKeyVersions/3"}}])),
     (template(disks=[{"mode": "READ_WRITE", "type": "PERSISTENT", "deviceName": "persistent-disk-0"}]), template(disks=[{}])),
     (template(labels={"a": "b"}), template(labels={"a": "b", "goog-pulumi-provisioned": "true"})),
+    (template(networkInterfaces=[{"aliasIpRanges": [PODS, SERVICES]}]), template(networkInterfaces=[{"aliasIpRanges": [SERVICES, PODS]}])),
     (template(disks=[BOOT, LOCAL_SSD]), template(disks=[LOCAL_SSD, BOOT])),
     (template(disks=[BOOT, SMALL, LARGE]), template(disks=[LARGE, SMALL, BOOT])),
     (template(disks=[BOOT, LOCAL_SSD]),

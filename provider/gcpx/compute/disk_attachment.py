@@ -30,7 +30,7 @@ from gcpx.compute.reference import DISK, INSTANCE, rest
 from gcpx.errors import MalformedResponse, ProviderError
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.creation import keeping_state
-from gcpx.gcp.errors import Conflict, NotFound, Rejected
+from gcpx.gcp.errors import Conflict, NotFound, OperationFailed, Rejected
 from gcpx.gcp.in_project import Lookups, missing_place, place_or_default, require_project
 from gcpx.gcp.list_method import link_of
 from gcpx.gcp.not_found import explain_not_found
@@ -430,7 +430,7 @@ class DiskAttachment(Resource["DiskAttachmentValues"]):
             query = {"deviceName": found.disk["deviceName"]}
             try:
                 self._instances(address).invoke(context, found.instance, "detachDisk", **query)
-            except (NotFound, Rejected) as error:
+            except (NotFound, OperationFailed, Rejected) as error:
                 if self.find(context, address, _values(context.prior)) is not None:
                     raise error from None
 

@@ -218,6 +218,15 @@ class MachineImage(NamedResource):
         source = partial(checks.check_link, text(inputs, "sourceInstance"), "", ("sourceInstance",))
         return checks.run(inputs, [source] if self.creates(olds, inputs) else [])
 
+    def deleted_first(self, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]) -> str:
+        """Say that the data in the image is lost, and that the source instance may be gone."""
+        del old, new
+        return (
+            f"the image {outputs.get('name')} and its data are deleted before sourceInstance is read for the new image; "
+            "if that instance is gone, no image remains. To keep this image until the new one exists, give the new one "
+            "another name"
+        )
+
     def parameters(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Return the source instance, which Google takes from the query."""
         return {"sourceInstance": inputs["sourceInstance"]}

@@ -156,13 +156,13 @@ class Comparison:
     def match(self, prop: Property, one: list[Any], other: list[Any]) -> list[tuple[int | None, int | None]]:
         """Pair the elements of two lists, as indexes; None stands for no partner.
 
-        Elements are paired by the property's `identity`, then equal ones, then by their position.
+        Equal elements are paired first, then elements that share the property's `identity`, then by their position.
         Repeated elements of a set are left out of the result.
         """
         identity = prop.traits.identity if isinstance(prop.type, ListOf) else "ordered"
         pairs: list[tuple[int, int]] = []
         left, right = list(range(len(one))), list(range(len(other)))  # the elements without a partner
-        ways = [self._is_same_element, *([self._is_equal_element] if isinstance(identity, tuple) else [])]
+        ways = [self._is_equal_element, *([self._is_same_element] if isinstance(identity, tuple) else [])]
         for same in [] if identity == "ordered" else ways:
             for index in list(left):
                 partner = next((free for free in right if same(prop, one[index], other[free])), None)

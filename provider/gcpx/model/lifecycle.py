@@ -84,7 +84,7 @@ def plan(resource: Resource[Any], old: dict[str, Any], new: dict[str, Any], outp
     moves = {name: places for name, places in moved.items() if (name,) not in known}
     changes += [Change((name,), "update", replaces=True, is_input=False) for name in moves]
     warnings = [_MOVED.format(name=name, here=here, there=there) for name, (here, there) in moves.items()]
-    deleted = resource.deleted_first(former, new, outputs) if deletes_first and isinstance(resource, Announcing) else ""
+    deleted = resource.deleted_first(former, new, outputs) if deletes_first else ""
     return Plan(changes, deletes_first, [*warnings, *([deleted] if deleted else [])])
 
 

@@ -233,6 +233,14 @@ class Resource(abc.ABC, Generic[Values]):
         taken = {name: value for name, value in old.items() if name != AUTONAMED}
         return key is not None and key == self.unique_key(cast("Values", taken))
 
+    def deleted_first(self, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]) -> str:
+        """Say what a replacement loses if it deletes the resource first; empty if it needs no mention.
+
+        It is called only if `must_delete_first` is true. `outputs` are the last ones.
+        """
+        del old, new, outputs
+        return ""
+
     def may_create(self, resource_id: str) -> bool:
         """Return whether a creation can result in this ID; false if Google assigned the ID."""
         del resource_id
@@ -331,13 +339,6 @@ class Announcing(abc.ABC):
 
         Returns the names of volatile outputs that the update does not change. `new` may hold unknowns. Raises
         ProviderError for an update that is certain to be refused.
-        """
-
-    @abc.abstractmethod
-    def deleted_first(self, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]) -> str:
-        """Describe the gap if a replacement deletes the resource first; empty if it needs no mention.
-
-        It is called only if `must_delete_first` is true. `outputs` are the last ones.
         """
 
     @abc.abstractmethod
