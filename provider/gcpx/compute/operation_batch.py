@@ -12,7 +12,7 @@ import attrs
 
 from gcpx.compute.operations import FIELDS_OF_PROGRESS, Operation, Operations, scope_of, warn_of
 from gcpx.errors import CancelledError, ProviderError, safe_message
-from gcpx.gcp.errors import Unfinished, from_operation
+from gcpx.gcp.errors import NotFound, Unfinished, from_operation
 from gcpx.gcp.list_method import PAGE, ListMethod
 from gcpx.gcp.request import COMPUTE, SHORT_PATIENCE, Request
 from gcpx.gcp.retries import may_pass
@@ -217,9 +217,10 @@ class OperationBatch:
         watch = OperationsWatch(self.operations, context, context.end(self.timeout))
         for ended in watch.rounds([item for item in started if not item.is_settled]):
             if ended:
-                failed = sum(item.error is not None for item in started)
-                done = sum(item.is_settled for item in started) - failed
-                more = f", {failed:,} failed" if failed else ""
+                gone = sum(isinstance(item.error, NotFound) for item in started)
+                failed = sum(item.error is not None for item in started) - gone
+                done = sum(item.is_settled for item in started) - failed - gone
+                more = (f", {failed:,} failed" if failed else "") + (f", {gone:,} already gone" if gone else "")
                 context.progress(f"{done:,}/{len(started):,} {self.done}{more}")
         return [item.error for item in started]
 

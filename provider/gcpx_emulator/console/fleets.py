@@ -27,6 +27,8 @@ _CHANGING: Final = "-changing"
 """The end of the label while a member is being changed."""
 _ATTRIBUTES: Final = "_guestAttributes"
 """The field of a stored instance with what it has reported."""
+REPORTED: Final = "with guest attributes"
+"""What is said of a running instance that has reported anything."""
 _OTHERS: Final = "Other instances"
 _STATUSES: Final = (
     "PROVISIONING",
@@ -76,7 +78,7 @@ class Member:
     machine_type: str
     model: str
     generation: str
-    is_ready: bool
+    has_reported: bool
 
 
 @attrs.frozen
@@ -289,7 +291,7 @@ def _member(path: str, body: Json, events: dict[str, str]) -> Member:
         machine_type=str(body.get("machineType", "")).rpartition("/")[2],
         model=str(scheduling.get("provisioningModel", "") if isinstance(scheduling, dict) else ""),
         generation=str(labels.get(_GENERATION_LABEL) or "").removesuffix(_CHANGING),
-        is_ready=status == "RUNNING" and bool(body.get(_ATTRIBUTES)),
+        has_reported=status == "RUNNING" and bool(body.get(_ATTRIBUTES)),
     )
 
 
@@ -298,7 +300,7 @@ def _key(*parts: str) -> str:
 
 
 def _tile(member: Member, is_old: bool, is_small: bool) -> Html:
-    details = [member.name, member.state, "ready" if member.is_ready else "", member.machine_type]
+    details = [member.name, member.state, REPORTED if member.has_reported else "", member.machine_type]
     details += [member.model.lower(), "older generation" if is_old else ""]
     words = ", ".join(filter(None, details))
     marks = f"tile {_look(member.status, member.state)}" + (" old" if is_old else "")
@@ -306,7 +308,7 @@ def _tile(member: Member, is_old: bool, is_small: bool) -> Html:
         "a",
         "" if is_small else member.name,
         id=f"i{member.key}",
-        class_=marks + (" ready" if member.is_ready else ""),
+        class_=marks + (" reported" if member.has_reported else ""),
         href=address_of(member.path),
         aria_label=words,
         tabindex=-1,
@@ -326,8 +328,8 @@ def _head(name: tuple[str, str], members: list[Member], newest: str) -> Html:
         tag("li", tag("i", class_=f"dot {_look(status, state)}"), f"{number:,} {state}")
         for (status, state), number in sorted(counts.items(), key=_by_status)
     ]
-    ready = sum(member.is_ready for member in members)
-    chips += [tag("li", f"{ready:,} ready", class_="soft")] if ready else []
+    reported = sum(member.has_reported for member in members)
+    chips += [tag("li", f"{reported:,} {REPORTED}", class_="soft")] if reported else []
     old = sum(member.generation != newest for member in members)
     chips += [tag("li", tag("i", class_="dot old"), f"{old:,} of an older generation")] if old else []
     return joined(

@@ -16,6 +16,7 @@ from gcpx_emulator.core.call import HANDLERS
 from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.faults import Fault
 from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.store import Store
 from gcpx_emulator.emulator import Emulator
 
 _FEW: Final = 12
@@ -45,15 +46,19 @@ def operations(emulator: Emulator, _: Query) -> Html:
     number = moving["number"]
     words = tag("p", f"{number:,} under way." if number else "None is under way.", class_="soft")
     lines = [
-        _operation(emulator.operations.get(row["project"], row["scope"], row["name"]), row["scope"]) for row in rows
+        _operation(store, emulator.operations.get(row["project"], row["scope"], row["name"]), row["scope"])
+        for row in rows
     ]
     return joined(words, table(("Operation", "Progress"), lines, "Operations"))
 
 
-def _operation(operation: Json, scope: str) -> tuple[object, ...]:
+def _operation(store: Store, operation: Json, scope: str) -> tuple[object, ...]:
+    """Write an operation with a link to its target, unless that has been deleted or is a whole project."""
     kind, percent = operation.get("operationType", ""), operation.get("progress", 0)
     target = path_of(str(operation.get("targetLink", "")), "")
-    name = tag("a", target.rpartition("/")[2], href=address_of(target)) if target else "—"
+    name: object = target.rpartition("/")[2] or "—"
+    if store.get(target) is not None:
+        name = tag("a", name, href=address_of(target))
     done = operation.get("status") == "DONE"
     errors = (operation.get("error") or {}).get("errors") or []
     if errors:

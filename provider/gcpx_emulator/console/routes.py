@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from gcpx_emulator.console import controls, panels, resources
-from gcpx_emulator.console.fleets import Fleets
+from gcpx_emulator.console.fleets import REPORTED, Fleets
 from gcpx_emulator.console.live import FLEETS, Page
 from gcpx_emulator.console.markup import Html, address, joined, link, tag, void
 from gcpx_emulator.emulator import Emulator
@@ -146,9 +146,9 @@ def _file(name: str, kind: str) -> Callable[[Request], Awaitable[Response]]:
 
 def _legend() -> Html:
     names = {
-        "provisioning": "being made",
+        "provisioning": "provisioning",
         "running": "running",
-        "running ready": "ready",
+        "running reported": REPORTED,
         "stopping": "stopping",
         "terminated": "stopped",
         "terminated event": "interrupted",

@@ -53,7 +53,7 @@ def test_a_tile_follows_its_instance(cloud, http, console, browser):
         browser.until(TILE, "web-001, provisioning")
     browser.until(TILE, "web-001, running")
     http.post("/_emulator/guest-attributes", json={"instance": path, "attributes": {"web/ready": "yes"}})
-    browser.until(TILE, "web-001, running, ready")
+    browser.until(TILE, "web-001, running, with guest attributes")
     with cloud.held_operations():
         http.post(f"/compute/v1/{path}/stop").raise_for_status()
         browser.until(TILE, "web-001, stopping")
@@ -116,10 +116,14 @@ def test_a_phone_shows_each_page_without_scrolling_sideways(cloud, http, console
     browser.show_as(390, 844, scheme)
     browser.open(console + page)
     width = browser.run("return document.documentElement.scrollWidth")
+    end = browser.run("return document.querySelector('nav li:last-child').getBoundingClientRect().right")
+    hidden = browser.run("const nav = document.querySelector('nav'); return nav.scrollWidth - nav.clientWidth")
     colours = browser.run("const s = getComputedStyle(document.body); return [s.color, s.backgroundColor]")
     light = [sum(map(int, colour[4:-1].split(","))) for colour in colours]
 
     assert width <= 390
+    assert end <= 390
+    assert hidden == 0
     assert (light[0] < light[1]) == (scheme == "light")
 
 

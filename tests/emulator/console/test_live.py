@@ -135,7 +135,13 @@ def test_a_tile_tells_the_life_of_its_instance(cloud, http, fleets, vm):
     http.post(f"/compute/v1/{vm}/stop").raise_for_status()
     look()
 
-    assert told == ["running", "running, ready", "preempted", "running, ready", "terminated"]
+    assert told == [
+        "running",
+        "running, with guest attributes",
+        "preempted",
+        "running, with guest attributes",
+        "terminated",
+    ]
 
 
 def test_the_generation_that_a_member_got_last_is_the_current_one(cloud, fleets):

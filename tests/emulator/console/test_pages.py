@@ -228,6 +228,24 @@ def test_operations_show_their_progress_and_their_errors(cloud, http):
     assert "QUOTA_EXCEEDED" in ended
 
 
+def test_every_operation_that_links_to_its_target_leads_to_a_page(cloud, http, vm):
+    for name in ("kept", "gone"):
+        http.post(f"{BASE}/zones/{ZONE}/disks", json={"name": name, "sizeGb": "10"}).raise_for_status()
+    http.delete(f"{BASE}/zones/{ZONE}/disks/gone").raise_for_status()
+    disk = {"boot": True, "initializeParams": {"sourceImage": "family/debian-12"}}
+    bulk = {"count": 1, "namePattern": "web-#", "instanceProperties": {"machineType": "e2-small", "disks": [disk]}}
+    with cloud.held_operations():
+        http.post(f"{BASE}/regions/us-east1/instances/bulkInsert", json=bulk).raise_for_status()
+        table = re.search('<div id="operations">.*?</table>', http.get("/").text, re.DOTALL)[0]
+        links = re.findall(r'href="([^"]+)">([^<]+)<', table)
+        found = {name: http.get(unescape(address)).status_code for address, name in links}
+
+    assert "bulkInsert in us-east1" in table
+    assert "gone <small>delete" in table
+    assert found.keys() == {"kept", "example-vm", "example-data"}
+    assert set(found.values()) == {200}
+
+
 def test_pushes_show_the_claims_of_their_tokens(cloud, http):
     async def take(_):
         return Response(status_code=204)

@@ -33,6 +33,20 @@ def test_progress_counts_what_failed_apart(engine, cloud):
     assert said[-1] == "2/3 instances deleted, 1 failed"
 
 
+def test_progress_does_not_call_a_member_that_is_gone_a_failure(engine, cloud):
+    created = engine.create(FLEET, "workers", rolling(3, {"maxUnavailable": 3}))
+
+    def observe(_, request):
+        if request.startswith("DELETE ") and cloud.get(instance_path("web-003")):
+            cloud.delete(instance_path("web-003"))
+
+    with cloud.interceptor.observed(observe):
+        engine.delete(created)
+
+    said = [text for _, _, text in engine.log.messages if "instances deleted" in text]
+    assert said[-1] == "2/3 instances deleted, 1 already gone"
+
+
 def test_a_rollback_that_fails_says_where_the_next_up_leads(engine, cloud):
     created = engine.create(FLEET, "workers", rolling(3, {"onFailure": "ROLL_BACK"}))
     cloud.fail(START, operation=BROKEN, times=9)
