@@ -132,6 +132,19 @@ WITH_PERSISTENT_DISKS: Final = frozenset(
     "a2 c2 c2d c3 c3d e2 f1 g1 g2 m1 m2 m3 n1 n2 n2d t2a t2d".split()  # noqa: SIM905 - like the tables
 )
 """The series with the usual limits of persistent disks. The limits of other series are not known."""
+WITHOUT_HYPERDISKS: Final = frozenset({"e2", "f1", "g1", "n1"})
+WITHOUT_BALANCED_HYPERDISKS: Final = WITHOUT_HYPERDISKS | {"n2", "n2d"}
+WITHOUT_LOCAL_SSDS: Final = frozenset({"e2", "f1", "g1", "n4", "n4d", "t2a", "t2d"})
+"""The series that cannot have these disks.
+
+Source: https://docs.cloud.google.com/compute/docs/disks/hd-types/hyperdisk-balanced and .../disks/local-ssd. What is
+not known is accepted.
+"""
+FOR_N1: Final = frozenset(f"nvidia-tesla-{model}" for model in ("p100", "p4", "t4", "v100"))
+"""The accelerators that are attached to machine types of N1; all others come with their own machine types.
+
+Source: https://docs.cloud.google.com/compute/docs/gpus
+"""
 
 ZONES: Final = """
 a2-highgpu-*g

@@ -39,6 +39,12 @@ class MachineType:
     zones: frozenset[str]
     item: Json = attrs.field(repr=False, eq=False)
 
+    @property
+    def series(self) -> str:
+        """The series, such as `n1`, to which types without a series in their name belong."""
+        first = self.name.partition("-")[0]
+        return "n1" if first == "custom" else first
+
 
 _ARCHITECTURES: Final = ("ARM64", "X86_64")
 _NAME: Final = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")

@@ -71,7 +71,9 @@ def test_an_instance_without_room_has_a_failed_operation_with_details(cloud, htt
 def test_google_s_client_reads_why_instances_were_not_created(cloud, http):
     accelerators = [{"acceleratorType": "nvidia-tesla-t4", "acceleratorCount": 1}]
     set_limits(cloud, zones={"us-east1-b": 1, "us-east1-c": 0, "us-east1-d": 0})
-    _bulk_insert(http, minCount="1", instanceProperties=properties(guestAccelerators=accelerators))
+    _bulk_insert(
+        http, minCount="1", instanceProperties=properties(machineType="n1-standard-1", guestAccelerators=accelerators)
+    )
     operations = connect(compute_v1.ZoneOperationsClient, cloud)
     request = compute_v1.ListZoneOperationsRequest(project=PROJECT, zone=ZONE, filter="httpErrorStatusCode >= 400")
     failed = list(operations.list(request=request))

@@ -47,7 +47,25 @@ HOST = {"scheduling": {"onHostMaintenance": "TERMINATE"}}
 NETWORKS = tuple({"network": f"global/networks/{name}"} for name in ("one", "two"))
 DYNAMIC = [{}, *({**nic, "parentNicName": "nic0", "vlan": vlan} for vlan, nic in enumerate(NETWORKS, 2))]
 ALIKE = "Requested architecture must be the same as the source resource architecture (X86_64)."
+
+
+def _gpu(link):
+    return {"guestAccelerators": [{"acceleratorType": link, "acceleratorCount": 1}], **HOST}
+
+
+def _incompatible(*features):
+    return 400, "badRequest", f"[{', '.join(features)}] features are not compatible for creating instance."
+
+
+LOCAL_SSD = {"type": "SCRATCH", "initializeParams": {"diskType": "local-ssd"}}
 CASES = {
+    "accelerator of N1": (_properties(machineType="n2-standard-4", **_gpu("nvidia-tesla-p100")), _incompatible("nvidia-tesla-p100", "n2-standard-4")),
+    "accelerator of G2": (_properties(machineType="n1-standard-4", **_gpu("nvidia-l4")), _incompatible("nvidia-l4", "n1-standard-4")),
+    "accelerator of others": (_properties(machineType="g2-standard-4", **_gpu("nvidia-tesla-p100")), _incompatible("nvidia-tesla-p100", "g2-standard-4")),
+    "local SSD": (_properties(disks=[*_properties()["disks"], LOCAL_SSD]), _incompatible("e2-small", "local-ssd")),
+    "hyperdisk": (_properties(parameters={"diskType": "hyperdisk-throughput"}), _incompatible("hyperdisk-throughput", "e2-small")),
+    "balanced hyperdisk": (_properties(machineType="n2-standard-4", parameters={"diskType": "hyperdisk-balanced"}), _incompatible("hyperdisk-balanced", "n2-standard-4")),
+    "mode of a hyperdisk": (_properties(machineType="c3-standard-4", disks=[*_properties()["disks"], {"mode": "READ_ONLY", "initializeParams": {"diskType": "hyperdisk-balanced"}}]), (400, "badRequest", "hyperdisk-balanced disk type cannot be attached in read-only mode.")),
     "platform": (_properties(minCpuPlatform="Intel Sky"), _invalid("minCpuPlatform", "Intel Sky", "Invalid CPU platform.")),
     "accelerator": (_properties(guestAccelerators=[{"acceleratorType": "nvidia-t5", "acceleratorCount": 1}], **HOST), (404, "notFound", f"The resource '{GPU}/nvidia-t5' was not found")),
     "boot image": (_properties(ARM), _mismatch("ARM64", "X86_64")),
@@ -88,11 +106,16 @@ def test_a_type_of_another_zone_is_refused(http, properties, field, link):
         _properties(parameters={"architecture": "ARCHITECTURE_UNSPECIFIED"}),
         _properties(minCpuPlatform="Intel Ice Lake", machineType="n2-standard-4"),
         _properties(minCpuPlatform="Automatic"),
-        _properties(parameters={"diskType": "hyperdisk-balanced-high-availability"}),
+        _properties(parameters={"diskType": "hyperdisk-balanced-high-availability"}, machineType="c3-standard-4"),
         *(
-            _properties(guestAccelerators=[{"acceleratorType": f"{GPU}/{name}", "acceleratorCount": 1}], **HOST)
-            for name in ("nvidia-l4", "nvidia-rtx-pro-6000-vws")
+            _properties(machineType=machine_type, **_gpu(f"{GPU}/{name}"))
+            for name, machine_type in (
+                ("nvidia-l4", "g2-standard-4"),
+                ("nvidia-rtx-pro-6000-vws", "g4-standard-48"),
+                ("nvidia-tesla-p100", "custom-2-4096"),
+            )
         ),
+        _properties(machineType="n2-standard-2", disks=[*_properties()["disks"], LOCAL_SSD]),
         _properties(machineType="n2-standard-2", networkInterfaces=DYNAMIC),
     ],
 )
@@ -181,3 +204,18 @@ def test_the_source_of_an_image_must_exist(http, source, kind):
     answer = http.post(f"{BASE}/global/images", json={"name": "mine", **source})
 
     assert _refusal(answer) == _invalid(field, link, f"The referenced {kind} resource cannot be found.")
+
+
+def test_a_disk_and_an_accelerator_must_fit_the_machine_that_gets_them(cloud, http):
+    vm, disks = f"/compute/v1/{cloud.make_instance()}", f"{BASE}/zones/{ZONE}/disks"
+    http.post(disks, json={"name": "fast", "type": f"zones/{ZONE}/diskTypes/hyperdisk-balanced", "sizeGb": "10"})
+    source = {"source": f"zones/{ZONE}/disks/fast"}
+    attached = http.post(f"{vm}/attachDisk", json=source)
+    read_only = http.post(f"{vm}/attachDisk", json={**source, "mode": "READ_ONLY"})
+    http.post(f"{vm}/stop")
+    accelerators = _gpu("nvidia-l4")["guestAccelerators"]
+    accelerated = http.post(f"{vm}/setMachineResources", json={"guestAccelerators": accelerators})
+
+    assert _refusal(attached) == _incompatible("hyperdisk-balanced", "e2-medium")
+    assert "read-only mode" in _refusal(read_only)[2]
+    assert _refusal(accelerated) == _incompatible("nvidia-l4", "e2-medium")

@@ -147,8 +147,8 @@ def _of_instances(schema, url, places=None):
     accepted, refused = machines
     boot = properties()["disks"][0]
     devices = ([boot, {"deviceName": "a"}, {"deviceName": name}] for name in ("b", "a"))
-    gpu = {"guestAccelerators": [{"acceleratorType": "nvidia-tesla-t4", "acceleratorCount": 1}]}
-    none = {"guestAccelerators": [{"acceleratorType": "nvidia-tesla-t4", "acceleratorCount": 0}]}
+    gpu = {"guestAccelerators": [{"acceleratorType": "nvidia-l4", "acceleratorCount": 1}]}
+    none = {"guestAccelerators": [{"acceleratorType": "nvidia-l4", "acceleratorCount": 0}]}
     moved = {"scheduling": {"onHostMaintenance": "MIGRATE"}}
     account = {"email": "default"}
     return [
