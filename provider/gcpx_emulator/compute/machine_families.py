@@ -140,10 +140,21 @@ WITHOUT_LOCAL_SSDS: Final = frozenset({"e2", "f1", "g1", "n4", "n4d", "t2a", "t2
 Source: https://docs.cloud.google.com/compute/docs/disks/hd-types/hyperdisk-balanced and .../disks/local-ssd. What is
 not known is accepted.
 """
-FOR_N1: Final = frozenset(f"nvidia-tesla-{model}" for model in ("p100", "p4", "t4", "v100"))
-"""The accelerators that are attached to machine types of N1; all others come with their own machine types.
+FOR_N1: Final = {
+    "nvidia-tesla-p100": "asia-east1-ac australia-southeast1-c europe-west1-bd europe-west4-a us-central1-cf "
+    "us-east1-bc us-west1-ab",
+    "nvidia-tesla-p4": "asia-southeast1-bc australia-southeast1-ab europe-west4-bc northamerica-northeast1 "
+    "us-central1-ac us-east4 us-west2-bc",
+    "nvidia-tesla-t4": "asia-east1-ac asia-northeast1-ac asia-south1-ab asia-southeast1 australia-southeast1-ac "
+    "europe-west1 europe-west2-ab europe-west3-b europe-west4 northamerica-northeast1-c southamerica-east1-ac "
+    "us-central1 us-east1-cd us-east4 us-west1-ab us-west2-bc us-west4-ab",
+    "nvidia-tesla-v100": "asia-east1-c europe-west4 us-central1 us-east1-c us-west1-ab",
+}
+"""The accelerators that are attached to machine types of N1, with their zones as in ZONES.
 
-Source: https://docs.cloud.google.com/compute/docs/gpus
+All others come with machine types of their own, and are where these are. Source:
+https://docs.cloud.google.com/compute/docs/gpus and .../gpus/gpu-regions-zones. The zones in the USA are as in the
+repository skypilot-org/skypilot-catalog at GitHub, which was made from that page; the others are an assumption.
 """
 
 ZONES: Final = """

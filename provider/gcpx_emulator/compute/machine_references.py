@@ -10,8 +10,7 @@ from gcpx_emulator.compute.call import Call, last_part
 from gcpx_emulator.compute.disk_sources import with_given_architecture
 from gcpx_emulator.compute.images import linked_image
 from gcpx_emulator.compute.locations import zones_of
-from gcpx_emulator.compute.machine_types import MachineType, find_machine_type
-from gcpx_emulator.compute.predefined_resources import ACCELERATOR_TYPES
+from gcpx_emulator.compute.machine_types import MachineType, accelerator_zones, find_machine_type
 from gcpx_emulator.core.errors import ApiError, invalid, misused, not_found
 from gcpx_emulator.core.json_data import Json
 
@@ -66,12 +65,12 @@ def check_accelerators(call: Call, accelerators: list[Json], machine_type: Machi
 
     `machine_type` is None if it is not known.
     """
-    zone = call.path.get("zone") or zones_of(call.path["region"])[0]
+    zones = [call.path["zone"]] if "zone" in call.path else zones_of(call.path["region"])
     for index, item in enumerate(accelerators):
         link = item.get("acceleratorType", "")
         _check_zone(call, f"resource.guestAccelerators[{index}].acceleratorType", link)
-        if last_part(link) not in ACCELERATOR_TYPES:
-            raise not_found(f"{call.project}/zones/{zone}/acceleratorTypes/{last_part(link)}")
+        if accelerator_zones().get(last_part(link), frozenset()).isdisjoint(zones):
+            raise not_found(f"{call.project}/zones/{zones[0]}/acceleratorTypes/{last_part(link)}")
         if machine_type and int(item.get("acceleratorCount") or 0) and not _has(machine_type, last_part(link)):
             raise _incompatible(last_part(link), machine_type.name)
 

@@ -183,12 +183,30 @@ def test_changes_of_a_stopped_machine_are_checked_too(cloud, http):
     assert _refusal(accelerator) == (404, "notFound", f"The resource '{GPU}/none' was not found")
 
 
-def test_accelerator_types_are_listed(http):
+def test_a_zone_has_its_own_accelerator_types(http):
     base = f"{BASE}/zones/{ZONE}/acceleratorTypes"
     names = [item["name"] for item in http.get(base).json()["items"]]
+    everywhere = http.get(f"{BASE}/aggregated/acceleratorTypes").json()["items"]
+    in_zone, elsewhere = (everywhere[f"zones/{zone}"]["acceleratorTypes"] for zone in (ZONE, "us-east1-c"))
+    missing = http.get(f"{base}/nvidia-tesla-t4")
+    machine = _properties(machineType="n1-standard-4", **_gpu("nvidia-tesla-t4"))
 
-    assert "nvidia-l4" in names
+    assert {"nvidia-l4", "nvidia-tesla-p100"} <= set(names)
     assert http.get(f"{base}/nvidia-l4").json()["kind"] == "compute#acceleratorType"
+    assert [item["name"] for item in in_zone] == names
+    assert [item["name"] for item in elsewhere if item["name"] == "nvidia-tesla-t4"] == ["nvidia-tesla-t4"]
+    assert _refusal(missing) == (404, "notFound", f"The resource '{GPU}/nvidia-tesla-t4' was not found")
+    assert _refusal(_insert(http, machine)) == _refusal(missing)
+
+
+def test_instances_of_a_region_are_where_their_accelerators_are(http):
+    machine = _properties(machineType="n1-standard-4", **_gpu("nvidia-tesla-v100"))
+    request = {"count": "2", "namePattern": "w-#", "instanceProperties": machine}
+    made = http.post(f"{BASE}/regions/us-east1/instances/bulkInsert", json=request)
+    zones = [len(http.get(f"{BASE}/zones/us-east1-{letter}/instances").json().get("items", ())) for letter in "bcd"]
+
+    assert made.status_code == 200, made.text
+    assert zones == [0, 2, 0]
 
 
 @pytest.mark.parametrize(
