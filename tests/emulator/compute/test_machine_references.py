@@ -1,4 +1,4 @@
-"""What the machines of instances refer to must exist and fit together; templates are not checked."""
+"""What the machines of instances refer to must exist and fit together; of templates, only networks must exist."""
 
 from __future__ import annotations
 
@@ -136,6 +136,7 @@ def test_a_machine_that_fits_is_created(http, properties):
     ],
 )
 def test_a_template_for_a_machine_that_fits_is_created(http, properties):
+    _make_networks(http)
     answer = http.post(f"{BASE}/global/instanceTemplates", json={"name": "t", "properties": properties})
 
     assert answer.status_code == 200, answer.text
@@ -207,6 +208,35 @@ def test_instances_of_a_region_are_where_their_accelerators_are(http):
 
     assert made.status_code == 200, made.text
     assert zones == [0, 2, 0]
+
+
+@pytest.mark.parametrize("scope", ["global", "regions/us-east1"])
+@pytest.mark.parametrize("link", ["none", "global/networks/none", f"projects/{PROJECT}/global/networks/none"])
+def test_the_network_of_a_template_must_exist(http, scope, link):
+    body = {"name": "t", "properties": _properties(networkInterfaces=[{"network": link}])}
+    answer = http.post(f"{BASE}/{scope}/instanceTemplates", json=body)
+
+    assert _refusal(answer) == (
+        404,
+        "notFound",
+        f"The resource 'projects/{PROJECT}/global/networks/none' was not found",
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("global/firewalls", {"allowed": [{"IPProtocol": "tcp"}]}),
+        ("regions/us-east1/subnetworks", {"ipCidrRange": "10.9.0.0/24"}),
+    ],
+)
+def test_a_network_of_another_project_cannot_be_changed(http, path, body):
+    network = "projects/another-project/global/networks/default"
+    answer = http.post(f"{BASE}/{path}", json={"name": "new", "network": network, **body})
+
+    assert _refusal(answer) == _invalid(
+        "network", network, "Cross project referencing is not allowed for this resource."
+    )
 
 
 @pytest.mark.parametrize(
