@@ -10,7 +10,7 @@ from gcpx_emulator.compute.addresses import AddressPool, conflict_of_one
 from gcpx_emulator.compute.call import Call, check_ready, handles, last_part, path_of
 from gcpx_emulator.compute.constraints import check_object
 from gcpx_emulator.compute.disks import check_unused, check_zone, release_disk, use_disk, users_of
-from gcpx_emulator.compute.encryption_keys import check_key
+from gcpx_emulator.compute.encryption_keys import check_own_key
 from gcpx_emulator.compute.fingerprints import metadata_with_fingerprint, tags_with_fingerprint, with_fingerprint
 from gcpx_emulator.compute.instance_lifecycle import TERMINATED, check_stopped, ready_instance
 from gcpx_emulator.compute.instance_properties import fields_of_disk, kept_disk, kept_interface
@@ -134,7 +134,7 @@ def attach(call: Call) -> Json:
     disk = disk | {"deviceName": disk.get("deviceName") or free}
     if disk["deviceName"] in used:
         raise invalid("resource.deviceName", disk["deviceName"], "The device name is already used on the instance.")
-    check_key("resource.diskEncryptionKey", disk.get("diskEncryptionKey"), stored)
+    check_own_key("resource.diskEncryptionKey", disk.get("diskEncryptionKey"), stored)
     check_zone(call, "resource.source", source, path)
     check_disk_type(_machine_type(call, instance), last_part(stored["type"]), disk.get("mode"))
     released = _release_from_others(call, path, source, disk)

@@ -45,8 +45,8 @@ def _kept_keys(call: Call) -> list[Json]:
 
 
 def _has_expired(call: Call, key: Json) -> bool:
-    expiry = int(key.get("expirationTimeUsec") or 0)
-    return bool(expiry) and expiry < call.cloud.now() * _MICROSECONDS
+    expiry = str(key.get("expirationTimeUsec") or "")  # not a number if it was written without the API
+    return expiry.isdecimal() and 0 < int(expiry) < call.cloud.now() * _MICROSECONDS
 
 
 def _fingerprint(key: str) -> str:
@@ -59,6 +59,9 @@ def _fingerprint(key: str) -> str:
 
 
 def _check_expiry(call: Call) -> None:
+    expiry = str(call.body.get("expirationTimeUsec") or "0")
+    if not expiry.isdecimal():
+        raise ApiError(400, f"Invalid value at 'expiration_time_usec' (TYPE_INT64): {expiry[:40]}")
     if _has_expired(call, call.body):
         raise ApiError(400, "The expiration time must be in the future.")
 
