@@ -53,7 +53,6 @@ CONDITIONS = frozenset({"fingerprint", "labelFingerprint"})
 DROPPED = {
     "compute.images.patch sourceType": "it has a single value",
     "compute.instances.addAccessConfig type": "it has a single value for this kind of address",
-    "compute.instances.attachDisk diskEncryptionKey": "it opens the disk, and changes nothing",
     "compute.instances.attachDisk diskSizeGb": "it must be the size of the disk",
     "compute.instances.attachDisk forceAttach": "it says how the disk is attached",
     "compute.instances.update name": "the value that is sent is the current one",

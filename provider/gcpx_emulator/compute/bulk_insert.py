@@ -31,11 +31,17 @@ from gcpx_emulator.compute.instance_templates import linked_template_properties
 from gcpx_emulator.compute.instances import check_disks, common_fields, new_instance
 from gcpx_emulator.compute.locations import check_location, region_in, region_of, zones_of
 from gcpx_emulator.compute.machine_references import check_machine
-from gcpx_emulator.compute.machine_types import check_anywhere, find_machine_type, is_offered, not_in_zone
+from gcpx_emulator.compute.machine_types import (
+    accelerator_zones,
+    check_anywhere,
+    find_machine_type,
+    is_offered,
+    not_in_zone,
+)
 from gcpx_emulator.compute.networks import all_connected
 from gcpx_emulator.compute.placement import check_policies, check_reservation
 from gcpx_emulator.compute.work import Work
-from gcpx_emulator.core.errors import already_exists, check_given, invalid, required
+from gcpx_emulator.core.errors import already_exists, check_given, invalid, not_found, required
 from gcpx_emulator.core.json_data import Json, merge
 from gcpx_emulator.core.operations import Effect, put
 from gcpx_emulator.core.projects import project_number
@@ -231,11 +237,20 @@ def room_by_zone(call: Call, kinds: list[Hardware]) -> dict[str, Room]:
 
 
 def _with_machine_type(call: Call, zones: list[str], kinds: list[Hardware]) -> list[str]:
-    """Leave out zones that have none of the machine types; refuse the creation if no zone is left."""
+    """Leave out zones without any of the machine types or its accelerators; refuse the creation if no zone is left."""
     chosen = [zone for zone in zones if any(is_offered(call.store, kind.machine_type, zone) for kind in kinds)]
     if not chosen:
         raise not_in_zone(_MACHINE_TYPE, kinds[0].machine_type, zones[0])
-    return chosen
+    accelerated = [zone for zone in chosen if any(_has_accelerators(kind, zone) for kind in kinds)]
+    if not accelerated:
+        name = kinds[0].attachment.partition(":")[0]
+        raise not_found(f"{call.project}/zones/{chosen[0]}/acceleratorTypes/{name}")
+    return accelerated
+
+
+def _has_accelerators(kind: Hardware, zone: str) -> bool:
+    names = [item.partition(":")[0] for item in kind.attachment.split(",") if item]
+    return all(zone in accelerator_zones().get(name, ()) for name in names)
 
 
 def _usable_zones(zones: list[str], locations: Json, links: list[str]) -> list[str]:

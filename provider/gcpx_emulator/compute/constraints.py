@@ -222,9 +222,10 @@ _SHARED_CORE: Final = re.compile(r"(?:[a-z]\w*-)?custom-(?:small|medium|micro)-\
 """Custom machine types with a shared core, which have a name in place of the number of CPUs."""
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)", re.ASCII | re.IGNORECASE)
 _HOSTNAME: Final = re.compile(
-    r"(?=.{1,253}$)[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)*"
+    r"(?=.{1,253}$)[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)+"
 )
-_HOSTNAME_MESSAGE: Final = "Must be a host name (RFC 1035): labels of 1 to 63 characters, at most 253 in all."
+_HOSTNAME_MESSAGE: Final = "Instance hostname is not a valid fully qualified domain name"
+"""As in public reports, which show it for a name without a dot."""
 _NAME_NOT_URL: Final = matches(r"[^/]+")
 
 
@@ -409,6 +410,7 @@ _WITH_MANAGER_TAGS: Final = (
     "InstanceProperties",
 )
 _MOST_LABELS: Final = 64
+_MOST_TAGS: Final = 64
 _LONGEST: Final = 63
 _LABEL_KEY: Final = re2.compile(r"[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]*")
 _VALUE: Final = re2.compile(r"[\p{Ll}\p{Lo}\p{N}_-]*")
@@ -444,6 +446,7 @@ _OF_LABELS: Final = (
     *(constraint for schema in _WITH_LABELS for constraint in _labels(schema)),
     *(constraint for schema in _WITH_MANAGER_TAGS for constraint in _manager_tags(schema)),
     Constraint("Tags", "items[]", NAME_MESSAGE, matches(NAME)),
+    Constraint("Tags", "items", f"At most {_MOST_TAGS} tags are allowed.", lambda tags: len(tags) <= _MOST_TAGS),
 )
 
 

@@ -42,6 +42,20 @@ def shown_keys(body: Json, names: Iterable[str]) -> Json:
     return {name: key for name, key in keys.items() if key}
 
 
+def check_own_key(field: str, key: Json | None, disk: Json) -> None:
+    """Refuse to attach a disk with another key than its own, or without its customer-supplied key."""
+    if (given := shown_key(key)) and _identity(given) != _identity(disk.get("diskEncryptionKey") or {}):
+        why = f"The disk '{disk['name']}' is not protected by this key."
+        raise ApiError(400, f"Invalid value for field '{field}'. {why}")
+    check_key(field, key, disk)
+
+
+def _identity(shown: Json) -> str:
+    """Return what distinguishes a shown key from others: its hash, or its name without the version."""
+    name: str = shown.get("sha256") or shown.get("kmsKeyName", "")
+    return name.partition("/cryptoKeyVersions/")[0]
+
+
 def check_key(field: str, key: Json | None, resource: Json) -> None:
     """Refuse to use an encrypted disk or machine image without its customer-supplied key; the message hides the key."""
     kind = "machine image" if "machineImageEncryptionKey" in resource else "disk"

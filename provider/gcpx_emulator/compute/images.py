@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import re
 from operator import itemgetter
-from typing import Final
+from typing import Any, Final
 
 from gcpx_emulator.compute.call import NAME, Call, existing, fixed_id, handles
 from gcpx_emulator.compute.fingerprints import fingerprint
 from gcpx_emulator.compute.lists import list_page
 from gcpx_emulator.compute.predefined_resources import predefined_resource
-from gcpx_emulator.compute.public_images import PublicImage, newest_public_image, project_of_family, public_images
-from gcpx_emulator.core.errors import invalid, not_found
+from gcpx_emulator.compute.public_images import (
+    PublicImage,
+    added_public_image,
+    newest_public_image,
+    project_of_family,
+    public_families,
+    public_images,
+)
+from gcpx_emulator.core.controls import ControlBody, Field, did_you_mean, is_object, setting
+from gcpx_emulator.core.errors import ApiError, invalid, not_found
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.listing import in_order, page_of
 
@@ -34,6 +42,20 @@ _OF_PUBLIC_IMAGES: Final[Json] = {
 """The fields that all public images share, as recorded for one of Debian in 2025."""
 DEFAULTS: Final = {"sourceType": "RAW", "diskSizeGb": "10", "archiveSizeBytes": "1073741824"}
 """The fields that every image has."""
+
+
+def _are_families(value: Any) -> bool:
+    return is_object(value) and all(
+        isinstance(families, list) and all(isinstance(name, str) and NAME.fullmatch(name) for name in families)
+        for families in value.values()
+    )
+
+
+_FAMILIES: Final = setting(
+    "image-families",
+    ControlBody("image-families", {"added": Field("an object with lists of families by project", _are_families)}).check,
+)
+"""The public families that exist besides the known ones, such as those that Google has retired."""
 
 
 def image_path(call: Call, field: str, link: str) -> str:
@@ -59,9 +81,22 @@ def linked_image(call: Call, field: str, link: str) -> Json:
     key = f"image {link}"
     if key not in call.found:
         _, project, _, _, *family, name = image_path(call, field, link).split("/")
-        call.found[key] = existing("image", field, link, (_newest if family else _image)(call, project, name))
+        found = _newest(call, project, name) if family else existing("image", field, link, _image(call, project, name))
+        if found is None:
+            raise _no_family(f"projects/{project}/global/images", project, name)
+        call.found[key] = found
     image: Json = call.found[key]
     return image
+
+
+def _no_family(images: str, project: str, family: str) -> ApiError:
+    """Say that an image family does not exist; if it is that of a public project, name those that do."""
+    error, known = (
+        not_found(f"{images}/family/{family}"),
+        [name for owner, name in public_families() if owner == project],
+    )
+    hint = f"{did_you_mean(family, known)} POST /_emulator/image-families adds others." if known else ""
+    return ApiError(404, f"{error.message}{hint}")
 
 
 def _image(call: Call, project: str, name: str) -> Json | None:
@@ -79,7 +114,7 @@ _ACTIVE: Final = "ACTIVE"
 def _newest(call: Call, project: str, family: str) -> Json | None:
     """Find the newest usable image of a family."""
     newest = newest_public_image(project, family)
-    public = [_shown(call, newest)] if newest else []
+    public = [_shown(call, newest)] if newest else [item for item in _added(call, project) if item["family"] == family]
     own = [image for image in call.store.list(f"projects/{project}/global/images") if image.get("family") == family]
     usable = [image for image in own if (image.get("deprecated") or {}).get("state", _ACTIVE) == _ACTIVE]
     return max([*public, *usable], key=itemgetter("creationTimestamp", "name"), default=None)
@@ -87,7 +122,12 @@ def _newest(call: Call, project: str, family: str) -> Json | None:
 
 def _images(call: Call, project: str) -> list[Json]:
     public = [_shown(call, image) for image in public_images(project).values()]
-    return [*public, *call.store.list(f"projects/{project}/global/images")]
+    return [*public, *_added(call, project), *call.store.list(f"projects/{project}/global/images")]
+
+
+def _added(call: Call, project: str) -> list[Json]:
+    families = _FAMILIES.read(call.store).get("added", {}).get(project, ())
+    return [_shown(call, added_public_image(project, family)) for family in families]
 
 
 def _shown(call: Call, image: PublicImage) -> Json:
@@ -121,8 +161,10 @@ def get_image(call: Call) -> Json:
     """Read an image, or the newest image of a family."""
     project, family = call.path["project"], call.path.get("family")
     image = _newest(call, project, family) if family else _image(call, project, call.path["image"])
+    if image is None and family:
+        raise _no_family(f"{call.parent}/images", project, family)
     if image is None:
-        raise not_found(f"{call.parent}/images/{f'family/{family}' if family else call.path['image']}")
+        raise not_found(f"{call.parent}/images/{call.path['image']}")
     return image
 
 

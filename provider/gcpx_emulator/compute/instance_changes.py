@@ -10,12 +10,18 @@ from gcpx_emulator.compute.addresses import AddressPool, conflict_of_one
 from gcpx_emulator.compute.call import Call, check_ready, handles, last_part, path_of
 from gcpx_emulator.compute.constraints import check_object
 from gcpx_emulator.compute.disks import check_unused, check_zone, release_disk, use_disk, users_of
-from gcpx_emulator.compute.encryption_keys import check_key
+from gcpx_emulator.compute.encryption_keys import check_own_key
 from gcpx_emulator.compute.fingerprints import metadata_with_fingerprint, tags_with_fingerprint, with_fingerprint
 from gcpx_emulator.compute.instance_lifecycle import TERMINATED, check_stopped, ready_instance
 from gcpx_emulator.compute.instance_properties import fields_of_disk, kept_disk, kept_interface
-from gcpx_emulator.compute.machine_references import check_accelerators, minimum_platform
-from gcpx_emulator.compute.machine_types import can_change, check_in_zone, included_local_ssds
+from gcpx_emulator.compute.machine_references import check_accelerators, check_disk_type, minimum_platform
+from gcpx_emulator.compute.machine_types import (
+    MachineType,
+    can_change,
+    check_in_zone,
+    find_machine_type,
+    included_local_ssds,
+)
 from gcpx_emulator.compute.networks import check_distinct, connected
 from gcpx_emulator.core.errors import invalid, misused, required, stale
 from gcpx_emulator.core.json_data import Json, merge
@@ -128,12 +134,17 @@ def attach(call: Call) -> Json:
     disk = disk | {"deviceName": disk.get("deviceName") or free}
     if disk["deviceName"] in used:
         raise invalid("resource.deviceName", disk["deviceName"], "The device name is already used on the instance.")
-    check_key("resource.diskEncryptionKey", disk.get("diskEncryptionKey"), stored)
+    check_own_key("resource.diskEncryptionKey", disk.get("diskEncryptionKey"), stored)
     check_zone(call, "resource.source", source, path)
+    check_disk_type(_machine_type(call, instance), last_part(stored["type"]), disk.get("mode"))
     released = _release_from_others(call, path, source, disk)
     attached = kept_disk(call, disk, _free_index(instance, disk)) | fields_of_disk(call, source, stored)
     changed = instance | {"disks": sorted([*instance["disks"], attached], key=itemgetter("index"))}
     return call.update("attachDisk", path, changed, *released, use_disk(call, source, path))
+
+
+def _machine_type(call: Call, instance: Json) -> MachineType | None:
+    return find_machine_type(call.store, last_part(instance["machineType"]))
 
 
 def _free_index(instance: Json, disk: Json) -> int:
@@ -265,7 +276,7 @@ def set_service_account(call: Call) -> Json:
 def set_machine_resources(call: Call) -> Json:
     """Change the accelerators of a stopped instance."""
     (_, instance), given = ready_instance(call), call.body.get("guestAccelerators") or []
-    check_accelerators(call, given)
+    check_accelerators(call, given, _machine_type(call, instance))
     links = [item | {"acceleratorType": call.full_url(item.get("acceleratorType", ""))} for item in given]
     changed = {"guestAccelerators": links or None}
     check_object(call.method, "Instance", {"scheduling": instance["scheduling"], **changed})

@@ -14,7 +14,7 @@ from gcpx_emulator.compute.encryption_keys import check_key
 from gcpx_emulator.compute.guest_attributes import after_boot, after_shutdown
 from gcpx_emulator.compute.work import Work
 from gcpx_emulator.core.clock import pacific_timestamp
-from gcpx_emulator.core.errors import ApiError, required
+from gcpx_emulator.core.errors import ApiError, misused, required
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.operations import Effect, change, delete, relink
 from gcpx_emulator.core.store import DUE, Store
@@ -223,6 +223,8 @@ def _move(call: Call, path: str, instance: Json, transition: _Transition) -> Jso
     check_status(path, instance, *transition.sources)
     fields = transition.fields(call, instance)
     runs = transition.target == RUNNING
+    if runs and not any(disk["boot"] for disk in instance["disks"]):
+        raise misused(f"The instance '{path}' has no boot disk, so it cannot be started.")
     failure = shortage_in(call, call.path["zone"], Hardware.of(instance)) if runs else None
     if (call.failure or failure) is None:
         call.store.put(path, instance | {"status": transition.passing})

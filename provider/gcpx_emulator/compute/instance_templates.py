@@ -13,8 +13,9 @@ from gcpx_emulator.compute.encryption_keys import is_customer_supplied
 from gcpx_emulator.compute.images import image_warnings, linked_image
 from gcpx_emulator.compute.instance_properties import check_properties, kept_properties
 from gcpx_emulator.compute.locations import REGIONAL, region_in
+from gcpx_emulator.compute.networks import find_network, is_of_project, network_path
 from gcpx_emulator.core.discovery import document
-from gcpx_emulator.core.errors import invalid, required
+from gcpx_emulator.core.errors import invalid, not_found, required
 from gcpx_emulator.core.json_data import Json
 
 _FIELD: Final = "resource.sourceInstanceParams.diskConfigs"
@@ -188,11 +189,20 @@ def _properties(call: Call) -> Json:
     link, properties = call.body.get("sourceInstance"), call.body.get("properties")
     if not link:
         check_properties(call.store, properties or {})
+        _check_networks(call, properties or {})
         return _without_customer_keys(properties or {})
     if properties is not None:
         raise invalid("resource.sourceInstance", link, "Conflicts with properties.")
     instance = call.read(call.resolve(link))
     return copied_properties(call, instance, call.body.get("sourceInstanceParams") or {})
+
+
+def _check_networks(call: Call, properties: Json) -> None:
+    """Refuse a network that the project does not have; those of other projects may be shared without being here."""
+    for interface in properties["networkInterfaces"]:
+        path = network_path(call, interface.get("network") or "default")
+        if is_of_project(call, path) and find_network(call, path) is None:
+            raise not_found(path)
 
 
 def _without_customer_keys(properties: Json) -> Json:

@@ -132,6 +132,30 @@ WITH_PERSISTENT_DISKS: Final = frozenset(
     "a2 c2 c2d c3 c3d e2 f1 g1 g2 m1 m2 m3 n1 n2 n2d t2a t2d".split()  # noqa: SIM905 - like the tables
 )
 """The series with the usual limits of persistent disks. The limits of other series are not known."""
+WITHOUT_HYPERDISKS: Final = frozenset({"e2", "f1", "g1", "n1"})
+WITHOUT_BALANCED_HYPERDISKS: Final = WITHOUT_HYPERDISKS | {"n2", "n2d"}
+WITHOUT_LOCAL_SSDS: Final = frozenset({"e2", "f1", "g1", "n4", "n4d", "t2a", "t2d"})
+"""The series that cannot have these disks.
+
+Source: https://docs.cloud.google.com/compute/docs/disks/hd-types/hyperdisk-balanced and .../disks/local-ssd. What is
+not known is accepted.
+"""
+FOR_N1: Final = {
+    "nvidia-tesla-p100": "asia-east1-ac australia-southeast1-c europe-west1-bd europe-west4-a us-central1-cf "
+    "us-east1-bc us-west1-ab",
+    "nvidia-tesla-p4": "asia-southeast1-bc australia-southeast1-ab europe-west4-bc northamerica-northeast1 "
+    "us-central1-ac us-east4 us-west2-bc",
+    "nvidia-tesla-t4": "asia-east1-ac asia-northeast1-ac asia-south1-ab asia-southeast1 australia-southeast1-ac "
+    "europe-west1 europe-west2-ab europe-west3-b europe-west4 northamerica-northeast1-c southamerica-east1-ac "
+    "us-central1 us-east1-cd us-east4 us-west1-ab us-west2-bc us-west4-ab",
+    "nvidia-tesla-v100": "asia-east1-c europe-west4 us-central1 us-east1-c us-west1-ab",
+}
+"""The accelerators that are attached to machine types of N1, with their zones as in ZONES.
+
+All others come with machine types of their own, and are where these are. Source:
+https://docs.cloud.google.com/compute/docs/gpus and .../gpus/gpu-regions-zones. The zones in the USA are as in the
+repository skypilot-org/skypilot-catalog at GitHub, which was made from that page; the others are an assumption.
+"""
 
 ZONES: Final = """
 a2-highgpu-*g

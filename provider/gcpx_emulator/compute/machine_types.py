@@ -39,6 +39,12 @@ class MachineType:
     zones: frozenset[str]
     item: Json = attrs.field(repr=False, eq=False)
 
+    @property
+    def series(self) -> str:
+        """The series, such as `n1`, to which types without a series in their name belong."""
+        first = self.name.partition("-")[0]
+        return "n1" if first == "custom" else first
+
 
 _ARCHITECTURES: Final = ("ARM64", "X86_64")
 _NAME: Final = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
@@ -237,6 +243,24 @@ def _zones() -> Iterator[tuple[str, frozenset[str]]]:
                 chosen.update(_zones_at(place))
         for name in names.split():
             yield name, frozenset(chosen)
+
+
+_WORKSTATIONS: Final = ("nvidia-l4", "nvidia-rtx-pro-6000", "nvidia-tesla-p100", "nvidia-tesla-p4", "nvidia-tesla-t4")
+"""The accelerators that virtual workstations can have, too; their names then end in `-vws`."""
+
+
+@functools.cache
+def accelerator_zones() -> Mapping[str, frozenset[str]]:
+    """Return the zones of each type of accelerators, in the order of names."""
+    found = {
+        name: frozenset(zone for place in places.split() for zone in _zones_at(place))
+        for name, places in machine_families.FOR_N1.items()
+    }
+    for machine in _of_google().values():
+        for item in machine.item.get("accelerators", ()):
+            name = item["guestAcceleratorType"]
+            found[name] = found.get(name, frozenset()) | machine.zones
+    return dict(sorted((found | {f"{name}-vws": found[name] for name in _WORKSTATIONS}).items()))
 
 
 def _zones_at(place: str) -> list[str]:

@@ -16,6 +16,7 @@ from gcpx_emulator.compute.work import Work
 from gcpx_emulator.core.errors import ApiError, check_given, invalid, misused, required, stale
 from gcpx_emulator.core.json_data import Json, merge
 from gcpx_emulator.core.operations import Effect, delete, put
+from gcpx_emulator.core.projects import project_number
 
 _DEFAULT: Final = "default"
 _AUTO_RANGES: Final = {
@@ -112,6 +113,19 @@ def linked_network(call: Call, field: str, link: str) -> tuple[str, Json]:
     """Return the path of the network that a field refers to, and the network, which must exist."""
     path = network_path(call, link)
     return path, existing("network", field, link, find_network(call, path))
+
+
+def is_of_project(call: Call, path: str) -> bool:
+    """Return whether the resource at a path belongs to the project of a call; a path may have the project's number."""
+    return project_number(path.split("/")[1]) == project_number(call.path["project"])
+
+
+def _own_network(call: Call, link: str) -> tuple[str, Json]:
+    """Return the network of a new firewall rule or subnetwork, as `linked_network` does; it is of the same project."""
+    path = network_path(call, link)
+    if not is_of_project(call, path):
+        raise invalid("resource.network", path, "Cross project referencing is not allowed for this resource.")
+    return linked_network(call, "resource.network", link)
 
 
 def linked_subnetwork(call: Call, field: str, link: str) -> tuple[str, Json]:
@@ -254,7 +268,7 @@ def _create_subnetwork(call: Call, path: str, head: Json) -> Json:
     One for IPv6 only needs no range of IPv4 addresses.
     """
     check_given(call.body, "network", *(() if call.body.get("stackType") == "IPV6_ONLY" else ("ipCidrRange",)))
-    network, found = linked_network(call, "resource.network", call.body["network"])
+    network, found = _own_network(call, call.body["network"])
     cidr_range = call.body.get("ipCidrRange")
     primary = [_range("resource.ipCidrRange", cidr_range)] if cidr_range else []
     if found["autoCreateSubnetworks"] and any(map(_OF_AUTO_MODE.overlaps, primary)):
@@ -396,7 +410,7 @@ def delete_subnetwork(call: Call) -> Json:
 
 def _firewall(call: Call, body: Json) -> Json:
     """Write the stored form of a firewall rule."""
-    network, _ = linked_network(call, "resource.network", body.get("network") or f"global/networks/{_DEFAULT}")
+    network, _ = _own_network(call, body.get("network") or f"global/networks/{_DEFAULT}")
     if bool(body.get("allowed")) == bool(body.get("denied")):
         raise required("resource.allowed")
     is_open = body.get("direction") != "EGRESS" and not any(body.get(source) for source in _SOURCES)

@@ -9,12 +9,12 @@ import attrs
 
 from gcpx_emulator.compute.call import Call, fixed_id, handles
 from gcpx_emulator.compute.capacity import limit
-from gcpx_emulator.compute.lists import list_page, without_unavailable_quotas
-from gcpx_emulator.compute.locations import REGIONS, ZONES, check_location, region_of, zones_of
-from gcpx_emulator.compute.machine_types import count_cpus
+from gcpx_emulator.compute.lists import aggregate, list_page, without_unavailable_quotas
+from gcpx_emulator.compute.locations import REGIONS, ZONAL, ZONES, check_location, region_of, zones_of
+from gcpx_emulator.compute.machine_types import accelerator_zones, count_cpus
 from gcpx_emulator.core.errors import not_found
 from gcpx_emulator.core.json_data import Json
-from gcpx_emulator.core.listing import in_order, page_of
+from gcpx_emulator.core.listing import Page, in_order, page_of
 from gcpx_emulator.core.projects import project_number
 
 _CREATED: Final = "2024-01-01T00:00:00.000-08:00"
@@ -29,26 +29,6 @@ DISK_TYPES: Final = (
     "pd-extreme",
     "pd-ssd",
     "pd-standard",
-)
-ACCELERATOR_TYPES: Final = (
-    "nvidia-a100-80gb",
-    "nvidia-b200",
-    "nvidia-gb200",
-    "nvidia-h100-80gb",
-    "nvidia-h100-mega-80gb",
-    "nvidia-h200-141gb",
-    "nvidia-l4",
-    "nvidia-l4-vws",
-    "nvidia-rtx-pro-6000",
-    "nvidia-rtx-pro-6000-vws",
-    "nvidia-tesla-a100",
-    "nvidia-tesla-p100",
-    "nvidia-tesla-p100-vws",
-    "nvidia-tesla-p4",
-    "nvidia-tesla-p4-vws",
-    "nvidia-tesla-t4",
-    "nvidia-tesla-t4-vws",
-    "nvidia-tesla-v100",
 )
 _CPU_PLATFORMS: Final = (
     "Ampere Altra",
@@ -104,10 +84,30 @@ def _disk_type(call: Call, name: str) -> Json:
     return predefined_resource(call, "diskType", f"{call.parent}/diskTypes", name, zone=call.path["zone"])
 
 
-def _accelerator_type(call: Call, name: str) -> Json:
-    return predefined_resource(
-        call, "acceleratorType", f"{call.parent}/acceleratorTypes", name, zone=call.url(call.parent)
-    )
+def _accelerators_in(call: Call) -> Iterable[str]:
+    """Name the accelerator types of a call's zone."""
+    return [name for name, zones in accelerator_zones().items() if call.path["zone"] in zones]
+
+
+def _accelerator_type(call: Call, name: str, zone: str = "") -> Json:
+    parent = f"{call.project}/zones/{zone}" if zone else call.parent
+    return predefined_resource(call, "acceleratorType", f"{parent}/acceleratorTypes", name, zone=call.url(parent))
+
+
+@handles("compute.acceleratorTypes.aggregatedList")
+def aggregate_accelerator_types(call: Call) -> Json:
+    """List the accelerator types of every zone."""
+
+    def page(paths: list[str]) -> Page:
+        items = {
+            f"{path}/{name}": _accelerator_type(call, name, path.split("/")[3])
+            for name, zones in accelerator_zones().items()
+            for path in paths
+            if path.split("/")[3] in zones
+        }
+        return page_of(in_order(items), call.query)
+
+    return aggregate(call, "acceleratorTypes", "compute#acceleratorTypeAggregatedList", ZONAL, page)
 
 
 @attrs.frozen
@@ -117,13 +117,13 @@ class _Collection:
     Attributes:
         name: such as `regions`.
         parameter: the parameter of the path that names an item, such as `region`.
-        names: the names of its items.
+        names: gives the names of its items, of which a zone may have its own.
         describe: writes the item with a name.
     """
 
     name: str
     parameter: str
-    names: Iterable[str]
+    names: Callable[[Call], Iterable[str]]
     describe: Callable[[Call, str], Json]
 
     def get(self, call: Call) -> Json:
@@ -131,7 +131,7 @@ class _Collection:
         wanted = call.path[self.parameter]
         if not self._is_of_project:
             check_location(call)
-        for name in self.names:
+        for name in self.names(call):
             item = self.describe(call, name) if wanted == name or wanted.isdecimal() else {}
             if wanted in {item.get("name"), item.get("id")}:
                 return item
@@ -140,7 +140,7 @@ class _Collection:
     def list(self, call: Call) -> Json:
         """List the items."""
         check_location(call)
-        items = in_order({name: self.describe(call, name) for name in self.names})
+        items = in_order({name: self.describe(call, name) for name in self.names(call)})
         path, kind = self._path(call), f"compute#{self.parameter}List"
         return list_page(call, kind, path, lambda: page_of(items, call.query))
 
@@ -154,10 +154,10 @@ class _Collection:
 
 
 for _collection in (
-    _Collection("acceleratorTypes", "acceleratorType", ACCELERATOR_TYPES, _accelerator_type),
-    _Collection("regions", "region", REGIONS, _region),
-    _Collection("zones", "zone", ZONES, _zone),
-    _Collection("diskTypes", "diskType", DISK_TYPES, _disk_type),
+    _Collection("acceleratorTypes", "acceleratorType", _accelerators_in, _accelerator_type),
+    _Collection("regions", "region", lambda _: REGIONS, _region),
+    _Collection("zones", "zone", lambda _: ZONES, _zone),
+    _Collection("diskTypes", "diskType", lambda _: DISK_TYPES, _disk_type),
 ):
     handles(f"compute.{_collection.name}.get")(_collection.get)
     handles(f"compute.{_collection.name}.list")(_collection.list)

@@ -188,6 +188,11 @@ def newest_public_image(project: str, family: str) -> PublicImage | None:
     return _newest().get((project, family))
 
 
+def added_public_image(project: str, family: str) -> PublicImage:
+    """Return the image of a public family that was added, such as one that Google has retired."""
+    return PublicImage(project, f"{family}-v{_BUILT}", family, built=_BUILT)
+
+
 def public_families() -> list[tuple[str, str]]:
     """List the public families, each with its project."""
     return list(_newest())

@@ -6,7 +6,6 @@ import base64
 import binascii
 import hashlib
 import re
-import time
 from typing import Final
 
 from gcpx_emulator.core.call import Call, handles
@@ -17,6 +16,8 @@ _MICROSECONDS: Final = 1_000_000
 _NO_PROJECT: Final = "default"
 """Stands for the project in the name of an account that was made without one."""
 _FIELDS: Final = ("key", "expirationTimeUsec")
+_MOST_BYTES: Final = 32 * 1024
+"""The size of the keys that a profile can hold. Only the size and the message are known, from public reports."""
 
 
 def keys_path(call: Call) -> str:
@@ -29,10 +30,23 @@ def new_key(call: Call) -> Json:
     key = call.body.get("key")
     if not key:
         raise ApiError(400, "The SSH public key must not be empty.")
-    _check_expiry(call.body)
+    _check_expiry(call)
     fingerprint, expiry = _fingerprint(key), call.body.get("expirationTimeUsec")
     name = f"{keys_path(call)}/{fingerprint}"
+    others = sum(len(other["key"].encode()) for other in _kept_keys(call) if other["name"] != name)
+    if others + len(key.encode()) > _MOST_BYTES:
+        raise ApiError(400, "Login profile size exceeds 32 KiB. Delete profile values to make additional space.")
     return {"key": key, "fingerprint": fingerprint, "name": name, **({"expirationTimeUsec": expiry} if expiry else {})}
+
+
+def _kept_keys(call: Call) -> list[Json]:
+    """List the keys of a user that have not expired; the service removes the others from the profile."""
+    return [key for key in call.store.list(keys_path(call)) if not _has_expired(call, key)]
+
+
+def _has_expired(call: Call, key: Json) -> bool:
+    expiry = str(key.get("expirationTimeUsec") or "")  # not a number if it was written without the API
+    return expiry.isdecimal() and 0 < int(expiry) < call.cloud.now() * _MICROSECONDS
 
 
 def _fingerprint(key: str) -> str:
@@ -44,9 +58,11 @@ def _fingerprint(key: str) -> str:
         raise ApiError(400, f"Invalid SSH public key: {key[:40]}") from None
 
 
-def _check_expiry(body: Json) -> None:
-    expiry = int(body.get("expirationTimeUsec") or 0)
-    if expiry and expiry < time.time() * _MICROSECONDS:
+def _check_expiry(call: Call) -> None:
+    expiry = str(call.body.get("expirationTimeUsec") or "0")
+    if not expiry.isdecimal():
+        raise ApiError(400, f"Invalid value at 'expiration_time_usec' (TYPE_INT64): {expiry[:40]}")
+    if _has_expired(call, call.body):
         raise ApiError(400, "The expiration time must be in the future.")
 
 
@@ -54,7 +70,8 @@ def _check_expiry(body: Json) -> None:
 def create_key(call: Call) -> Json:
     """Create a key, which must be new."""
     key = new_key(call)
-    if call.store.get(key["name"]) is not None:
+    stored = call.store.get(key["name"])
+    if stored is not None and not _has_expired(call, stored):
         raise ApiError(409, f"SSH public key {key['name']} already exists.")
     call.store.put(key["name"], key)
     return key
@@ -65,7 +82,7 @@ def get_key(call: Call) -> Json:
     """Read a key."""
     name = f"{keys_path(call)}/{call.path['sshPublicKeysId']}"
     key = call.store.get(name)
-    if key is None:
+    if key is None or _has_expired(call, key):
         raise ApiError(404, f"SSH public key {name} not found.")
     return key
 
@@ -77,7 +94,7 @@ def patch_key(call: Call) -> Json:
     fields = _update_mask(call)
     if "key" in fields and _fingerprint(call.body.get("key", "")) != key["fingerprint"]:
         raise ApiError(400, "The key of an SSH public key cannot be changed.")
-    _check_expiry(call.body)
+    _check_expiry(call)
     if "expirationTimeUsec" in fields:
         key.pop("expirationTimeUsec", None)
         if int(call.body.get("expirationTimeUsec") or 0):
@@ -108,7 +125,7 @@ def delete_key(call: Call) -> Json:
 def get_profile(call: Call) -> Json:
     """Read a user's profile."""
     user = call.path["usersId"]
-    keys = {key["fingerprint"]: key for key in call.store.list(keys_path(call))}
+    keys = {key["fingerprint"]: key for key in _kept_keys(call)}
     accounts = call.store.list(f"users/{user}/projects")
     return {
         "name": user,

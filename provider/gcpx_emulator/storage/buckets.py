@@ -18,6 +18,7 @@ from gcpx_emulator.storage.conditions import check_conditions, etag, failed_cond
 
 _EXISTS: Final = "Your previous request to create the named bucket succeeded and you already own it."
 _SOFT_DELETION: Final = "604800"
+_NO_SOFT_DELETION: Final = "0"
 _MULTI_REGIONS: Final = frozenset({"ASIA", "EU", "US"})
 _DUAL_REGIONS: Final = frozenset({"ASIA1", "EUR4", "EUR5", "EUR7", "EUR8", "NAM4"})
 _POLICY: Final = "_policy"
@@ -90,6 +91,7 @@ def insert_bucket(call: Call) -> Json:
     if not name:
         raise required("name")
     _check_name(name)
+    _refuse_other_soft_deletion(call, call.body)
     if call.store.get(f"b/{name}") is not None:
         raise ApiError(409, _EXISTS, "conflict")
     now = timestamp()
@@ -110,6 +112,16 @@ def insert_bucket(call: Call) -> Json:
     call.store.put(f"b/{name}", bucket)
     is_full = bool(call.body.get("acl") or call.body.get("defaultObjectAcl"))
     return _shown(call, bucket, "full" if is_full else "noAcl")
+
+
+def _refuse_other_soft_deletion(call: Call, settings: Json) -> None:
+    """Refuse a soft delete policy other than none and the default one, since the emulator keeps no deleted objects."""
+    policy = settings.get("softDeletePolicy") or {}
+    seconds = str(policy.get("retentionDurationSeconds") or _NO_SOFT_DELETION)
+    if seconds not in {_NO_SOFT_DELETION, _SOFT_DELETION} or (policy.get("hardDeletePause") or {}).get("enabled"):
+        raise ApiError(
+            501, f"{call.method.id} with a 'softDeletePolicy' other than {_SOFT_DELETION} or 0 seconds is not emulated"
+        )
 
 
 def _settings(body: Json, now: str) -> Json:
@@ -229,6 +241,7 @@ def _changed(call: Call, bucket: Json, wanted: Json) -> Json:
         if given != bucket.get(name) and str(given).upper() != str(bucket.get(name)).upper():
             raise invalid(name, given, "It cannot be changed.")
     _check_lock(bucket, wanted)
+    _refuse_other_soft_deletion(call, wanted)
     own = {name: value for name, value in bucket.items() if name in _GIVEN_BY_THE_SERVICE or name.startswith("_")}
     wanted = {name: value for name, value in wanted.items() if not name.startswith("_")}
     return _shown(call, write_changed(call, own | _settings(wanted, timestamp())), "full")

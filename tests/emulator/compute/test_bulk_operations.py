@@ -69,18 +69,20 @@ def test_an_instance_without_room_has_a_failed_operation_with_details(cloud, htt
 
 
 def test_google_s_client_reads_why_instances_were_not_created(cloud, http):
-    accelerators = [{"acceleratorType": "nvidia-tesla-t4", "acceleratorCount": 1}]
+    accelerators = [{"acceleratorType": "nvidia-l4", "acceleratorCount": 1}]
     set_limits(cloud, zones={"us-east1-b": 1, "us-east1-c": 0, "us-east1-d": 0})
-    _bulk_insert(http, minCount="1", instanceProperties=properties(guestAccelerators=accelerators))
+    _bulk_insert(
+        http, minCount="1", instanceProperties=properties(machineType="g2-standard-4", guestAccelerators=accelerators)
+    )
     operations = connect(compute_v1.ZoneOperationsClient, cloud)
     request = compute_v1.ListZoneOperationsRequest(project=PROJECT, zone=ZONE, filter="httpErrorStatusCode >= 400")
     failed = list(operations.list(request=request))
     details = failed[0].error.errors[0].error_details
 
     assert len(failed) == 2
-    assert dict(details[2].error_info.metadatas)["attachment"] == "nvidia-tesla-t4:1"
+    assert dict(details[2].error_info.metadatas)["attachment"] == "nvidia-l4:1"
     assert details[0].help.links[0].description == "Troubleshooting documentation"
-    assert "with 1 nvidia-tesla-t4 accelerator(s) is currently unavailable" in details[1].localized_message.message
+    assert "with 1 nvidia-l4 accelerator(s) is currently unavailable" in details[1].localized_message.message
     assert "Consider trying" not in details[1].localized_message.message
 
 

@@ -184,3 +184,12 @@ def test_the_boot_disk_of_a_stopped_instance_only_is_detached_and_attached_again
         ("again", 0, True),
         ("persistent-disk-0", 1, False),
     ]
+
+
+def test_an_instance_without_its_boot_disk_is_not_started(http, vm):
+    http.post(f"/compute/v1/{vm}/stop")
+    http.post(f"/compute/v1/{vm}/detachDisk?deviceName=boot")
+    started = http.post(f"/compute/v1/{vm}/start")
+    why = f"The instance '{vm}' has no boot disk, so it cannot be started."
+
+    assert _refusal(started)[-1] == f"Invalid resource usage: '{why}'."

@@ -136,3 +136,18 @@ def test_a_machine_image_needs_the_keys_of_the_disks(make, keys, status):
     image = {"name": "golden", "sourceDiskEncryptionKeys": keys}
 
     assert make(f"global/machineImages?sourceInstance=zones/{ZONE}/instances/vm", image).status_code == status
+
+
+@pytest.mark.parametrize("key", [{"rawKey": RAW}, {"kmsKeyName": KMS}], ids=str)
+def test_a_key_that_does_not_protect_the_disk_is_refused(make, key):
+    make(f"zones/{ZONE}/disks", {"name": "data", "sizeGb": "20"})
+    make(f"zones/{ZONE}/instances", _vm())
+    source = {"source": f"zones/{ZONE}/disks/data"}
+    refused = make(f"zones/{ZONE}/instances/vm/attachDisk", {**source, "diskEncryptionKey": key})
+    why = "The disk 'data' is not protected by this key."
+
+    assert (refused.status_code, refused.json()["error"]["message"]) == (
+        400,
+        f"Invalid value for field 'resource.diskEncryptionKey'. {why}",
+    )
+    assert make(f"zones/{ZONE}/instances/vm/attachDisk", source).status_code == 200

@@ -70,8 +70,9 @@ def test_a_malformed_image_is_refused(api, image):
 ])  # fmt: skip
 def test_an_image_that_does_not_exist_is_refused(api, cloud, image):
     for answer in (_disk(api, sourceImage=image), _template(api, image)):
-        assert answer.status_code == 400
-        assert "cannot be found" in answer.json()["error"]["message"]
+        words = (404, "was not found") if "family/" in image else (400, "cannot be found")
+        assert answer.status_code == words[0]
+        assert words[1] in answer.json()["error"]["message"]
     assert cloud.get(f"projects/{PROJECT}/global/instanceTemplates/t") is None
 
 
@@ -252,3 +253,26 @@ def test_public_images_are_filtered_and_paged(api):
 
     assert len(names) == len(set(names)) > 20
     assert all("-enterprise-" in name for name in names)
+
+
+def test_a_retired_family_says_which_exist_and_is_added(http):
+    retired = "projects/debian-cloud/global/images/family/debian-11"
+    debian = "/compute/v1/projects/debian-cloud/global/images"
+    disk = {"boot": True, "initializeParams": {"sourceImage": retired}}
+    body = {**properties(disks=[disk]), "name": "vm", "machineType": f"zones/{ZONE}/machineTypes/e2-small"}
+    instances = f"/compute/v1/projects/{PROJECT}/zones/{ZONE}/instances"
+    refusals = [http.get(f"{debian}/family/debian-11"), http.post(instances, json=body)]
+    elsewhere = http.get(f"/compute/v1/projects/{PROJECT}/global/images/family/debian-11").json()["error"]["message"]
+    http.post("/_emulator/image-families", json={"added": {"debian-cloud": ["debian-11"]}})
+    found, made = http.get(f"{debian}/family/debian-11").json(), http.post(instances, json=body)
+
+    for answer in refusals:
+        message = answer.json()["error"]["message"]
+        assert answer.status_code == 404
+        assert message.startswith(f"The resource '{retired}' was not found; did you mean")
+        assert "debian-12" in message
+        assert message.endswith("POST /_emulator/image-families adds others.")
+    assert elsewhere == f"The resource 'projects/{PROJECT}/global/images/family/debian-11' was not found"
+    assert (found["family"], made.status_code) == ("debian-11", 200)
+    assert http.get(f"{debian}/{found['name']}").json() == found
+    assert found in http.get(debian).json()["items"]

@@ -174,15 +174,16 @@ def test_a_stopped_instance_becomes_a_spot_instance(http, instances):
 
 def test_accelerators_need_an_instance_that_is_not_migrated(http, instances):
     _stop(http)
-    accelerators = {"guestAccelerators": [{"acceleratorType": "nvidia-l4", "acceleratorCount": 1}]}
-    accelerators["guestAccelerators"][0]["acceleratorType"] = f"zones/{ZONE}/acceleratorTypes/nvidia-l4"
+    _send(http, "setMachineType", {"machineType": f"zones/{ZONE}/machineTypes/n1-standard-1"})
+    link = f"zones/{ZONE}/acceleratorTypes/nvidia-tesla-p100"
+    accelerators = {"guestAccelerators": [{"acceleratorType": link, "acceleratorCount": 1}]}
     refused = _send(http, "setMachineResources", accelerators)
     _send(http, "setScheduling", {"onHostMaintenance": "TERMINATE"})
     accepted = _send(http, "setMachineResources", accelerators)
     found = http.get(f"/compute/v1/{PATH}").json()["guestAccelerators"]
 
     assert (refused.status_code, accepted.status_code) == (400, 200)
-    assert found[0]["acceleratorType"].endswith(f"/{PROJECT}/zones/{ZONE}/acceleratorTypes/nvidia-l4")
+    assert found[0]["acceleratorType"].endswith(f"/{PROJECT}/zones/{ZONE}/acceleratorTypes/nvidia-tesla-p100")
 
 
 def test_deletion_protection_is_set_and_removed_on_a_running_instance(instances):

@@ -1,4 +1,4 @@
-"""What the machines of instances refer to must exist and fit together; templates are not checked."""
+"""What the machines of instances refer to must exist and fit together; of templates, only networks must exist."""
 
 from __future__ import annotations
 
@@ -47,7 +47,25 @@ HOST = {"scheduling": {"onHostMaintenance": "TERMINATE"}}
 NETWORKS = tuple({"network": f"global/networks/{name}"} for name in ("one", "two"))
 DYNAMIC = [{}, *({**nic, "parentNicName": "nic0", "vlan": vlan} for vlan, nic in enumerate(NETWORKS, 2))]
 ALIKE = "Requested architecture must be the same as the source resource architecture (X86_64)."
+
+
+def _gpu(link):
+    return {"guestAccelerators": [{"acceleratorType": link, "acceleratorCount": 1}], **HOST}
+
+
+def _incompatible(*features):
+    return 400, "badRequest", f"[{', '.join(features)}] features are not compatible for creating instance."
+
+
+LOCAL_SSD = {"type": "SCRATCH", "initializeParams": {"diskType": "local-ssd"}}
 CASES = {
+    "accelerator of N1": (_properties(machineType="n2-standard-4", **_gpu("nvidia-tesla-p100")), _incompatible("nvidia-tesla-p100", "n2-standard-4")),
+    "accelerator of G2": (_properties(machineType="n1-standard-4", **_gpu("nvidia-l4")), _incompatible("nvidia-l4", "n1-standard-4")),
+    "accelerator of others": (_properties(machineType="g2-standard-4", **_gpu("nvidia-tesla-p100")), _incompatible("nvidia-tesla-p100", "g2-standard-4")),
+    "local SSD": (_properties(disks=[*_properties()["disks"], LOCAL_SSD]), _incompatible("e2-small", "local-ssd")),
+    "hyperdisk": (_properties(parameters={"diskType": "hyperdisk-throughput"}), _incompatible("hyperdisk-throughput", "e2-small")),
+    "balanced hyperdisk": (_properties(machineType="n2-standard-4", parameters={"diskType": "hyperdisk-balanced"}), _incompatible("hyperdisk-balanced", "n2-standard-4")),
+    "mode of a hyperdisk": (_properties(machineType="c3-standard-4", disks=[*_properties()["disks"], {"mode": "READ_ONLY", "initializeParams": {"diskType": "hyperdisk-balanced"}}]), (400, "badRequest", "hyperdisk-balanced disk type cannot be attached in read-only mode.")),
     "platform": (_properties(minCpuPlatform="Intel Sky"), _invalid("minCpuPlatform", "Intel Sky", "Invalid CPU platform.")),
     "accelerator": (_properties(guestAccelerators=[{"acceleratorType": "nvidia-t5", "acceleratorCount": 1}], **HOST), (404, "notFound", f"The resource '{GPU}/nvidia-t5' was not found")),
     "boot image": (_properties(ARM), _mismatch("ARM64", "X86_64")),
@@ -88,11 +106,16 @@ def test_a_type_of_another_zone_is_refused(http, properties, field, link):
         _properties(parameters={"architecture": "ARCHITECTURE_UNSPECIFIED"}),
         _properties(minCpuPlatform="Intel Ice Lake", machineType="n2-standard-4"),
         _properties(minCpuPlatform="Automatic"),
-        _properties(parameters={"diskType": "hyperdisk-balanced-high-availability"}),
+        _properties(parameters={"diskType": "hyperdisk-balanced-high-availability"}, machineType="c3-standard-4"),
         *(
-            _properties(guestAccelerators=[{"acceleratorType": f"{GPU}/{name}", "acceleratorCount": 1}], **HOST)
-            for name in ("nvidia-l4", "nvidia-rtx-pro-6000-vws")
+            _properties(machineType=machine_type, **_gpu(f"{GPU}/{name}"))
+            for name, machine_type in (
+                ("nvidia-l4", "g2-standard-4"),
+                ("nvidia-rtx-pro-6000-vws", "g4-standard-48"),
+                ("nvidia-tesla-p100", "custom-2-4096"),
+            )
         ),
+        _properties(machineType="n2-standard-2", disks=[*_properties()["disks"], LOCAL_SSD]),
         _properties(machineType="n2-standard-2", networkInterfaces=DYNAMIC),
     ],
 )
@@ -113,6 +136,7 @@ def test_a_machine_that_fits_is_created(http, properties):
     ],
 )
 def test_a_template_for_a_machine_that_fits_is_created(http, properties):
+    _make_networks(http)
     answer = http.post(f"{BASE}/global/instanceTemplates", json={"name": "t", "properties": properties})
 
     assert answer.status_code == 200, answer.text
@@ -160,12 +184,59 @@ def test_changes_of_a_stopped_machine_are_checked_too(cloud, http):
     assert _refusal(accelerator) == (404, "notFound", f"The resource '{GPU}/none' was not found")
 
 
-def test_accelerator_types_are_listed(http):
+def test_a_zone_has_its_own_accelerator_types(http):
     base = f"{BASE}/zones/{ZONE}/acceleratorTypes"
     names = [item["name"] for item in http.get(base).json()["items"]]
+    everywhere = http.get(f"{BASE}/aggregated/acceleratorTypes").json()["items"]
+    in_zone, elsewhere = (everywhere[f"zones/{zone}"]["acceleratorTypes"] for zone in (ZONE, "us-east1-c"))
+    missing = http.get(f"{base}/nvidia-tesla-t4")
+    machine = _properties(machineType="n1-standard-4", **_gpu("nvidia-tesla-t4"))
 
-    assert "nvidia-l4" in names
+    assert {"nvidia-l4", "nvidia-tesla-p100"} <= set(names)
     assert http.get(f"{base}/nvidia-l4").json()["kind"] == "compute#acceleratorType"
+    assert [item["name"] for item in in_zone] == names
+    assert [item["name"] for item in elsewhere if item["name"] == "nvidia-tesla-t4"] == ["nvidia-tesla-t4"]
+    assert _refusal(missing) == (404, "notFound", f"The resource '{GPU}/nvidia-tesla-t4' was not found")
+    assert _refusal(_insert(http, machine)) == _refusal(missing)
+
+
+def test_instances_of_a_region_are_where_their_accelerators_are(http):
+    machine = _properties(machineType="n1-standard-4", **_gpu("nvidia-tesla-v100"))
+    request = {"count": "2", "namePattern": "w-#", "instanceProperties": machine}
+    made = http.post(f"{BASE}/regions/us-east1/instances/bulkInsert", json=request)
+    zones = [len(http.get(f"{BASE}/zones/us-east1-{letter}/instances").json().get("items", ())) for letter in "bcd"]
+
+    assert made.status_code == 200, made.text
+    assert zones == [0, 2, 0]
+
+
+@pytest.mark.parametrize("scope", ["global", "regions/us-east1"])
+@pytest.mark.parametrize("link", ["none", "global/networks/none", f"projects/{PROJECT}/global/networks/none"])
+def test_the_network_of_a_template_must_exist(http, scope, link):
+    body = {"name": "t", "properties": _properties(networkInterfaces=[{"network": link}])}
+    answer = http.post(f"{BASE}/{scope}/instanceTemplates", json=body)
+
+    assert _refusal(answer) == (
+        404,
+        "notFound",
+        f"The resource 'projects/{PROJECT}/global/networks/none' was not found",
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("global/firewalls", {"allowed": [{"IPProtocol": "tcp"}]}),
+        ("regions/us-east1/subnetworks", {"ipCidrRange": "10.9.0.0/24"}),
+    ],
+)
+def test_a_network_of_another_project_cannot_be_changed(http, path, body):
+    network = "projects/another-project/global/networks/default"
+    answer = http.post(f"{BASE}/{path}", json={"name": "new", "network": network, **body})
+
+    assert _refusal(answer) == _invalid(
+        "network", network, "Cross project referencing is not allowed for this resource."
+    )
 
 
 @pytest.mark.parametrize(
@@ -181,3 +252,18 @@ def test_the_source_of_an_image_must_exist(http, source, kind):
     answer = http.post(f"{BASE}/global/images", json={"name": "mine", **source})
 
     assert _refusal(answer) == _invalid(field, link, f"The referenced {kind} resource cannot be found.")
+
+
+def test_a_disk_and_an_accelerator_must_fit_the_machine_that_gets_them(cloud, http):
+    vm, disks = f"/compute/v1/{cloud.make_instance()}", f"{BASE}/zones/{ZONE}/disks"
+    http.post(disks, json={"name": "fast", "type": f"zones/{ZONE}/diskTypes/hyperdisk-balanced", "sizeGb": "10"})
+    source = {"source": f"zones/{ZONE}/disks/fast"}
+    attached = http.post(f"{vm}/attachDisk", json=source)
+    read_only = http.post(f"{vm}/attachDisk", json={**source, "mode": "READ_ONLY"})
+    http.post(f"{vm}/stop")
+    accelerators = _gpu("nvidia-l4")["guestAccelerators"]
+    accelerated = http.post(f"{vm}/setMachineResources", json={"guestAccelerators": accelerators})
+
+    assert _refusal(attached) == _incompatible("hyperdisk-balanced", "e2-medium")
+    assert "read-only mode" in _refusal(read_only)[2]
+    assert _refusal(accelerated) == _incompatible("nvidia-l4", "e2-medium")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+
 import pytest
 from google.api_core import exceptions
 from google.auth.credentials import AnonymousCredentials
@@ -44,3 +46,35 @@ def test_importing_a_key_without_a_project_makes_an_account_unless_there_is_one(
 
     assert (account["username"], account["homeDirectory"]) == ("new_user_example_com", "/home/new_user_example_com")
     assert "accountId" not in account
+
+
+def test_an_expired_key_leaves_the_profile(cloud, http):
+    user = f"/v1/users/{USER}"
+    expiry = str(int((cloud.emulator.now() + 60) * 1_000_000))
+    lasting = {"key": "ssh-rsa " + base64.b64encode(b"lasting").decode()}
+    body = {"key": f"ssh-ed25519 {BLOB}", "expirationTimeUsec": expiry}
+    http.post(f"{user}:importSshPublicKey", json=lasting)
+    http.post(f"{user}:importSshPublicKey", json=body)
+    before = http.get(f"{user}/loginProfile").json()["sshPublicKeys"]
+    http.post("/_emulator/clock", json={"advance": 61})
+    after = http.get(f"{user}/loginProfile").json()["sshPublicKeys"]
+    key = http.get(f"{user}/sshPublicKeys/{FINGERPRINT}")
+    again = http.post(f"{user}/sshPublicKeys", json={"key": body["key"]})
+
+    assert (FINGERPRINT in before, FINGERPRINT in after, len(after)) == (True, False, 1)
+    assert key.status_code == 404
+    assert again.status_code == 200, again.text
+
+
+def test_the_keys_of_a_profile_have_32_kib(http):
+    user = f"/v1/users/{USER}"
+    keys = ["ssh-rsa " + base64.b64encode(bytes([index]) * 6_000).decode() for index in range(5)]
+    answers = [http.post(f"{user}:importSshPublicKey", json={"key": key}) for key in keys]
+    smaller = http.post(f"{user}/sshPublicKeys", json={"key": f"ssh-ed25519 {BLOB}"})
+    repeated = http.post(f"{user}:importSshPublicKey", json={"key": keys[0]})
+    why = "Login profile size exceeds 32 KiB. Delete profile values to make additional space."
+
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 200, 400]
+    assert answers[-1].json()["error"]["message"] == why
+    assert len(http.get(f"{user}/loginProfile").json()["sshPublicKeys"]) == 5
+    assert (smaller.status_code, repeated.status_code) == (200, 200)

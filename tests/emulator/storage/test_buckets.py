@@ -211,3 +211,26 @@ def test_a_locked_retention_policy_only_becomes_longer(http):
 
 def test_a_bucket_without_retention_policy_has_nothing_to_lock(http):
     assert http.post(f"/storage/v1/b/{BUCKET}/lockRetentionPolicy?ifMetagenerationMatch=1").status_code == 400
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [{"retentionDurationSeconds": "864000"}, {"retentionDurationSeconds": "0", "hardDeletePause": {"enabled": True}}],
+)
+def test_a_soft_delete_policy_without_effect_is_refused(http, policy):
+    _made(http, "another")
+    made = http.post(f"{BUCKETS}?project={PROJECT}", json={"name": "made", "softDeletePolicy": policy})
+    patched = http.patch(f"{BUCKETS}/another", json={"softDeletePolicy": policy})
+    why = "with a 'softDeletePolicy' other than 604800 or 0 seconds is not emulated"
+
+    assert (made.status_code, patched.status_code) == (501, 501)
+    assert made.json()["error"]["message"] == f"storage.buckets.insert {why}"
+    assert patched.json()["error"]["message"] == f"storage.buckets.patch {why}"
+
+
+def test_soft_deletion_is_on_by_default_and_is_switched_off(http):
+    off = _made(http, softDeletePolicy={"retentionDurationSeconds": "0"})
+    patched = http.patch(f"{BUCKETS}/made", json={"softDeletePolicy": {"retentionDurationSeconds": "604800"}})
+
+    assert off["softDeletePolicy"]["retentionDurationSeconds"] == "0"
+    assert patched.json()["softDeletePolicy"]["retentionDurationSeconds"] == "604800"

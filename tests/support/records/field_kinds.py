@@ -43,7 +43,7 @@ def _inserted(collection: str, **query: str) -> Callable[[Any, Json], Sent]:
 
 _TEMPLATE: Final = _inserted("global/instanceTemplates", view="FULL")
 _INSTANCE: Final = _inserted(f"zones/{ZONE}/instances", view="FULL")
-_MACHINE: Final = {**properties(), "machineType": f"zones/{ZONE}/machineTypes/e2-small"}
+_MACHINE: Final = {**properties(), "machineType": f"zones/{ZONE}/machineTypes/n1-standard-1"}
 
 
 def _properties(http: Any, body: Json) -> Sent:
@@ -148,8 +148,8 @@ COMPUTED: Final = "Google computes it from the rest"
 BY_GOOGLE: Final = "only Google sets it, although the description does not say so"
 OF_INSTANCES: Final = {
     "disks": [{"boot": True, "deviceName": "d", "initializeParams": {"sourceImage": DEBIAN}}],
-    "guestAccelerators": [{"acceleratorType": "nvidia-l4", "acceleratorCount": 1}],
-    "machineType": "e2-medium",
+    "guestAccelerators": [{"acceleratorType": "nvidia-tesla-p100", "acceleratorCount": 1}],
+    "machineType": "n1-standard-1",
     "metadata": {"items": [{"key": "k", "value": "v"}]},
     "minCpuPlatform": "Intel Skylake",
     "networkInterfaces": [{"network": "global/networks/default", "stackType": "IPV4_ONLY"}],
@@ -296,7 +296,7 @@ KINDS: Final = [
         schema="Instance",
         send=_INSTANCE,
         base=_MACHINE,
-        values={**OF_INSTANCES, "machineType": f"zones/{ZONE}/machineTypes/e2-medium", "resourcePolicies": [POLICY],
+        values={**OF_INSTANCES, "hostname": "vm.example.com", "machineType": f"zones/{ZONE}/machineTypes/n1-standard-2", "resourcePolicies": [POLICY],
                 "sourceMachineImage": "global/machineImages/golden"},
         beside={"sourceMachineImage": {"disks": []}},
         shown={"disks": lambda disks: disks[0]["deviceName"] == "d"},

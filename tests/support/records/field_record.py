@@ -356,7 +356,7 @@ CHANGES: Final = [
         "setMachineResources",
         values={
             "guestAccelerators": [
-                {"acceleratorCount": 1, "acceleratorType": f"zones/{ZONE}/acceleratorTypes/nvidia-tesla-t4"}
+                {"acceleratorCount": 1, "acceleratorType": f"zones/{ZONE}/acceleratorTypes/nvidia-tesla-p100"}
             ]
         },
     ),

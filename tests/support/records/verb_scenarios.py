@@ -39,7 +39,7 @@ _POLICY: Final = f"projects/{PROJECT}/regions/us-east1/resourcePolicies/rack"
 _GUEST: Final = {"ready": {"guestAttribute": "app/state=ready", "within": 1}}
 _ATTRIBUTES: Final = {"metadata": {"items": [{"key": "enable-guest-attributes", "value": "TRUE"}]}}
 _GPU: Final = {"machineType": "n1-standard-1", "scheduling": {"onHostMaintenance": "TERMINATE"}}
-_ACCELERATORS: Final = [{"acceleratorType": "nvidia-tesla-t4", "acceleratorCount": 1}]
+_ACCELERATORS: Final = [{"acceleratorType": "nvidia-tesla-p100", "acceleratorCount": 1}]
 _PUSH_TOKEN: Final = "eyJhbGciOiJSUzI1NiIsImtpZCI6IngifQ.e30.eA"
 _PUBLIC_IMAGE: Final = "projects/debian-cloud/global/images/debian-12-bookworm-v20261014"
 _SPOT: Final = {"scheduling": {"provisioningModel": "SPOT"}}

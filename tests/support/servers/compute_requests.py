@@ -13,6 +13,12 @@ BASE = f"/compute/beta/projects/{PROJECT}"
 REGION = "us-east1"
 VM = f"{BASE}/zones/{ZONE}/instances/example-vm"
 NUMBERS = itertools.count()
+MACHINE_TYPE = "g2-standard-4"
+"""It can have accelerators and every kind of disk."""
+
+
+def _properties():
+    return properties(machineType=MACHINE_TYPE)
 
 
 def snapshot(_http):
@@ -20,7 +26,7 @@ def snapshot(_http):
 
 
 def template(_http, scope="global"):
-    return f"{BASE}/{scope}/instanceTemplates", {"name": f"t-{next(NUMBERS)}", "properties": properties()}
+    return f"{BASE}/{scope}/instanceTemplates", {"name": f"t-{next(NUMBERS)}", "properties": _properties()}
 
 
 def regional_template(http):
@@ -33,12 +39,12 @@ def template_of_an_instance(_http):
 
 
 def instance(_http):
-    body = {**properties(), "name": f"i-{next(NUMBERS)}", "machineType": f"zones/{ZONE}/machineTypes/e2-small"}
+    body = {**_properties(), "name": f"i-{next(NUMBERS)}", "machineType": f"zones/{ZONE}/machineTypes/{MACHINE_TYPE}"}
     return f"{BASE}/zones/{ZONE}/instances", body
 
 
 def bulk(_http, scope=f"regions/{REGION}"):
-    body = {"count": "1", "namePattern": f"b{next(NUMBERS)}-####", "instanceProperties": properties()}
+    body = {"count": "1", "namePattern": f"b{next(NUMBERS)}-####", "instanceProperties": _properties()}
     return f"{BASE}/{scope}/instances/bulkInsert", body
 
 

@@ -204,7 +204,7 @@ _GPU: Final = _instance(
     "n1-standard-4",
     disks=[_boot_disk("pd-ssd", guestOsFeatures=[{"type": "VIRTIO_SCSI_MULTIQUEUE"}]), _SCRATCH],
     scheduling=_SPOT,
-    guestAccelerators=[{"acceleratorCount": 1, "acceleratorType": _zonal("acceleratorTypes", "nvidia-tesla-t4")}],
+    guestAccelerators=[{"acceleratorCount": 1, "acceleratorType": _zonal("acceleratorTypes", "nvidia-tesla-p100")}],
     serviceAccounts=[{"email": f"runner@{PROJECT}.iam.gserviceaccount.com", "scopes": _SCOPES}],
     minCpuPlatform="Intel Skylake",
 )
@@ -412,7 +412,7 @@ _PROPERTIES: Final = {
             "type": "SCRATCH",
         },
     ],
-    "guestAccelerators": [{"acceleratorCount": 1, "acceleratorType": "nvidia-tesla-t4"}],
+    "guestAccelerators": [{"acceleratorCount": 1, "acceleratorType": "nvidia-tesla-p100"}],
     "labels": LABELS,
     "machineType": "n1-standard-4",
     "metadata": {"items": [{"key": "startup-script", "value": "echo hello"}]},
@@ -773,7 +773,7 @@ LIVES: Final = [
                 requests=_patch_bucket(defaultEventBasedHold=True), changes=f"defaultEventBasedHold {_VERSION}"
             ),
             "soft_delete_policy": Update(
-                requests=_patch_bucket(softDeletePolicy={"retentionDurationSeconds": "864000"}),
+                requests=_patch_bucket(softDeletePolicy={"retentionDurationSeconds": "604800"}),
                 changes=f"{_VERSION} softDeletePolicy",
             ),
             "uniform_bucket_level_access": Update(

@@ -68,7 +68,7 @@ MACHINES = (
     ["custom-1-1024", "custom-2-2048", "custom-32-212992", "n2-custom-48-65536"],
     ["custom-3-2048", "custom-34-4096", "custom-0-1024", "custom-2-2000", "custom-2-0", "custom-2", "n2-custom-3-1024"],
 )
-HOSTS = (["a", "vm.example.com", f"{LONGEST}.b"], ["-a", "vm..b", "vm_1.example.com", f"{LONGEST}a.b", "A.b"])
+HOSTS = (["a.b", "vm.example.com", f"{LONGEST}.b"], ["a", "-a", "vm..b", "vm_1.example.com", f"{LONGEST}a.b", "A.b"])
 RAW, OTHER_RAW = (base64.b64encode(bytes(size)).decode() for size in (32, 31))
 WRAPPED, OTHER_WRAPPED = (base64.b64encode(bytes(size)).decode() for size in (256, 257))
 
@@ -147,8 +147,8 @@ def _of_instances(schema, url, places=None):
     accepted, refused = machines
     boot = properties()["disks"][0]
     devices = ([boot, {"deviceName": "a"}, {"deviceName": name}] for name in ("b", "a"))
-    gpu = {"guestAccelerators": [{"acceleratorType": "nvidia-tesla-t4", "acceleratorCount": 1}]}
-    none = {"guestAccelerators": [{"acceleratorType": "nvidia-tesla-t4", "acceleratorCount": 0}]}
+    gpu = {"guestAccelerators": [{"acceleratorType": "nvidia-l4", "acceleratorCount": 1}]}
+    none = {"guestAccelerators": [{"acceleratorType": "nvidia-l4", "acceleratorCount": 0}]}
     moved = {"scheduling": {"onHostMaintenance": "MIGRATE"}}
     account = {"email": "default"}
     return [
@@ -258,4 +258,5 @@ CASES = [
     *(case for schema in ("AttachedDiskInitializeParams", "Disk", "GlobalSetLabelsRequest", "Image", "Instance", "InstanceProperties", "InstancesSetLabelsRequest", "MachineImage", "RegionSetLabelsRequest", "ZoneSetLabelsRequest") for case in _labels(schema)),
     *(case for schema in ("AttachedDiskInitializeParams", "DiskParams", "ImageParams", "InstanceParams", "InstanceProperties") for case in _manager_tags(schema)),
     Case("Tags", "items[]", **_each("items", [[name] for name in NAMES[0]], [[name] for name in NAMES[1]])),
+    Case("Tags", "items", **_each("items", [[f"t-{number}" for number in range(64)]], [[f"t-{number}" for number in range(65)]])),
 ]  # fmt: skip
