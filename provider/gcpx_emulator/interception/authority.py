@@ -15,6 +15,8 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
+_PROTOCOLS: Final = ["http/1.1", "h2"]
+"""What servers speak; only clients of gRPC do not offer the first."""
 _NAME: Final = "gcpx-emulator run"
 _LIFETIME: Final = timedelta(days=30)
 _BEFORE: Final = timedelta(days=1)
@@ -63,6 +65,7 @@ class Authority:
                 connection.context = of_host(host)
 
         context.sni_callback = choose
+        context.set_alpn_protocols(_PROTOCOLS)
         return context
 
     def _context_of(self, host: str) -> ssl.SSLContext:
@@ -73,6 +76,7 @@ class Authority:
         file.write_text(key + self._signed(builder))
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(file)
+        context.set_alpn_protocols(_PROTOCOLS)
         return context
 
     def _builder(self, name: str, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:

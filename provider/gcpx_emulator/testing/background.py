@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import socket
 import ssl
 import tempfile
@@ -18,6 +19,7 @@ from gcpx_emulator.app import DEFAULT_PROJECT, application
 from gcpx_emulator.emulator import Emulator
 from gcpx_emulator.interception.authority import Authority
 from gcpx_emulator.interception.environment import environment
+from gcpx_emulator.interception.grpc import Chosen
 from gcpx_emulator.interception.hosts import SERVED
 from gcpx_emulator.interception.proxy import Proxy, proxying
 from gcpx_emulator.server import LOOPBACK, listen, port_problem
@@ -98,5 +100,8 @@ def serving(
 def _server(app: ASGIApp, context: ssl.SSLContext | None = None) -> uvicorn.Server:
     config = uvicorn.Config(app, log_level="critical", lifespan="off", timeout_graceful_shutdown=1)
     config.load()
-    config.ssl = context
+    if context is not None:
+        config.ssl = context
+        http = config.http_protocol_class
+        config.http_protocol_class = functools.partial(Chosen, http)  # type: ignore[assignment]
     return uvicorn.Server(config)

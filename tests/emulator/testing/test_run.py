@@ -78,6 +78,14 @@ for client in (requests, httpx, direct):
         answer = client.get(url)
         print([answer.status_code, answer.json()["error"]["message"]])
 """
+GRPC = """
+from google.api_core.exceptions import GoogleAPICallError
+from google.pubsub_v1 import PublisherClient
+try:
+    PublisherClient().create_topic(name="projects/demo-project/topics/made")
+except GoogleAPICallError as error:
+    print([error.grpc_status_code.name, error.message])
+"""
 UNPATCHED = """
 import json, urllib.request
 with urllib.request.urlopen("https://compute.googleapis.com/compute/v1/projects/p/zones/us-east1-b") as answer:
@@ -110,7 +118,7 @@ def test_default_credentials_are_those_of_the_emulator():
 
 
 def test_a_program_without_a_file_of_credentials_finds_the_metadata_server():
-    assert _printed(MACHINE) == [["google.auth.compute_engine.credentials", "demo-project"]]
+    assert _printed(MACHINE, NO_GCE_CHECK="") == [["google.auth.compute_engine.credentials", "demo-project"]]
 
 
 def test_compute_reaches_the_emulator_and_so_do_its_operations():
@@ -137,6 +145,10 @@ def test_other_hosts_of_google_are_refused_with_the_reason():
     plain = [501, "storage.googleapis.com is emulated only with https; no call to Google leaves this machine."]
 
     assert _printed(OTHERS) == [refused, *[refused, plain] * 3]
+
+
+def test_a_call_by_grpc_is_refused_at_once():
+    assert _printed(GRPC) == [["UNIMPLEMENTED", "gcpx-emulator does not emulate gRPC, use the client with REST"]]
 
 
 def test_a_program_whose_clients_only_know_proxies_reaches_the_emulator():
