@@ -17,7 +17,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.uploads import MOST_BYTES
 from gcpx_emulator.core.validation import is_ip_address
-from gcpx_emulator.interception.hosts import SERVED, is_of_google
 
 _CONTROLS: Final = "/_emulator/"
 _JSON: Final = "application/json"
@@ -64,14 +63,10 @@ class Front:
         """
         name = _name_of(host)
         is_own = name in _OWN_NAMES or name.endswith(_OWN_DOMAINS) or is_ip_address(name)
-        if is_own or name in self._hosts:
-            return
-        if is_of_google(name):
-            how = "emulated only with https" if name in SERVED else "not emulated"
-            raise ApiError(501, f"{name} is {how}; no call to Google leaves this machine.")
-        raise ApiError(
-            403, f"The emulator does not answer for the host {name}; --allow-host {name} allows it.", "forbidden"
-        )
+        if not is_own and name not in self._hosts:
+            raise ApiError(
+                403, f"The emulator does not answer for the host {name}; --allow-host {name} allows it.", "forbidden"
+            )
 
     def _limited(self, headers: Headers, receive: Receive) -> Receive:
         """Read a body up to the largest size and the longest time."""

@@ -20,8 +20,9 @@ from gcpx_emulator.emulator import Emulator
 from gcpx_emulator.interception.authority import Authority
 from gcpx_emulator.interception.environment import environment
 from gcpx_emulator.interception.grpc import Chosen
-from gcpx_emulator.interception.hosts import SERVED
+from gcpx_emulator.interception.hosts import METADATA_SERVERS, SERVED
 from gcpx_emulator.interception.proxy import Proxy, proxying
+from gcpx_emulator.interception.refusal import Refusal
 from gcpx_emulator.server import LOOPBACK, listen, port_problem
 from gcpx_emulator.testing.control import EmulatorError
 from gcpx_emulator.testing.running_emulator import RunningEmulator
@@ -51,12 +52,11 @@ def intercepting(port: int = 0, project: str = DEFAULT_PROJECT, *, strict: bool 
     emulator = Emulator(strict=strict)
     with ExitStack() as during:
         folder = Path(during.enter_context(tempfile.TemporaryDirectory(prefix="gcpx-emulator-")))
-        authority, secure = Authority(folder), listen()
-        secure_app = application(emulator, SERVED, project)
-        host = during.enter_context(
-            serving(application(emulator, project=project), _opened(port), (secure_app, secure, authority.context()))
-        )
-        plain, google = int(host.rpartition(":")[2]), secure.getsockname()[1]
+        authority, opened = Authority(folder), listen()
+        app = Refusal(application(emulator, project=project), METADATA_SERVERS)
+        secure = Refusal(application(emulator, SERVED, project), SERVED)
+        host = during.enter_context(serving(app, _opened(port), (secure, opened, authority.context())))
+        plain, google = int(host.rpartition(":")[2]), opened.getsockname()[1]
         proxy = during.enter_context(proxying(Proxy(plain, google)))
         variables = environment(host, f"{LOOPBACK}:{google}", proxy, project, authority.certificate, folder)
         yield RunningEmulator(host, project, variables)
