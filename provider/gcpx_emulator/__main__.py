@@ -8,6 +8,7 @@ import sqlite3
 import sys
 from importlib.metadata import version
 
+from gcpx_emulator import run
 from gcpx_emulator.core.store import Store
 from gcpx_emulator.server import LOOPBACK, listen, port_problem, serve
 
@@ -18,8 +19,14 @@ _MANY = frozenset({"", "<broadcast>"})
 
 
 def main() -> None:
-    """Read the options and serve. The first line on stdout is the address."""
-    parser = argparse.ArgumentParser("gcpx-emulator", description="Emulate Google Cloud's REST APIs on this machine.")
+    """Read the options and serve, or run a command. The first line of a server on stdout is the address."""
+    if sys.argv[1:2] == ["run"]:
+        sys.exit(run.main(sys.argv[2:]))
+    parser = argparse.ArgumentParser(
+        "gcpx-emulator",
+        description="Emulate Google Cloud's REST APIs on this machine.",
+        epilog="gcpx-emulator run -- COMMAND runs a command whose calls to Google reach an emulator of its own.",
+    )
     parser.add_argument("--port", type=int, default=0, help="the port to listen on; 0, the default, picks a free one")
     address = "the address to listen on; whoever reaches it controls the emulator, so use 0.0.0.0 only in containers"
     parser.add_argument("--host", default=LOOPBACK, metavar="ADDRESS", help=address)

@@ -19,13 +19,19 @@ from gcpx_emulator.core.errors import ApiError, ErrorMiddleware
 from gcpx_emulator.emulator import Emulator
 from gcpx_emulator.front import Front
 from gcpx_emulator.google_apis import GoogleApis
+from gcpx_emulator.sign_in import SignIn
 
+DEFAULT_PROJECT: Final = "demo-project"
 _METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 
-def application(emulator: Emulator, hosts: Collection[str] = ()) -> Starlette:
-    """Return the application of an emulator, which also answers to the host names `hosts`."""
+def application(emulator: Emulator, hosts: Collection[str] = (), project: str = DEFAULT_PROJECT) -> Starlette:
+    """Return the application of an emulator, which also answers to the host names `hosts`.
+
+    Its metadata server names the project.
+    """
     routes = [
+        *SignIn(emulator, project).routes(),
         *Console.of(emulator).routes(),
         *Controls(emulator).routes(),
         Route("/{path:path}", GoogleApis(emulator).answer, methods=_METHODS),

@@ -144,11 +144,15 @@ class Document:
         )
 
 
+def source_of(name: str) -> str:
+    """Return the text of a document as Google publishes it."""
+    return (resources.files("googleapiclient") / "discovery_cache" / "documents" / f"{name}.json").read_text()
+
+
 @functools.cache
 def document(name: str) -> Document:
     """Read a document, such as `compute.v1`."""
-    folder = resources.files("googleapiclient") / "discovery_cache" / "documents"
-    content = json.loads((folder / f"{name}.json").read_text())
+    content = json.loads(source_of(name))
     api = APIS[name]
     api.amend(content)
     standard = content["parameters"]

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import socket
+import ssl
+import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import uvicorn
 from starlette.types import ASGIApp
 
-from gcpx_emulator.app import application
+from gcpx_emulator.app import DEFAULT_PROJECT, application
 from gcpx_emulator.emulator import Emulator
-from gcpx_emulator.server import listen, port_problem
+from gcpx_emulator.interception.authority import Authority
+from gcpx_emulator.interception.environment import environment
+from gcpx_emulator.interception.grpc import Chosen
+from gcpx_emulator.interception.hosts import METADATA_SERVERS, SERVED
+from gcpx_emulator.interception.proxy import Proxy, proxying
+from gcpx_emulator.interception.refusal import Refusal
+from gcpx_emulator.server import LOOPBACK, listen, port_problem
 from gcpx_emulator.testing.control import EmulatorError
 from gcpx_emulator.testing.running_emulator import RunningEmulator
 
 
 @contextmanager
-def running(port: int = 0, project: str = "demo-project", *, strict: bool = False) -> Iterator[RunningEmulator]:
+def running(port: int = 0, project: str = DEFAULT_PROJECT, *, strict: bool = False) -> Iterator[RunningEmulator]:
     """Run an emulator during the block, on a port of this machine; 0 picks a free one.
 
     `project` is the project in which `RunningEmulator.seed` creates resources, and the default of programs.
@@ -28,25 +38,70 @@ def running(port: int = 0, project: str = "demo-project", *, strict: bool = Fals
     Raises:
         EmulatorError: if the port cannot be opened.
     """
-    try:
-        listener = listen(port)
-    except (OSError, OverflowError) as error:
-        problem = f"the emulator cannot open port {port}: {port_problem(error)}"
-        raise EmulatorError(f"{problem}; 0 picks a free one") from error
-    with serving(application(Emulator(strict=strict)), listener) as host:
+    with serving(application(Emulator(strict=strict), project=project), _opened(port)) as host:
         yield RunningEmulator(host, project)
 
 
 @contextmanager
-def serving(app: ASGIApp, listener: socket.socket) -> Iterator[str]:
-    """Serve an application in a thread during the block; yields its host and port."""
-    config = uvicorn.Config(app, log_level="critical", lifespan="off", timeout_graceful_shutdown=1)
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)
+def intercepting(port: int = 0, project: str = DEFAULT_PROJECT, *, strict: bool = False) -> Iterator[RunningEmulator]:
+    """Run an emulator during the block that clients reach at Google's own addresses, in its `environment`.
+
+    The other arguments and the errors are those of `running`. Calls to hosts of Google that are not emulated are
+    refused.
+    """
+    emulator = Emulator(strict=strict)
+    with ExitStack() as during:
+        folder = Path(during.enter_context(tempfile.TemporaryDirectory(prefix="gcpx-emulator-")))
+        authority, opened = Authority(folder), listen()
+        app = Refusal(application(emulator, project=project), METADATA_SERVERS)
+        secure = Refusal(application(emulator, SERVED, project), SERVED)
+        host = during.enter_context(serving(app, _opened(port), (secure, opened, authority.context())))
+        plain, google = int(host.rpartition(":")[2]), opened.getsockname()[1]
+        proxy = during.enter_context(proxying(Proxy(plain, google)))
+        variables = environment(host, f"{LOOPBACK}:{google}", proxy, project, authority.certificate, folder)
+        yield RunningEmulator(host, project, variables)
+
+
+def _opened(port: int) -> socket.socket:
+    try:
+        return listen(port)
+    except (OSError, OverflowError) as error:
+        problem = f"the emulator cannot open port {port}: {port_problem(error)}"
+        raise EmulatorError(f"{problem}; 0 picks a free one") from error
+
+
+@contextmanager
+def serving(
+    app: ASGIApp, listener: socket.socket, secure: tuple[ASGIApp, socket.socket, ssl.SSLContext] | None = None
+) -> Iterator[str]:
+    """Serve an application in a thread during the block; yields its host and port.
+
+    `secure` is served in the same thread with TLS, as both applications may have one emulator.
+    """
+    served = [(_server(app), listener)]
+    if secure is not None:
+        served.append((_server(secure[0], secure[2]), secure[1]))
+
+    async def serve() -> None:
+        await asyncio.gather(*(server.serve(sockets=[opened]) for server, opened in served))
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
     thread.start()
     try:
         yield f"127.0.0.1:{listener.getsockname()[1]}"
     finally:
-        server.should_exit = True
+        for server, _ in served:
+            server.should_exit = True
         thread.join()
-        listener.close()
+        for _, opened in served:
+            opened.close()
+
+
+def _server(app: ASGIApp, context: ssl.SSLContext | None = None) -> uvicorn.Server:
+    config = uvicorn.Config(app, log_level="critical", lifespan="off", timeout_graceful_shutdown=1)
+    config.load()
+    if context is not None:
+        config.ssl = context
+        http = config.http_protocol_class
+        config.http_protocol_class = functools.partial(Chosen, http)  # type: ignore[assignment]
+    return uvicorn.Server(config)

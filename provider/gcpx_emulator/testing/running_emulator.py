@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
 from urllib.parse import quote, urlsplit
@@ -29,10 +29,12 @@ class RunningEmulator:
     Attributes:
         host: its address, such as `127.0.0.1:8095`; gcpx takes it as `GCPX_EMULATOR_HOST`.
         project: the project of programs and of the resources that `seed` creates.
+        interception: more variables, which lead clients from Google's own addresses to the emulator.
     """
 
     host: str
     project: str = "demo-project"
+    interception: Mapping[str, str] = attrs.field(factory=dict, repr=False)
 
     @property
     def url(self) -> str:
@@ -52,6 +54,7 @@ class RunningEmulator:
             "GOOGLE_PROJECT": self.project,
             "GOOGLE_CLOUD_PROJECT": self.project,
             **dict.fromkeys(_NO_PROXY, self._without_proxy),
+            **self.interception,
         }
 
     @property

@@ -1,0 +1,263 @@
+"""The command `gcpx-emulator run`: programs with Google's clients, as they are, reach an emulator of their own."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+from urllib.parse import urlsplit
+
+import pytest
+from engines.clock import HANGS
+
+from gcpx_emulator.interception.hosts import SERVED, is_of_google
+from gcpx_emulator.interception.proxy import Proxy, proxying
+from gcpx_emulator.testing import running
+
+RUN = [sys.executable, "-m", "gcpx_emulator", "run"]
+CREDENTIALS = """
+import google.auth
+from google.auth import compute_engine, jwt
+from google.auth.transport.requests import Request
+from google.oauth2 import id_token
+
+found, project = google.auth.default(["https://www.googleapis.com/auth/cloud-platform"])
+found.refresh(Request())
+of_machine = compute_engine.Credentials()
+of_machine.refresh(Request())
+emails = [jwt.decode(token, verify=False)["email"] for token in (found.token, of_machine.token)]
+identity = id_token.verify_oauth2_token(id_token.fetch_id_token(Request(), "https://example.com"), Request())
+print([project, *emails, identity["aud"], identity["email"]])
+"""
+MACHINE = """
+import os, google.auth
+del os.environ["GOOGLE_APPLICATION_CREDENTIALS"], os.environ["GOOGLE_CLOUD_PROJECT"]
+found, project = google.auth.default()
+print([type(found).__module__, project])
+"""
+COMPUTE = """
+from google.cloud import compute_v1
+addresses = compute_v1.AddressesClient()
+where = {"project": "demo-project", "region": "us-east1"}
+addresses.insert(address_resource=compute_v1.Address(name="made"), **where).result()
+print([address.name for address in addresses.list(**where)])
+"""
+STORAGE = """
+from google.cloud import storage
+client = storage.Client()
+blob = client.create_bucket("made").blob("large")
+blob.chunk_size = 262144
+blob.upload_from_string(b"x" * 300000)
+print([len(blob.download_as_bytes()), blob.media_link.partition("?")[0]])
+"""
+DISCOVERED = """
+from googleapiclient.discovery import build
+for is_static in (True, False):
+    zones = build("compute", "v1", static_discovery=is_static).zones()
+    print([zones.get(project="demo-project", zone="us-east1-b").execute()["name"]])
+"""
+PUBSUB = """
+from google.pubsub_v1 import PublisherClient
+publisher = PublisherClient(transport="rest")
+print([publisher.create_topic(name="projects/demo-project/topics/made").name])
+"""
+OTHERS = """
+import httpx, requests, ssl
+from googleapiclient.discovery import build
+from googleapiclient.errors import HttpError
+try:
+    build("cloudbuild", "v1").projects().builds().list(projectId="p").execute()
+except HttpError as error:
+    print([error.status_code, error.reason])
+direct = httpx.Client(trust_env=False, verify=ssl.create_default_context())
+for client in (requests, httpx, direct):
+    for url in ("https://cloudbuild.googleapis.com/v1/projects", "http://storage.googleapis.com/a/b"):
+        answer = client.get(url)
+        print([answer.status_code, answer.json()["error"]["message"]])
+"""
+GRPC = """
+from google.api_core.exceptions import GoogleAPICallError
+from google.pubsub_v1 import PublisherClient
+try:
+    PublisherClient().create_topic(name="projects/demo-project/topics/made")
+except GoogleAPICallError as error:
+    print([error.grpc_status_code.name, error.message])
+"""
+UNPATCHED = """
+import json, urllib.request
+with urllib.request.urlopen("https://compute.googleapis.com/compute/v1/projects/p/zones/us-east1-b") as answer:
+    print([json.load(answer)["name"]])
+"""
+
+
+def _run(*command, options=(), **variables):
+    return subprocess.run(
+        [*RUN, *options, "--", *command],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=HANGS,
+        env={**os.environ, **variables},
+    )
+
+
+def _printed(code, *flags, **variables):
+    """Run a program; return the lists that it printed."""
+    done = _run(sys.executable, *flags, "-c", code, **variables)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line.replace("'", '"')) for line in done.stdout.splitlines()]
+
+
+def test_default_credentials_are_those_of_the_emulator():
+    account = "emulator@demo-project.iam.gserviceaccount.com"
+
+    assert _printed(CREDENTIALS) == [["demo-project", account, account, "https://example.com", account]]
+
+
+def test_a_program_without_a_file_of_credentials_finds_the_metadata_server():
+    assert _printed(MACHINE, NO_GCE_CHECK="") == [["google.auth.compute_engine.credentials", "demo-project"]]
+
+
+def test_compute_reaches_the_emulator_and_so_do_its_operations():
+    assert _printed(COMPUTE) == [["made"]]
+
+
+def test_storage_reaches_the_emulator_with_each_part_of_an_upload():
+    ((length, link),) = _printed(STORAGE, STORAGE_EMULATOR_HOST="")
+
+    assert length == 300000
+    assert urlsplit(link).path == "/download/storage/v1/b/made/o/large"
+
+
+def test_a_discovered_client_reaches_the_emulator():
+    assert _printed(DISCOVERED) == [["us-east1-b"], ["us-east1-b"]]
+
+
+def test_pubsub_by_rest_reaches_the_emulator():
+    assert _printed(PUBSUB) == [["projects/demo-project/topics/made"]]
+
+
+def test_other_hosts_of_google_are_refused_with_the_reason():
+    refused = [501, "cloudbuild.googleapis.com is not emulated; no call to Google leaves this machine."]
+    plain = [501, "storage.googleapis.com is emulated only with https; no call to Google leaves this machine."]
+
+    assert _printed(OTHERS) == [refused, *[refused, plain] * 3]
+
+
+def test_a_call_by_grpc_is_refused_at_once():
+    assert _printed(GRPC) == [["UNIMPLEMENTED", "gcpx-emulator does not emulate gRPC, use the client with REST"]]
+
+
+def test_a_program_whose_clients_only_know_proxies_reaches_the_emulator():
+    assert _printed(UNPATCHED, "-I") == [["us-east1-b"]]
+
+
+def test_a_module_that_is_hidden_is_still_imported(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text("import builtins; builtins.customized = 1")
+
+    assert _printed("print([customized])", PYTHONPATH=str(tmp_path)) == [[1]]
+
+
+def test_options_name_the_project():
+    done = _run(
+        sys.executable, "-c", "import os; print(os.environ['GOOGLE_CLOUD_PROJECT'])", options=["--project=mine"]
+    )
+
+    assert done.stdout == "mine\n"
+
+
+def test_the_exit_code_is_that_of_the_command():
+    assert _run(sys.executable, "-c", "raise SystemExit(7)").returncode == 7
+    assert _run(sys.executable, "-c", "import os; os.kill(os.getpid(), 9)").returncode == 137
+
+
+def test_a_command_that_does_not_exist_is_named():
+    done = _run("no-such-command")
+
+    assert done.returncode == 127
+    assert done.stderr == "gcpx-emulator run: no-such-command cannot be run: No such file or directory\n"
+
+
+def test_no_command_is_refused():
+    done = subprocess.run(RUN, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 2
+    assert "write it after --, such as gcpx-emulator run -- python program.py" in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
+def test_a_signal_is_passed_on_to_the_command():
+    code = (
+        "import signal, sys\n"
+        "signal.signal(signal.SIGTERM, lambda *_: (print('ended'), sys.exit(3)))\n"
+        "print('ready', flush=True)\n"
+        "signal.pause()"
+    )
+    with subprocess.Popen([*RUN, "--", sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGTERM)
+
+        assert process.stdout.read() == "ended\n"
+    assert process.returncode == 3
+
+
+@pytest.fixture(scope="module")
+def port():
+    """The port of a server that is none of Google's."""
+    with running() as emulator:
+        yield int(emulator.host.rpartition(":")[2])
+
+
+@pytest.mark.parametrize("hops", [1, 2])
+def test_the_proxy_passes_other_calls_on_also_to_a_proxy(port, hops, monkeypatch):
+    monkeypatch.setenv("no_proxy", "")
+    with proxying(Proxy(0, 0, {})) as last, proxying(Proxy(0, 0, dict.fromkeys(("http", "https"), last))) as first:
+        proxy = urlsplit(last if hops == 1 else first)
+        for path, tunnel in [
+            ("/_emulator/clock", f"127.0.0.1:{port}"),
+            (f"http://127.0.0.1:{port}/_emulator/clock", None),
+        ]:
+            connection = http.client.HTTPConnection(proxy.hostname, proxy.port)
+            if tunnel:
+                connection.set_tunnel(tunnel)
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            assert answer.status == 200
+            assert list(json.load(answer)) == ["time"]
+            connection.close()
+
+
+def test_the_proxy_names_a_host_that_cannot_be_reached():
+    with proxying(Proxy(0, 0, {})) as proxy:
+        connection = http.client.HTTPConnection(*proxy.removeprefix("http://").split(":"))
+        connection.request("GET", "http://127.0.0.1:9/")
+        answer = connection.getresponse()
+
+        assert (answer.status, answer.read()[:46]) == (502, b"gcpx-emulator run cannot reach the host: Conne")
+        connection.close()
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("compute.googleapis.com", True),
+        ("COMPUTE.googleapis.com.", True),
+        ("us-east1-pubsub.googleapis.com", True),
+        ("googleapis.com", True),
+        ("accounts.google.com", True),
+        ("metadata.google.internal", True),
+        ("169.254.169.254", True),
+        ("notgoogleapis.com", False),
+        ("googleapis.com.example.com", False),
+        ("127.0.0.1", False),
+    ],
+)
+def test_hosts_of_google(host, expected):
+    assert is_of_google(host) is expected
+
+
+def test_what_is_served_is_of_google():
+    assert all(is_of_google(host) for host in SERVED)
