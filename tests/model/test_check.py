@@ -5,7 +5,23 @@ from __future__ import annotations
 import pytest
 from engines import driver
 from engines.driver import UNKNOWN, secret
-from values.programs import KEY, NOTIFICATION, TEMPLATE, key, notification, properties, template
+from values.programs import (
+    ATTACHMENT,
+    FLEET,
+    KEY,
+    NOTIFICATION,
+    TEMPLATE,
+    attachment,
+    fleet,
+    key,
+    notification,
+    properties,
+    template,
+)
+
+from gcpx.compute.instance_properties import machines
+from gcpx.model import patterns
+from gcpx_emulator.compute import locations, machine_families
 
 
 def _disk(**parameters):
@@ -105,6 +121,56 @@ def test_a_value_that_this_version_does_not_know_is_a_warning(engine):
     ((severity, _, said),) = engine.log.messages
     assert severity == "WARNING"
     assert "properties.networkInterfaces[0].nicType is not a value that this version of gcpx knows" in said
+
+
+_REGION = "which this version of gcpx does not know; did you mean us-west1 or us-east1?"
+MISSPELT = [
+    (FLEET, {**fleet(1), "region": "us-est1"}, f"region names the region us-est1, {_REGION}"),
+    (FLEET, {**fleet(1), "region": "regions/us-esat1"}, f"region names the region us-esat1, {_REGION}"),
+    (ATTACHMENT, attachment(instance="x", zone="us-est1-b"), f"zone names the region us-est1, {_REGION}"),
+    (TEMPLATE, template(machineType="e2-samll"), "properties.machineType names the machine type e2-samll, which this version of gcpx does not know; did you mean e2-small?"),
+    (TEMPLATE, template(machineType="n1-standrad-4"), "properties.machineType names the machine type n1-standrad, which this version of gcpx does not know; did you mean n1-standard?"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("token", "inputs", "words"), MISSPELT)
+def test_a_misspelt_region_or_machine_type_is_a_warning(engine, cloud, token, inputs, words):
+    assert engine.failures(token, inputs) == {}
+
+    assert [said for _, _, said in engine.log.messages] == [words]
+    assert cloud.calls() == []
+
+
+@pytest.mark.parametrize("name", ["mars-north1", "u-germany-northeast1", "us-west8"])
+def test_a_region_that_resembles_none_or_is_known_is_no_warning(engine, name):
+    assert engine.failures(FLEET, {**fleet(1), "region": name}) == {}
+    assert engine.log.messages == []
+
+
+@pytest.mark.parametrize("name", ["x4-480-8t-metal", "q9-huge", "n9-custom-4-8192", "custom-4-8192", "a4x-highgpu-4g"])
+def test_a_machine_type_that_resembles_none_or_is_known_is_no_warning(engine, name):
+    assert engine.failures(TEMPLATE, template(machineType=name)) == {}
+    assert engine.log.messages == []
+
+
+def test_a_misspelt_region_of_the_provider_is_a_warning(engine):
+    engine.configure(project="demo-project", region="us-est1")
+
+    words = "region names a region that this version of gcpx does not know; it is sent unchanged"
+    assert [said for _, _, said in engine.log.messages] == [words], "the engine does not mark secrets here"
+
+
+def test_the_warning_of_a_secret_does_not_show_it(engine):
+    assert engine.failures(FLEET, {**fleet(1), "region": secret("us-est1")}) == {}
+
+    reason = "region names a region that this version of gcpx does not know; it is sent unchanged"
+    assert [said for _, _, said in engine.log.messages] == [reason]
+
+
+def test_gcpx_knows_what_the_emulator_has():
+    assert set(locations.REGIONS) <= set(patterns.REGIONS)
+    series = (line.partition("|")[0].strip() for line in machine_families.TYPES.strip().splitlines())
+    assert {"-".join(name.split("-")[:2]) for name in series} <= set(machines.FAMILIES)
 
 
 def test_a_number_may_be_written_as_a_string(engine):

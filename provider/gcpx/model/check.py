@@ -281,11 +281,11 @@ class _Checker:
         elif value is None or value is UNKNOWN:
             return
         elif isinstance(kind, Scalar):
-            unmet, known = unmet_by_scalar(prop.traits, kind, value), prop.traits.enum
+            unmet = unmet_by_scalar(prop.traits, kind, value)
             for requirement in unmet:
                 self._refuse(requirement, secret)
-            if not unmet and known and value not in known:
-                self._warn(f"is not a value that this version of gcpx knows ({', '.join(known)}); it is sent unchanged")
+            if not unmet:
+                self._doubt(prop.traits, value, secret)
         elif isinstance(kind, ListOf) and isinstance(value, list):
             self._list(prop, kind, value, secret)
         elif isinstance(kind, MapOf) and isinstance(value, dict):
@@ -309,8 +309,24 @@ class _Checker:
             self._value(prop, kind.item, item, secret)
             self.path.pop()
 
-    def _warn(self, reason: str) -> None:
-        self.result.warnings.append(Failure(tuple(self.path), reason))
+    def _doubt(self, traits: Traits, value: Any, secret: bool) -> None:
+        if traits.enum and value not in traits.enum:
+            self._warn(
+                f"is not a value that this version of gcpx knows ({', '.join(traits.enum)}); it is sent unchanged"
+            )
+        known = traits.pattern.known if traits.pattern is not None else None
+        if known is None:
+            return
+        name, close = known.mistaken(value)
+        if close:
+            words = f"names the {known.what} {name}, which this version of gcpx does not know"
+            self._warn(
+                f"names a {known.what} that this version of gcpx does not know; it is sent unchanged",
+                None if secret else f"{words}; did you mean {' or '.join(close)}?",
+            )
+
+    def _warn(self, reason: str, with_value: str | None = None) -> None:
+        self.result.warnings.append(Failure(tuple(self.path), reason, with_value))
 
     def _fail(self, reason: str, *below: str) -> None:
         self.result.failures.append(Failure((*self.path, *below), reason))

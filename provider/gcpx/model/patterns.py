@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 import re
 from collections.abc import Mapping
@@ -26,6 +27,31 @@ class Part:
 
 
 @attrs.frozen(eq=False)
+class Known:
+    """Names of Google's that this version knows. Google may have others by now, so an unknown name is only doubted.
+
+    Attributes:
+        what: what they name, such as `region`.
+        names: the names.
+        place: a regular expression; its first group is the name in a whole string.
+    """
+
+    what: str
+    names: tuple[str, ...]
+    place: str
+
+    def mistaken(self, text: str) -> tuple[str, list[str]]:
+        """Return the name in a string, and the one or two names that it resembles; none if it is known.
+
+        There may be two, because `us-est1` is as close to `us-east1` as to `us-west1`.
+        """
+        found = re.fullmatch(self.place, text)
+        if found is None or found[1] in self.names:
+            return "", []
+        return found[1], difflib.get_close_matches(found[1], self.names, n=2, cutoff=0.85)
+
+
+@attrs.frozen(eq=False)
 class Form:
     """The form of a whole string.
 
@@ -34,12 +60,14 @@ class Form:
         words: the same in words.
         shapes: the ways to write it, with the names of parts: `projects/PROJECT/topics/TOPIC`.
         parts: the parts by name.
+        known: the names that are known of what the string names.
     """
 
     regex: str
     words: str
     shapes: tuple[str, ...] = ()
     parts: Mapping[str, Part] = attrs.Factory(dict)
+    known: Known | None = None
 
     @functools.cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -86,13 +114,27 @@ PROJECT_ID: Final = (
 PROJECT: Final = Form(
     PROJECT_ID, "the ID or number of a project: lower-case letters, digits and hyphens, such as my-project"
 )
+REGIONS: Final = tuple(
+    """
+    africa-south1 asia-east1 asia-east2 asia-northeast1 asia-northeast2 asia-northeast3 asia-south1 asia-south2
+    asia-southeast1 asia-southeast2 asia-southeast3 asia-southeast4 australia-southeast1 australia-southeast2
+    europe-central2 europe-north1 europe-north2 europe-north3 europe-southwest1 europe-west1 europe-west2 europe-west3
+    europe-west4 europe-west5 europe-west6 europe-west8 europe-west9 europe-west10 europe-west12 europe-west15
+    me-central1 me-central2 me-west1 northamerica-northeast1 northamerica-northeast2 northamerica-south1
+    southamerica-east1 southamerica-west1 us-central1 us-central2 us-central6 us-east1 us-east4 us-east5 us-east7
+    us-south1 us-west1 us-west2 us-west3 us-west4 us-west8
+    """.split()  # noqa: SIM905 - easier to read and to compare than a list
+)
+"""The regions of the endpoints in Google's discovery documents of 2026-11-07 (google-api-python-client 2.202.0)."""
 REGION: Final = Form(
     rf"(?:{_PREFIX}regions/)?(?!global$)(?![-a-z0-9]*\d-[a-z]$){_NAME}",
     "a region, such as us-east1, regions/us-east1 or its URL; us-east1-b is a zone",
+    known=Known("region", REGIONS, "(?:.*/)?([^/]+)"),
 )
 ZONE: Final = Form(
     rf"(?:{_PREFIX}zones/)?(?![a-z]+(?:-[a-z]+)+\d+$){_NAME}",
     "a zone, such as us-east1-b, zones/us-east1-b or its URL; us-east1 is a region",
+    known=Known("region", REGIONS, "(?:.*/)?([^/]+)-[a-z]"),
 )
 SEGMENT: Final = r"(?!\.\.?(?:/|\Z))[^/\s?#%\\]+"
 """A name in a link. As a segment of a URL's path, `.` and `..` would lead to another resource."""
