@@ -374,8 +374,8 @@ class DiskAttachment(Resource["DiskAttachmentValues"]):
                 attached = self.find(call, attrs.evolve(address, device=""), {"disk": disk})
                 if attached is None:
                     raise
-                refusal = not_ours(context, attached.id, "attach another disk", "is attached", "attached")
-                raise error.with_message(refusal) from error
+                hint = not_ours(context, attached.id, "attach another disk", "is attached", "attached")
+                raise error.with_hint(hint) from error
             progress.created(operation)
             found = insertion.find()
             if found is None:

@@ -23,7 +23,7 @@ from gcpx.model.context import Context
 from gcpx.model.import_command import not_ours
 from gcpx.model.resource import PartialError, State
 
-_OTHERWISE: Final = "remove this resource from the program, or wait a minute if you just deleted it"
+_OTHERWISE: Final = "remove this resource from the program or, if you have just deleted it, run `pulumi up` in a minute"
 """What to do instead of an import; Google may show something for a while after its deletion."""
 
 

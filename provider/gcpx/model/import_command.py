@@ -41,20 +41,22 @@ def how_to_manage(context: Context, resource_id: str, otherwise: str) -> str:
         )
     if context.is_blocked:
         return (
-            "This run replaces it, but did not delete it first: set the resource option deleteBeforeReplace. If that "
-            f"is set, an interrupted replacement created it: run {forget}, and `pulumi up` again. If retainOnDelete "
-            f"keeps it, {otherwise}"
+            "This run replaces it, but did not delete it first: set the resource option deleteBeforeReplace, and run "
+            f"`pulumi up` again. If that is set, an interrupted replacement created it, and {forget} lets the next run "
+            f"take it over; or the option retainOnDelete keeps it: {otherwise}"
         )
     command = import_command(context, resource_id)
     if context.replaces is not None and context.replaces.is_in_state:
         return (
-            "If this run replaces it, set deleteBeforeReplace; if an interrupted replacement created it, delete it. If "
-            f"nothing else manages it, run {forget}, and import it with {command}. Otherwise, {otherwise}"
+            "Set the resource option deleteBeforeReplace if this run replaces it, or delete it if an interrupted "
+            f"replacement created it. If nothing else manages it, run {forget}, and import it with {command}. "
+            f"Otherwise, {otherwise}"
         )
     first = "run `pulumi refresh`, and then " if context.prior else ""
     return (
-        f"If nothing else manages it, {first}import it with {command}. If it had another name in the program, set the "
-        f"resource option aliases; with --target-replace, deleteBeforeReplace. Otherwise, {otherwise}"
+        f"If nothing else manages it, {first}import it with {command}. If this resource had another name in the "
+        "program before, set the resource option aliases instead; with --target-replace, set deleteBeforeReplace. "
+        f"Otherwise, {otherwise}"
     )
 
 

@@ -587,8 +587,11 @@ class NotificationConfig(Resource["NotificationConfigValues"]):
         """
         unknown = next((twin for twin in twins if context.urn_of(twin) is None), None)
         if unknown is not None:
-            words = f"{unknown} already publishes the same events: an interrupted run or somebody else created it"
-            advice = how_to_manage(context, unknown, "set other customAttributes")
+            words = (
+                f"{unknown} already publishes the same events: an interrupted run or somebody else created it, or a "
+            )
+            words += "resource that this run has not reached manages it"
+            advice = how_to_manage(context, unknown, "give this one other customAttributes")
             raise Conflict(f"{words}. {advice}", status=409)
         for twin in twins:
             if context.is_anothers(twin):

@@ -7,9 +7,6 @@ import shlex
 
 import attrs
 
-LONGEST_CONFLICT = 3 * 160
-"""The number of characters of a message about what exists already: three lines of a wide terminal."""
-
 
 @attrs.frozen
 class ImportCommand:
