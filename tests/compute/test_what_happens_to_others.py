@@ -66,6 +66,8 @@ def test_what_google_shows_of_a_disk_does_not_change_its_attachment(engine, clou
 @pytest.mark.parametrize("name", SET)
 def test_not_even_if_the_program_says_otherwise(engine, cloud, vm, name):
     inputs = attachment(**{name: SET[name]})
+    if name == "diskEncryptionKey":
+        cloud.change(DISK, lambda body: body.update(diskEncryptionKey=SET[name]))
     created = engine.create(ATTACHMENT, "a", inputs)
     _attached(cloud, **{name: OF_OTHERS[name]})
     refreshed = engine.refresh(created)
