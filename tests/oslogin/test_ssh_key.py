@@ -74,7 +74,9 @@ def test_an_expiration_may_be_a_time(engine, cloud, written):
 def test_a_new_key_that_has_expired_is_refused_in_the_preview_and_an_existing_one_is_not(engine, cloud, passed):
     assert "must be in the future" in engine.failures(KEY, key(expirationTimeUsec=passed))["expirationTimeUsec"]
     created = engine.create(KEY, "k", key())
-    assert engine.checked(KEY, "k", key(expirationTimeUsec=passed), olds=created.inputs | {"expirationTimeUsec": passed})
+    assert engine.checked(
+        KEY, "k", key(expirationTimeUsec=passed), olds=created.inputs | {"expirationTimeUsec": passed}
+    )
 
 
 @pytest.mark.parametrize(
