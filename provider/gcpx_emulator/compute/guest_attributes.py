@@ -24,7 +24,7 @@ from gcpx_emulator.core.errors import ApiError, not_found
 from gcpx_emulator.core.json_data import Json, merge
 from gcpx_emulator.core.store import Store
 
-_FIELD: Final = "_guestAttributes"
+FIELD: Final = "_guestAttributes"
 """The field of a stored instance with its guest attributes, by `NAMESPACE/KEY`; the API does not show it."""
 _NAME: Final = re.compile(r"[^/]{1,128}/[^/]{1,128}")
 
@@ -60,8 +60,8 @@ def set_guest_attributes(cloud: Cloud, fields: Json) -> Json:
         instance = cloud.store.get(path)
         if instance is None or "/instances/" not in path:
             raise not_found(path)
-        attributes: Json = merge(instance.get(_FIELD), fields["attributes"])
-        cloud.store.put(path, instance | {_FIELD: attributes})
+        attributes: Json = merge(instance.get(FIELD), fields["attributes"])
+        cloud.store.put(path, instance | {FIELD: attributes})
         return attributes
     if "onBoot" in fields and set(fields) <= set(_ON_BOOT):
         return _BOOTS.write(cloud.store, fields)
@@ -77,20 +77,20 @@ def after_boot(store: Store, instance: Json) -> Json:
     boots, found = _BOOTS.read(store), _after_script(instance, "startup-script")
     if fnmatch.fnmatchcase(instance["name"], boots.get("only", "*")):
         found |= boots.get("onBoot", {})
-    return {_FIELD: found} if found else {}
+    return {FIELD: found} if found else {}
 
 
 def after_shutdown(instance: Json) -> Json:
     """Return the field of an instance with its guest attributes after its shutdown script, if it has any."""
     found = _after_script(instance, "shutdown-script")
-    return {_FIELD: found} if found or _FIELD in instance else {}
+    return {FIELD: found} if found or FIELD in instance else {}
 
 
 @handles("compute.instances.getGuestAttributes")
 def get_guest_attributes(call: Call) -> Json:
     """Read the guest attributes of a namespace, or one of them."""
     path, query_path = f"{call.parent}/instances/{call.path['instance']}", call.query.get("queryPath", "")
-    attributes, key = call.read(path).get(_FIELD, {}), call.query.get("variableKey")
+    attributes, key = call.read(path).get(FIELD, {}), call.query.get("variableKey")
     head = {"kind": "compute#guestAttributes", "selfLink": call.url(f"{path}/guestAttributes/{query_path}")}
     head |= {"queryPath": query_path} if query_path else {}
     if key:  # given alone, at the end of the path, or within its namespace
@@ -135,7 +135,7 @@ def _after_script(instance: Json, script: str) -> Json:
     """Return the guest attributes that an instance has after the script under a key of its metadata."""
     items = {item["key"]: item.get("value") or "" for item in (instance.get("metadata") or {}).get("items") or ()}
     changes = dict(_changes(items.get(script, ""))) if is_on(items.get("enable-guest-attributes", "")) else {}
-    found: Json = merge(instance.get(_FIELD), changes)
+    found: Json = merge(instance.get(FIELD), changes)
     return found
 
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import attrs
 
+from gcpx_emulator.compute import guest_attributes
 from gcpx_emulator.console.markup import Html, joined, tag
 from gcpx_emulator.console.resources import address_of
 from gcpx_emulator.core.json_data import Json
@@ -25,8 +26,6 @@ _FLEET_LABEL: Final = "gcpx-bulk"
 _GENERATION_LABEL: Final = "gcpx-generation"
 _CHANGING: Final = "-changing"
 """The end of the label while a member is being changed."""
-_ATTRIBUTES: Final = "_guestAttributes"
-"""The field of a stored instance with what it has reported."""
 REPORTED: Final = "with guest attributes"
 """What is said of a running instance that has reported anything."""
 _OTHERS: Final = "Other instances"
@@ -291,7 +290,7 @@ def _member(path: str, body: Json, events: dict[str, str]) -> Member:
         machine_type=str(body.get("machineType", "")).rpartition("/")[2],
         model=str(scheduling.get("provisioningModel", "") if isinstance(scheduling, dict) else ""),
         generation=str(labels.get(_GENERATION_LABEL) or "").removesuffix(_CHANGING),
-        has_reported=status == "RUNNING" and bool(body.get(_ATTRIBUTES)),
+        has_reported=status == "RUNNING" and bool(body.get(guest_attributes.FIELD)),
     )
 
 
