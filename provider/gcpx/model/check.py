@@ -13,7 +13,7 @@ import attrs
 
 from gcpx.model.fields import SCALARS, Failure, ListOf, MapOf, ObjectType, Property, Scalar, Traits, Type, object_of
 from gcpx.model.numbers import BITS, as_integer, as_integer_or_percentage, as_number, fits, is_json
-from gcpx.model.patterns import Form, wrong_part
+from gcpx.model.patterns import Form, Known, wrong_part
 from gcpx.model.values import UNKNOWN, Path, Secret, Special, conceal, has_secret, leaves, reveal
 from gcpx.model.words import counted
 
@@ -281,11 +281,13 @@ class _Checker:
         elif value is None or value is UNKNOWN:
             return
         elif isinstance(kind, Scalar):
-            unmet = unmet_by_scalar(prop.traits, kind, value)
+            unmet, enum, pattern = unmet_by_scalar(prop.traits, kind, value), prop.traits.enum, prop.traits.pattern
             for requirement in unmet:
                 self._refuse(requirement, secret)
-            if not unmet:
-                self._doubt(prop.traits, value, secret)
+            if not unmet and enum and value not in enum:
+                self._warn(f"is not a value that this version of gcpx knows ({', '.join(enum)}); it is sent unchanged")
+            if not unmet and pattern is not None and pattern.known is not None:
+                self._doubt(pattern.known, value, secret)
         elif isinstance(kind, ListOf) and isinstance(value, list):
             self._list(prop, kind, value, secret)
         elif isinstance(kind, MapOf) and isinstance(value, dict):
@@ -309,14 +311,7 @@ class _Checker:
             self._value(prop, kind.item, item, secret)
             self.path.pop()
 
-    def _doubt(self, traits: Traits, value: Any, secret: bool) -> None:
-        if traits.enum and value not in traits.enum:
-            self._warn(
-                f"is not a value that this version of gcpx knows ({', '.join(traits.enum)}); it is sent unchanged"
-            )
-        known = traits.pattern.known if traits.pattern is not None else None
-        if known is None:
-            return
+    def _doubt(self, known: Known, value: str, secret: bool) -> None:
         name, close = known.mistaken(value)
         if close:
             words = f"names the {known.what} {name}, which this version of gcpx does not know"

@@ -79,14 +79,16 @@ def without_empty(kind: ObjectType, inputs: dict[str, Any]) -> dict[str, Any]:
             kept[name] = value
         elif not _is_empty(prop, value):
             holds_objects = name in kind.with_objects and not _is_patch(prop, inputs)
-            kept[name] = _without_empty(prop.type, value) if holds_objects else _in_digits(prop, value)
+            found = _without_empty(prop.type, value) if holds_objects else value
+            kept[name] = _in_digits(prop, found) if isinstance(found, int | float | Secret) else found
     return kept
 
 
 def _in_digits(prop: Property, value: Any) -> Any:
+    """Return the digits of a whole number where the form of a string allows them; anything else as it is."""
     if isinstance(value, Secret):
         return Secret(_in_digits(prop, value.value))
-    if prop.type != SCALARS[str] or prop.traits.pattern is None or not isinstance(value, int | float):
+    if not isinstance(value, int | float) or prop.type != SCALARS[str] or prop.traits.pattern is None:
         return value
     number = as_integer(value)
     is_exact = number is not None and 0 <= number < _EXACT
