@@ -492,8 +492,11 @@ class Goal:
         return self.spec.need(member, most, behind)
 
     def _is_restarted(self, instance: Instance, member: Member, target: Target) -> bool:
-        """Return whether an interrupted rollout has done what needs a restart, so that only the label is left to set."""
-        may_be = member.runs and self.policy.least < Level.RESTART
+        """Return whether an interrupted rollout has done what needs a restart, so that only the label is left to set.
+
+        Any other label than that of a started restart may be somebody's, and the preview has taken its word.
+        """
+        may_be = member.runs and (member.changing or not member.generation) and self.policy.least < Level.RESTART
         return may_be and not any(target.differs(item, instance) for item in ON_STOPPED)
 
     def _is_half_changed(self, instance: Instance, target: Target) -> bool:
