@@ -38,8 +38,9 @@ def check_config(inputs: dict[str, Any], environment: Mapping[str, str] = os.env
     values = _decoded(inputs)
     result = check(KIND, values)
     for name, variable in _variables(values, environment).items():
-        failures = check(KIND, {name: _parsed(name, environment[variable])}).failures
-        result.failures.extend(_about_variable(variable, failure) for failure in failures)
+        for failure in check(KIND, {name: _parsed(name, environment[variable])}).failures:
+            words = f"the environment variable {variable} {failure.with_value or failure.reason}"
+            result.failures.append(Failure((), words))
     return result
 
 
@@ -98,7 +99,3 @@ def _variables(values: Mapping[str, Any], environment: Mapping[str, str]) -> dic
         if variable is not None and not configured:
             found[name] = variable
     return found
-
-
-def _about_variable(variable: str, failure: Failure) -> Failure:
-    return Failure((), f"the environment variable {variable} {failure.with_value or failure.reason}")

@@ -33,13 +33,10 @@ class Threads(Executor):
             self._unfinished += 1
             if self._unfinished > self._threads:
                 with contextlib.suppress(RuntimeError):
-                    self._start()
+                    threading.Thread(target=self._serve, daemon=True).start()
+                    self._threads += 1
         self._work.put(partial(_run, result, partial(function, *arguments, **named)))
         return result
-
-    def _start(self) -> None:
-        threading.Thread(target=self._serve, daemon=True).start()
-        self._threads += 1
 
     def _serve(self) -> None:
         while True:

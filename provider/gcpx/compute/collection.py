@@ -12,7 +12,7 @@ from gcpx.compute.insertion import inserted_name, is_own, request_id, wait_for_i
 from gcpx.compute.operations import Operation, Operations, Outcome, Wait
 from gcpx.errors import MalformedResponse
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.errors import ApiError, NotFound, PermissionDenied, PreconditionFailed, Rejected
+from gcpx.gcp.errors import ApiError, NotFound, PermissionDenied, Rejected
 from gcpx.gcp.list_method import ListMethod, is_id, items_of, no_scope
 from gcpx.gcp.request import COMPUTE, SHORT_PATIENCE, Request, segment
 from gcpx.gcp.shared_reads import Scope
@@ -105,20 +105,16 @@ class Collection:
         # A resource that a page lacks is read alone, so a page may lack any scope.
         pages = ListMethod(google=self.google, path=self.url, query=query, patience=SHORT_PATIENCE, needs=no_scope)
 
-        def alone(name: str) -> dict[str, Any] | None:
-            try:
-                return self.google.send(
-                    Request(api=COMPUTE, method="GET", path=self.url_of(name), query=query), context
-                )
-            except NotFound:
-                return None
+        def get(name: str) -> dict[str, Any]:
+            request = Request(api=COMPUTE, method="GET", path=self.url_of(name), query=query)
+            return self.google.send(request, context)
 
         def page(token: str) -> tuple[dict[str, dict[str, Any]], str]:
             found = pages.page(context, token)
             return {str(item.get("name")): item for item in items_of(found)}, found.get("nextPageToken", "")
 
         place = f"{self.url}?view={self.view}" if self.view else self.url
-        return Scope(place=place, kind=self.path.rpartition("/")[2], alone=alone, page=page)
+        return Scope(place=place, kind=self.path.rpartition("/")[2], get=get, page=page)
 
     def get_own(self, context: Context, name: str) -> dict[str, Any] | None:
         """Read the resource of the call; None if it is gone, or if another one has, or may have, its name.
@@ -182,26 +178,6 @@ class Collection:
         operation = self._change(context, name, str(live["id"]), send)
         wait = Wait(f"{method} of {self.path}/{name}", self.timeout)
         return self.operations.outcome(context, operation, wait).result()
-
-    def read_modify_write(
-        self, context: Context, name: str, method: str, body_from: Callable[[dict[str, Any]], Any]
-    ) -> None:
-        """Call a method, such as `setLabels`, with the body that `body_from` makes from the current resource.
-
-        The body contains the fingerprint, so the call fails if somebody changed the resource meanwhile, and is then tried
-        once more. Raises GoneError if the resource does not exist, even if another one has its name.
-        """
-        for is_last in (False, True):
-            live = self.get_own(context, name)
-            if live is None:
-                raise GoneError.of(f"{self.path}/{name}")
-            try:
-                self.invoke(context, live, method, body_from(live))
-            except PreconditionFailed:
-                if is_last:
-                    raise
-            else:
-                return
 
     def delete(self, context: Context, name: str) -> None:
         """Delete the resource of the call, and wait until it is gone; does nothing if it does not exist.

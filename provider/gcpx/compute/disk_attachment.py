@@ -50,12 +50,7 @@ from gcpx.model.resource import InvalidId, ListedResource, Page, Resource, State
 from gcpx.model.times import moment
 
 if TYPE_CHECKING:
-    from gcpx.compute.value_types import (
-        AttachedDiskValues,
-        DiskAttachmentQueryValues,
-        DiskAttachmentValues,
-        InstanceValues,
-    )
+    from gcpx.compute.value_types import AttachedDiskValues, DiskAttachmentQueryValues, DiskAttachmentValues
 
 ID_FORMS: Final = (
     "projects/PROJECT/zones/ZONE/instances/INSTANCE/DEVICE",
@@ -448,7 +443,13 @@ class DiskAttachment(Resource["DiskAttachmentValues"]):
         )
         items, next_token = instances.read_page(context, token, size)
         return Page(
-            [found for instance in items for found in _attachments(cast("InstanceValues", instance))], next_token
+            [
+                ListedResource(f"{link_of(instance)}/{quoted(disk['deviceName'])}", disk["deviceName"])
+                for instance in items
+                for disk in instance.get("disks", ())
+                if not disk.get("boot") and disk.get("type") != "SCRATCH"  # the others cannot be imported
+            ],
+            next_token,
         )
 
     @staticmethod
@@ -548,13 +549,6 @@ def _warn_of_size(context: Context, state: State | None, inputs: DiskAttachmentV
             f"diskSizeGb is {wanted} in the program, but the disk has {size} GB. An attachment does not change the size "
             "of its disk: correct or leave out diskSizeGb, or resize the disk"
         )
-
-
-def _attachments(instance: InstanceValues) -> Iterator[ListedResource]:
-    """Yield the disks of an instance that can be imported as attachments."""
-    for disk in instance.get("disks", ()):
-        if not disk.get("boot") and disk.get("type") != "SCRATCH":
-            yield ListedResource(f"{link_of(instance)}/{quoted(disk['deviceName'])}", disk["deviceName"])
 
 
 @attrs.frozen(kw_only=True)

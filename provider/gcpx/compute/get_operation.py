@@ -269,14 +269,10 @@ class GetOperation(InProjectFunction):
         """Read the operation once, without waiting until it is done."""
         given = cast("OperationQueryValues", arguments)
         link = LINK.fullmatch(path_of(given["name"]))
-        project, scope, name = link.groups() if link else (self._project(arguments), _scope(given), given["name"])
+        scope = f"regions/{name_of(given['region'])}" if given.get("region") else "global"
+        scope = f"zones/{name_of(given['zone'])}" if given.get("zone") else scope
+        project, scope, name = link.groups() if link else (self._project(arguments), scope, given["name"])
         path = f"beta/projects/{project}/{scope}/operations/{segment(name)}"
         return codec.from_body(
             self.result_type, self._google.send(Request(api=COMPUTE, method="GET", path=path), context)
         )
-
-
-def _scope(arguments: OperationQueryValues) -> str:
-    if arguments.get("zone"):
-        return f"zones/{name_of(arguments['zone'])}"
-    return f"regions/{name_of(arguments['region'])}" if arguments.get("region") else "global"

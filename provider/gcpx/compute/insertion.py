@@ -15,6 +15,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, ClassVar, Final
 
 import attrs
@@ -35,7 +36,7 @@ from gcpx.gcp.creation import keeping_lost
 from gcpx.gcp.errors import ApiError, Conflict, NotFound, PermissionDenied, PreconditionFailed, Rejected, Unfinished
 from gcpx.gcp.request import Request
 from gcpx.model.context import Context
-from gcpx.model.import_command import separate_import_command
+from gcpx.model.import_command import import_command
 from gcpx.model.links import name_of, path_of
 from gcpx.model.naming import STACK_DIGITS, UNREAD
 from gcpx.model.ownership import Owner, owner
@@ -450,17 +451,13 @@ class EarlierInsertions:
         try:
             with context.holding(self._lock, f"GET {operations.path}/{scope}/operations", reading=True):
                 if place not in self._lists:
-                    self._lists[place] = _of_stack(context, operations, scope, f"{stack}-")
+                    found: list[Operation] = []
+                    with suppress(ProviderError):
+                        found = operations.insertions_by_request_id(context, scope, f"{stack}-", patience=0.0)
+                    self._lists[place] = found
                 return [item for item in self._lists[place] if str(item.get("clientOperationId", "")).startswith(mark)]
         except (CancelledError, OutOfTimeError):
             return []
-
-
-def _of_stack(context: Context, operations: Operations, scope: str, beginning: str) -> list[Operation]:
-    try:
-        return operations.insertions_by_request_id(context, scope, beginning, patience=0.0)
-    except ProviderError:
-        return []
 
 
 def orphan_warning(context: Context, resource_id: str, deletion: str) -> str:
@@ -472,7 +469,7 @@ def orphan_warning(context: Context, resource_id: str, deletion: str) -> str:
         f"{resource_id} exists, and an earlier run of this resource created it. Unless this run deletes it, or another "
         "resource or stack has taken it over, it is in no state: retainOnDelete has kept it on purpose, or a run was "
         f"interrupted. If nothing needs it, delete it with `{deletion}`; to manage it as one more resource, run "
-        f"{separate_import_command(context, resource_id)}, and add the code that this prints to the program"
+        f"{import_command(context, resource_id, f'{context.name}-earlier')}, and add the code that this prints to the program"
     )
 
 

@@ -74,20 +74,17 @@ class ListFunction(InProjectFunction):
         """Read one page if `maxResults` is set, otherwise all pages."""
         size = as_integer(arguments.get("maxResults")) or 0
         token = arguments.get("pageToken") or ""
-        method = self._method(arguments)
-        merged = self.merged([method.page(context, token, size)] if size else method.pages(context, token))
-        if merged.get("unreachables"):
-            context.warn(f"the result is partial: {names_in_words(merged['unreachables'])} cannot be reached")
-        return codec.from_body(self.result_type, merged)
-
-    def _method(self, arguments: dict[str, Any]) -> ListMethod:
-        return ListMethod(
+        method = ListMethod(
             google=self._google,
             path=f"{self.version}/projects/{self._project(arguments)}/{self.path}",
             query={name: arguments[name] for name in _QUERY if arguments.get(name) not in (None, "")},
             fields=self.fields(arguments),
             needs=no_scope if arguments.get("returnPartialSuccess") else any_scope,
         )
+        merged = self.merged([method.page(context, token, size)] if size else method.pages(context, token))
+        if merged.get("unreachables"):
+            context.warn(f"the result is partial: {names_in_words(merged['unreachables'])} cannot be reached")
+        return codec.from_body(self.result_type, merged)
 
     def fields(self, arguments: dict[str, Any]) -> str:
         """Return `itemFields` as a mask, with the fields of every item; empty for all fields."""
@@ -96,14 +93,19 @@ class ListFunction(InProjectFunction):
 
     def merged(self, pages: Iterable[dict[str, Any]]) -> dict[str, Any]:
         """Merge pages (REST JSON) into one response with `warnings` instead of `warning`, and `unreachables`."""
-        result: dict[str, Any] = {"items": [], "warnings": []}
-        places: dict[str, None] = {}
+        pages, warnings = [*pages], list[Any]()
         for page in pages:
-            result |= {name: page.get(name) for name in _LIST_FIELDS}
-            places |= dict.fromkeys(unreached(page))
-            result["items"].extend(page.get("items", ()))
-            _add_once(result["warnings"], page.get("warning"))
-        return result | {"unreachables": [*places]}
+            _add_once(warnings, page.get("warning"))
+        return {
+            **{name: pages[-1].get(name) for name in _LIST_FIELDS},
+            "items": self.items_of(pages),
+            "warnings": warnings,
+            "unreachables": [*dict.fromkeys(place for page in pages for place in unreached(page))],
+        }
+
+    def items_of(self, pages: list[dict[str, Any]]) -> Any:
+        """Return the items of all pages (REST JSON)."""
+        return [item for page in pages for item in page.get("items", ())]
 
 
 class AggregatedListFunction(ListFunction):
@@ -115,27 +117,18 @@ class AggregatedListFunction(ListFunction):
 
     collection: ClassVar[str]
 
-    def merged(self, pages: Iterable[dict[str, Any]]) -> dict[str, Any]:
-        """Merge pages (REST JSON) into one response: each scope has its items of all pages."""
+    def items_of(self, pages: list[dict[str, Any]]) -> Any:
+        """Return the scopes, each with its items of all pages (REST JSON)."""
         scopes: dict[str, dict[str, Any]] = {}
-        result: dict[str, Any] = {"items": scopes, "warnings": []}
-        places: dict[str, None] = {}
         for page in pages:
-            result |= {name: page.get(name) for name in _LIST_FIELDS}
-            _add_once(result["warnings"], page.get("warning"))
-            places |= dict.fromkeys(unreached(page))
             for name, group in page.get("items", {}).items():
                 scope = scopes.setdefault(name, {self.collection: [], "warnings": []})
                 scope[self.collection].extend(group.get(self.collection, ()))
                 _add_once(scope["warnings"], group.get("warning"))
         for scope in scopes.values():
-            self._drop_empty_page_warnings(scope)
-        return result | {"unreachables": [*places]}
-
-    def _drop_empty_page_warnings(self, scope: dict[str, Any]) -> None:
-        """Drop warnings that a scope has nothing on one page if it has items on another page."""
-        if scope[self.collection]:
-            scope["warnings"] = [item for item in scope["warnings"] if item.get("code") != _EMPTY_PAGE]
+            if scope[self.collection]:  # that it has nothing on one page does not matter
+                scope["warnings"] = [item for item in scope["warnings"] if item.get("code") != _EMPTY_PAGE]
+        return scopes
 
 
 def _add_once(items: list[Any], item: Any) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Final
 
+from gcpx.compute.collection import GoneError
 from gcpx.compute.instance_properties.disks import CustomerEncryptionKey, GuestOsFeature
 from gcpx.compute.instance_properties.labels_and_metadata import (
     Metadata,
@@ -21,6 +22,7 @@ from gcpx.compute.instance_properties.properties import InstanceProperties, Serv
 from gcpx.compute.listing import ListQuery
 from gcpx.compute.named_resource import NamedResource
 from gcpx.compute.reference import INSTANCE_IN_ZONE, NAME, rest
+from gcpx.gcp.errors import PreconditionFailed
 from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.model import codec
 from gcpx.model.context import Context
@@ -237,10 +239,20 @@ class MachineImage(NamedResource):
         if before != wanted:
             address = self._parse(resource_id)
             added_by_tools = self.type.properties["labels"].traits.merge_keys
-
-            def body_from(image: dict[str, Any]) -> dict[str, Any]:
+            collection = self._collection(address)
+            for is_last in (
+                False,
+                True,
+            ):  # with the fingerprint, the call fails if somebody has changed the image meanwhile
+                image = collection.get_own(context, address.name)
+                if image is None:
+                    raise GoneError.of(f"{address.path}/{address.name}")
                 kept = {key: value for key, value in image.get("labels", {}).items() if key in added_by_tools}
-                return {"labels": kept | wanted, "labelFingerprint": image.get("labelFingerprint")}
-
-            self._collection(address).read_modify_write(context, address.name, "setLabels", body_from)
+                body = {"labels": kept | wanted, "labelFingerprint": image.get("labelFingerprint")}
+                try:
+                    collection.invoke(context, image, "setLabels", body)
+                    break
+                except PreconditionFailed:
+                    if is_last:
+                        raise
         return super().update(context, resource_id, old, new)

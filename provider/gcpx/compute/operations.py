@@ -198,7 +198,10 @@ class Operations:
             Unfinished: the user cancelled, the time is up, or the status cannot be read.
         """
         try:
-            ended = operation if operation.get("status") == "DONE" else self._until_done(context, operation, wait)
+            ended = operation
+            if operation.get("status") != "DONE":
+                with self.google.reads.crowd(self._path_of_operations(operation)) as others:
+                    ended = self._once_done(context, operation, wait, others)
             warn_of(context, wait.what, ended)
             return Outcome.of(wait.what, ended)
         except Unfinished as error:
@@ -211,10 +214,6 @@ class Operations:
     def ended(self, operation: Operation) -> None:
         """Note that an operation has ended: earlier reads of its target may be out of date."""
         self.google.reads.changed(path_of(str(operation.get("targetLink", ""))))
-
-    def _until_done(self, context: Context, operation: Operation, wait: Wait) -> Operation:
-        with self.google.reads.crowd(self._path_of_operations(operation)) as others:
-            return self._once_done(context, operation, wait, others)
 
     def _once_done(self, context: Context, operation: Operation, wait: Wait, others: Callable[[], int]) -> Operation:
         """Wait until an operation has ended, by lists while many others are waited for."""
@@ -271,7 +270,7 @@ class Operations:
         scope = Scope(
             place=place,
             kind="operations",
-            alone=lambda _: None,  # the caller reads it
+            get=lambda _: None,  # the caller reads it
             page=page,
             longest_age=_ROUND,
             most_pages=others() // PAGE + 2,  # one more, for the operations of others

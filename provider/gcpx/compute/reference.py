@@ -41,8 +41,6 @@ TIER_1_NETWORKING: Final = page(
     "Configure per VM Tier_1 networking performance",
     "compute/docs/networking/configure-vm-with-high-bandwidth-configuration",
 )
-
-
 NAME: Final = Form(
     r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?",
     "1 to 63 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen",

@@ -152,7 +152,12 @@ class GoogleClient:
 
     def _result(self, request: Request, response: Response, budget: RateBudget, sent: float) -> dict[str, Any]:
         """Return the JSON object of a response, and record in the API's budget whether it was rate-limited."""
-        error = None if response.status in _OK else self._refusal(request, response)
+        error: ApiError | None = None
+        if response.status not in _OK:
+            from gcpx.gcp.permissions import explain_denial  # noqa: PLC0415 - a table that only refusals need
+
+            error = from_response(request.description, response.status, response.body)
+            error = explain_denial(error, request, self.transport.principal)
         if isinstance(error, RateLimited):
             budget.refused(sent, retry_after(response.headers))
         else:
@@ -162,13 +167,6 @@ class GoogleClient:
         if not isinstance(response.body, dict):
             raise RetryableError(NoResponse(f"{request.description}: the response is not a JSON object"))
         return response.body
-
-    def _refusal(self, request: Request, response: Response) -> ApiError:
-        """Return the error of a response; about a missing permission, it names permission, resource and caller."""
-        from gcpx.gcp.permissions import explain_denial  # noqa: PLC0415 - a table that only refusals need
-
-        error = from_response(request.description, response.status, response.body)
-        return explain_denial(error, request, self.transport.principal)
 
     def close(self) -> None:
         """Close the connections."""

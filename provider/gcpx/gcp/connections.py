@@ -7,7 +7,7 @@ import re
 import socket
 import ssl
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 from urllib.request import getproxies
@@ -36,14 +36,10 @@ def connection_error(error: Exception, method: str, url: str, *, emulated: bool)
         return CannotSendRequest(f"{method} {host} cannot be sent: {obstacle}")
     if _is_refused(error) and is_loopback(urlsplit(url).hostname):
         return ConnectionRefused(_missing_server(url, emulated=emulated))
-    kind = _kind(error)
-    return kind(f"{host} did not answer {method} {urlsplit(url).path} ({_cause_in_words(error, host)})")
-
-
-def _kind(error: Exception) -> type[NoResponse]:
+    kind: type[NoResponse] = TimedOut if isinstance(error, httpx.ReadTimeout) else NoResponse
     if _find_cause(error, socket.gaierror):
-        return HostNotFound
-    return TimedOut if isinstance(error, httpx.ReadTimeout) else NoResponse
+        kind = HostNotFound
+    return kind(f"{host} did not answer {method} {urlsplit(url).path} ({_cause_in_words(error, host)})")
 
 
 def _host(url: str) -> str:
@@ -124,14 +120,10 @@ E = TypeVar("E", bound=BaseException)
 
 def _find_cause(error: BaseException, kind: type[E]) -> E | None:
     """Find the first exception of a kind among an error and its causes."""
-    return next((found for found in _causes(error) if isinstance(found, kind)), None)
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
     current: BaseException | None = error
-    while current is not None:
-        yield current
+    while current is not None and not isinstance(current, kind):
         current = current.__cause__ or current.__context__
+    return current
 
 
 logging.getLogger("httpx").setLevel(logging.WARNING)  # at lower levels, it logs whole URLs, including tokens

@@ -39,8 +39,6 @@ _OAUTH_CODES: Final = {
 _OK: Final = 200
 _REFUSALS: Final = frozenset({403, 404})
 _CLOUD_PLATFORM: Final = "https://www.googleapis.com/auth/cloud-platform"
-
-
 _MOST_SKEW: Final = 300.0
 """The tolerated error of a clock, in seconds; Google accepts signatures of the last five minutes."""
 _TRANSIENT_STATUSES: Final = frozenset({408, 429, 500, 502, 503, 504})
@@ -129,7 +127,7 @@ class Credentials:
             Unauthenticated: no token is issued for them.
             RetryableError: the token server does not answer, or failed.
         """
-        if renew and self._is_fixed:
+        if renew and self.settings.access_token is not None and self.settings.impersonate_service_account is None:
             raise Unauthenticated(
                 "Google does not accept gcpx:accessToken, and gcpx cannot renew it: it has expired, was revoked, or is "
                 "not an access token"
@@ -158,11 +156,6 @@ class Credentials:
             return self.settings.impersonate_service_account
         emails = (getattr(found, "service_account_email", None) for found in list(self._by_scopes.values()))
         return next((email for email in emails if isinstance(email, str) and "@" in email), None)
-
-    @property
-    def _is_fixed(self) -> bool:
-        """Whether there is only one token, which cannot be renewed."""
-        return self.settings.access_token is not None and self.settings.impersonate_service_account is None
 
     def _renewed(self, request: _Request, scopes: tuple[str, ...], *, renew: bool) -> Any:
         credentials = self._by_scopes.get(scopes) if not renew else None
@@ -252,12 +245,8 @@ def _load_source(settings: Settings, scopes: tuple[str, ...], request: _Request)
     wrong = problem(settings.credentials)
     if wrong:
         raise UserError(f"gcpx:credentials {wrong}")
-    return _load_json(parsed(settings.credentials), scopes)
-
-
-def _load_json(info: dict[str, Any], scopes: tuple[str, ...]) -> Any:
-    """Load credentials by their `type`; google-auth advises against its own loader, which takes any type."""
-    try:
+    info = parsed(settings.credentials)
+    try:  # google-auth advises against its own loader, which takes any type
         return _LOADERS[info["type"]](info, scopes)
     except Exception as error:
         raise UserError(f"gcpx:credentials {INCOMPLETE} ({type(error).__name__})") from error

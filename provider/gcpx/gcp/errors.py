@@ -42,11 +42,6 @@ _SERVICE_AND_CONSUMER: Final = re.compile(r"([\w.-]+) projects/([\w.:-]+)")
 """The same in the metadata of an error. Both become part of a command, so the patterns allow nothing else."""
 
 
-def with_hints(message: str, error: Mapping[str, Any]) -> str:
-    """Add hints from the details of an error to its message."""
-    return sentences(message, *hints(error.get("details")))
-
-
 def hints(details: Any) -> Iterator[str]:
     """Yield the links and quotas in the details of an error, each as a sentence."""
     for detail in objects(details):
@@ -55,12 +50,6 @@ def hints(details: Any) -> Iterator[str]:
         quota = object_of(detail.get("quotaInfo"))
         if quota:
             yield _quota(quota)
-
-
-def reasons_of(error: Mapping[str, Any]) -> list[str]:
-    """Return the reasons of an error: those of its errors, then those of its details."""
-    items = (*objects(error.get("errors")), *objects(error.get("details")))
-    return [str(item["reason"]) for item in items if item.get("reason")]
 
 
 def disabled_api(details: Any) -> tuple[str, str] | None:
@@ -83,11 +72,6 @@ def _quota(quota: dict[str, Any]) -> str:
     given = f"{limit:,.15g}" if isinstance(limit, int | float) else limit
     exceeded = f"The quota that is used up is {name}" if given is None else f"The limit of {name} is {given}"
     return f"{exceeded}{f' in {place}' if place else ''}."
-
-
-def location(item: Mapping[str, Any]) -> str:
-    """Return the request's field that caused an error; empty if Google does not name it."""
-    return f" (caused by the field `{item['location']}`)" if item.get("location") else ""
 
 
 def localized(item: Mapping[str, Any]) -> str:
@@ -345,7 +329,8 @@ def from_response(what: str, status: int, body: Any) -> ApiError:
     """
     error = body.get("error") if isinstance(body, dict) else None
     details = error if isinstance(error, dict) else {"message": _unstructured_message(error, body)}
-    reasons = reasons_of(details)
+    items = (*objects(details.get("errors")), *objects(details.get("details")))
+    reasons = [str(item["reason"]) for item in items if item.get("reason")]
     reason = reasons[0] if reasons else str(details.get("status") or "")
     said = shortened(str(details.get("message") or "no reason given"))
     message = f"{what}: {said} (HTTP {status}{f', {reason}' if reason else ''})"
@@ -354,9 +339,8 @@ def from_response(what: str, status: int, body: Any) -> ApiError:
         return ForeignResponse(f"{message}{_NOT_GOOGLES}", status=status)
     if error_class is Rejected and not isinstance(body, dict):
         return Rejected(f"{message}{_NOT_GOOGLES}", status=status, next_step=ForeignResponse.next_step)
-    return error_class(
-        with_hints(message, details), status=status, reason=reason, details=objects(details.get("details"))
-    )
+    message = sentences(message, *hints(details.get("details")))
+    return error_class(message, status=status, reason=reason, details=objects(details.get("details")))
 
 
 def is_refusal(status: int, body: Any) -> bool:
@@ -373,8 +357,6 @@ def _is_googles(status: int, body: Any) -> bool:
 
 
 _NOT_GOOGLES: Final = ", which is not in the format of Google's APIs"
-
-
 _QUOTA_REASONS: Final = frozenset({"quotaExceeded", "QUOTA_EXCEEDED", "limitExceeded", "dailyLimitExceeded"})
 _CONDITION_CODE: Final = "CONDITION_NOT_MET"
 """The code of a 412 in an operation."""
@@ -384,9 +366,10 @@ def from_operation(what: str, operation: Mapping[str, Any]) -> ApiError:
     """Turn the errors of a failed operation into one error; `what` describes the operation."""
     errors = objects(object_of(operation.get("error")).get("errors"))
     codes = [str(item.get("code", "")) for item in errors]
+    fields = [f" (caused by the field `{item['location']}`)" if item.get("location") else "" for item in errors]
     texts = [
-        sentences(f"{without_stop(localized(item))}{location(item)}", *hints(item.get("errorDetails")))
-        for item in errors
+        sentences(f"{without_stop(localized(item))}{field}", *hints(item.get("errorDetails")))
+        for item, field in zip(errors, fields, strict=True)
     ]
     said = "; ".join(without_stop(text) for text in texts)
     said = said or str(operation.get("httpErrorMessage") or "the operation failed")

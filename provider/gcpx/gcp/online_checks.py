@@ -62,13 +62,10 @@ class OnlineChecks:
         for name in ("project", "region", "zone"):
             if inputs.get(name) is UNKNOWN:
                 self.context.warn(f"validateOnline: {name} is not known yet, so nothing in it is checked")
-        return self._check_project() or self.check_region(self.region or "", ("region",)) or self._run_all(checks)
-
-    def _run_all(self, checks: Iterable[OnlineCheck]) -> list[Failure]:
-        """Run checks in parallel; failures keep the order of the checks."""
-        return [
-            failure for failures in self.context.side_by_side(lambda check: check(), checks) for failure in failures
-        ]
+        failures = self._check_project() or self.check_region(self.region or "", ("region",))
+        if failures:
+            return failures
+        return [failure for found in self.context.side_by_side(lambda check: check(), checks) for failure in found]
 
     def _check_project(self) -> list[Failure]:
         if not self.project or self.get(f"beta/projects/{self.project}") is not None:

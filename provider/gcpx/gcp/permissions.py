@@ -27,11 +27,11 @@ def _table() -> list[tuple[str, re.Pattern[str], list[str]]]:
     A call has brackets around the path of what the first permission is needed on.
     """
     with (resources.files("gcpx.gcp") / "permissions.csv").open() as file:
-        return [(row["method"], _form(row["call"]), row["permissions"].split()) for row in csv.DictReader(file)]
-
-
-def _form(call: str) -> re.Pattern[str]:
-    return re.compile(_PARAMETER.sub("[^/]+", call.replace("[", "(?P<on>").replace("]", ")")))
+        rows = [*csv.DictReader(file)]
+    forms = [_PARAMETER.sub("[^/]+", row["call"].replace("[", "(?P<on>").replace("]", ")")) for row in rows]
+    return [
+        (row["method"], re.compile(form), row["permissions"].split()) for row, form in zip(rows, forms, strict=True)
+    ]
 
 
 def needed(request: Request) -> tuple[list[str], str] | None:
@@ -51,6 +51,12 @@ _PERMISSION_REASONS: Final = frozenset({"", "forbidden", "PERMISSION_DENIED", "I
 """Reasons about permissions; other reasons, such as a security policy, have another cause."""
 
 
+_UNKNOWN_CALLER: Final = (
+    "gcpx does not know the account of these credentials; `gcloud auth list` shows your own, and "
+    "https://oauth2.googleapis.com/tokeninfo that of an access token"
+)
+
+
 def explain_denial(error: ApiError, request: Request, principal: str | None) -> ApiError:
     """Add to an error the missing permission, the resource and the account, as far as Google does not name them.
 
@@ -64,15 +70,15 @@ def explain_denial(error: ApiError, request: Request, principal: str | None) -> 
         return error.with_hint(_how_to_widen(request.api))
     if not isinstance(error, PermissionDenied) or error.reason not in _PERMISSION_REASONS:
         return error
-    explained = error.with_hint(sentences(_missing(error, request), _caller(error, principal)))
+    caller = f"The caller is {principal}" if principal and principal not in error.message else ""
+    caller = _UNKNOWN_CALLER if principal is None else caller
+    explained = error.with_hint(sentences(_missing(error, request), caller))
     return explained.with_next_step(_GRANT) if _NAMED.search(explained.message) else explained
 
 
 _GRANT: Final = (
     "Grant the named permission to the caller, or set gcpx:impersonateServiceAccount to an account that has it."
 )
-
-
 _PROJECT_OF_PATH: Final = re.compile(r"/projects/([^/]+)")
 
 
@@ -124,15 +130,3 @@ def _in_details(error: PermissionDenied) -> tuple[str, str] | None:
         if metadata.get("permission"):
             return str(metadata["permission"]), str(metadata.get("resource") or "the resource")
     return None
-
-
-_UNKNOWN_CALLER: Final = (
-    "gcpx does not know the account of these credentials; `gcloud auth list` shows your own, and "
-    "https://oauth2.googleapis.com/tokeninfo that of an access token"
-)
-
-
-def _caller(error: PermissionDenied, principal: str | None) -> str:
-    if principal is None:
-        return _UNKNOWN_CALLER
-    return f"The caller is {principal}" if principal and principal not in error.message else ""

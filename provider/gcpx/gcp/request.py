@@ -64,14 +64,10 @@ OAUTH2: Final = Api(
     content="the token",
     setting="oauth2_custom_endpoint",
 )
-
-
 PATIENCE: Final = 120.0
 """The default time in which a request may be retried, in seconds."""
 SHORT_PATIENCE: Final = 10.0
 """The same for reads that only inform or are soon repeated, so that nobody waits long."""
-
-
 MOST_AT_ONCE: Final = 256
 """The maximum number of concurrent requests, each with its own connection; others wait."""
 

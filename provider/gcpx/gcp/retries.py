@@ -248,17 +248,13 @@ class Retries:
         too long, or the user cancels.
         """
         pause = self._pause(failure)
-        if not self._is_allowed(failure) or pause > self._seconds_left():
+        patience = math.inf if self._end is None else self._end - self.context.clock()
+        if not self._is_allowed(failure) or pause > min(patience, self.context.seconds_left()):
             raise self.lost or failure.error from failure.__cause__
         self.context.progress(f"{failure.error.message}; trying again in {pause:.1f} s")
         if self.context.cancelled.wait(pause):
             raise self.lost or failure.error from failure.__cause__
         self._attempt += 1
-
-    def _seconds_left(self) -> float:
-        """Return the seconds left for sending the request again."""
-        patience = math.inf if self._end is None else self._end - self.context.clock()
-        return min(patience, self.context.seconds_left())
 
     def _is_allowed(self, failure: RetryableError) -> bool:
         """Return whether sending the request again may help, and cannot repeat its effect."""

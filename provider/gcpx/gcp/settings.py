@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import functools
-import ipaddress
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -17,7 +16,7 @@ import attrs
 from gcpx.errors import UserError
 from gcpx.gcp.request import COMPUTE, OAUTH2, OSLOGIN, PUBSUB, STORAGE, Api
 from gcpx.model.fields import Failure, Record, Rule, Traits, camel_case, exclusive, requirement, rule, traits_of
-from gcpx.model.patterns import PROJECT, REGION, ZONE, Form, Part, form
+from gcpx.model.patterns import PROJECT, REGION, ZONE, Form, Part, form, ip_version
 from gcpx.model.values import UNKNOWN
 from gcpx_http.hosts import is_protected
 
@@ -76,17 +75,15 @@ def named_file(text: str) -> str:
 
 
 def _problem(found: Mapping[str, Any]) -> str:
-    checks: tuple[tuple[Callable[[Mapping[str, Any]], bool], str], ...] = (
-        (_has_known_type, UNKNOWN_TYPE),
-        (_has_all_fields, INCOMPLETE),
-        (_is_encrypted, NOT_ENCRYPTED),
-        (_may_run, EXECUTABLE),
-    )
-    return next((words for is_met, words in checks if not is_met(found)), "")
-
-
-def _has_known_type(found: Mapping[str, Any]) -> bool:
-    return isinstance(found.get("type"), str) and found["type"] in _FIELDS
+    if not isinstance(found.get("type"), str) or found["type"] not in _FIELDS:
+        return UNKNOWN_TYPE
+    if not _has_all_fields(found):
+        return INCOMPLETE
+    if not all(is_protected(url, metadata=True) for url in _urls(found)):
+        return NOT_ENCRYPTED
+    source = found.get("credential_source")
+    runs = isinstance(source, dict) and "executable" in source
+    return EXECUTABLE if runs and os.environ.get(_EXECUTABLES) != "1" else ""
 
 
 def _has_all_fields(found: Mapping[str, Any]) -> bool:
@@ -99,22 +96,12 @@ def _has_all_fields(found: Mapping[str, Any]) -> bool:
     return source is None or (isinstance(source, dict) and _problem(source) in {"", NOT_ENCRYPTED, EXECUTABLE})
 
 
-def _is_encrypted(found: Mapping[str, Any]) -> bool:
-    return all(is_protected(url, metadata=True) for url in _urls(found))
-
-
 def _urls(value: Any) -> Iterator[str]:
     """Yield every address that google-auth may call."""
     for name, item in value.items() if isinstance(value, dict) else ():
         if isinstance(item, str) and name.endswith(_URL_ENDINGS):
             yield item
         yield from _urls(item)
-
-
-def _may_run(found: Mapping[str, Any]) -> bool:
-    source = found.get("credential_source")
-    runs = isinstance(source, dict) and "executable" in source
-    return not runs or os.environ.get(_EXECUTABLES) == "1"
 
 
 _DURATION: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)?")
@@ -134,7 +121,8 @@ def _ipv6_addresses_are_valid(values: dict[str, Any]) -> list[Failure]:
         name: re.search(r"\[([0-9a-fA-F:.]+)\]", value) for name, value in values.items() if isinstance(value, str)
     }
     hosts = {name: found[1] for name, found in bracketed.items() if found and name.endswith(("Endpoint", "Host"))}
-    return [Failure(name, "must have a valid IPv6 address in []") for name, host in hosts.items() if not _is_ipv6(host)]
+    words = "must have a valid IPv6 address in []"
+    return [Failure(name, words) for name, host in hosts.items() if ip_version(host) != 6]  # noqa: PLR2004 - of IPv6
 
 
 def _credentials_rule(words: str) -> Rule:
@@ -146,14 +134,6 @@ def _credentials_rule(words: str) -> Rule:
         return [Failure("credentials", found)] if found.startswith(words) else []
 
     return Rule(words, "", words, _PAGE, find)
-
-
-def _is_ipv6(text: str) -> bool:
-    try:
-        ipaddress.IPv6Address(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _setting(description: str, *, default: Any = None, **traits: Any) -> Any:

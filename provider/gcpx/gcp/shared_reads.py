@@ -20,7 +20,7 @@ from typing import Any, Final
 import attrs
 
 from gcpx.errors import CancelledError, OutOfTimeError
-from gcpx.gcp.errors import PermissionDenied
+from gcpx.gcp.errors import NotFound, PermissionDenied
 from gcpx.model.context import NOTICED_WITHIN, Context
 
 LONGEST_AGE: Final = 10.0
@@ -44,7 +44,7 @@ class Scope:
     Attributes:
         place: a unique key of the scope, with everything that changes the answers, such as the API's version.
         kind: the part of a path that identifies requests that change such things, such as `instanceTemplates`.
-        alone: reads one thing by its key, such as its name; None if it does not exist.
+        get: reads one thing by its key, such as its name; raises NotFound, or returns None, if it does not exist.
         page: reads the page of the list with a token; an empty token is the first page. Returns things by key, and
             the token of the next page, which is empty on the last one.
         longest_age: the age up to which an answer serves further reads, in seconds.
@@ -54,10 +54,17 @@ class Scope:
 
     place: str
     kind: str
-    alone: Callable[[str], _Json | None]
+    get: Callable[[str], _Json | None]
     page: Callable[[str], tuple[Mapping[str, _Json], str]]
     longest_age: float = LONGEST_AGE
     most_pages: int = 0
+
+    def alone(self, key: str) -> _Json | None:
+        """Read one thing by a request of its own; None if it does not exist."""
+        try:
+            return self.get(key)
+        except NotFound:
+            return None
 
 
 @attrs.frozen
@@ -251,8 +258,11 @@ class SharedReads:
         try:
             return self._alone(context, scope, reads, key)
         finally:
-            if leads:
-                self._end_lead(reads)
+            if leads:  # the few that wait with the first read of a burst ask alone, unless a page is under way
+                with self._lock:
+                    reads.is_led = False
+                    if not reads.is_listing:
+                        reads.give_up()
 
     def _reads_of(self, scope: Scope) -> _Reads:
         """Return the reads of a scope, without answers that are older than the last change."""
@@ -268,13 +278,6 @@ class SharedReads:
     def _is_young(self, scope: Scope, asked: float) -> bool:
         """Return whether an answer that was requested at a time may serve further reads."""
         return self.clock() - asked <= scope.longest_age
-
-    def _end_lead(self, reads: _Reads) -> None:
-        """End the first read of a burst: the few that wait with it ask alone, unless a page is under way."""
-        with self._lock:
-            reads.is_led = False
-            if not reads.is_listing:
-                reads.give_up()
 
     def _page_answer(self, context: Context, scope: Scope, reads: _Reads, waiting: _Waiting) -> bytes | None:
         """Wait for the answer from a page, and read pages when it is this read's turn; None to ask alone."""

@@ -164,7 +164,7 @@ def _json(request: Request, body: bytes) -> Any:
         found = json.loads(text, parse_constant=_number, parse_float=_number)
     except (ValueError, RecursionError):
         return text
-    if _is_deeper(found, _DEEPEST):
+    if _is_too_deep(found):
         raise UnreadableResponse(f"{request.description}: the response is nested more than {_DEEPEST} levels deep")
     return found
 
@@ -176,10 +176,10 @@ def _number(text: str) -> float:
     return number
 
 
-def _is_deeper(value: Any, levels: int) -> bool:
-    """Return whether objects and lists are nested deeper than a number of levels."""
+def _is_too_deep(value: Any) -> bool:
+    """Return whether objects and lists are nested deeper than `_DEEPEST` levels."""
     level = [item for item in (value,) if isinstance(item, dict | list)]
-    for _ in range(levels):
+    for _ in range(_DEEPEST):
         if not level:
             return False
         parts = (part for item in level for part in (item.values() if isinstance(item, dict) else item))

@@ -13,7 +13,7 @@ import attrs
 
 from gcpx.model.fields import SCALARS, Failure, ListOf, MapOf, ObjectType, Property, Scalar, Traits, Type, object_of
 from gcpx.model.numbers import BITS, as_integer, as_integer_or_percentage, as_number, fits, is_json
-from gcpx.model.patterns import Form, Known, wrong_part
+from gcpx.model.patterns import Known, wrong_part
 from gcpx.model.values import UNKNOWN, Path, Secret, Special, conceal, has_secret, leaves, reveal
 from gcpx.model.words import counted
 
@@ -118,19 +118,15 @@ def _unmet_by_text(traits: Traits, value: Any) -> list[Requirement]:
     if traits.max_length is not None and len(value) > traits.max_length:
         unmet.append(Requirement(f"must have at most {traits.max_length:,} characters, not {len(value):,}"))
     if traits.pattern is not None and not traits.pattern.pattern.fullmatch(value):
-        unmet.append(_unmet_form(traits.pattern, value))
+        unmet.append(
+            Requirement(f"must be {wrong_part(traits.pattern, value) or traits.pattern.words}", value=shown(value))
+        )
     if traits.enum and value not in traits.enum:
         close = difflib.get_close_matches(value.upper().replace("-", "_"), traits.enum, n=1, cutoff=0.75)
         if close or traits.closed or not _ENUM_FORM.fullmatch(value):
             hint = f"{shown(value)}; did you mean {close[0]}?" if close else shown(value)
             unmet.append(Requirement(f"must be one of {', '.join(traits.enum)}", value=hint))
     return unmet
-
-
-def _unmet_form(form: Form, value: str) -> Requirement:
-    """Return the requirement of a form that a value lacks; if most of it fits, name the wrong part."""
-    part = wrong_part(form, value)
-    return Requirement(f"must be {part or form.words}", value=shown(value))
 
 
 def shown(value: Any) -> str:
@@ -259,7 +255,7 @@ class _Checker:
             self.path.pop()
         for name, prop in kind.required.items():
             if reveal(value.get(name)) is None:
-                self._fail(f"is required: {_first_sentence(prop.traits.description)}", name)
+                self._fail(f"is required: {prop.traits.description.partition('. ')[0].rstrip('.')}", name)
         if kind.rules:
             self._rules(kind, value, secret)
 
@@ -335,7 +331,3 @@ def _elements(least: int, most: int | None) -> str:
     if most is None:
         return f"at least {counted(least, 'element')}"
     return f"{'exactly' if least == most else 'at most'} {counted(most, 'element')}"
-
-
-def _first_sentence(text: str) -> str:
-    return text.partition(". ")[0].rstrip(".")

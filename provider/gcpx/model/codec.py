@@ -78,8 +78,10 @@ def without_empty(kind: ObjectType, inputs: dict[str, Any]) -> dict[str, Any]:
         if prop is None:
             kept[name] = value
         elif not _is_empty(prop, value):
-            holds_objects = name in kind.with_objects and not _is_patch(prop, inputs)
-            found = _without_empty(prop.type, value) if holds_objects else value
+            stays = name not in kind.with_objects or (
+                is_patch(prop, inputs) and reveal(inputs[prop.traits.patches]) != ""
+            )
+            found = value if stays else _without_empty(prop.type, value)
             kept[name] = _in_digits(prop, found) if isinstance(found, int | float | Secret) else found
     return kept
 
@@ -93,10 +95,6 @@ def _in_digits(prop: Property, value: Any) -> Any:
     number = as_integer(value)
     is_exact = number is not None and 0 <= number < _EXACT
     return str(number) if is_exact and prop.traits.pattern.pattern.fullmatch(str(number)) else value
-
-
-def _is_patch(prop: Property, inputs: dict[str, Any]) -> bool:
-    return is_patch(prop, inputs) and reveal(inputs[prop.traits.patches]) != ""
 
 
 def _is_empty(prop: Property, value: Any) -> bool:

@@ -346,12 +346,20 @@ class ObjectType:
     @functools.cached_property
     def resolved(self) -> dict[str, Property]:
         """The properties that contain, at any depth, a short form that is resolved before it is sent."""
-        return {name: item for name, item in self.inputs.items() if item.traits.resolve or _resolves(item.type)}
+        return {
+            name: item
+            for name, item in self.inputs.items()
+            if item.traits.resolve or getattr(object_of(item.type), "resolved", None)
+        }
 
     @functools.cached_property
     def secret(self) -> dict[str, Property]:
         """The properties that are secret or contain, at any depth, a secret one."""
-        return {name: item for name, item in self.properties.items() if item.traits.secret or _is_secret(item.type)}
+        return {
+            name: item
+            for name, item in self.properties.items()
+            if item.traits.secret or getattr(object_of(item.type), "secret", None)
+        }
 
     @functools.cached_property
     def has_outputs(self) -> bool:
@@ -397,16 +405,6 @@ def object_of(kind: Type) -> ObjectType | None:
     return kind if isinstance(kind, ObjectType) else None
 
 
-def _resolves(kind: Type) -> bool:
-    inner = object_of(kind)
-    return inner is not None and bool(inner.resolved)
-
-
-def _is_secret(kind: Type) -> bool:
-    inner = object_of(kind)
-    return inner is not None and bool(inner.secret)
-
-
 def has_outputs(kind: Type) -> bool:
     """Return whether a value of this type can contain something that only the server sets."""
     inner = object_of(kind)
@@ -432,7 +430,11 @@ SCALARS: dict[Any, Scalar] = {
 @functools.cache
 def object_type(cls: type) -> ObjectType:
     """Read the declaration of a record."""
-    hints = {name: hint for base in reversed(cls.__mro__) for name, hint in _hints(base)}
+    hints = {
+        name: _evaluated(hint, base.__module__) if isinstance(hint, str) else hint
+        for base in reversed(cls.__mro__)
+        for name, hint in vars(base).get("__annotations__", {}).items()
+    }
     properties = {}
     for attribute, declared in traits_of(cls).items():
         traits, name = declared, declared.name or camel_case(attribute)
@@ -447,7 +449,7 @@ def object_type(cls: type) -> ObjectType:
         description,
         properties,
         getattr(cls, "RULES", ()),
-        getattr(cls, "implied", _nothing),
+        getattr(cls, "implied", Record.implied),
         cls.__module__,
         getattr(cls, "HINTS", {}),
     )
@@ -464,20 +466,10 @@ def traits_of(cls: type) -> dict[str, Traits]:
     return found
 
 
-def _hints(cls: type) -> Iterator[tuple[str, Any]]:
-    """Yield the types of a class's own attributes."""
-    for name, hint in vars(cls).get("__annotations__", {}).items():
-        yield name, _evaluated(hint, cls.__module__) if isinstance(hint, str) else hint
-
-
 @functools.cache
 def _evaluated(hint: str, module: str) -> Any:
     """Evaluate a type of a module once. `typing.get_type_hints` would do so again for each attribute of the type."""
     return eval(hint, vars(sys.modules[module]))  # noqa: S307 - it is our own code
-
-
-def _nothing(_: dict[str, Any]) -> dict[str, Any]:
-    return {}
 
 
 def _type(hint: Any) -> Type:

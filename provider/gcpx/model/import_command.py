@@ -60,38 +60,22 @@ def how_to_manage(context: Context, resource_id: str, otherwise: str) -> str:
     )
 
 
-def import_command(context: Context, resource_id: str) -> str:
-    """Return the command, in backquotes, that imports something as the resource of a call.
+def import_command(context: Context, resource_id: str, name: str = "") -> str:
+    """Return the command, in backquotes, that imports something as the resource of a call, or as one with another name.
 
     The command names a provider that is not the default one. If the resource has a parent, it contains the parent's URN
     with NAME for its name, which the engine does not send.
     """
-    return _command(context, context.name, resource_id)
-
-
-def separate_import_command(context: Context, resource_id: str) -> str:
-    """Return the command, in backquotes, that imports something as one more resource of the stack."""
-    return _command(context, f"{context.name}-earlier", resource_id)
-
-
-def _command(context: Context, name: str, resource_id: str) -> str:
+    provider = context.provider_urn
+    stack, project, qualified_type, _ = context.urn.split("::", URN_PARTS - 1)
+    parent_type = qualified_type.rpartition("$")[0]
     words = [
         "pulumi",
         "import",
         context.token,
-        name,
+        name or context.name,
         resource_id,
-        *_parent(context.urn),
-        *_provider(context.provider_urn),
+        *(["--parent", f"parent={stack}::{project}::{parent_type}::NAME"] if parent_type else []),
+        *(["--provider", f"provider={provider}"] if provider and not _DEFAULT.fullmatch(name_in_urn(provider)) else []),
     ]
     return f"`{shlex.join(words)}`"
-
-
-def _parent(urn: str) -> list[str]:
-    stack, project, qualified_type, _ = urn.split("::", URN_PARTS - 1)
-    parent_type = qualified_type.rpartition("$")[0]
-    return ["--parent", f"parent={stack}::{project}::{parent_type}::NAME"] if parent_type else []
-
-
-def _provider(urn: str) -> list[str]:
-    return [] if not urn or _DEFAULT.fullmatch(name_in_urn(urn)) else ["--provider", f"provider={urn}"]

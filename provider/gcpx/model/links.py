@@ -15,8 +15,6 @@ _PARTS = re.compile(
 )
 _PLACES = {"regions": "region", "zones": "zone"}
 """The attribute of a location that completes `regions` or `zones` in a link."""
-
-
 PLACES: Final = ("project", "region", "zone")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import ipaddress
 import re
 from collections.abc import Mapping
 from typing import Final
@@ -78,7 +79,16 @@ class Form:
 def form(*shapes: str, words: str = "", before: str = "", **parts: Part) -> Form:
     """Build a form from its shapes; each may begin with the regular expression `before`."""
     strict = "|".join(_regex(shape, {name: part.regex for name, part in parts.items()}) for shape in shapes)
-    return Form(f"(?:{before})?(?:{strict})" if before else strict, words or _listed(shapes), shapes, parts)
+    listed = " or ".join(filter(None, (", ".join(shapes[:-1]), shapes[-1])))
+    return Form(f"(?:{before})?(?:{strict})" if before else strict, words or listed, shapes, parts)
+
+
+def ip_version(text: str) -> int:
+    """Return the version of an IP address; 0 for any other text."""
+    try:
+        return ipaddress.ip_address(text).version
+    except ValueError:
+        return 0
 
 
 def wrong_part(form: Form, text: str) -> str | None:
@@ -98,10 +108,6 @@ def _regex(shape: str, holes: Mapping[str, str], *, group: bool = True) -> str:
     pieces = re.split(f"({'|'.join(holes)})", shape) if holes else [shape]
     wrap = "(?:{})" if group else "{}"
     return "".join(wrap.format(holes[piece]) if piece in holes else re.escape(piece) for piece in pieces)
-
-
-def _listed(shapes: tuple[str, ...]) -> str:
-    return " or ".join(filter(None, (", ".join(shapes[:-1]), shapes[-1])))
 
 
 _NAME: Final = r"[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?"

@@ -8,8 +8,8 @@ import functools
 import itertools
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
 from urllib.parse import unquote
 
 import attrs
@@ -27,7 +27,7 @@ def printable(text: str) -> str:
     r"""Write control characters as escapes such as `\x1b`; line ends and tabs are kept."""
     if text.isprintable():
         return text
-    return "".join(letter if _is_shown(letter) else _escaped(letter) for letter in text)
+    return "".join(letter if letter in _KEPT else _shown(letter) for letter in text)
 
 
 def shortened(text: str, longest: int = _LONGEST) -> str:
@@ -35,12 +35,11 @@ def shortened(text: str, longest: int = _LONGEST) -> str:
     return text if len(text) <= longest else f"{text[:longest]}... ({len(text):,} characters)"
 
 
-def _is_shown(letter: str) -> bool:
-    return letter in _KEPT or unicodedata.category(letter) not in _OBEYED
-
-
-def _escaped(letter: str) -> str:
-    return "?" if unicodedata.category(letter) == "Cs" else letter.encode("unicode_escape").decode()
+def _shown(letter: str) -> str:
+    category = unicodedata.category(letter)
+    if category not in _OBEYED:
+        return letter
+    return "?" if category == "Cs" else letter.encode("unicode_escape").decode()
 
 
 SHORTEST: Final = 4
@@ -83,8 +82,6 @@ _ESCAPE: Final = re.compile(
 _Span = tuple[int, int]
 _Parts = Mapping[str, Sequence[int]]
 """The parts of one size of a text, and where they begin."""
-
-
 _MOST_REDACTED: Final = 20_000
 """The maximum number of characters of a message; the rest is cut off, and takes no time."""
 
@@ -183,9 +180,12 @@ class _Spellings:
     def of(secret: str) -> _Spellings:
         """Spell a secret, and the parts by which messages may name it."""
         by_part: dict[int, dict[str, list[str]]] = {size: {} for size in _SIZES}
-        every = sorted({each for part in _parts(secret) for each in _spelled(part)})
+        bare = secret.strip()
+        pieces = (piece.strip() for piece in _SEPARATOR.split(bare))
+        parts = {secret, bare, *(piece for piece in pieces if len(piece) >= _SHORTEST_PIECE), *_ends_of_link(bare)}
+        every = sorted({each for part in parts for each in _spelled(part)})
         for each in every:
-            size = _size(each)
+            size = max(size for size in _SIZES if size <= len(each))
             by_part[size].setdefault(each[:size], []).append(each)
         ordered = [each for each in every if len(each) >= SHORTEST]
         return _Spellings(by_part, ordered, frozenset(each[:SHORTEST] for each in ordered))
@@ -220,10 +220,6 @@ class _Spellings:
         return index < len(self.ordered) and self.ordered[index].startswith(part)
 
 
-def _size(spelling: str) -> int:
-    return max(size for size in _SIZES if size <= len(spelling))
-
-
 _CONTROLS: Final = {"n": "\n", "r": "\r", "t": "\t"}
 _UNIT: Final = re.compile(r"\\+u")
 """The boundary between the two units of a character that JSON escapes as a pair."""
@@ -242,17 +238,14 @@ def _unescaped(text: str) -> str:
     return chr(int(escape, 8)) if len(escape) > 1 else _CONTROLS.get(escape, escape)
 
 
-def _unquoted(text: str) -> str:
-    return unquote(text, errors="ignore")  # the rest of a cut character is dropped
-
-
 def _unreferenced(text: str) -> str:
     import html  # noqa: PLC0415 - loads a long table, which only messages need
 
     return html.unescape(text)
 
 
-_FORMS: Final = ((_PERCENT, _unquoted), (_REFERENCE, _unreferenced), (_ESCAPE, _unescaped))
+_UNQUOTED: Final = functools.partial(unquote, errors="ignore")  # the rest of a cut character is dropped
+_FORMS: Final = ((_PERCENT, _UNQUOTED), (_REFERENCE, _unreferenced), (_ESCAPE, _unescaped))
 """The escapes of URLs, of HTML, and of JSON and Python, and how each is decoded."""
 _MOST_QUOTATIONS: Final = 3
 """The maximum depth of nested quotations; each level escapes the text once more."""
@@ -275,18 +268,14 @@ def _occurrences(text: str, spelling: str) -> Iterator[_Span]:
     """Yield where a text has a spelling; a short one counts only between quotes."""
     start = text.find(spelling)
     while start >= 0:
-        span = start, start + len(spelling)
-        if len(spelling) >= SHORTEST or _is_quoted(text, span):
-            yield span
+        end = start + len(spelling)
+        before, after = text[max(0, start - 1) : start], text[end : end + 1]
+        if len(spelling) >= SHORTEST or (before == after and before in _QUOTES):
+            yield start, end
         start = text.find(spelling, start + 1)
 
 
-_QUOTES: Final = "'\"`"
-
-
-def _is_quoted(text: str, span: _Span) -> bool:
-    before, after = text[max(0, span[0] - 1) : span[0]], text[span[1] : span[1] + 1]
-    return before != "" and before in _QUOTES and after == before
+_QUOTES: Final = frozenset("'\"`")
 
 
 def _spelled(text: str) -> set[str]:
@@ -296,30 +285,15 @@ def _spelled(text: str) -> set[str]:
     every = now = plain
     if any(form.search(text) for form, _ in _FORMS):
         for form, decode in _DECODINGS:
-            now = {_decoded(each, form, decode) for each in now} | plain
+            now = {form.sub(functools.partial(_characters, decode=decode), each) for each in now} | plain
             every = every | now
     return every - {""}
-
-
-def _decoded(text: str, form: re.Pattern[str], decode: Callable[[str], str]) -> str:
-    return form.sub(lambda found: _characters(found, decode), text)
-
-
-def _parts(secret: str) -> set[str]:
-    bare = secret.strip()
-    return {secret, bare, *_pieces(bare), *_ends_of_link(bare)}
 
 
 _SHORTEST_PIECE: Final = 8
 """A shorter piece of a secret is not masked alone: `done` and `exit 0` are lines of many scripts."""
 _SEPARATOR: Final = re.compile(r"[\r\n?#]")
 """The boundaries of a secret's pieces: messages may quote one line, and a URL's path ends before ? and #."""
-
-
-def _pieces(secret: str) -> Iterable[str]:
-    return (piece.strip() for piece in _SEPARATOR.split(secret) if len(piece.strip()) >= _SHORTEST_PIECE)
-
-
 _LONGEST_LINK: Final = 2048
 _MOST_SEGMENTS: Final = 32
 """The number of segments at the end of a URL that form names and partial URLs; Google's have half as many."""
@@ -340,8 +314,3 @@ def _transcriptions(text: str) -> Iterator[str]:
         yield data.decode("latin-1")  # Python writes bytes so: each byte is an escape of its own
     if len(text) >= SHORTEST:
         yield from (base64.b64encode(data).decode().rstrip("="), base64.urlsafe_b64encode(data).decode().rstrip("="))
-
-
-def texts_of_number(value: Any) -> tuple[str, ...]:
-    """Return the spellings of a number in messages."""
-    return (str(value), f"{value:,}") if isinstance(value, int) else (str(value),)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Type
-from gcpx.model.redaction import SHORTEST, holds_private_key, redact, texts_of_number
+from gcpx.model.redaction import SHORTEST, holds_private_key, redact
 from gcpx.model.values import Path, Secret, conceal, has_secret, leaves
 
 _HASHES: Final = ("fingerprint", "labelFingerprint")
@@ -165,4 +165,6 @@ def _texts(kind: Type | None, value: Any) -> Iterator[str]:
     elif isinstance(value, str) and value:
         yield value
     elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield from texts_of_number(value)
+        yield str(value)
+        if isinstance(value, int):
+            yield f"{value:,}"

@@ -146,7 +146,7 @@ def refreshed_inputs(
         if name not in inputs and found is None:  # the case of most properties
             continue
         if is_absent(prop, found) or not how.same(prop, found, implied.get(name)):
-            below = _below(in_place, name)
+            below = [path[1:] for path in in_place if path[:1] in {(), (name,)}]  # () stands for the whole property
             last = _part(prior, name)
             value = _refreshed_property(prop, value, found, UNKNOWN if last is None and not below else last, how, below)
         # The user's null removes a template's value, so Google does not show it.
@@ -154,11 +154,6 @@ def refreshed_inputs(
         if value is not None or is_removed:
             result[name] = value
     return result
-
-
-def _below(paths: Collection[Path], name: str) -> Collection[Path]:
-    """Return the paths below a property, relative to it; the empty path stands for the whole property."""
-    return [path[1:] for path in paths if path[:1] in {(), (name,)}]
 
 
 def _refreshed_property(

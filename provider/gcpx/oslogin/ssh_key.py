@@ -284,15 +284,12 @@ class SshPublicKeys:
     @property
     def _shared(self) -> Scope:
         """The scope of shared reads of the user's keys, by the login profile."""
-
-        def alone(fingerprint: str) -> dict[str, Any] | None:
-            try:
-                return self._send("GET", self._path_of(fingerprint))
-            except NotFound:
-                return None
-
-        place = f"{self._owner}/sshPublicKeys"
-        return Scope(place=place, kind="users", alone=alone, page=lambda _: (self._profile(), ""))
+        return Scope(
+            place=f"{self._owner}/sshPublicKeys",
+            kind="users",
+            get=lambda fingerprint: self._send("GET", self._path_of(fingerprint)),
+            page=lambda _: (self._profile(), ""),
+        )
 
     def _profile(self) -> dict[str, dict[str, Any]]:
         """Read all keys, by their fingerprints, from the user's login profile."""

@@ -7,21 +7,64 @@ import gc
 import signal
 import socket
 import sys
+import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
 import grpc
+from google.protobuf import empty_pb2
 
 from gcpx.protocol import proto
 from gcpx.protocol.engine import CHANNEL_OPTIONS, EngineLog, when_ended
-from gcpx.protocol.lazy_servicer import LazyServicer
 from gcpx.threads import Threads
 
 if TYPE_CHECKING:
     from gcpx.protocol.plugin import Plugin
+    from gcpx.protocol.servicer import Servicer
 
 _GRACE: Final = 2.0
 """The longest time for running calls after a signal, in seconds; a cancelled call takes less."""
+
+
+class LazyServicer:
+    """Answers the first calls itself; the first other call loads a `Servicer`, which answers it and all later ones.
+
+    The engine starts the plugin several times for one command, and makes no other calls to some of these processes.
+    """
+
+    def __init__(self, plugin: Plugin, log: EngineLog) -> None:
+        self._plugin = plugin
+        self._log = log
+        self._loaded: Servicer | None = None
+        self._lock = threading.Lock()
+
+    def Handshake(self, request: Any, _: grpc.ServicerContext) -> Any:
+        """Agree on the form of values: secrets marked, resource references as IDs, autonaming supported."""
+        self._log.connect(request.engine_address)
+        return proto.provider.ProviderHandshakeResponse(accept_secrets=True, supports_autonaming_configuration=True)
+
+    def GetPluginInfo(self, _request: Any, _: grpc.ServicerContext) -> Any:
+        """Return the version."""
+        return proto.plugin.PluginInfo(version=self._plugin.version)
+
+    def Cancel(self, _request: Any, _: grpc.ServicerContext) -> Any:
+        """Wake every wait. The engine calls this at the end of every run, not only when a user aborts one."""
+        self._plugin.cancel()
+        return empty_pb2.Empty()
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """Return the method of another call."""
+
+        def rpc(request: Any, rpc_context: grpc.ServicerContext) -> Any:
+            with self._lock:
+                if self._loaded is None:
+                    from gcpx.protocol.servicer import Servicer  # noqa: PLC0415 - loads all that decides about values
+
+                    self._loaded = Servicer(self._plugin, self._log)
+            return getattr(self._loaded, name)(request, rpc_context)
+
+        return rpc
 
 
 def start(plugin: Plugin, engine_address: str | None, log: EngineLog | None = None) -> tuple[grpc.Server, int]:

@@ -84,7 +84,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     def Configure(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Set the configuration."""
         self._log.require_cli()
-        args = decode(request.args) or wire.legacy_variables(request.variables)
+        args = decode(request.args) or {name.rpartition(":")[2]: value for name, value in request.variables.items()}
         self.plugin.configure(reveal(args))
         self._memory = StackMemory(request.id, request.urn)
         return proto.provider.ConfigureResponse(
@@ -261,7 +261,11 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     def _call(self, request: Any, prior: dict[str, Any] | None = None) -> Context:
         """Describe the call for the resource; its messages show no secret of the request."""
         urn, plain = getattr(request, "urn", ""), reveal(prior or {})
-        redacted = partial(_send_redacted, urn, cache(partial(secrets_in, request, self.plugin)))
+        secrets = cache(partial(secrets_in, request, self.plugin))  # found with the first message
+
+        def redacted(send: Callable[[str, str], None], message: str) -> None:
+            send(urn, redact(message, secrets()))
+
         return Context(
             urn=urn,
             timeout=getattr(request, "timeout", None) or None,
@@ -314,13 +318,6 @@ def _outputs_in(message: Any, resource: Resource[Any], ignored: Collection[Path]
 def _ignored(request: Any) -> tuple[Path, ...]:
     """Return the paths whose changes the user ignores."""
     return tuple(map(parse_path, request.ignoreChanges))
-
-
-def _send_redacted(
-    urn: str, secrets: Callable[[], frozenset[str]], send: Callable[[str, str], None], message: str
-) -> None:
-    """Send a message of a call to the engine; the secrets in the request are found with the first message."""
-    send(urn, redact(message, secrets()))
 
 
 def _create_or_update(

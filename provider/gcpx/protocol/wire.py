@@ -129,11 +129,6 @@ def name_request(request: Any) -> naming.NameRequest:
     return naming.NameRequest(name, bytes(request.randomSeed), proposal)
 
 
-def legacy_variables(variables: dict[str, str]) -> dict[str, Any]:
-    """Read the configuration of engines that send no `args`."""
-    return {key.rpartition(":")[2]: value for key, value in variables.items()}
-
-
 def diff_response(changes: list[Change], delete_before_replace: bool) -> Any:
     """Write a DiffResponse; replacements are named in every field that the engine reads.
 

@@ -237,17 +237,16 @@ class NotificationConfigs:
     def _shared(self) -> Scope:
         """The scope of shared reads of the bucket's configurations, by one list."""
 
-        def alone(number: str) -> dict[str, Any] | None:
-            try:
-                return self._send("GET", self._path_of(number))
-            except NotFound:
-                return None
-
         def page(_: str) -> tuple[dict[str, dict[str, Any]], str]:
             return {str(item.get("id")): item for item in items_of(self._send("GET", self.path))}, ""
 
         place = f"{self.path}?userProject={self.user_project}" if self.user_project else self.path
-        return Scope(place=place, kind="notificationConfigs", alone=alone, page=page)
+        return Scope(
+            place=place,
+            kind="notificationConfigs",
+            get=lambda number: self._send("GET", self._path_of(number)),
+            page=page,
+        )
 
     def insert(self, body: dict[str, Any]) -> FoundConfig:
         """Create a configuration. The client sends the request only once, because every insertion creates one more.

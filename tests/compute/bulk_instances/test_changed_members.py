@@ -236,7 +236,8 @@ def test_a_stopped_member_that_rests_is_changed_and_left_stopped(engine, cloud):
     assert (machine_types(cloud, "web-002"), found["status"]) == (["e2-small"], "TERMINATED")
 
 
-def test_an_edited_generation_is_named_before_the_member_is_restarted(engine, cloud):
+@pytest.mark.parametrize("team", ["web", "db"])
+def test_an_edited_generation_is_named_before_the_member_is_restarted(engine, cloud, team):
     program = given(3, {})
     created = engine.create(FLEET, "workers", program)
     relabel(cloud, "web-002", **{"gcpx-generation": "00000000-00000000-00000000"})
@@ -244,8 +245,17 @@ def test_an_edited_generation_is_named_before_the_member_is_restarted(engine, cl
         engine.refresh(created)
     refreshed = left_by(caught[0], created)
     said(engine)
+    properties = {**program["instanceProperties"], "labels": {"team": team}}
+    program = {**program, "instanceProperties": properties}
     engine.preview_update(refreshed, program)
     assert "1 member is restarted: web-002" in said(engine)
+
+    cloud.emulator.requests.kept.clear()
+    updated = engine.update(refreshed, program)
+    number = cloud.get(instance_path("web-002"))["id"]
+    assert [request["path"].rpartition("/instances/")[2] for request in cloud.requests(STOP)] == [f"{number}/stop"]
+    labels = [cloud.get(instance_path(name))["labels"] for name in member_names(updated)]
+    assert {(item["team"], item["gcpx-generation"]) for item in labels} == {(team, updated.outputs["generation"])}
 
 
 @pytest.mark.parametrize("most", ["REFRESH", "RESTART", "REPLACE"])

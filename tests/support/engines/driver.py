@@ -25,8 +25,7 @@ from servers.direct_connection import DirectProvider
 from gcpx.protocol import proto
 from gcpx.protocol.engine import CHANNEL_OPTIONS
 from gcpx.protocol.engine import EngineLog as Sender
-from gcpx.protocol.lazy_servicer import LazyServicer
-from gcpx.protocol.server import listen
+from gcpx.protocol.server import LazyServicer, listen
 from gcpx.provider import Provider
 
 SIGNATURE = "4dabf18193072939515e22adb298388d"

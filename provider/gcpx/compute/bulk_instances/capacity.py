@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import attrs
 
-from gcpx.compute.bulk_instances.member import FALLBACK_LABEL, Instance, hash_for_label, pattern_expression
+from gcpx.compute.bulk_instances.member import FALLBACK_LABEL, Instance, hash_for_label, name_order, pattern_expression
 from gcpx.compute.instance_properties.disks import AttachedDisk
 from gcpx.compute.instance_properties.machines import MACHINE_TYPE, ReservationAffinity
 from gcpx.compute.reference import NAME, PLACEMENT_POLICIES, rest
@@ -48,8 +48,6 @@ if TYPE_CHECKING:
         FallbackValues,
         InstanceFlexibilityPolicyValues,
         InstanceSelectionValues,
-        LocationPolicyValues,
-        LocationPolicyZoneValues,
         PlacementValues,
         SchedulingValues,
     )
@@ -148,6 +146,15 @@ def free_names(pattern: str, in_use: Collection[str], count: int) -> list[str]:
     if len(free) < count:
         raise NamesExhaustedError(pattern, in_use, count)
     return free
+
+
+def names_taken_over(free: Iterable[str], count: int) -> list[str]:
+    """Return which free names new members take over, if the program keeps or lists names: the lowest numbers.
+
+    >>> names_taken_over(["web-10", "web-9"], 1)
+    ['web-9']
+    """
+    return sorted(free, key=name_order)[:count]
 
 
 def have_too_few_names(one: BulkInstancesValues, other: BulkInstancesValues) -> bool:
@@ -327,11 +334,6 @@ def placement_has_room_for_all(values: BulkInstancesValues) -> list[Failure]:
     return [Failure(("placement", "policies"), words)]
 
 
-def size_of_groups(values: BulkInstancesValues) -> int:
-    """Return how many members may share one placement policy."""
-    return as_integer(nested(values, "placement").get("membersPerPolicy")) or DEFAULT_SIZE
-
-
 def placement_room(values: BulkInstancesValues) -> int | None:
     """Return how many members fit into the groups of a fleet; None if it has none, or if that is not known."""
     placement = nested(values, "placement")
@@ -368,7 +370,7 @@ def batches(inputs: BulkInstancesValues, members: list[Instance], missing: int, 
 
     `members` already share the policies.
     """
-    most = size_of_groups(inputs)
+    most = as_integer(nested(inputs, "placement").get("membersPerPolicy")) or DEFAULT_SIZE
     for policy in map(name_of, nested(inputs, "placement").get("policies") or [""]):
         zones = [
             name_of(item["zone"]) for item in members if policy in map(name_of, item.get("resourcePolicies") or ())
@@ -457,7 +459,10 @@ def with_fallback(inputs: BulkInstancesValues, fallback: FallbackValues) -> Bulk
         policy: Any = fallback.get("instanceFlexibilityPolicy")
         merged["instanceFlexibilityPolicy"] = policy
     if fallback.get("zones"):
-        merged["locationPolicy"] = _in_zones(nested(inputs, "locationPolicy"), fallback["zones"])
+        zones: Any = fallback["zones"]
+        if isinstance(zones, list):
+            zones = [{"zone": f"zones/{name_of(zone)}" if isinstance(zone, str) else zone} for zone in zones]
+        merged["locationPolicy"] = {**without(nested(inputs, "locationPolicy"), ("locations",)), "zones": zones}
     return merged
 
 
@@ -471,18 +476,6 @@ def _provisioned(scheduling: SchedulingValues, model: Any) -> SchedulingValues:
         removed.append("instanceTerminationAction")
     nulls: Any = dict.fromkeys(removed)
     return {**scheduling, "provisioningModel": model, **nulls}
-
-
-def _in_zones(policy: LocationPolicyValues, zones: Any) -> LocationPolicyValues:
-    """Return a location policy that allows only these zones; the target shape stays."""
-    return {
-        **without(policy, ("locations",)),
-        "zones": [_listed(zone) for zone in zones] if isinstance(zones, list) else zones,
-    }
-
-
-def _listed(zone: Any) -> LocationPolicyZoneValues:
-    return {"zone": f"zones/{name_of(zone)}" if isinstance(zone, str) else zone}
 
 
 _SINGLE: Final = "ANY_SINGLE_ZONE"

@@ -70,31 +70,6 @@ class Setting:
         return key if key == self.name else f"{self.name}.{key}"
 
 
-def _labels(properties: Properties) -> dict[str, Any]:
-    return properties.get("labels") or {}
-
-
-def _labels_body(instance: Instance, labels: dict[str, Any]) -> dict[str, Any]:
-    return {"labels": labels, "labelFingerprint": instance.get("labelFingerprint")}
-
-
-def _metadata(properties: Properties) -> dict[str, Any]:
-    return {item["key"]: item.get("value") for item in (properties.get("metadata") or {}).get("items") or ()}
-
-
-def _metadata_body(instance: Instance, metadata: dict[str, Any]) -> dict[str, Any]:
-    items = [{"key": key, "value": value} for key, value in sorted(metadata.items())]
-    return {"items": items, "fingerprint": instance.get("metadata", {}).get("fingerprint")}
-
-
-def _tags(properties: Properties) -> dict[str, Any]:
-    return dict.fromkeys((properties.get("tags") or {}).get("items") or (), True)
-
-
-def _tags_body(instance: Instance, tags: dict[str, Any]) -> dict[str, Any]:
-    return {"items": sorted(tags), "fingerprint": instance.get("tags", {}).get("fingerprint")}
-
-
 def _scheduling(*levels: Level) -> Callable[[Properties], dict[str, Any]]:
     def read(properties: Properties) -> dict[str, Any]:
         scheduling = properties.get("scheduling") or {}
@@ -108,56 +83,68 @@ def _scheduling_body(instance: Instance, scheduling: dict[str, Any]) -> dict[str
     return {**{key: value for key, value in instance["scheduling"].items() if key not in changeable}, **scheduling}
 
 
-def _machine_type(properties: Properties) -> dict[str, Any]:
-    return {"machineType": name_of(properties["machineType"])} if properties.get("machineType") else {}
-
-
-def _machine_type_body(instance: Instance, wanted: dict[str, Any]) -> dict[str, Any]:
-    return {"machineType": f"zones/{name_of(instance['zone'])}/machineTypes/{wanted['machineType']}"}
-
-
-def _min_cpu_platform(properties: Properties) -> dict[str, Any]:
-    return {name: properties[name] for name in ("minCpuPlatform",) if properties.get(name)}
-
-
-def _min_cpu_platform_body(_: Instance, wanted: dict[str, Any]) -> dict[str, Any]:
-    return {"minCpuPlatform": wanted.get("minCpuPlatform", "")}
-
-
 def _service_account(properties: Properties) -> dict[str, Any]:
     account = (properties.get("serviceAccounts") or [{}])[0]
     return {"email": account.get("email"), "scopes": sorted(account.get("scopes") or ())} if account else {}
 
 
-def _service_account_body(_: Instance, wanted: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in {"scopes": [], **wanted}.items() if value is not None}
-
-
-def _accelerators(properties: Properties) -> dict[str, Any]:
-    given = properties.get("guestAccelerators") or ()
-    return {name_of(item["acceleratorType"]): int(item.get("acceleratorCount", 0)) for item in given}
-
-
-def _accelerators_body(instance: Instance, wanted: dict[str, Any]) -> dict[str, Any]:
-    types = f"zones/{name_of(instance['zone'])}/acceleratorTypes"
-    accelerators = [{"acceleratorType": f"{types}/{name}", "acceleratorCount": count} for name, count in wanted.items()]
-    return {"guestAccelerators": accelerators}
-
-
 _DEFAULT_SCHEDULING: Final = {"automaticRestart": True, "onHostMaintenance": "MIGRATE"}
-LABELS: Final = Setting("labels", "setLabels", _labels, _labels_body)
+LABELS: Final = Setting(
+    "labels",
+    "setLabels",
+    lambda properties: properties.get("labels") or {},
+    lambda instance, labels: {"labels": labels, "labelFingerprint": instance.get("labelFingerprint")},
+)
 """The labels are set after everything else, because one of them says that the change is done."""
 ON_RUNNING: Final = (
-    Setting("metadata", "setMetadata", _metadata, _metadata_body),
-    Setting("tags", "setTags", _tags, _tags_body),
+    Setting(
+        "metadata",
+        "setMetadata",
+        lambda properties: {
+            item["key"]: item.get("value") for item in (properties.get("metadata") or {}).get("items") or ()
+        },
+        lambda instance, metadata: {
+            "items": [{"key": key, "value": value} for key, value in sorted(metadata.items())],
+            "fingerprint": instance.get("metadata", {}).get("fingerprint"),
+        },
+    ),
+    Setting(
+        "tags",
+        "setTags",
+        lambda properties: dict.fromkeys((properties.get("tags") or {}).get("items") or (), True),
+        lambda instance, tags: {"items": sorted(tags), "fingerprint": instance.get("tags", {}).get("fingerprint")},
+    ),
     Setting("scheduling", "setScheduling", _scheduling(Level.REFRESH), _scheduling_body, _DEFAULT_SCHEDULING),
 )
 """What changes on a running instance, besides its labels."""
 REFRESHED: Final = (*ON_RUNNING, LABELS)
 """Everything that changes on a running instance, in this order."""
-MACHINE_TYPE: Final = Setting("machineType", "setMachineType", _machine_type, _machine_type_body)
-_CPU_PLATFORM: Final = Setting("minCpuPlatform", "setMinCpuPlatform", _min_cpu_platform, _min_cpu_platform_body)
-_ACCELERATORS: Final = Setting("guestAccelerators", "setMachineResources", _accelerators, _accelerators_body)
+MACHINE_TYPE: Final = Setting(
+    "machineType",
+    "setMachineType",
+    lambda properties: {"machineType": name_of(properties["machineType"])} if properties.get("machineType") else {},
+    lambda instance, wanted: {"machineType": f"zones/{name_of(instance['zone'])}/machineTypes/{wanted['machineType']}"},
+)
+_CPU_PLATFORM: Final = Setting(
+    "minCpuPlatform",
+    "setMinCpuPlatform",
+    lambda properties: {name: properties[name] for name in ("minCpuPlatform",) if properties.get(name)},
+    lambda _, wanted: {"minCpuPlatform": wanted.get("minCpuPlatform", "")},
+)
+_ACCELERATORS: Final = Setting(
+    "guestAccelerators",
+    "setMachineResources",
+    lambda properties: {
+        name_of(item["acceleratorType"]): int(item.get("acceleratorCount", 0))
+        for item in properties.get("guestAccelerators") or ()
+    },
+    lambda instance, wanted: {
+        "guestAccelerators": [
+            {"acceleratorType": f"zones/{name_of(instance['zone'])}/acceleratorTypes/{name}", "acceleratorCount": count}
+            for name, count in wanted.items()
+        ]
+    },
+)
 RELEASED: Final = (_ACCELERATORS, _CPU_PLATFORM)
 """What works only with some machine types or scheduling. If it is no longer wanted, it is removed before these change."""
 ON_STOPPED: Final = (
@@ -167,7 +154,12 @@ ON_STOPPED: Final = (
     ),
     _CPU_PLATFORM,
     _ACCELERATORS,
-    Setting("serviceAccounts", "setServiceAccount", _service_account, _service_account_body),
+    Setting(
+        "serviceAccounts",
+        "setServiceAccount",
+        _service_account,
+        lambda _, wanted: {name: value for name, value in {"scopes": [], **wanted}.items() if value is not None},
+    ),
     *ON_RUNNING[:2],
 )
 """What changes on a stopped instance, besides its labels. If one setting requires another, the other comes first."""
@@ -335,6 +327,7 @@ class Goal:
         prior = fleet_values(context.prior)
         known = members_of_state(prior)
         before, after, unreadable = _properties(context, fleet, old, new)
+        unfinished = prior.get("removedKeys") or {}
         base = last_generation(prior) or generation_of(before)
         generation = generation_of(after, base, frozenset(levels_of(context.changed)))
         spec = attrs.evolve(
@@ -350,7 +343,12 @@ class Goal:
         return cls(
             spec=spec,
             before=before,
-            target=Target.after(before, after, _marks(fleet, generation), _removed_keys(prior)),
+            target=Target.after(
+                before,
+                after,
+                _marks(fleet, generation),
+                {name: frozenset(keys) for name, keys in cast("Mapping[str, list[str]]", unfinished).items()},
+            ),
             unreadable=unreadable,
             known=known,
             said={item.id: item for item in spec.plan(known.values())},
@@ -439,7 +437,7 @@ class Goal:
         """Describe an instance for the plan; `blocked` if something has failed for it, so that nothing more is done to it.
 
         Raises:
-            TooDisruptiveError, NoRestartError: the policy does not allow what a member needs that is not blocked.
+            UserError: the policy does not allow what a member needs that is not blocked.
             ApiError: the template is needed and cannot be read.
         """
         member = self.of_instance(instance)
@@ -480,22 +478,26 @@ class Goal:
 
     def _need(self, instance: Instance, member: Member, target: Target) -> Level:
         """Return what a member needs, apart from what others have changed on it."""
-        behind, most = self.spec.behind(member), self.most(member)
-        is_lost = most is Level.REPLACE and self.spec.is_lost(member)
-        if self.unreadable is not None and not is_lost and (0 < behind <= most or self.spec.asked(member)):
-            raise self.unreadable
-        if behind > most:
-            behind = Level.NONE
-        elif behind is Level.NONE:  # someone may have removed a label of gcpx
-            has_labels = target.labels.items() <= (instance.get("labels") or {}).items()
-            behind = Level.NONE if has_labels and not self._is_half_changed(instance, target) else Level.REFRESH
-        elif behind is Level.RESTART and member.runs and self._is_restarted(instance, target):
-            behind = Level.REFRESH
+
+        def behind(member: Member) -> Level:
+            need = self.spec.behind(member)
+            if self.unreadable is not None and (0 < need <= most or self.spec.asked(member)):
+                raise self.unreadable
+            if need is Level.NONE:  # someone may have removed a label of gcpx
+                has_labels = target.labels.items() <= (instance.get("labels") or {}).items()
+                return Level.NONE if has_labels and not self._is_half_changed(instance, target) else Level.REFRESH
+            return Level.REFRESH if need is Level.RESTART and self._is_restarted(instance, member, target) else need
+
+        most = self.most(member)
         return self.spec.need(member, most, behind)
 
-    def _is_restarted(self, instance: Instance, target: Target) -> bool:
-        """Return whether an interrupted rollout has done what needs a restart, so that only the label is left to set."""
-        return self.policy.least < Level.RESTART and not any(target.differs(item, instance) for item in ON_STOPPED)
+    def _is_restarted(self, instance: Instance, member: Member, target: Target) -> bool:
+        """Return whether an interrupted rollout has done what needs a restart, so that only the label is left to set.
+
+        Any other label than that of a started restart may be somebody's, and the preview has taken its word.
+        """
+        may_be = member.runs and (member.changing or not member.generation) and self.policy.least < Level.RESTART
+        return may_be and not any(target.differs(item, instance) for item in ON_STOPPED)
 
     def _is_half_changed(self, instance: Instance, target: Target) -> bool:
         """Return whether a member with the label of the goal has anything else that the update before this one has set.
@@ -583,12 +585,6 @@ def _differing(instance: Instance, member: Member, target: Target) -> list[str]:
 def _marks(fleet: Fleet, generation: str) -> dict[str, str]:
     """Return the labels that gcpx sets on members."""
     return {**membership_labels(fleet.id), **({GENERATION_LABEL: generation} if generation else {})}
-
-
-def _removed_keys(prior: BulkInstancesValues) -> dict[str, frozenset[str]]:
-    """Return the keys that an unfinished update was removing, by the name of the setting."""
-    removed = cast("Mapping[str, list[str]]", prior.get("removedKeys") or {})
-    return {name: frozenset(keys) for name, keys in removed.items()}
 
 
 def merged_properties(context: Context, fleet: Fleet, inputs: BulkInstancesValues) -> InstancePropertiesValues:

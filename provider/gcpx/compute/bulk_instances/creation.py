@@ -864,32 +864,25 @@ def _location_outputs(outcomes: Iterable[Outcome]) -> dict[str, LocationStatusVa
     return {name: cast("LocationStatusValues", {**counts, **states[name]}) for name, counts in numbers.items()}
 
 
-class NoInstanceCreatedError(ProviderError):
-    """A creation that succeeded without creating an instance, for a fleet that has none."""
-
-    def __init__(self, wanted: int, explanation: str) -> None:
-        super().__init__(
-            f"a fleet needs at least one instance, but 0 of {wanted:,} could be created, and nothing was left behind; run "
-            f"`pulumi up` to try again{_below(explanation)}"
-        )
-
-
 def report_shortfall(context: Context, inputs: BulkInstancesValues, state: State, creation: Creation) -> None:
     """Report a fleet that has fewer instances than its inputs ask for; `state` describes it after the creation.
 
     A fleet that has its minimum is accepted with a warning.
 
     Raises:
-        ApiError, NoInstanceCreatedError: the fleet has no instance, so there is nothing to keep in the state.
+        ProviderError: the fleet has no instance, so there is nothing to keep in the state.
         PartialError: the creation failed for a reason other than a shortage, or the fleet has fewer instances than its
             minimum.
     """
     size, existing = FleetSize.of(inputs), state.properties["memberCount"]
+    below = f":\n{creation.explanation}" if creation.explanation else ""
     if not existing:
-        raise creation.explained_error or NoInstanceCreatedError(size.wanted, creation.explanation)
+        raise creation.explained_error or ProviderError(
+            f"a fleet needs at least one instance, but 0 of {size.wanted:,} could be created, and nothing was left behind; "
+            f"run `pulumi up` to try again{below}"
+        )
     if existing >= size.wanted:
         return
-    below = _below(creation.explanation)
     if creation.error is not None and (creation.stopped or existing < size.minimum):
         words = f"{existing:,} of {size.wanted:,} instances exist; run `pulumi up` to try again{below}"
         raise PartialError(state, sentences(str(creation.error), words))
@@ -897,7 +890,3 @@ def report_shortfall(context: Context, inputs: BulkInstancesValues, state: State
     # With `validateOnline`, each `pulumi up` reads the fleet, and a shortage that was accepted stays accepted.
     again = "raise minCount" if creation.fleet.google.settings.validate_online else "run `pulumi up --refresh`"
     context.warn(f"{existing:,} of {size.wanted:,} instances exist{reason}; to create the others, {again}{below}")
-
-
-def _below(explanation: str) -> str:
-    return f":\n{explanation}" if explanation else ""

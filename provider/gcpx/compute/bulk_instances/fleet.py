@@ -338,12 +338,8 @@ class Fleet:
         return [member for member in self._listed_in(context, zones) if member["id"] in ids and self._matches(member)]
 
     def delete(self, context: Context, members: Iterable[Instance]) -> None:
-        """Delete members side by side; raises the same as `send_all`."""
-        self.send_all(context, [MemberRequest(member, "delete") for member in members], "deleted")
-
-    def send_all(self, context: Context, requests: Sequence[MemberRequest], done: str) -> None:
-        """Send requests as `try_all` does; raises the error of the first failure, after trying all requests."""
-        for failure in self.try_all(context, requests, done):
+        """Delete members side by side; raises the error of the first failure, after trying all."""
+        for failure in self.try_all(context, [MemberRequest(member, "delete") for member in members], "deleted"):
             raise failure.error
 
     def try_all(self, context: Context, requests: Sequence[MemberRequest], done: str) -> list[FailedRequest]:
@@ -369,7 +365,10 @@ class Fleet:
             again = [index for index in refused if requests[index].member["id"] in listed]
             by_name = batch.run(context, [requests[i].of_batch(self.project, by_name=True) for i in again])
             for index, error in zip(again, by_name, strict=True):
-                errors[index] = _contradiction(error) if isinstance(error, NotFound) else error
+                errors[index] = error
+                if isinstance(error, NotFound):
+                    words = f"{without_stop(error.message)}, although it is in the list of instances"
+                    errors[index] = ServerError(words, status=error.status)
         return [
             FailedRequest(request, _with_advice(request, error))
             for request, error in zip(requests, errors, strict=True)
@@ -392,7 +391,10 @@ class Fleet:
         in_zones = [(name_of(name), items) for name, items in scopes if name.startswith("zones/")]
         zones = {zone for zone, _ in in_zones}
         if not any(zone.startswith(f"{self.region}-") for zone in zones):
-            raise _without_zones(f"projects/{self.project}/regions/{self.region}", zones)
+            # All scopes are included, so the zones are on the list even if nothing is in them.
+            if zones:
+                raise NotFound(f"The resource 'projects/{self.project}/regions/{self.region}' was not found")
+            raise MalformedResponse("Google's list of instances has no zones, so it is not complete")
         found = [checked_instance(item, zone) for zone, items in in_zones for item in items]
         return found + self._listed_in(context, self.zones.learn(self.project, self.region, zones))
 
@@ -424,26 +426,12 @@ class Fleet:
         return wanted.keys() <= labels.keys()
 
 
-def _without_zones(region: str, zones: set[str]) -> ProviderError:
-    """Return the error of a list that has no zone of a region.
-
-    With all scopes included, the zones are on the list even if nothing is in them.
-    """
-    if zones:
-        return NotFound(f"The resource '{region}' was not found")
-    return MalformedResponse("Google's list of instances has no zones, so it is not complete")
-
-
 def _with_advice(request: MemberRequest, error: ProviderError) -> ProviderError:
     """Return an error with the command that frees a member which is protected against deletion."""
     if request.method != "delete" or not isinstance(error, Rejected | Conflict) or "protect" not in error.message:
         return error
     link = f"projects/{request.member['selfLink'].partition('/projects/')[2]}"
     return error.with_hint(f"To allow it, run `gcloud compute instances update {link} --no-deletion-protection`")
-
-
-def _contradiction(error: NotFound) -> ServerError:
-    return ServerError(f"{without_stop(error.message)}, although it is in the list of instances", status=error.status)
 
 
 def checked_instance(found: dict[str, Any], zone: str) -> Instance:
@@ -561,32 +549,24 @@ def _stops(context: Context, fleet: Fleet, zone: str) -> list[_Stop]:
     found: list[_Stop] = []
     try:
         for page in method.pages(context):
-            found.extend(_stops_of(page.get("items", ())))
+            for operation in page.get("items", ()):
+                at, reason = moment(operation.get("insertTime")), _REASONS.get(kind_of(operation))
+                if at is not None and reason is not None and not operation.get("error"):  # failed ones stopped nothing
+                    found.append(_Stop(str(operation.get("targetId")), at, reason))
     except ApiError as error:
         context.progress(f"the reasons why instances in {zone} are stopped cannot be read: {error}")
     return found
 
 
-def _stops_of(operations: Any) -> Iterator[_Stop]:
-    """Read operations (REST JSON); those that failed stopped nothing."""
-    for operation in operations:
-        at, reason = moment(operation.get("insertTime")), _REASONS.get(kind_of(operation))
-        if at is not None and reason is not None and not operation.get("error"):
-            yield _Stop(str(operation.get("targetId")), at, reason)
-
-
 def _reason(member: Instance, stops: list[_Stop]) -> str | None:
     """Return the reason of the latest stop between the last start of a member and its present stop, if any."""
-    started, stopped = moment(member.get("lastStartTimestamp")), _stop_time(member)
+    started = moment(member.get("lastStartTimestamp"))
+    # None if the stop has not ended yet, or if Google does not say
+    stopped = moment(member.get(_STOP_TIMES.get(member.get("status", ""), "")))
     fitting = [
         stop for stop in stops if (started is None or started <= stop.at) and (stopped is None or stop.at <= stopped)
     ]
     return max(fitting, key=lambda stop: stop.at).reason if fitting else None
-
-
-def _stop_time(member: Instance) -> datetime | None:
-    """Return when a member's present stop ended; None if it has not ended yet, or if Google does not say."""
-    return moment(member.get(_STOP_TIMES.get(member.get("status", ""), "")))
 
 
 @contextmanager

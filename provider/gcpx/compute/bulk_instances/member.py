@@ -174,13 +174,9 @@ def levels_of(paths: Iterable[Path]) -> set[Level]:
         if path[0] == "sourceInstanceTemplate" or path == ("instanceProperties",):
             return set(CHANGES)
         if path[0] == "instanceProperties":
-            found |= {level_of(str(path[1]), str(path[2]))} if path[2:] else _of_whole(str(path[1]))
+            is_whole = path[1:] == (_SCHEDULING,)  # which may need anything
+            found |= set(CHANGES) if is_whole else {level_of(str(path[1]), str(path[2]) if path[2:] else "")}
     return found
-
-
-def _of_whole(name: str) -> set[Level]:
-    """Return what a change of a whole property needs; a change of all of `scheduling` may need anything."""
-    return set(CHANGES) if name == _SCHEDULING else {level_of(name)}
 
 
 def by_level(properties: Mapping[str, Any]) -> dict[Level, dict[str, Any]]:

@@ -126,9 +126,16 @@ class Policy:
         return most is None or deleted <= most
 
     def require_few_deletions(self, deleted: int, members: int) -> None:
-        """Raise TooManyDeletedError if one update may not delete so many members, if so many exist before it."""
+        """Raise UserError if one update may not delete so many members, if so many exist before it."""
         if not self.may_delete(deleted, members):
-            raise TooManyDeletedError(deleted, members, self)
+            given, most = self.max_deleted, share(self.max_deleted, members)
+            allowed = f"{given} of {members:,} members,{'' if given == most else f' which is {most:,},'}"
+            raise UserError(
+                f"maxDeleted: allows one update to delete {allowed} but this one would delete {deleted:,} of "
+                f"{members:,} members, including those that new ones replace. If this is what you want, raise maxDeleted "
+                f"to {deleted:,} for this update; if not, see what the program changes, or change fewer members with "
+                "pauseAfter"
+            )
 
 
 def share(given: Any, whole: int, rounded: Any = math.floor) -> int | None:
@@ -248,19 +255,6 @@ class Step:
     def disturbed(self) -> list[PlannedMember]:
         """The running members that the step takes away, for good or for a while."""
         return [member for member in (*self.delete, *self.restart) if member.available]
-
-
-class TooManyDeletedError(UserError):
-    """An update would delete more members than its policy allows."""
-
-    def __init__(self, deleted: int, members: int, policy: Policy) -> None:
-        given, most = policy.max_deleted, share(policy.max_deleted, members)
-        allowed = f"{given} of {members:,} members,{'' if given == most else f' which is {most:,},'}"
-        super().__init__(
-            f"maxDeleted: allows one update to delete {allowed} but this one would delete {deleted:,} of "
-            f"{members:,} members, including those that new ones replace. If this is what you want, raise maxDeleted to "
-            f"{deleted:,} for this update; if not, see what the program changes, or change fewer members with pauseAfter"
-        )
 
 
 def deleted_by(taken: Iterable[Step]) -> list[PlannedMember]:
@@ -535,26 +529,6 @@ OF_FALLBACKS: Final = (*_OF_MACHINES, "scheduling")
 """The properties of existing members that a fallback may have changed."""
 
 
-class TooDisruptiveError(UserError):
-    """A change needs more than the update policy allows."""
-
-    def __init__(self, need: Level, most: Level) -> None:
-        super().__init__(
-            f"updatePolicy.mostDisruptiveAction: {most.name} does not allow this change, which needs {need.name}; "
-            f"raise it to {need.name}, or leave the properties as they were"
-        )
-
-
-class NoRestartError(UserError):
-    """A change restarts members, although none may be unavailable."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "updatePolicy.maxUnavailable: 0 does not allow this change, which restarts members; set it to at least 1, or "
-            "replace the members instead, with minimalAction: REPLACE"
-        )
-
-
 @attrs.frozen
 class RollingAction:
     """A restart or a replacement of members that a program asks for each time that a trigger changes.
@@ -689,10 +663,10 @@ class Spec:
         generation = base
         if levels:
             generation = generation_of(after, base, levels) if base and after is not None else ""
-        last, wanted = (nested(one, "instanceProperties").get("machineType") for one in (old, new))
-        machine_type: Any = wanted or ""
-        if wanted is None and new.get("sourceInstanceTemplate"):  # another template replaces members anyway
-            machine_type = prior.get("lastMachineType") or "" if last is None else UNKNOWN
+        last, former, wanted = (_machine_type(nested(one, "instanceProperties")) for one in (old, stated or old, new))
+        machine_type = wanted
+        if not wanted and new.get("sourceInstanceTemplate"):  # another template replaces members anyway
+            machine_type = UNKNOWN if last else prior.get("lastMachineType") or ""
         return cls(
             inputs=new,
             generation="" if sure else generation,  # what is not known may be what members that are behind have
@@ -701,7 +675,7 @@ class Spec:
             changed=max(levels, default=Level.NONE),
             properties={"machineType": machine_type} if after is None else after,
             action=RollingAction() if sure and has_unknown(new.get("rollingAction")) else RollingAction.of(new, prior),
-            given=frozenset({"machineType"} if _changes_machine_type(stated or old, new) else ()),
+            given=frozenset({"machineType"} if wanted is UNKNOWN or wanted != former else ()),
             ignored=ignored_settings(context.ignored),
             hosted=with_hostnames(old, prior),
             sure=sure,
@@ -712,13 +686,15 @@ class Spec:
         """The name of the machine type of members that have no fallback, perhaps UNKNOWN; empty if they keep theirs."""
         return _machine_type(self.properties)
 
-    def need(self, member: Member, most: Level = Level.REPLACE, behind: Level | None = None) -> Level:
+    def need(
+        self, member: Member, most: Level = Level.REPLACE, behind: Callable[[Member], Level] | None = None
+    ) -> Level:
         """Return what has to be done to a member, apart from what others have changed on it.
 
         Args:
             member: the member, as the state has it or as Google shows it.
             most: the most that may be done; a need that is more counts for nothing.
-            behind: what it needs to get the wanted properties; by default, what its mark tells.
+            behind: tells what a member that is not lost needs to get the wanted properties; by default, its mark does.
         """
 
         def within(need: Level) -> Level:
@@ -727,7 +703,7 @@ class Spec:
 
         if self.is_lost(member) and most is Level.REPLACE:
             return Level.REPLACE
-        need = max(within(self.behind(member) if behind is None else behind), within(self.asked(member)))
+        need = max(within((behind or self.behind)(member)), within(self.asked(member)))
         return within(max(need, self.policy.least)) or need if need else need
 
     def is_lost(self, member: Member) -> bool:
@@ -835,7 +811,7 @@ class Spec:
         return member.stopped and self.policy.on_stopped == "KEEP" and not member.changing
 
     def require_allowed(self, members: Iterable[Member], plan: Iterable[PlannedMember]) -> None:
-        """Raise TooDisruptiveError or NoRestartError if one of the members that stays needs more than is allowed.
+        """Raise UserError if one of the members that stays needs more than is allowed.
 
         `plan` is the `plan` of these members.
         """
@@ -849,8 +825,16 @@ class Spec:
         if self.is_lost(member):
             return None
         if need > self.policy.most:
-            return TooDisruptiveError(need, self.policy.most)
-        return NoRestartError() if need is Level.RESTART and member.runs and not self.policy.unavailable else None
+            return UserError(
+                f"updatePolicy.mostDisruptiveAction: {self.policy.most.name} does not allow this change, which needs "
+                f"{need.name}; raise it to {need.name}, or leave the properties as they were"
+            )
+        if need is Level.RESTART and member.runs and not self.policy.unavailable:
+            return UserError(
+                "updatePolicy.maxUnavailable: 0 does not allow this change, which restarts members; set it to at least 1, "
+                "or replace the members instead, with minimalAction: REPLACE"
+            )
+        return None
 
     def planned(self, member: Member, behind: Level, set_back: Mapping[str, Level]) -> PlannedMember:
         """Describe a member for the plan, with what it needs, and what is set back on it."""
@@ -885,12 +869,6 @@ class Spec:
             return not self.sure
         wanted = nested(named, member.name).get("hostname")
         return member.hostname != wanted and (wanted is not None or member.name in self.hosted)
-
-
-def _changes_machine_type(old: BulkInstancesValues, new: BulkInstancesValues) -> bool:
-    """Return whether the inputs name another machine type, or perhaps do."""
-    before, after = (nested(one, "instanceProperties").get("machineType") for one in (old, new))
-    return after is UNKNOWN or name_of(before or "") != name_of(after or "")
 
 
 def _machine_type(properties: InstancePropertiesValues) -> Any:

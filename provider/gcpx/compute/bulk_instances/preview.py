@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from gcpx.compute.bulk_instances.capacity import FleetSize, batches
+from gcpx.compute.bulk_instances.capacity import FleetSize, batches, names_taken_over
 from gcpx.compute.bulk_instances.member import (
     Instance,
     Level,
@@ -18,7 +18,6 @@ from gcpx.compute.bulk_instances.member import (
     last_generation,
     levels_of,
     members_of_state,
-    name_order,
     template_path,
 )
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS
@@ -87,8 +86,7 @@ def announce(
     of the outputs that it does not change.
 
     Raises:
-        UserError: the change certainly needs more than the policy allows.
-        TooManyDeletedError: the update certainly deletes more members than the policy allows.
+        UserError: the change certainly needs more, or the update certainly deletes more members, than the policy allows.
     """
     _warn_of_idle_action(context, new, fleet_values(context.prior))
     preview = _Preview.of(context, old, new, templates, stated)
@@ -293,19 +291,13 @@ def _with_limits(inputs: BulkInstancesValues, members: Iterable[Member], *, sure
         given = nested(inputs, "updatePolicy")
         policy: Any = {name: value for name, value in given.items() if not has_unknown(value)}
         is_open = inputs.get("updatePolicy") is UNKNOWN
-        if sure and (
-            is_open or any(name in given and _depends(given[name]) for name in ("maxUnavailable", "maxSurge"))
-        ):
+        numbers = (given.get("maxUnavailable"), given.get("maxSurge"))  # a percentage is of an unknown number
+        if sure and (is_open or any(number is UNKNOWN or isinstance(number, str) for number in numbers)):
             policy["maxUnavailable"] = "100%"
         if not sure and (is_open or given.get("minimalAction") is UNKNOWN):
             policy["minimalAction"] = text(policy, "mostDisruptiveAction") or "REPLACE"
         assumed["updatePolicy"] = policy
     return assumed
-
-
-def _depends(share: Any) -> bool:
-    """Return whether a number of members is not known, or is a share of an unknown number."""
-    return share is UNKNOWN or isinstance(share, str)
 
 
 _SECONDS_OF_A_BATCH: Final = 60
@@ -401,12 +393,13 @@ class _Effects:
 
 
 def _names_given(taken: list[Step], names: Sequence[str]) -> list[str]:
-    """Return the names that new members get, if they take over free ones, as `instances_to_create` chooses them."""
+    """Return the names that new members get, if they take over free ones, step by step."""
     free, given = list(names), list[str]()
     for step in taken:
-        free = sorted([*free, *(member.name for member in step.delete if not member.unwanted)], key=name_order)
-        given += free[: step.create]
-        del free[: step.create]
+        free += [member.name for member in step.delete if not member.unwanted]
+        taken_over = dict.fromkeys(names_taken_over(free, step.create))
+        given += taken_over
+        free = [name for name in free if name not in taken_over]
     return given
 
 

@@ -98,16 +98,7 @@ from gcpx.model.values import Path, has_unknown
 from gcpx.model.words import counted, names_in_words
 
 if TYPE_CHECKING:
-    from gcpx.compute.value_types import BulkInstancesQueryValues, BulkInstancesValues, InstancePropertiesValues
-
-
-def _outputs_of_new(inputs: BulkInstancesValues, properties: InstancePropertiesValues) -> BulkInstancesValues:
-    """Return the outputs of a new fleet that its first update needs; `properties` are those of its members (REST JSON)."""
-    return {
-        "generation": generation_of(properties),
-        "lastMachineType": name_of(properties.get("machineType") or ""),
-        **RollingAction.of(inputs, {}).outputs({}, []),  # new members do not need it
-    }
+    from gcpx.compute.value_types import BulkInstancesQueryValues, BulkInstancesValues
 
 
 _ID: Final = re.compile(
@@ -275,8 +266,13 @@ class BulkInstances(InProject, Growing, Announcing):
 
     def _create(self, context: Context, fleet: Fleet, inputs: BulkInstancesValues) -> State:
         size, names = FleetSize.of(inputs), list(inputs.get("perInstanceProperties") or {})
-        first = _outputs_of_new(inputs, merged_properties(context, fleet, inputs))
-        labels = {GENERATION_LABEL: first["generation"], **RollingAction.of(inputs, {}).labels}
+        properties, action = merged_properties(context, fleet, inputs), RollingAction.of(inputs, {})
+        first: BulkInstancesValues = {  # the outputs that its first update needs
+            "generation": generation_of(properties),
+            "lastMachineType": name_of(properties.get("machineType") or ""),
+            **action.outputs({}, []),  # new members do not need it
+        }
+        labels = {GENERATION_LABEL: first["generation"], **action.labels}
         demand = Demand(count=size.wanted, names=names, labels=labels)
         with self._reserve(context, fleet):
             adopted = self._has_own_instances(context, fleet, inputs, demand)
@@ -453,7 +449,7 @@ class BulkInstances(InProject, Growing, Announcing):
         report_shortfall(context, inputs, state, creation)
         if nested(nested(inputs, "updatePolicy"), "ready"):
             try:
-                started = Readiness.of(context, fleet, Policy.of(inputs)).wait(members)
+                started = Readiness(context, fleet, Policy.of(inputs)).wait(members)
             except ProviderError as error:
                 made = f"{counted(len(members), 'instance was', 'instances were')} created"
                 words = f"{made}, but {without_stop(safe_message(error))}; run `pulumi up` to wait for them again"

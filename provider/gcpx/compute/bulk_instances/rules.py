@@ -21,6 +21,8 @@ from gcpx.compute.bulk_instances.member import (
     FLEET_ID_SOURCE,
     RESERVED_LABELS,
     TRACKING_LABEL,
+    Level,
+    level_named,
     membership_labels,
     membership_pattern,
     pattern_expression,
@@ -308,14 +310,11 @@ def bound_instances_name_a_reservation(values: BulkInstancesValues) -> list[Fail
         return []
     affinity = properties.get("reservationAffinity")
     named = nested(properties, "reservationAffinity").get("consumeReservationType")
-    if named in {"SPECIFIC_RESERVATION", UNKNOWN} or affinity is UNKNOWN or _may_be_in_template(values, affinity):
+    may_be_in_template = affinity is None and values.get("sourceInstanceTemplate") is not None
+    if named in {"SPECIFIC_RESERVATION", UNKNOWN} or affinity is UNKNOWN or may_be_in_template:
         return []
     words = "must be SPECIFIC_RESERVATION with RESERVATION_BOUND, so that the reservation is known"
     return [Failure(f"{_INSTANCE}.reservationAffinity.consumeReservationType", words)]
-
-
-def _may_be_in_template(values: BulkInstancesValues, value: Any) -> bool:
-    return value is None and values.get("sourceInstanceTemplate") is not None
 
 
 _TEMPLATE: Final = rest("regionInstances.bulkInsert", "sourceInstanceTemplate")
@@ -579,8 +578,6 @@ def _zones(fallback: FallbackValues) -> list[Any]:
 
 SOURCE: Final = "[Fleets: the settings of updatePolicy](../fleets.md#the-settings-of-updatepolicy)"
 """The source of rules about update policies, which gcpx defines itself, as a link from `docs/reference`."""
-ACTIONS: Final = ("REFRESH", "RESTART", "REPLACE")
-"""The actions of a rollout on a member, the least disruptive first."""
 
 
 @requirement(
@@ -598,10 +595,10 @@ def names_are_kept_without_surge(values: UpdatePolicyValues) -> bool:
 
 @rule("minimalAction", "must not be more disruptive than mostDisruptiveAction", SOURCE)
 def least_action_is_not_above_the_most(values: UpdatePolicyValues) -> list[Failure]:
-    least, most = text(values, "minimalAction") or ACTIONS[0], text(values, "mostDisruptiveAction") or ACTIONS[-1]
-    if not {least, most} <= set(ACTIONS) or ACTIONS.index(least) <= ACTIONS.index(most):
+    most = level_named(text(values, "mostDisruptiveAction"), Level.REPLACE)
+    if level_named(text(values, "minimalAction"), Level.REFRESH) <= most:
         return []
-    return [Failure("minimalAction", f"must not be more disruptive than mostDisruptiveAction, which is {most}")]
+    return [Failure("minimalAction", f"must not be more disruptive than mostDisruptiveAction, which is {most.name}")]
 
 
 def has_surge(policy: UpdatePolicyValues) -> bool:
@@ -620,11 +617,10 @@ _ENABLING: Final = "enable-guest-attributes"
 
 @rule("", "namePattern must have room for count and maxSurge", SOURCE, about="updatePolicy")
 def surge_fits_the_name_pattern(values: BulkInstancesValues) -> list[Failure]:
-    digits = text(values, "namePattern").count("#")
-    if not digits or has_unknown(values.get("updatePolicy")):
+    names = number_of_names(text(values, "namePattern"))
+    if not names or has_unknown(values.get("updatePolicy")):
         return []
     policy = Policy.of(values)
-    names = 10**digits - 1
     if not policy.surge or policy.wanted > names or policy.wanted + policy.surge <= names:
         return []
     words = f"must leave room in namePattern, which has {names:,} names: use at most {names - policy.wanted:,}, or a pattern with more #"
@@ -662,13 +658,11 @@ _ACTIONS_SOURCE: Final = "[Fleets: restart or replace members](../fleets.md#rest
     about="rollingAction",
 )
 def actions_are_allowed_by_the_policy(values: BulkInstancesValues) -> list[Failure]:
-    asked = text(nested(values, "rollingAction"), "action")
-    most = text(nested(values, "updatePolicy"), "mostDisruptiveAction") or ACTIONS[-1]
-    if not {asked, most} <= set(ACTIONS) or ACTIONS.index(asked) <= ACTIONS.index(most):
+    most = level_named(text(nested(values, "updatePolicy"), "mostDisruptiveAction"), Level.REPLACE)
+    if level_named(text(nested(values, "rollingAction"), "action"), Level.NONE) <= most:
         return []
-    return [
-        Failure("rollingAction.action", f"must not need more than updatePolicy.mostDisruptiveAction, which is {most}")
-    ]
+    words = f"must not need more than updatePolicy.mostDisruptiveAction, which is {most.name}"
+    return [Failure("rollingAction.action", words)]
 
 
 @requirement(

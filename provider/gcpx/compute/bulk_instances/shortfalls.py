@@ -112,14 +112,12 @@ class Reason:
 def reason_of_operation(operation: Operation) -> Reason:
     """Read why an operation (REST JSON) failed; without errors, the reason is empty."""
     errors = [item for item in (operation.get("error") or {}).get("errors") or () if isinstance(item, dict)]
-    reasons = sorted((_reason(item) for item in errors), key=_rank)
-    found = reasons[0] if reasons else Reason()
+
+    def rank(reason: Reason) -> tuple[bool, bool, bool]:  # the one that says most first
+        return reason.is_cancellation, not reason.code, reason.cause == OTHER
+
+    found = min(map(_reason, errors), key=rank, default=Reason())
     return attrs.evolve(found, zone=found.zone or name_of(operation.get("zone") or ""))
-
-
-def _rank(reason: Reason) -> tuple[bool, bool, bool]:
-    """Return a key that sorts the reasons of one operation, the one that says most first."""
-    return reason.is_cancellation, not reason.code, reason.cause == OTHER
 
 
 def is_shortage(error: ApiError) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 import attrs
@@ -12,6 +13,7 @@ from gcpx.compute.bulk_instances.capacity import (
     FleetSize,
     Places,
     free_names,
+    names_taken_over,
     runs_out,
     with_fallback,
     with_members,
@@ -79,21 +81,14 @@ class Readiness:
     counts as ready, too.
 
     Attributes:
-        guest_attribute: what a ready member has set, as `NAMESPACE/KEY` or `NAMESPACE/KEY=VALUE`; may be empty.
-        within: the maximum number of seconds that `wait` waits.
+        policy: says what a ready member has set, and how many seconds `wait` waits at most.
     """
 
     context: Context
     fleet: Fleet
-    guest_attribute: str
-    within: int
+    policy: Policy
     _answers: dict[str, bool] = attrs.Factory(dict)
     """By the IDs of the members that were asked, whether they were ready."""
-
-    @classmethod
-    def of(cls, context: Context, fleet: Fleet, policy: Policy) -> Readiness:
-        """Ask for what a policy calls ready."""
-        return cls(context, fleet, policy.guest_attribute, policy.ready_within)
 
     def is_ready(self, member: Instance) -> bool:
         """Return whether a member runs and, as far as it was asked, has set the guest attribute."""
@@ -101,7 +96,7 @@ class Readiness:
 
     def ask(self, members: Iterable[Instance]) -> None:
         """Ask members that run and were not ready before, side by side; raises `ApiError`."""
-        if not self.guest_attribute:
+        if not self.policy.guest_attribute:
             return
         members = list(members)
         self.forget(member for member in members if member.get("status") != "RUNNING")
@@ -123,11 +118,11 @@ class Readiness:
             but: the IDs of those that are not waited for.
 
         Raises:
-            NotReadyError: some are not ready after `within` seconds, or when the time of the call is over.
+            NotReadyError: some are not ready after these seconds, or when the time of the call is over.
             ApiError: they cannot be read.
         """
         listed = None
-        for _ in self.context.tries(self.within, pause=_FIRST_PAUSE, longest=_LONGEST_PAUSE):
+        for _ in self.context.tries(self.policy.ready_within, pause=_FIRST_PAUSE, longest=_LONGEST_PAUSE):
             listed = members if listed is None else self.fleet.members(self.context)
             awaited = [member for member in listed if str(member["id"]) not in but and not is_stopped(member)]
             self.ask(awaited)
@@ -139,7 +134,7 @@ class Readiness:
             )
         if self.context.cancelled.is_set():
             raise CancelledError("cancelled while members were starting")
-        limit = counted(self.within, "second")
+        limit = counted(self.policy.ready_within, "second")
         if self.context.seconds_left() <= 0:
             limit = f"the custom timeout of {self.context.timeout:g} s; raise customTimeouts"
         raise NotReadyError(late, limit)
@@ -158,7 +153,7 @@ class Readiness:
         return self.wait(members, but)
 
     def _has_attribute(self, member: Instance) -> bool:
-        path, _, wanted = self.guest_attribute.partition("=")
+        path, has_value, wanted = self.policy.guest_attribute.partition("=")
         fleet, zone = self.fleet, name_of(member["zone"])
         url = f"beta/projects/{fleet.project}/zones/{zone}/instances/{segment(member['name'])}/getGuestAttributes"
         try:
@@ -168,7 +163,7 @@ class Readiness:
         except NotFound:
             return False
         values = [item.get("value") for item in found.get("queryValue", {}).get("items", ())]
-        return wanted in values if wanted or "=" in self.guest_attribute else bool(values)
+        return wanted in values if has_value else bool(values)
 
 
 _STOPPED: Final = frozenset({"STOPPED", "TERMINATED"})
@@ -215,16 +210,17 @@ class MemberChanges:
         unstopped = _without(running, self._send([MemberRequest(member, "stop") for member in running], "stopped"))
         stopped = changed = _without([*begun, *resting], unstopped)
         for setting, is_wanted in [*((item, False) for item in RELEASED), *((item, True) for item in ON_STOPPED)]:
-            to_change = [member for member in changed if self._has_turn(setting, member, is_wanted=is_wanted)]
+            # What depends on other settings is removed before those.
+            to_change = [
+                member
+                for member in changed
+                if setting not in RELEASED or self.goal.target_of(member).wants(setting, member) == is_wanted
+            ]
             changed = _without(changed, _without(to_change, self.apply(setting, to_change, self.goal.target_of)))
         to_start = _without(stopped, resting)
         started = self._send([MemberRequest(member, "start") for member in to_start], "started")
         done = _without(changed, _without(to_start, started))
         self.apply(LABELS, self.fleet.read_again(self.context, done), self.goal.target_of)
-
-    def _has_turn(self, setting: Setting, member: Instance, *, is_wanted: bool) -> bool:
-        """Return whether to set something now; what depends on other settings is removed before those."""
-        return setting not in RELEASED or self.goal.target_of(member).wants(setting, member) == is_wanted
 
     def start(self, members: Sequence[Instance]) -> list[FailedRequest]:
         """Start members that were stopped, and resume those that were suspended; return those without capacity."""
@@ -304,16 +300,19 @@ def instances_to_create(
     named = goal.inputs.get("perInstanceProperties")
     if named:
         existing = {member["name"] for member in kept}
-        wanted = [name for name in named if name not in existing][:count]
+        wanted = names_taken_over((name for name in named if name not in existing), count)
         slots, names = {name: places[name] for name in wanted if name in places}, [n for n in wanted if n not in places]
         rest = len(names)
     else:
-        slots = dict(list(places.items())[:count])
+        slots = {name: places[name] for name in names_taken_over(places, count)}
         rest = count - len(slots)
         pattern, in_use = goal.inputs["namePattern"], {*(member["name"] for member in kept), *slots}
         # Without names, Google numbers them after the highest in use.
         names = free_names(pattern, in_use, rest) if rest and runs_out(pattern, in_use, rest) else []
-    demands = _grouped(slots, labels)
+    by_zone: dict[str | None, list[str]] = {}
+    for name, zone in slots.items():
+        by_zone.setdefault(zone, []).append(name)
+    demands = [Demand(count=len(own), names=own, zone=zone, labels=labels) for zone, own in by_zone.items()]
     if rest:
         demands.append(
             _placed(
@@ -349,24 +348,12 @@ def _placed(goal: Goal, kept: list[Instance], coming: Counter[str], demand: Dema
 def _zones_by_name(
     context: Context, inputs: BulkInstancesValues, kept: list[Instance], deleted: list[Instance]
 ) -> dict[str, str | None]:
-    """Return the names that new members take over, with their zones if they are still allowed, ordered by number.
-
-    So if there are fewer new members than names, the lowest numbers stay, as the preview says.
-    """
+    """Return the names that new members take over, with their zones if they are still allowed."""
     left, existing = places_left(fleet_values(context.prior), kept), {member["name"] for member in kept}
     found = {item["name"]: name_of(item["zone"]) for item in deleted if item["name"] not in existing} | left
-    names = sorted(found, key=name_order)
     merged = [with_fallback(inputs, fallback) for fallback in inputs.get("fallbacks") or ()]
     policies = [Places.of(item) for item in (inputs, *merged)]
-    return {name: found[name] if any(places.allows(found[name]) for places in policies) else None for name in names}
-
-
-def _grouped(zones: Mapping[str, str | None], labels: dict[str, str]) -> list[Demand]:
-    """Put the names of one zone into one bulk creation."""
-    groups: dict[str | None, list[str]] = {}
-    for name, zone in zones.items():
-        groups.setdefault(zone, []).append(name)
-    return [Demand(count=len(names), names=names, zone=zone, labels=labels) for zone, names in groups.items()]
+    return {name: found[name] if any(places.allows(found[name]) for places in policies) else None for name in found}
 
 
 def members_before(context: Context, members: list[Instance]) -> int:
@@ -399,13 +386,6 @@ class BatchProgress:
     def __call__(self, text: str) -> None:
         """Show a line of progress."""
         self.show(f"{self.batch}{text}")
-
-
-class FailedMembersError(RolloutError):
-    """Something has failed for some members; the others were brought to the goal as far as the policy allows."""
-
-    def __init__(self, failures: Iterable[FailedRequest]) -> None:
-        super().__init__(failure_lines(failures))
 
 
 _SHOWN: Final = 5
@@ -467,17 +447,15 @@ class Rollout:
         """Prepare a rollout that brings members to a goal."""
         progress = BatchProgress(context.progress)
         context = attrs.evolve(context, progress=progress)
-        readiness = Readiness.of(context, fleet, goal.policy)
-        changes = MemberChanges(context, fleet, goal)
-        return cls(
-            context, fleet, goal, members, changes, readiness, progress, existed=members_before(context, members)
-        )
+        readiness, changes = Readiness(context, fleet, goal.policy), MemberChanges(context, fleet, goal)
+        existed = members_before(context, members)
+        return cls(context, fleet, goal, members, changes, readiness, progress, existed=existed)
 
     def run(self) -> None:
         """Bring the members to the goal, or to the pause of the policy, and say who is gone.
 
         Raises:
-            FailedMembersError: something has failed for some members.
+            RolloutError: something has failed for some members.
             ProviderError: a step failed; `members` may be out of date.
         """
         try:
@@ -501,7 +479,8 @@ class Rollout:
             step = self._next_step()
             if not step:
                 break
-            self._hold_limit(len(step.delete))
+            if step.delete:  # perhaps more members than at the beginning, because some have stopped meanwhile
+                self.goal.policy.require_few_deletions(len(self.deleted) + len(step.delete), self.existed)
             if number > planned:  # others have changed what there is to do
                 planned = number - 1 + sum(1 for _ in steps(self._planned(), self._policy))
             if planned > 1:
@@ -514,7 +493,7 @@ class Rollout:
                 f"exist after {number:,} batches; run `pulumi up` to go on"
             )
         if self.changes.failures:
-            raise FailedMembersError(self.changes.failures.values())
+            raise RolloutError(failure_lines(self.changes.failures.values()))
 
     @property
     def not_set_back(self) -> dict[str, list[str]]:
@@ -553,14 +532,6 @@ class Rollout:
             for member in planned
         ]
         return [member for member in found if not (member.blocked and member.unwanted)]
-
-    def _hold_limit(self, more: int) -> None:
-        """Raise TooManyDeletedError if a step would delete more members than the policy allows the whole update to delete.
-
-        There may be more of them than at the beginning, for example because members have stopped meanwhile.
-        """
-        if more:
-            self.goal.policy.require_few_deletions(len(self.deleted) + more, self.existed)
 
     def _next_step(self) -> Step:
         """Plan the next step; an empty one ends the rollout."""
@@ -799,14 +770,12 @@ class FleetUpdate:
         unlabelled = list(filter(lacks_label, members))
         if not unlabelled:
             return Rollout.of(self.context, self.fleet, goal, members)
-
-        def stamp(member: Instance) -> Target:
-            return Target({}, labels={GENERATION_LABEL: goal.generation_of(member)})
-
         stamps = MemberChanges(self.context, self.fleet, goal)
-        stamps.apply(LABELS, unlabelled, stamp)
+        stamps.apply(
+            LABELS, unlabelled, lambda member: Target({}, labels={GENERATION_LABEL: goal.generation_of(member)})
+        )
         if stamps.failures:
-            raise FailedMembersError(stamps.failures.values())
+            raise RolloutError(failure_lines(stamps.failures.values()))
         rollout = Rollout.of(self.context, self.fleet, goal, self.fleet.members(self.context))
         rollout.touched = True
         return rollout
@@ -840,7 +809,8 @@ class FleetUpdate:
             rollout.creating = back.creating
             words = f"the rollout failed: {safe_message(error)}\nIt could not be rolled back: {safe_message(failure)}"
             return PartialError(self._live_or_unread(rollout), f"{words}\n{self._reached(rollout, _FORWARD_OR_BACK)}")
-        rolled_back = _RolledBackError(error)
+        words = "the rollout failed and was rolled back; the members have the previous properties"
+        rolled_back = RolloutError(f"{words}: {safe_message(error)}")
         has_same_members = {member["id"] for member in back.members} == {member["id"] for member in before}
         if has_same_members and not back.creating:
             return rolled_back
@@ -875,17 +845,22 @@ class FleetUpdate:
 
     def _live_or_unread(self, rollout: Rollout) -> State:
         try:
-            rollout.members = self.fleet.members(self.context)
-            known = rollout.goal.known_after_failure(rollout.members)
-            return self._state(rollout, self.new, rollout.goal.drift(rollout.members), known)
+            rollout.members, were_listed = self.fleet.members(self.context), True
         except ProviderError:
-            prior = fleet_values(self.context.prior)
-            reached = rollout_outputs(prior, rollout.goal, rollout.members)
-            creation: BulkInstancesValues = rollout.creation.outputs if rollout.creation is not None else {}
-            known = rollout.goal.known_after_failure(rollout.members)
-            members = last_members(known, rollout.members, rollout.goal.drift(rollout.members))
-            last: BulkInstancesValues = {**prior, "members": members, **creation, **reached}
-            return unread_fleet(self.fleet, self.new, last)
+            were_listed = False
+        known, drift = rollout.goal.known_after_failure(rollout.members), rollout.goal.drift(rollout.members)
+        with suppress(ProviderError):
+            if were_listed:
+                return self._state(rollout, self.new, drift, known)
+        prior = fleet_values(self.context.prior)
+        creation: BulkInstancesValues = rollout.creation.outputs if rollout.creation is not None else {}
+        last: BulkInstancesValues = {
+            **prior,
+            "members": last_members(known, rollout.members, drift),
+            **creation,
+            **rollout_outputs(prior, rollout.goal, rollout.members),
+        }
+        return unread_fleet(self.fleet, self.new, last)
 
     def _report_unstarted(self, rollout: Rollout, state: State) -> None:
         """Report stopped members that could not be started; raises PartialError if too few others run."""
@@ -900,13 +875,3 @@ class FleetUpdate:
         if running < size.minimum:
             raise PartialError(state, words)
         self.context.warn(words)
-
-
-class _RolledBackError(ProviderError):
-    """A rollout failed, and the members have the previous properties again."""
-
-    code = "ABORTED"
-
-    def __init__(self, error: ProviderError) -> None:
-        words = "the rollout failed and was rolled back; the members have the previous properties"
-        super().__init__(f"{words}: {safe_message(error)}")

@@ -22,7 +22,7 @@ from gcpx.model.fields import (
     rule,
     text,
 )
-from gcpx.model.patterns import LINK_PARTS, form
+from gcpx.model.patterns import LINK_PARTS, form, ip_version
 from gcpx.model.values import UNKNOWN, Path
 
 if TYPE_CHECKING:
@@ -107,16 +107,9 @@ def internal_addresses_are_valid(values: NetworkInterfaceValues) -> list[Failure
     for name, version in (("networkIP", 4), ("ipv6Address", 6)):
         given = text(values, name)
         # The partial or full URL of a reserved address is also allowed.
-        if given and "/" not in given and _version(given) != version:
+        if given and "/" not in given and ip_version(given) != version:
             failures.append(Failure(name, f"must be an IPv{version} address"))
     return failures
-
-
-def _version(given: str) -> int:
-    try:
-        return ipaddress.ip_address(given).version
-    except ValueError:
-        return 0
 
 
 @requirement(

@@ -200,13 +200,11 @@ def boot_disk_is_missing(properties: Mapping[str, Any]) -> list[Failure]:
         return [
             Failure("disks", "must contain a boot disk: disks[0] with boot: true and the image that it is created from")
         ]
-    if not isinstance(disks, list) or any(_may_boot(disk) for disk in disks):
+    if not isinstance(disks, list):
+        return []
+    if any(not isinstance(disk, dict) or disk.get("boot") in (True, UNKNOWN) for disk in disks):
         return []
     return [Failure("disks", "must contain a boot disk: set boot: true on disks[0]")]
-
-
-def _may_boot(disk: Any) -> bool:
-    return not isinstance(disk, dict) or disk.get("boot") in (True, UNKNOWN)
 
 
 @record
