@@ -19,9 +19,10 @@ from values.programs import (
     template,
 )
 
+from gcpx.compute import image_names
 from gcpx.compute.instance_properties import machines
 from gcpx.model import patterns
-from gcpx_emulator.compute import locations, machine_families
+from gcpx_emulator.compute import locations, machine_families, public_images
 
 
 def _disk(**parameters):
@@ -130,11 +131,23 @@ MISSPELT = [
     (ATTACHMENT, attachment(instance="x", zone="us-est1-b"), f"zone names the region us-est1, {_REGION}"),
     (TEMPLATE, template(machineType="e2-samll"), "properties.machineType names the machine type e2-samll, which this version of gcpx does not know; did you mean e2-small?"),
     (TEMPLATE, template(machineType="n1-standrad-4"), "properties.machineType names the machine type n1-standrad, which this version of gcpx does not know; did you mean n1-standard?"),
+    *[
+        (TEMPLATE, _disk(sourceImage=image), f"properties.disks[0].initializeParams.sourceImage names the image {named}, which this version of gcpx does not know; did you mean {meant}?")
+        for image, named, meant in [
+            ("projects/debian-cloud/global/images/family/debain-13", "family debain-13 of debian-cloud", "debian-cloud/debian-13"),
+            ("https://www.googleapis.com/compute/v1/projects/debain-cloud/global/images/family/debian-13", "family debian-13 of debain-cloud", "debian-cloud/debian-13"),
+            ("debian-clod/debian-13", "debian-13 of debian-clod", "debian-cloud/debian-13"),
+            ("projects/debian-cloud/global/images/debian-13", "debian-13 of debian-cloud", "debian-cloud/debian-13"),
+            ("debian-cloud/ubuntu-2404-lts-amd64", "family ubuntu-2404-lts-amd64 of debian-cloud", "ubuntu-os-cloud/ubuntu-2404-lts-amd64"),
+            ("ubuntu-2404", "family ubuntu-2404 of ubuntu-os-cloud", "ubuntu-os-cloud/ubuntu-2404-lts-amd64 or ubuntu-os-cloud/ubuntu-2404-lts-arm64"),
+            ("debian-9", "family debian-9 of debian-cloud", "debian-cloud/debian-13 or debian-cloud/debian-12"),
+        ]
+    ],
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("token", "inputs", "words"), MISSPELT)
-def test_a_misspelt_region_or_machine_type_is_a_warning(engine, cloud, token, inputs, words):
+def test_a_misspelt_region_machine_type_or_image_family_is_a_warning(engine, cloud, token, inputs, words):
     assert engine.failures(token, inputs) == {}
 
     assert [said for _, _, said in engine.log.messages] == [words]
@@ -147,9 +160,32 @@ def test_a_region_that_resembles_none_or_is_known_is_no_warning(engine, name):
     assert engine.log.messages == []
 
 
-@pytest.mark.parametrize("name", ["x4-480-8t-metal", "q9-huge", "n9-custom-4-8192", "custom-4-8192", "a4x-highgpu-4g"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "x4-480-8t-metal",
+        "q9-huge",
+        "n9-custom-4-8192",
+        "custom-4-8192",
+        "a4x-highgpu-4g",
+        "m4n-ultramem-224",
+        "x4-megamem-960-metal",
+    ],
+)
 def test_a_machine_type_that_resembles_none_or_is_known_is_no_warning(engine, name):
     assert engine.failures(TEMPLATE, template(machineType=name)) == {}
+    assert engine.log.messages == []
+
+
+@pytest.mark.parametrize("image", [
+    "projects/my-debian-cloud/global/images/family/debain-13", "projects/my-debian-cloud/global/images/family/debian-13",
+    "projects/ubuntu-os-cloud-devel/global/images/family/ubuntu-2404-lts-amd64", "projects/demo-project/global/images/family/debain-13",
+    "global/images/family/debain-13", "family/debain-13", "debain-13", "my-images/debian-13", "debian-cloud/debian-14", "family/debian-12",
+    "ubuntu-2804-lts-amd64", "debian-12-bookworm-v20261014", "projects/rhel-cloud/global/images/family/rhel-9-6-eus-lvm-arm64",
+    "projects/fedora-cloud/global/images/family/fedora-cloud-45-x86-64",
+])  # fmt: skip
+def test_an_image_of_another_project_or_of_a_later_release_is_no_warning(engine, image):
+    assert engine.failures(TEMPLATE, _disk(sourceImage=image)) == {}
     assert engine.log.messages == []
 
 
@@ -169,6 +205,9 @@ def test_the_warning_of_a_secret_does_not_show_it(engine):
 
 def test_gcpx_knows_what_the_emulator_has():
     assert set(locations.REGIONS) <= set(patterns.REGIONS)
+    assert set(public_images.public_families()) <= {
+        (owner, name) for owner, names in image_names.FAMILIES.items() for name in names
+    }
     series = (line.partition("|")[0].strip() for line in machine_families.TYPES.strip().splitlines())
     assert {"-".join(name.split("-")[:2]) for name in series} <= set(machines.FAMILIES)
 

@@ -7,9 +7,12 @@ import re
 from pathlib import Path
 
 import pytest
+from engines.driver import struct
 from google.protobuf import json_format, struct_pb2
 from hypothesis import given
 from hypothesis import strategies as st
+from pulumi.runtime import rpc as sdk
+from values.programs import NOTIFICATION, notification
 
 from gcpx.compute.instance_template import InstanceTemplateModel
 from gcpx.model.fields import object_type
@@ -18,7 +21,9 @@ from gcpx.model.secrecy import mark_secrets, secret_texts
 from gcpx.model.values import UNKNOWN, Secret, format_path, has_unknown, reveal
 from gcpx.protocol import wire
 
-texts = st.text(max_size=8).filter(lambda text: text not in wire.UNKNOWNS)
+texts = st.text(max_size=8) | st.builds(
+    "{}{}".format, st.text("\\", max_size=2), st.sampled_from([*wire.UNKNOWNS, wire.SIGNATURE])
+)
 scalars = (
     st.none()
     | st.booleans()
@@ -29,19 +34,41 @@ scalars = (
 )
 values = st.recursive(
     scalars,
-    lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.dictionaries(texts.filter(lambda key: key != wire.SIGNATURE), inner, max_size=4)
-        | inner.map(Secret)
-    ),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4) | inner.map(Secret),
     max_leaves=20,
 )
 
 
 @pytest.mark.search
-@given(st.dictionaries(texts.filter(lambda key: key != wire.SIGNATURE), values, max_size=4))
+@given(st.dictionaries(texts, values, max_size=4))
 def test_decoding_restores_every_encoded_value(value):
     assert wire.decode(wire.encode(value)) == value
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        wire.SECRET,
+        wire.RESOURCE,
+        wire.OUTPUT,
+        "c44067f5952c0a294b673a41bacd8c17",
+        "0def7320c3a5731c473e5ecbe6d01bc7",
+        "x",
+    ],
+)
+def test_what_google_returns_is_no_secret_asset_or_unknown_for_the_engine(engine, cloud, kind):
+    made = engine.create(NOTIFICATION, "n", notification(customAttributes={"a": "b"}))
+    path = f"b/{made.id}"
+    attributes = {wire.SIGNATURE: kind, "value": "v", "urn": "u", "text": "t", "unknown": wire.UNKNOWN_STRING}
+    cloud.emulator.store.put(path, {**cloud.get(path), "custom_attributes": attributes})
+
+    found = engine.import_(NOTIFICATION, "n", made.id)
+    assert sdk.deserialize_properties(struct(found.outputs))["customAttributes"] == {
+        **{key: value for key, value in attributes.items() if key not in {wire.SIGNATURE, "unknown"}},
+        f"\\{wire.SIGNATURE}": kind,
+        "unknown": f"\\{wire.UNKNOWN_STRING}",
+    }
+    assert engine.drift(found) == set()
 
 
 def test_markers_match_the_sdk():

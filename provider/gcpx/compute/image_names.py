@@ -7,8 +7,10 @@ same image.
 
 from __future__ import annotations
 
+import difflib
 import functools
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 
 import attrs
@@ -64,6 +66,82 @@ PUBLIC_PROJECTS: Final = (
     PublicProject("windows-sql-cloud", r"sql-(ent|exp|std|web)-\d{4}-win-\d{4}", rf"sql-\d{{4}}-{_DATED}"),
 )  # fmt: skip
 """If a name matches several projects, the first one applies."""
+FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
+    project: tuple(families.split())
+    for project, families in {
+        "almalinux-cloud": "almalinux-8 almalinux-9 almalinux-9-arm64 almalinux-10",
+        "centos-cloud": "centos-stream-9 centos-stream-9-arm64 centos-stream-10 centos-stream-10-arm64",
+        "cos-cloud": """
+            cos-stable cos-beta cos-dev cos-109-lts cos-113-lts cos-117-lts cos-121-lts
+            cos-arm64-stable cos-arm64-beta cos-arm64-dev cos-arm64-109-lts cos-arm64-113-lts cos-arm64-117-lts
+            cos-arm64-121-lts
+        """,
+        "debian-cloud": "debian-12 debian-12-arm64 debian-13 debian-13-arm64",
+        "fedora-coreos-cloud": """
+            fedora-coreos-stable fedora-coreos-testing fedora-coreos-next
+            fedora-coreos-stable-arm64 fedora-coreos-testing-arm64 fedora-coreos-next-arm64
+        """,
+        "opensuse-cloud": "opensuse-leap opensuse-leap-arm64",
+        "rhel-cloud": """
+            rhel-8 rhel-8-arm64 rhel-8-lvm rhel-8-lvm-arm64 rhel-9 rhel-9-arm64 rhel-9-lvm rhel-9-lvm-arm64
+            rhel-10 rhel-10-arm64 rhel-10-lvm rhel-10-lvm-arm64
+        """,
+        "rhel-sap-cloud": """
+            rhel-8-8-sap-ha rhel-8-10-sap-ha rhel-9-2-sap-ha rhel-9-4-sap-ha rhel-9-6-sap-ha rhel-9-8-sap-ha
+            rhel-10-0-sap-ha rhel-10-2-sap-ha
+        """,
+        "rocky-linux-cloud": """
+            rocky-linux-8 rocky-linux-8-arm64 rocky-linux-8-optimized-gcp rocky-linux-8-optimized-gcp-arm64
+            rocky-linux-9 rocky-linux-9-arm64 rocky-linux-9-optimized-gcp rocky-linux-9-optimized-gcp-arm64
+            rocky-linux-10 rocky-linux-10-arm64 rocky-linux-10-optimized-gcp rocky-linux-10-optimized-gcp-arm64
+        """,
+        "suse-cloud": "sles-12 sles-15 sles-15-arm64",
+        "suse-sap-cloud": """
+            sles-12-sp5-sap sles-15-sp3-sap sles-15-sp4-sap sles-15-sp5-sap sles-15-sp6-sap sles-15-sp7-sap
+        """,
+        "ubuntu-os-cloud": """
+            ubuntu-2204-lts ubuntu-2204-lts-arm64 ubuntu-2404-lts-amd64 ubuntu-2404-lts-arm64 ubuntu-2604-lts-amd64
+            ubuntu-2604-lts-arm64 ubuntu-minimal-2204-lts ubuntu-minimal-2204-lts-arm64 ubuntu-minimal-2404-lts-amd64
+            ubuntu-minimal-2404-lts-arm64 ubuntu-minimal-2604-lts-amd64 ubuntu-minimal-2604-lts-arm64
+        """,
+        "ubuntu-os-pro-cloud": """
+            ubuntu-pro-1604-lts ubuntu-pro-1804-lts ubuntu-pro-1804-lts-arm64 ubuntu-pro-2004-lts
+            ubuntu-pro-2004-lts-arm64 ubuntu-pro-2204-lts ubuntu-pro-2204-lts-arm64 ubuntu-pro-2404-lts-amd64
+            ubuntu-pro-2404-lts-arm64 ubuntu-pro-2604-lts-amd64 ubuntu-pro-2604-lts-arm64
+            ubuntu-minimal-pro-1804-lts ubuntu-minimal-pro-1804-lts-arm64 ubuntu-minimal-pro-2004-lts
+            ubuntu-minimal-pro-2004-lts-arm64 ubuntu-minimal-pro-2204-lts ubuntu-minimal-pro-2204-lts-arm64
+            ubuntu-minimal-pro-2404-lts-amd64 ubuntu-minimal-pro-2404-lts-arm64 ubuntu-minimal-pro-2604-lts-amd64
+            ubuntu-minimal-pro-2604-lts-arm64 ubuntu-pro-fips-1804-lts ubuntu-pro-fips-2004-lts
+            ubuntu-pro-fips-updates-2204-lts ubuntu-pro-fips-updates-2204-lts-arm64
+        """,
+        "windows-cloud": """
+            windows-2016 windows-2016-core windows-2019 windows-2019-core windows-2022 windows-2022-core windows-2025
+            windows-2025-core
+        """,
+        "windows-sql-cloud": """
+            sql-ent-2017-win-2016 sql-ent-2017-win-2019 sql-ent-2017-win-2022 sql-ent-2017-win-2025
+            sql-std-2017-win-2016 sql-std-2017-win-2019 sql-std-2017-win-2022 sql-std-2017-win-2025
+            sql-web-2017-win-2016 sql-web-2017-win-2019 sql-web-2017-win-2022 sql-web-2017-win-2025
+            sql-exp-2017-win-2016 sql-exp-2017-win-2019
+            sql-ent-2019-win-2019 sql-ent-2019-win-2022 sql-ent-2019-win-2025
+            sql-std-2019-win-2019 sql-std-2019-win-2022 sql-std-2019-win-2025
+            sql-web-2019-win-2019 sql-web-2019-win-2022 sql-web-2019-win-2025
+            sql-ent-2022-win-2019 sql-ent-2022-win-2022 sql-ent-2022-win-2025
+            sql-std-2022-win-2019 sql-std-2022-win-2022 sql-std-2022-win-2025
+            sql-web-2022-win-2019 sql-web-2022-win-2022 sql-web-2022-win-2025
+            sql-exp-2022-win-2022 sql-exp-2022-win-2025
+            sql-ent-2025-win-2019 sql-ent-2025-win-2022 sql-ent-2025-win-2025
+            sql-std-2025-win-2019 sql-std-2025-win-2022 sql-std-2025-win-2025
+        """,
+    }.items()
+}
+"""The image families that Google is known to have, by project; the families of other projects are never doubted.
+
+Source: the workflows below `daisy_workflows/build-publish` in the repository GoogleCloudPlatform/compute-image-tools at
+GitHub, of August 2026, for CentOS, Debian, RHEL, Windows and SQL Server; for the others, published outputs of `gcloud
+compute images list`, of April 2026 (Ubuntu) and November 2024, and public programs of 2026. Families that Google has
+retired, such as debian-11, and variants with names of their own, such as `rhel-9-6-eus`, are missing.
+"""
 _COLLECTIONS: Final = frozenset({"disks", "family", "global", "images", "projects", "regions", "snapshots", "zones"})
 """Words that begin an incomplete link, so they do not count as a project's ID in `PROJECT/NAME`."""
 
@@ -135,3 +213,59 @@ def image_name_form(name: str) -> Rule:
         "projects/debian-cloud/global/images/family/debian-12, and web becomes global/images/web"
     )
     return Rule(f"{name} form", name, words, rest("instances", "disks[].initializeParams.sourceImage"), find)
+
+
+_IN_PROJECT: Final = re.compile(
+    rf"(?:https?://.*/)?projects/(?P<project>{PROJECT_ID})/global/images/(?P<family>family/)?(?P<name>{_NAME})"
+)
+
+
+def known_image_family(name: str) -> Rule:
+    """Make the rule that warns if the property `name` seems to misspell a public image family or its project."""
+
+    def find(values: dict[str, Any]) -> list[Failure]:
+        parts = _IN_PROJECT.fullmatch(full_image_name(text(values, name)) or "")
+        if parts is None or not (close := _similar_families(**parts.groupdict())):
+            return []
+        given = f"image {'family ' if parts['family'] else ''}{parts['name']} of {parts['project']}"
+        words = f"names the {given}, which this version of gcpx does not know"
+        return [Failure(name, f"{words}; did you mean {' or '.join(close)}?")]
+
+    words = (
+        "should not misspell a public image family or its project, as far as gcpx knows them: debian-cloud/debain-13 is "
+        "a warning; it is sent unchanged"
+    )
+    source = rest("instances", "disks[].initializeParams.sourceImage")
+    return Rule(f"{name} known family", name, words, source, find, warns=True)
+
+
+def _similar_families(project: str, family: str | None, name: str) -> list[str]:
+    """Return the one or two known families, as `PROJECT/FAMILY`, that may be meant; none if nothing is misspelt.
+
+    `family` is None for an image. A project that contains the name of a public one, such as `my-debian-cloud`, has
+    images of its own.
+    """
+    known = FAMILIES.get(project)
+    if known is None:
+        close = difflib.get_close_matches(project, FAMILIES, n=1, cutoff=0.85)
+        return [f"{other}/{name}" for other in close if name in FAMILIES[other] and other not in project]
+    if name in known or not family:
+        return [f"{project}/{name}"] if name in known and not family else []
+    elsewhere = [f"{other}/{name}" for other, families in FAMILIES.items() if name in families]
+    longer = [other for other in known if other.startswith(f"{name}-")]
+    releases = sorted((other for other in known if _series(other) == _series(name)), key=_numbers, reverse=True)
+    if releases and not longer and _numbers(name) > _numbers(releases[0]):
+        return []  # it may have been released after this version of gcpx
+    close = longer or releases or difflib.get_close_matches(name, known, cutoff=0.85)
+    return elsewhere or [f"{project}/{other}" for other in close[:2]]
+
+
+_NUMBER: Final = re.compile(r"\d+")
+
+
+def _series(family: str) -> str:
+    return _NUMBER.sub("", family)
+
+
+def _numbers(family: str) -> list[int]:
+    return [int(number) for number in _NUMBER.findall(family)]

@@ -146,7 +146,11 @@ def customer_supplied_keys_are_absent(values: InstanceTemplateValues) -> Iterato
 class DiskInstantiationConfig(Record):
     """What the template contains for one disk of the source instance."""
 
-    RULES = (custom_image_and_instantiate_from_require_each_other, image_names.image_name_form("customImage"))
+    RULES = (
+        custom_image_and_instantiate_from_require_each_other,
+        image_names.image_name_form("customImage"),
+        image_names.known_image_family("customImage"),
+    )
 
     auto_delete: bool = field(
         "Delete the disk when its instance is deleted. Default: as on the source instance.", computed=True

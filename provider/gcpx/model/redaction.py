@@ -7,6 +7,7 @@ import bisect
 import functools
 import itertools
 import re
+import sys
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
@@ -239,6 +240,9 @@ def _unescaped(text: str) -> str:
 
 
 def _unreferenced(text: str) -> str:
+    if text[1] == "#":  # html drops control characters, and reads those from 128 on as Windows does
+        number = int(text[3:-1], 16) if text[2] in "xX" else int(text[2:-1])
+        return chr(number) if number <= sys.maxunicode else text
     import html  # noqa: PLC0415 - loads a long table, which only messages need
 
     return html.unescape(text)

@@ -1,6 +1,7 @@
 """Converts the engine's messages (property values, names, configuration, differences) to the model's values, and back.
 
-Secrets travel as objects with a signature, unknowns as special strings.
+Secrets travel as objects with a signature, unknowns as special strings. A text or a key of Google's that the engine
+would read as one of them travels with a backslash before it.
 """
 
 from __future__ import annotations
@@ -47,12 +48,17 @@ def decode(struct: struct_pb2.Struct) -> dict[str, Any]:
 
 
 def _decode_fields(fields: Any) -> dict[str, Any]:
-    return {key: _decode(fields[key]) for key in sorted(fields)}
+    return {
+        key[1:] if key[:1] == "\\" and key.lstrip("\\") == SIGNATURE else key: _decode(fields[key])
+        for key in sorted(fields)
+    }
 
 
 def _decode(value: struct_pb2.Value) -> Any:
     if text := value.string_value:  # most values: asking for their kind first would take a seventh more time
-        return UNKNOWN if text in UNKNOWNS else text
+        if text in UNKNOWNS:
+            return UNKNOWN
+        return text[1:] if text[0] == "\\" and text.lstrip("\\") in UNKNOWNS else text
     kind = value.WhichOneof("kind")
     if kind == "struct_value":
         fields = value.struct_value.fields
@@ -89,12 +95,12 @@ def encode(values: dict[str, Any]) -> struct_pb2.Struct:
 
 def _encode_fields(values: dict[str, Any], into: Any) -> None:
     for key, value in values.items():
-        _encode(value, into[key])
+        _encode(value, into[f"\\{key}" if key.lstrip("\\") == SIGNATURE else key])
 
 
 def _encode(value: Any, into: struct_pb2.Value) -> None:
     if isinstance(value, str):
-        into.string_value = value
+        into.string_value = f"\\{value}" if value.lstrip("\\") in UNKNOWNS else value
     elif isinstance(value, dict):
         into.struct_value.SetInParent()
         _encode_fields(value, into.struct_value.fields)
@@ -110,7 +116,9 @@ def _encode(value: Any, into: struct_pb2.Value) -> None:
     elif isinstance(value, int | float):
         into.number_value = value
     elif isinstance(value, Secret):
-        _encode_fields({SIGNATURE: SECRET, "value": value.value}, into.struct_value.fields)
+        fields = into.struct_value.fields
+        fields[SIGNATURE].string_value = SECRET
+        _encode(value.value, fields["value"])
     elif value is None or isinstance(value, Special):  # only inputs that Check refused have it
         into.null_value = struct_pb2.NULL_VALUE
     elif value is UNKNOWN:

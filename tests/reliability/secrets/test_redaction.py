@@ -97,6 +97,7 @@ HARD = [
     "mQ7x🙂V9%tZ3",
     "mQ7x\\123V9tZ3&",
     "mQ7x'V9\"tZ3<",
+    "mQ7x\x1b[1mV9\x80tZ3",
 ]
 """Secrets with parts that are escaped, or look so."""
 

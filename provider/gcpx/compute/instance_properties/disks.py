@@ -320,6 +320,7 @@ class AttachedDiskInitializeParams(Record):
             source=rest("instances", "disks[].initializeParams.sourceImage"),
         ),
         images.image_name_form("sourceImage"),
+        images.known_image_family("sourceImage"),
         persistent_disks_have_at_least_10_gb,
         other_disks_have_at_least_10_gb,
         pd_extreme_iops_are_in_range,

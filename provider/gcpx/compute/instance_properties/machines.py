@@ -26,13 +26,14 @@ FAMILIES: Final = tuple(
     a2-highgpu a2-megagpu a2-ultragpu a3-edgegpu a3-highgpu a3-megagpu a3-ultragpu a4-highgpu a4x-highgpu
     a4x-maxgpu c2-standard c2d-highcpu c2d-highmem c2d-standard c3-highcpu c3-highmem c3-standard c3d-highcpu
     c3d-highmem c3d-standard c4-highcpu c4-highmem c4-standard c4a-highcpu c4a-highmem c4a-standard c4d-highcpu
-    c4d-highmem c4d-standard c4n-highcpu c4n-highmem c4n-standard ct4p-hightpu ct5l-hightpu ct5lp-hightpu
-    ct5p-hightpu ct6e-standard e2-highcpu e2-highmem e2-medium e2-micro e2-small e2-standard f1-micro g1-small
-    g2-standard g4-standard h3-standard h4d-highmem h4d-standard m1-megamem m1-ultramem m2-hypermem m2-megamem
-    m2-ultramem m3-megamem m3-ultramem m4-hypermem m4-megamem m4-ultramem n1-highcpu n1-highmem n1-megamem
-    n1-standard n1-ultramem n2-highcpu n2-highmem n2-standard n2d-highcpu n2d-highmem n2d-standard n4-highcpu
-    n4-highmem n4-standard n4a-highcpu n4a-highmem n4a-standard n4d-highcpu n4d-highmem n4d-standard
-    t2a-standard t2d-standard tpu7x-standard z3-highmem
+    c4d-highmem c4d-standard c4n-highcpu c4n-highmem c4n-standard ct3-hightpu ct3p-hightpu ct4p-hightpu ct5l-hightpu
+    ct5lp-hightpu ct5p-hightpu ct6e-standard e2-highcpu e2-highmem e2-medium e2-micro e2-small e2-standard f1-micro
+    g1-small g2-standard g4-standard h3-standard h4d-highmem h4d-standard m1-megamem m1-ultramem m2-hypermem
+    m2-megamem m2-ultramem m2-ultramemx m3-megamem m3-ultramem m4-hypermem m4-megamem m4-ultramem m4n-hypermem
+    m4n-megamem m4n-ultramem
+    n1-highcpu n1-highmem n1-megamem n1-standard n1-ultramem n2-highcpu n2-highmem n2-standard n2d-highcpu
+    n2d-highmem n2d-standard n4-highcpu n4-highmem n4-standard n4a-highcpu n4a-highmem n4a-standard n4d-highcpu
+    n4d-highmem n4d-standard t2a-standard t2d-standard tpu7x-standard x4-megamem z3-highmem
     """.split()  # noqa: SIM905 - easier to read and to compare than a list
 )
 """How the names of predefined machine types begin: with a series and a class.
