@@ -332,8 +332,8 @@ def is_own(
         operations: the operations of the project.
         scope: the scope of the operation that created it: `global`, `regions/R` or `zones/Z`.
         live: the resource as Google returns it (REST JSON); for an attachment, its instance.
-        replacing_kinds: the kinds of operations that, in this order, may have replaced ours by the existing one, for resources
-            that keep their number, as attachments keep that of their instance.
+        replacing_kinds: the kinds of operations that, in this order, may have replaced our resource by the existing one
+            under the same number: an attachment has the number of its instance.
         resource_id: its name in the warning; empty for its path.
     """
     known, number, why = context.prior.get("numericId"), str(live["id"]), ""
@@ -361,8 +361,8 @@ def _why_not_made(
 ) -> str:
     """Return why the resource with a numeric ID was not created by a request of this resource; empty if it was.
 
-    If Google refuses to list the operations, the target in the state decides. Without a provider's ID, all requests count
-    as this resource's, because those of other stacks look the same.
+    If Google refuses to list the operations, the target in the state decides. Without a provider's ID, all requests
+    count as this resource's, because the requests of other stacks look the same.
     """
     if not context.request_mark:
         return ""

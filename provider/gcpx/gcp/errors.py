@@ -58,7 +58,7 @@ def hints(details: Any) -> Iterator[str]:
 
 
 def reasons_of(error: Mapping[str, Any]) -> list[str]:
-    """Return the reasons of an error: those of its errors, then those of its details."""
+    """Return the reasons in an error response: first in its `errors`, then in its `details`."""
     items = (*objects(error.get("errors")), *objects(error.get("details")))
     return [str(item["reason"]) for item in items if item.get("reason")]
 
@@ -122,7 +122,7 @@ class ApiError(ProviderError):
         message: what happened, without the next step.
         reason: Google's reason, such as `resourceInUseByAnotherResource`.
         operation: the operation that failed with this error; None if it was not an operation.
-        details: the details of an error response (REST JSON); those of an operation are in `operation`.
+        details: the details of an error response (REST JSON); a failed operation has its details in `operation`.
         is_repeated: whether Google may have carried out an earlier attempt of the same request.
     """
 
