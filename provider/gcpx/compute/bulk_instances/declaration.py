@@ -1,4 +1,4 @@
-"""The properties of a fleet: those of a bulk creation request, and outputs that describe the members.
+"""The properties of a fleet: the inputs of a bulk creation, the settings of updates, and outputs about the members.
 
 Source: Compute Engine REST reference, `regionInstances.bulkInsert`.
 """
