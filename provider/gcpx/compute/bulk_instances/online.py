@@ -113,7 +113,7 @@ def fleet_checks(checks: OnlineChecks, olds: BulkInstancesValues, inputs: BulkIn
     yield from instance_checks(checks, properties, ("instanceProperties",))
     yield from _zone_checks(checks, inputs)
     template = text(inputs, "sourceInstanceTemplate")
-    if template != text(olds, "sourceInstanceTemplate"):  # existing members no longer need the same template
+    if template != text(olds, "sourceInstanceTemplate"):  # existing members no longer need their template
         yield partial(checks.check_link, template, "global/instanceTemplates", ("sourceInstanceTemplate",))
     policies = nested(inputs, "placement").get("policies")
     for index, policy in enumerate(policies if isinstance(policies, list) else ()):
