@@ -85,10 +85,10 @@ class Inserted:
 def insert_once(insertion: Insertion) -> Inserted:
     """Insert, unless an earlier run did, and return the end of the operation.
 
-    For a derived request ID, Google returns a new operation, or that of an earlier run. The next ID of the sequence is
-    used only if nothing exists: the operation failed, an operation shows that somebody deleted the result, or this run
-    is at least the second one that does not see it. If a new operation fails at once, it looks like an earlier one, so
-    the request is sent up to three times more, and creates nothing each time.
+    For a derived request ID, Google returns a new operation, or the operation of an earlier run. The next ID of the
+    sequence is used only if nothing exists: the operation failed, an operation shows that somebody deleted the result,
+    or this run is at least the second one that does not see it. If a new operation fails at once, it looks like an
+    earlier one, so the request is sent up to three times more, and creates nothing each time.
 
     Raises:
         Unfinished: Google accepted the request, or may have, and its result is not known.
@@ -224,7 +224,10 @@ class Insertion(abc.ABC):
         return True
 
     def sent_earlier(self, request_id: str) -> Operation | None:
-        """Look, before the request is sent, for the operation that an earlier run started with its ID. By default, do not."""
+        """Return the operation that an earlier run started with a request ID, if it can be found before the request is sent.
+
+        By default, nothing is looked for.
+        """
         del request_id
         return None
 
@@ -258,7 +261,7 @@ class Insertion(abc.ABC):
         )
 
     def accepted(self, request_id: str) -> Operation:
-        """Send the request; return its operation, or that of an earlier request with the same ID.
+        """Send the request; return its operation, or the operation of an earlier request with the same ID.
 
         Anybody with write access to the project can use the ID for another request, such as one that sets labels.
         """

@@ -127,8 +127,8 @@ def _in_details(error: PermissionDenied) -> tuple[str, str] | None:
 
 
 _UNKNOWN_CALLER: Final = (
-    "gcpx does not know the account of these credentials; `gcloud auth list` shows your own, and "
-    "https://oauth2.googleapis.com/tokeninfo that of an access token"
+    "gcpx does not know the account of these credentials; `gcloud auth list` shows your own account, and "
+    "https://oauth2.googleapis.com/tokeninfo shows the account of an access token"
 )
 
 

@@ -170,7 +170,7 @@ class NamesExhaustedError(ProviderError):
         highest = max(fitting_names(pattern, in_use), default="none")
         super().__init__(
             f"namePattern: {pattern} has too few names for {counted(missing, 'more instance')}: it gives at most "
-            f"{number_of_names(pattern):,}, new instances are numbered after those that exist, and the highest name in "
+            f"{number_of_names(pattern):,}, new instances are numbered after the existing ones, and the highest name in "
             f"use is {highest}{f'; {others}' if others else ''}. If this is a replacement, set the resource option deleteBeforeReplace; otherwise choose "
             "a namePattern with more #, or a different one"
         )
@@ -254,7 +254,7 @@ class Fallback(Record):
     )
 
     instance_flexibility_policy: InstanceFlexibilityPolicy = field(
-        "Alternative machine types, from which Google chooses. They replace those of the fleet. Conflicts with `machineType`."
+        "Alternative machine types, from which Google chooses. They replace the fleet's. Conflicts with `machineType`."
     )
     machine_type: str = field(
         "The name of the machine type, such as `n2d-standard-4`. It also replaces the fleet's `instanceFlexibilityPolicy`.",

@@ -184,7 +184,7 @@ class BulkInsert(Insertion):
         rounds = self.context.tries(self._patience, pause=self.fleet.google.backoff, longest=LONGEST_PAUSE)
         next(rounds)  # it was just sent
         for _ in rounds:
-            self.context.progress(f"{lost.__cause__}; looking what was created")
+            self.context.progress(f"{lost.__cause__}; looking for what was created")
             try:
                 operation = self._done(request_id)
             except Exception as error:
@@ -246,7 +246,7 @@ class BulkInsert(Insertion):
             if unknown is not None:
                 raise unknown
         if self.context.is_over or not self._has_as_many(self.fleet.members(self.context)):
-            raise ProviderError(f"{self.fleet.resource_id} has new instances, whose operation is not listed")
+            raise ProviderError(f"{self.fleet.resource_id} has new instances, but Google lists no operation for them")
         return None
 
     def _has_as_many(self, instances: list[Instance]) -> bool:
@@ -700,7 +700,7 @@ class Creation:
         if not (unknown and zones):
             return outcome
         names, are = ", ".join(unknown), "is not a zone" if len(unknown) == 1 else "are not zones"
-        hint = f"{names} {are} of {self.fleet.region}, whose zones are {', '.join(zones)}"
+        hint = f"{names} {are} of {self.fleet.region}, which has the zones {', '.join(zones)}"
         return attrs.evolve(outcome, error=error.with_hint(hint))
 
     def _explain(self) -> None:

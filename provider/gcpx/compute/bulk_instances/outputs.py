@@ -354,7 +354,7 @@ def describe_own(outputs: BulkInstancesValues) -> str:
         return ""
     return (
         f"{counted(len(own), 'member differs', 'members differ')} from instanceProperties: {names_in_words(own)}; "
-        "what differs stays as it is until the program changes that property"
+        "each difference stays until the program changes that property"
     )
 
 

@@ -259,7 +259,7 @@ class TooManyDeletedError(UserError):
         allowed = f"{given} of {members:,} members,{'' if given == most else f' which is {most:,},'}"
         super().__init__(
             f"maxDeleted: allows one update to delete {allowed} but this one would delete {deleted:,} of "
-            f"{members:,} members, including those that new ones replace. If this is what you want, raise maxDeleted to "
+            f"{members:,} members, including replaced ones. If this is what you want, raise maxDeleted to "
             f"{deleted:,} for this update; if not, see what the program changes, or change fewer members with pauseAfter"
         )
 

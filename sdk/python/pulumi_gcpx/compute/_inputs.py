@@ -858,7 +858,7 @@ class AttachedDiskInitializeParamsArgsDict(TypedDict):
     """
     guest_os_features: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[Union['GuestOsFeatureArgs', 'GuestOsFeatureArgsDict']]]]]]
     """
-    Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to those of the disk. For bootable images only. Beta: a request that sets it goes to Google's beta API.
+    Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to the disk's own. For bootable images only. Beta: a request that sets it goes to Google's beta API.
     """
     labels: NotRequired[pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]]
     """
@@ -958,7 +958,7 @@ class AttachedDiskInitializeParamsArgs:
         :param pulumi.Input[int] disk_size_gb: The size in GB (2^30 bytes), such as `100`; at least 10 for the disk types `pd-*`. Default: the size of the image, or 500 without one.
         :param pulumi.Input[str] disk_type: The disk type, such as `pd-ssd`. Instance templates accept only its name. Default: `pd-standard` on machine series of the first and second generation, such as N1 and N2; `pd-balanced` or `hyperdisk-balanced` on newer ones.
         :param pulumi.Input[bool] enable_confidential_compute: Create the disk in confidential compute mode. Default: false.
-        :param pulumi.Input[Sequence[pulumi.Input['GuestOsFeatureArgs']]] guest_os_features: Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to those of the disk. For bootable images only. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[Sequence[pulumi.Input['GuestOsFeatureArgs']]] guest_os_features: Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to the disk's own. For bootable images only. Beta: a request that sets it goes to Google's beta API.
         :param pulumi.Input[Mapping[str, pulumi.Input[str]]] labels: Labels of the disk, such as `{team: web}`: at most 64, with at most 63 characters in keys and values. For persistent disks only.
         :param pulumi.Input[Sequence[pulumi.Input[str]]] licenses: Licenses of the disk, as URLs. Reserved for Google's own use.
         :param pulumi.Input[bool] multi_writer: Let several instances attach the disk for reading and writing. Beta: a request that sets it goes to Google's beta API.
@@ -1096,7 +1096,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="guestOsFeatures")
     def guest_os_features(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['GuestOsFeatureArgs']]]]:
         """
-        Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to those of the disk. For bootable images only. Beta: a request that sets it goes to Google's beta API.
+        Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to the disk's own. For bootable images only. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "guest_os_features")
 
@@ -1644,7 +1644,7 @@ class FallbackArgsDict(TypedDict):
     """
     instance_flexibility_policy: NotRequired[pulumi.Input[Optional[Union['InstanceFlexibilityPolicyArgs', 'InstanceFlexibilityPolicyArgsDict']]]]
     """
-    Alternative machine types, from which Google chooses. They replace those of the fleet. Conflicts with `machineType`.
+    Alternative machine types, from which Google chooses. They replace the fleet's. Conflicts with `machineType`.
     """
     machine_type: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -1682,7 +1682,7 @@ class FallbackArgs:
         """
         What is different for the instances that are created with this fallback; everything else is as in the fleet.
 
-        :param pulumi.Input['InstanceFlexibilityPolicyArgs'] instance_flexibility_policy: Alternative machine types, from which Google chooses. They replace those of the fleet. Conflicts with `machineType`.
+        :param pulumi.Input['InstanceFlexibilityPolicyArgs'] instance_flexibility_policy: Alternative machine types, from which Google chooses. They replace the fleet's. Conflicts with `machineType`.
         :param pulumi.Input[str] machine_type: The name of the machine type, such as `n2d-standard-4`. It also replaces the fleet's `instanceFlexibilityPolicy`.
         :param pulumi.Input[str] min_cpu_platform: The oldest CPU platform to run on, such as `Intel Ice Lake`.
         :param pulumi.Input[str] provisioning_model: How capacity is provisioned: `STANDARD`, `SPOT`, `FLEX_START` or `RESERVATION_BOUND`, as in `scheduling`. Settings that apply only to the fleet's own model are left out: `preemptible`, `preemptionNoticeDuration`, and, with `STANDARD` and without a run limit, `instanceTerminationAction`.
@@ -1706,7 +1706,7 @@ class FallbackArgs:
     @pulumi.getter(name="instanceFlexibilityPolicy")
     def instance_flexibility_policy(self) -> pulumi.Input[Optional['InstanceFlexibilityPolicyArgs']]:
         """
-        Alternative machine types, from which Google chooses. They replace those of the fleet. Conflicts with `machineType`.
+        Alternative machine types, from which Google chooses. They replace the fleet's. Conflicts with `machineType`.
         """
         return pulumi.get(self, "instance_flexibility_policy")
 
@@ -2905,7 +2905,7 @@ class NetworkInterfaceArgsDict(TypedDict):
     """
     igmp_query: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    Which IGMP queries are enabled on the interface: those of version 2 (`IGMP_QUERY_V2`) or none (`IGMP_QUERY_DISABLED`).
+    Which IGMP queries are enabled on the interface: queries of version 2 (`IGMP_QUERY_V2`) or none (`IGMP_QUERY_DISABLED`).
     """
     internal_ipv6_prefix_length: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
@@ -2991,7 +2991,7 @@ class NetworkInterfaceArgs:
         :param pulumi.Input[Sequence[pulumi.Input['AliasIpRangeArgs']]] alias_ip_ranges: Ranges of additional internal IPv4 addresses, such as `[{ipCidrRange: /24}]`. Only VPC networks support them.
         :param pulumi.Input[Sequence[pulumi.Input['AliasIpRangeArgs']]] alias_ipv6_ranges: Ranges of additional internal IPv6 addresses, such as `[{ipCidrRange: /96}]`. Only VPC networks support them.
         :param pulumi.Input[bool] enable_vpc_scoped_dns: Resolve DNS names over this interface. Requires `networkAttachment`.
-        :param pulumi.Input[str] igmp_query: Which IGMP queries are enabled on the interface: those of version 2 (`IGMP_QUERY_V2`) or none (`IGMP_QUERY_DISABLED`).
+        :param pulumi.Input[str] igmp_query: Which IGMP queries are enabled on the interface: queries of version 2 (`IGMP_QUERY_V2`) or none (`IGMP_QUERY_DISABLED`).
         :param pulumi.Input[int] internal_ipv6_prefix_length: The prefix length of the primary internal IPv6 range, such as `96`; 0 to 128.
         :param pulumi.Input[Sequence[pulumi.Input['AccessConfigArgs']]] ipv6_access_configs: The external IPv6 address, as a list of at most one element: `[{}]` gives an address from the subnetwork. Default: no external IPv6 address.
         :param pulumi.Input[str] ipv6_address: The internal IPv6 address, such as `fd20::1`. A static address must be unused and in the instance's region. Default: assigned from the subnetwork.
@@ -3095,7 +3095,7 @@ class NetworkInterfaceArgs:
     @pulumi.getter(name="igmpQuery")
     def igmp_query(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        Which IGMP queries are enabled on the interface: those of version 2 (`IGMP_QUERY_V2`) or none (`IGMP_QUERY_DISABLED`).
+        Which IGMP queries are enabled on the interface: queries of version 2 (`IGMP_QUERY_V2`) or none (`IGMP_QUERY_DISABLED`).
         """
         return pulumi.get(self, "igmp_query")
 
@@ -3392,7 +3392,7 @@ class PlacementArgs:
 
 class ReadinessArgsDict(TypedDict):
     """
-    When a member that was created, restarted or started is ready, so that the next batch may begin: when it runs, and what else is set here.
+    When a created, restarted or started member is ready, so that the next batch may begin: when it runs and meets the conditions below.
     """
     guest_attribute: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -3410,14 +3410,14 @@ class ReadinessArgsDict(TypedDict):
 @pulumi.input_type
 class ReadinessArgs:
     """
-    When a member that was created, restarted or started is ready, so that the next batch may begin: when it runs, and what else is set here.
+    When a created, restarted or started member is ready, so that the next batch may begin: when it runs and meets the conditions below.
     """
     def __init__(__self__, *,
                  guest_attribute: pulumi.Input[Optional[_builtins.str]] = None,
                  stable_for: pulumi.Input[Optional[_builtins.int]] = None,
                  within: pulumi.Input[Optional[_builtins.int]] = None):
         """
-        When a member that was created, restarted or started is ready, so that the next batch may begin: when it runs, and what else is set here.
+        When a created, restarted or started member is ready, so that the next batch may begin: when it runs and meets the conditions below.
 
         :param pulumi.Input[str] guest_attribute: The guest attribute that the member's own software sets when it is ready, as `NAMESPACE/KEY`, with any value, or `NAMESPACE/KEY=VALUE`, such as `app/state=ready`. The instance must also be running, and its metadata must have `enable-guest-attributes: TRUE`. Guest attributes survive a restart, so the software should clear the attribute when it stops.
         :param pulumi.Input[int] stable_for: How many seconds the members of a batch are observed after they are ready, such as `60`, at most 3,600. The next batch begins if they are still ready then. Default: `0`.

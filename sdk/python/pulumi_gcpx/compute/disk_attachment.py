@@ -272,7 +272,7 @@ class DiskAttachmentArgs:
 @pulumi.type_token("gcpx:compute:DiskAttachment")
 class DiskAttachment(pulumi.CustomResource):
     """
-    An existing disk, zonal or regional, attached to an existing instance. A replacement detaches the disk and attaches it again. gcpx attaches the disks of one instance one after another, and those of different instances in parallel. What happens to the disk or to the instance, such as another size of the disk, is not a change of the attachment. If the instance or the disk is deleted, the attachment counts as deleted too.
+    An existing disk, zonal or regional, attached to an existing instance. A replacement detaches the disk and attaches it again. gcpx attaches the disks of one instance one after another, and the disks of different instances in parallel. A change of the disk or of the instance, such as another size of the disk, is not a change of the attachment. If the instance or the disk is deleted, the attachment counts as deleted too.
 
     ## Example Usage
     ```python
@@ -321,7 +321,7 @@ class DiskAttachment(pulumi.CustomResource):
                  zone: pulumi.Input[Optional[_builtins.str]] = None,
                  __props__=None):
         """
-        An existing disk, zonal or regional, attached to an existing instance. A replacement detaches the disk and attaches it again. gcpx attaches the disks of one instance one after another, and those of different instances in parallel. What happens to the disk or to the instance, such as another size of the disk, is not a change of the attachment. If the instance or the disk is deleted, the attachment counts as deleted too.
+        An existing disk, zonal or regional, attached to an existing instance. A replacement detaches the disk and attaches it again. gcpx attaches the disks of one instance one after another, and the disks of different instances in parallel. A change of the disk or of the instance, such as another size of the disk, is not a change of the attachment. If the instance or the disk is deleted, the attachment counts as deleted too.
 
         ## Example Usage
         ```python
@@ -375,7 +375,7 @@ class DiskAttachment(pulumi.CustomResource):
                  args: DiskAttachmentArgs,
                  opts: Optional[pulumi.ResourceOptions] = None):
         """
-        An existing disk, zonal or regional, attached to an existing instance. A replacement detaches the disk and attaches it again. gcpx attaches the disks of one instance one after another, and those of different instances in parallel. What happens to the disk or to the instance, such as another size of the disk, is not a change of the attachment. If the instance or the disk is deleted, the attachment counts as deleted too.
+        An existing disk, zonal or regional, attached to an existing instance. A replacement detaches the disk and attaches it again. gcpx attaches the disks of one instance one after another, and the disks of different instances in parallel. A change of the disk or of the instance, such as another size of the disk, is not a change of the attachment. If the instance or the disk is deleted, the attachment counts as deleted too.
 
         ## Example Usage
         ```python

@@ -651,7 +651,7 @@ class AttachedDiskInitializeParamsResponse(dict):
         :param int disk_size_gb: The size in GB (2^30 bytes), such as `100`; at least 10 for the disk types `pd-*`. Default: the size of the image, or 500 without one.
         :param str disk_type: The disk type, such as `pd-ssd`. Instance templates accept only its name. Default: `pd-standard` on machine series of the first and second generation, such as N1 and N2; `pd-balanced` or `hyperdisk-balanced` on newer ones.
         :param bool enable_confidential_compute: Create the disk in confidential compute mode. Default: false.
-        :param Sequence['GuestOsFeature'] guest_os_features: Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to those of the disk. For bootable images only. Beta: a request that sets it goes to Google's beta API.
+        :param Sequence['GuestOsFeature'] guest_os_features: Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to the disk's own. For bootable images only. Beta: a request that sets it goes to Google's beta API.
         :param Mapping[str, str] labels: Labels of the disk, such as `{team: web}`: at most 64, with at most 63 characters in keys and values. For persistent disks only.
         :param Sequence[str] licenses: Licenses of the disk, as URLs. Reserved for Google's own use.
         :param bool multi_writer: Let several instances attach the disk for reading and writing. Beta: a request that sets it goes to Google's beta API.
@@ -765,7 +765,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="guestOsFeatures")
     def guest_os_features(self) -> Optional[Sequence['outputs.GuestOsFeature']]:
         """
-        Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to those of the disk. For bootable images only. Beta: a request that sets it goes to Google's beta API.
+        Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to the disk's own. For bootable images only. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "guest_os_features")
 
@@ -1901,7 +1901,7 @@ class FallbackResponse(dict):
         """
         What is different for the instances that are created with this fallback; everything else is as in the fleet.
 
-        :param 'InstanceFlexibilityPolicyResponse' instance_flexibility_policy: Alternative machine types, from which Google chooses. They replace those of the fleet. Conflicts with `machineType`.
+        :param 'InstanceFlexibilityPolicyResponse' instance_flexibility_policy: Alternative machine types, from which Google chooses. They replace the fleet's. Conflicts with `machineType`.
         :param str machine_type: The name of the machine type, such as `n2d-standard-4`. It also replaces the fleet's `instanceFlexibilityPolicy`.
         :param str min_cpu_platform: The oldest CPU platform to run on, such as `Intel Ice Lake`.
         :param str provisioning_model: How capacity is provisioned: `STANDARD`, `SPOT`, `FLEX_START` or `RESERVATION_BOUND`, as in `scheduling`. Settings that apply only to the fleet's own model are left out: `preemptible`, `preemptionNoticeDuration`, and, with `STANDARD` and without a run limit, `instanceTerminationAction`.
@@ -1925,7 +1925,7 @@ class FallbackResponse(dict):
     @pulumi.getter(name="instanceFlexibilityPolicy")
     def instance_flexibility_policy(self) -> Optional['outputs.InstanceFlexibilityPolicyResponse']:
         """
-        Alternative machine types, from which Google chooses. They replace those of the fleet. Conflicts with `machineType`.
+        Alternative machine types, from which Google chooses. They replace the fleet's. Conflicts with `machineType`.
         """
         return pulumi.get(self, "instance_flexibility_policy")
 
@@ -4126,7 +4126,7 @@ class Member(dict):
         :param Sequence[str] differs: The settings that somebody has changed on the instance, as the last refresh found it: `labels`, `machineType`, `metadata` and `tags`; missing if it has what the program sets.
         :param str external_address: The external IPv4 address of the first network interface; missing if the interface has none.
         :param int fallback: The index of the element of `fallbacks` that the instance was created with, such as `0`; missing if it was created without one.
-        :param str fallback_hash: A hash of what the fallback changes, which tells it from others if the list `fallbacks` is edited; missing if the instance was created without one.
+        :param str fallback_hash: A hash of what the fallback changes, which identifies it if the list `fallbacks` is edited; missing if the instance was created without one.
         :param str generation: The instance's generation, which stands for the properties that it was created with or last changed to; missing if the fleet was imported, and not changed since.
         :param str hostname: The instance's host name; missing if it has the one that Google derives from its name.
         :param str internal_address: The internal IPv4 address of the first network interface.
@@ -4246,7 +4246,7 @@ class Member(dict):
     @pulumi.getter(name="fallbackHash")
     def fallback_hash(self) -> Optional[_builtins.str]:
         """
-        A hash of what the fallback changes, which tells it from others if the list `fallbacks` is edited; missing if the instance was created without one.
+        A hash of what the fallback changes, which identifies it if the list `fallbacks` is edited; missing if the instance was created without one.
         """
         return pulumi.get(self, "fallback_hash")
 
@@ -4468,7 +4468,7 @@ class NetworkInterfaceResponse(dict):
         :param Sequence['AliasIpRangeResponse'] alias_ipv6_ranges: Ranges of additional internal IPv6 addresses, such as `[{ipCidrRange: /96}]`. Only VPC networks support them.
         :param bool enable_vpc_scoped_dns: Resolve DNS names over this interface. Requires `networkAttachment`.
         :param str fingerprint: A hash of the interface, in base64.
-        :param str igmp_query: Which IGMP queries are enabled on the interface: those of version 2 (`IGMP_QUERY_V2`) or none (`IGMP_QUERY_DISABLED`).
+        :param str igmp_query: Which IGMP queries are enabled on the interface: queries of version 2 (`IGMP_QUERY_V2`) or none (`IGMP_QUERY_DISABLED`).
         :param int internal_ipv6_prefix_length: The prefix length of the primary internal IPv6 range, such as `96`; 0 to 128.
         :param Sequence['AccessConfigResponse'] ipv6_access_configs: The external IPv6 address, as a list of at most one element: `[{}]` gives an address from the subnetwork. Default: no external IPv6 address.
         :param str ipv6_access_type: Whether the IPv6 address can be reached from the internet: `EXTERNAL` or `INTERNAL`, as the subnetwork is configured.
@@ -4578,7 +4578,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter(name="igmpQuery")
     def igmp_query(self) -> Optional[_builtins.str]:
         """
-        Which IGMP queries are enabled on the interface: those of version 2 (`IGMP_QUERY_V2`) or none (`IGMP_QUERY_DISABLED`).
+        Which IGMP queries are enabled on the interface: queries of version 2 (`IGMP_QUERY_V2`) or none (`IGMP_QUERY_DISABLED`).
         """
         return pulumi.get(self, "igmp_query")
 
@@ -5158,7 +5158,7 @@ class QuotaExceededInfo(dict):
 @pulumi.output_type
 class Readiness(dict):
     """
-    When a member that was created, restarted or started is ready, so that the next batch may begin: when it runs, and what else is set here.
+    When a created, restarted or started member is ready, so that the next batch may begin: when it runs and meets the conditions below.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -5184,7 +5184,7 @@ class Readiness(dict):
                  stable_for: Optional[_builtins.int] = None,
                  within: Optional[_builtins.int] = None):
         """
-        When a member that was created, restarted or started is ready, so that the next batch may begin: when it runs, and what else is set here.
+        When a created, restarted or started member is ready, so that the next batch may begin: when it runs and meets the conditions below.
 
         :param str guest_attribute: The guest attribute that the member's own software sets when it is ready, as `NAMESPACE/KEY`, with any value, or `NAMESPACE/KEY=VALUE`, such as `app/state=ready`. The instance must also be running, and its metadata must have `enable-guest-attributes: TRUE`. Guest attributes survive a restart, so the software should clear the attribute when it stops.
         :param int stable_for: How many seconds the members of a batch are observed after they are ready, such as `60`, at most 3,600. The next batch begins if they are still ready then. Default: `0`.
