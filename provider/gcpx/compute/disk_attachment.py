@@ -618,8 +618,9 @@ class _Insertion(Insertion):
     def owner(self, outcome: Outcome) -> Owner:
         """Decide who owns the attachment.
 
-        If the disk was detached since, ours is gone, although a read may still show it, or somebody else may have attached
-        it again. An operation does not name the disk that it detaches; only a request ID of this resource proves it.
+        If the disk was detached since, ours is gone, although a read may still show it, or somebody else may have
+        attached it again. An operation does not name the disk that it detaches; only a request ID of this resource
+        proves it.
         """
         context, operation, target = self.context, outcome.operation, str(outcome.operation.get("targetId"))
         if outcome.error is not None:

@@ -224,9 +224,9 @@ class Insertion(abc.ABC):
         return True
 
     def sent_earlier(self, request_id: str) -> Operation | None:
-        """Return the operation that an earlier run started with a request ID, if it can be found before the request is sent.
+        """Return the operation that an earlier run started with a request ID, before the request is sent again.
 
-        By default, nothing is looked for.
+        By default, gcpx does not look for it.
         """
         del request_id
         return None

@@ -294,9 +294,10 @@ class BulkInsert(Insertion):
         return f"what was created of {self.fleet.resource_id}"
 
     def is_certainly_earlier(self, operation: Operation) -> bool:
-        """Return whether an earlier run started an operation; false for a generated ID, because each run generates another.
+        """Return whether an earlier run started an operation; false for a generated ID.
 
-        Then the operation may have created a fleet with another ID: the creation is repeated under that ID, with a message.
+        Each run generates another ID. So the operation may have created a fleet with another ID: the creation is then
+        repeated under that ID, with a message.
         """
         return not self.context.autonamed and super().is_certainly_earlier(operation)
 

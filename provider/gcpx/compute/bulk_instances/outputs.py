@@ -327,7 +327,7 @@ def imported_inputs(context: Context, fleet: Fleet, members: list[Instance]) -> 
 
 
 def own_settings(inputs: BulkInstancesValues, members: Iterable[Instance]) -> dict[str, list[str]]:
-    """Return the parts of settings that differ from imported inputs, by the IDs of members; members without any are left out.
+    """Return, by the IDs of members, the parts of settings that differ from imported inputs; others are left out.
 
     A label with another generation than on most members is such a part: it says nothing about these inputs.
     """

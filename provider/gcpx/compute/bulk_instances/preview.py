@@ -63,7 +63,8 @@ def read_templates(
     """Read the templates that decide what an update to new inputs does; return their properties (REST JSON), by link.
 
     Nothing is read if the properties of members stay. The old template is read only if the state does not show the
-    members' properties, or if they keep what the user ignores. A template that cannot be read is left out, with a warning.
+    members' properties, or if they keep what the user ignores. A template that cannot be read is left out, with a
+    warning.
     """
     if not levels_of(context.changed):
         return {}
