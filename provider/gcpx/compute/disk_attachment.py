@@ -181,9 +181,9 @@ class DiskAttachmentModel(AttachedDisk):
 
     A replacement detaches the disk and attaches it again.
 
-    gcpx attaches the disks of one instance one after another, and the disks of different instances in parallel. A change
-    of the disk or of the instance, such as another size of the disk, is not a change of the attachment. If the instance
-    or the disk is deleted, the attachment counts as deleted too.
+    gcpx attaches the disks of one instance one after another, and the disks of different instances in parallel. A
+    change of the disk or of the instance, such as another size of the disk, is not a change of the attachment. If the
+    instance or the disk is deleted, the attachment counts as deleted too.
     """
 
     OMIT = frozenset({"initializeParams", "source"})

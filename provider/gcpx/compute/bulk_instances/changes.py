@@ -236,7 +236,7 @@ class Target:
         return setting.body(instance, self._merged(setting, instance))
 
     def _merged(self, setting: Setting, instance: Instance) -> dict[str, Any]:
-        """Merge three ways: remove what is no longer wanted, set what is wanted, and keep additions by others and `own`."""
+        """Merge three ways: remove what is no longer wanted, set what is wanted, keep `own` and additions by others."""
 
         def is_own(key: str) -> bool:
             return not self.own.isdisjoint((setting.name, setting.part(key)))
@@ -298,8 +298,8 @@ class Goal:
         spec: what the program wants of the members.
         before: the properties before the update (REST JSON).
         target: what should be set on members.
-        unreadable: why the template cannot be read, if the update does not change the properties; then, outdated members
-            cannot be changed.
+        unreadable: why the template cannot be read, if the update does not change the properties; then, outdated
+            members cannot be changed.
         known: the members of the state, by ID.
         said: the members as the preview has planned them, by ID.
         was_read: whether the state shows the members after the last update; otherwise, the preview does not know what they
@@ -467,8 +467,8 @@ class Goal:
     def most(self, member: Member) -> Level:
         """Return the most that may be done to a member: what the preview has said, or a refresh.
 
-        An interrupted restart is always finished, and nothing more than that is done. The preview has said nothing about
-        members that the state does not have.
+        An interrupted restart is always finished, and nothing more than that is done. The preview has said nothing
+        about members that the state does not have.
         """
         said = self.said.get(member.id) if self.was_read else None
         if member.changing and (said is None or said.need is not Level.REPLACE):
@@ -530,9 +530,9 @@ class Goal:
         )
 
     def drift(self, members: Iterable[Instance]) -> dict[str, list[str]]:
-        """Return the settings that are not as the goal wants them, by the IDs of members; a member without any is left out.
+        """Return, by the IDs of members, the settings that are not as the goal wants them.
 
-        Outdated members are left out, too, because they have other properties anyway.
+        A member without such settings is left out, and so are outdated members, which have other properties anyway.
         """
         found = dict[str, list[str]]()
         for instance in members:

@@ -131,8 +131,8 @@ class BulkInsert(Insertion):
         created: how many instances earlier requests of the same creation or growth created.
         number: distinguishes requests of one creation or growth that have equal bodies.
         resumed: whether an interrupted run may have sent the request so long ago that Google has forgotten its ID.
-        followers: returns the requests that follow if this one creates nothing; if an earlier run sent one of them, this
-            one had created nothing.
+        followers: returns the requests that follow if this one creates nothing; if an earlier run sent one of them,
+            this one had created nothing.
     """
 
     fleet: Fleet
@@ -232,8 +232,8 @@ class BulkInsert(Insertion):
     def _done(self, request_id: str) -> Operation | None:
         """Find the operation of an attempt without a response; None at once if there are no new instances either.
 
-        New instances are somebody else's if, for a while, no operation of this request is listed, and no other operation
-        shows that they are ours. If they may be ours, this raises ProviderError.
+        New instances are somebody else's if, for a while, no operation of this request is listed, and no other
+        operation shows that they are ours. If they may be ours, this raises ProviderError.
         """
         for _ in self.context.tries(LAG):
             operation, unknown = None, None

@@ -555,7 +555,7 @@ class _Stop:
 
 
 def _stops(context: Context, fleet: Fleet, zone: str) -> list[_Stop]:
-    """List the operations that stopped instances in a zone; if reading fails, say so and return what was read before."""
+    """List the operations that stopped instances in a zone; if a read fails, say so and return the others."""
     path = f"v1/projects/{fleet.project}/zones/{zone}/operations"
     query = {"filter": _FILTER}
     method = ListMethod(google=fleet.google, path=path, query=query, fields=_FIELDS, patience=SHORT_PATIENCE)

@@ -374,8 +374,8 @@ class Member:
         action: the last rolling action for which it was handled; empty if there is none.
         fallback: the fallback with which it was created, by index and hash, as in the label; empty if there is none.
         differs: the settings that somebody has changed on it, as the last refresh has found them.
-        own: the parts of settings, as `Setting.part` names them, that were its own when the fleet was imported, and that
-            the program has not changed since.
+        own: the parts of settings, as `Setting.part` names them, that were its own when the fleet was imported, and
+            that the program has not changed since.
         stop_reason: why it is stopped, as in the outputs; empty if it is not, or if that is not known.
     """
 

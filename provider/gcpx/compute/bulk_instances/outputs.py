@@ -175,8 +175,8 @@ def kept_outputs(prior: BulkInstancesValues, goal: Goal, members: list[Instance]
 def unfinished_rollout(prior: BulkInstancesValues, goal: Goal, members: list[Instance]) -> str:
     """Say which members differ from the state, because the last update did not finish; empty if there are none.
 
-    After a failed update, the state has the update's goal; after a killed one, it has what was there before. Missing and
-    stopped members do not matter here, because they show as a change of `count`.
+    After a failed update, the state has the update's goal; after a killed one, it has what was there before. Missing
+    and stopped members do not matter here, because they show as a change of `count`.
     """
     policy, generation, action = goal.policy, prior.get("generation"), RollingAction.of(goal.inputs, prior)
     if not generation:

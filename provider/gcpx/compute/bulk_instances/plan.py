@@ -424,7 +424,7 @@ class _Spare:
     running: int
 
     def take(self, member: PlannedMember, *, keeping: int = 0) -> bool:
-        """Count a running member as taken away, if `keeping` others still may be, too; return whether it was counted."""
+        """Count a running member as taken away if `keeping` others still may be, too; return whether it was counted."""
         if self.running <= keeping or (member.available and self.ready <= keeping):
             return False
         self.ready, self.running = self.ready - member.available, self.running - 1
@@ -787,7 +787,7 @@ class Spec:
         return "" if "machineType" in self.kept_by(member) else _machine_type(self.properties_of(member))
 
     def properties_of(self, member: Member) -> InstancePropertiesValues:
-        """Return the properties (REST JSON) that a member should have, apart from the settings that it keeps (`kept_by`).
+        """Return the properties (REST JSON) that a member should have, apart from settings that it keeps (`kept_by`).
 
         They include the changes of its fallback; if the fallback is not in the list any more, the member keeps
         everything that fallbacks change. A machine type that Google could choose is left out, because the member keeps

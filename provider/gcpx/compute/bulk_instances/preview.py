@@ -1,4 +1,4 @@
-"""Describes what the next update does to a fleet, by the state and perhaps the template; and one step, as it is done."""
+"""Describes what the next update does to a fleet, by the state and perhaps the template; and each step of an update."""
 
 from __future__ import annotations
 
@@ -84,8 +84,8 @@ def announce(
 ) -> tuple[str, ...]:
     """Say what an update does to the members in the state, at most, as far as something is not known yet.
 
-    `templates` is the result of `read_templates`, if it was called; `stated` is as for `Spec.offline`. Returns the names
-    of the outputs that the update does not change.
+    `templates` is the result of `read_templates`, if it was called; `stated` is as for `Spec.offline`. Returns the
+    names of the outputs that the update does not change.
 
     Raises:
         UserError: the change certainly needs more than the policy allows.
@@ -268,7 +268,7 @@ _LIMITS: Final = ("count", "perInstanceProperties", "onStopped", "updatePolicy")
 
 
 def _unknown_limits(inputs: BulkInstancesValues) -> list[str]:
-    """Return which of the inputs that limit an update are not known yet; unknown properties of one member do not count."""
+    """Return which of the inputs that limit an update are not known yet; properties of single members do not count."""
     return [
         name
         for name in _LIMITS
@@ -497,7 +497,7 @@ def describe_lost(prior: BulkInstancesValues, members: list[Instance]) -> str:
 
 
 def describe_new(prior: BulkInstancesValues, outputs: BulkInstancesValues) -> str:
-    """Say which members an update has created, because a preview cannot know their names; empty if it has created none."""
+    """Say which members an update has created: a preview cannot know their names. Empty if it has created none."""
     before = {item["id"] for item in prior.get("members") or ()}
     new = [item["name"] for item in outputs.get("members") or () if item["id"] not in before]
     return "".join(_say(new, "instance was created", "instances were created"))

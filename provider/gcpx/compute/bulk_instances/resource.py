@@ -186,7 +186,7 @@ class BulkInstances(InProject, Growing, Announcing):
         return failures + [failure for find in of_region for failure in find(placed)]
 
     def creation_failures(self, inputs: dict[str, Any]) -> list[Failure]:
-        """Refuse the IDs of imported fleets: they match existing instances, but a new fleet only has what it creates."""
+        """Refuse the IDs of imported fleets: they match existing instances; a new fleet only has what it creates."""
         fleet_id = text(fleet_values(inputs), "fleetId")
         if is_tracked(fleet_id):
             return []

@@ -73,7 +73,7 @@ class NotReadyError(Interrupted):
 
 @attrs.define
 class Readiness:
-    """Which members of a fleet are ready: a ready member runs and has set the policy's guest attribute, if there is one.
+    """Which members of a fleet are ready: they run and have set the policy's guest attribute, if there is one.
 
     A member that was ready once counts as ready as long as it runs, until it is forgotten. A member that was not asked
     yet counts as ready, too.
