@@ -498,7 +498,7 @@ class Record:
     OMIT: ClassVar[frozenset[str]] = frozenset()
     """Properties of the extended record that this record does not inherit.
 
-    In the tests, which compare records with the API's objects, they are also fields that the record does not declare.
+    The tests that compare records with the API's objects also read here which fields a record leaves out on purpose.
     """
     HINTS: ClassVar[dict[str, str]] = {}
     """Hints for users of other providers, as in `ObjectType.hints`."""

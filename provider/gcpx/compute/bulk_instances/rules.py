@@ -473,7 +473,7 @@ _PLACED: Final = re.compile(r"(?:.*/)?(?:regions|zones)/([^/]+)/[^/]+/[^/]+")
 
 @rule(
     "",
-    "regional and zonal resources that instanceProperties, instanceFlexibilityPolicy and placement name must be in the fleet's region",
+    "regional and zonal resources in instanceProperties, instanceFlexibilityPolicy and placement must be in the fleet's region",
     _PROPERTIES,
 )
 def links_are_in_the_region(values: BulkInstancesValues) -> list[Failure]:
