@@ -100,8 +100,9 @@ def sentences(*texts: str) -> str:
 def safe_message(error: Exception, what: str = "") -> str:
     """Return the message of an error, without secrets, for a text that itself says whether to run a command again.
 
-    That of a `ProviderError` is its text, without the next step if it is `Interrupted`. The text of any other exception
-    may quote a secret: the message has its type, and says that Google's response to `what` could not be parsed.
+    The message of a `ProviderError` is its text, without the next step if it is `Interrupted`. The text of any other
+    exception may quote a secret, so the message names its type, and says that Google's response to `what` could not be
+    parsed.
     """
     if isinstance(error, ProviderError):
         return error.message if isinstance(error, Interrupted) else str(error)

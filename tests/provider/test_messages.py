@@ -321,7 +321,7 @@ def test_a_rule_about_a_secret_value_does_not_repeat_the_property(engine):
     failures = engine.failures(KEY, {"user": "me@example.com", "key": driver.secret("ssh-rsa AAAA")})
     size = _disk(diskSizeGb=driver.secret(9))
 
-    assert failures == {"key": "must be an SSH public key, TYPE BASE64 [COMMENT], whose data has that type"}
+    assert failures == {"key": "must be an SSH public key, TYPE BASE64 [COMMENT], with data of that type"}
     assert list(engine.failures(TEMPLATE, size).values()) == [
         "must be at least 10 GB for a disk of type pd-* or without a type"
     ]

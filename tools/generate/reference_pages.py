@@ -185,7 +185,7 @@ def _timeouts(resource: type[Resource[Any]]) -> str:
 
 def _permissions(section: str) -> str:
     link = f"[The page of permissions](../permissions.md#{section.lower()})"
-    return f"## Permissions\n\n{link} lists those that each verb needs, and has a custom role that holds them.\n"
+    return f"## Permissions\n\n{link} lists the permissions that each verb needs, and has a custom role with them.\n"
 
 
 def _list(resource: type[Resource[Any]]) -> str:

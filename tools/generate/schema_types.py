@@ -100,7 +100,7 @@ def description_of(prop: Property) -> str:
     if not all(value in prop.traits.description for value in values):
         parts.append(f"One of {', '.join(values)}.")
     if prop.traits.beta:
-        parts.append("Beta: a request that sets it goes to Google's beta API.")
+        parts.append("Beta: only Google's beta API has it.")
     return " ".join(parts)
 
 

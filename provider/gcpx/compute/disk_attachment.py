@@ -176,8 +176,8 @@ class DiskAttachmentModel(AttachedDisk):
 
     A replacement detaches the disk and attaches it again.
 
-    gcpx attaches the disks of one instance one after another, and those of different instances in parallel. What
-    happens to the disk or to the instance, such as another size of the disk, is not a change of the attachment. If the
+    gcpx attaches the disks of one instance one after another, and the disks of different instances in parallel. A
+    change of the disk or of the instance, such as another size of the disk, is not a change of the attachment. If the
     instance or the disk is deleted, the attachment counts as deleted too.
     """
 
@@ -612,8 +612,9 @@ class _Insertion(Insertion):
     def owner(self, outcome: Outcome) -> Owner:
         """Decide who owns the attachment.
 
-        If the disk was detached since, ours is gone, although a read may lag behind, or somebody else may have attached it
-        again. An operation does not name the disk that it detaches; only a request ID of this resource proves it.
+        If the disk was detached since, ours is gone, although a read may still show it, or somebody else may have
+        attached it again. An operation does not name the disk that it detaches; only a request ID of this resource
+        proves it.
         """
         context, operation, target = self.context, outcome.operation, str(outcome.operation.get("targetId"))
         if outcome.error is not None:

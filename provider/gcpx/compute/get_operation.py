@@ -233,7 +233,9 @@ class Operation(ApiObject):
     http_error_status_code: int = output_field("The HTTP status code of a failed operation, such as `403`.")
     insert_time: str = output_field("When the operation was requested (RFC 3339).", always=True)
     instances_bulk_insert_operation_metadata: BulkInsertProgress = output_field("The progress of a bulk creation.")
-    operation_group_id: str = output_field("The ID of a group of operations, such as those of one bulk creation.")
+    operation_group_id: str = output_field(
+        "The ID of a group of operations, such as the operations of one bulk creation."
+    )
     operation_type: str = output_field(
         "The type of operation, such as `insert` or `compute.instanceTemplates.insert`.", always=True
     )

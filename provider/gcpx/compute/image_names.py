@@ -1,8 +1,8 @@
 """Names of images: the short names that users write, and the full names that Google accepts.
 
 Google accepts `projects/PROJECT/global/images/IMAGE` and `global/images/IMAGE`, both also with `family/FAMILY` in place
-of `IMAGE`. Shorter names are resolved here by a table of public projects, without a request, so that a name always means the
-same image.
+of `IMAGE`. This module completes shorter names by a table of public projects, without a request, so that a name always
+means the same image.
 """
 
 from __future__ import annotations
@@ -171,8 +171,8 @@ def full_image_name(name: str) -> str | None:
 def resolve(value: Any) -> Any:
     """Return the image name to show and send, for the trait `resolve` of a property.
 
-    Other values than strings, and names of no known form, are returned unchanged; the rule of `image_name_form`
-    refuses those names.
+    A value that is not a string, and a name of no known form, are returned unchanged; `image_name_form` makes the rule
+    that refuses such a name.
     """
     return (full_image_name(value) or value) if isinstance(value, str) else value
 

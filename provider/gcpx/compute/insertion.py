@@ -86,10 +86,10 @@ class Inserted:
 def insert_once(insertion: Insertion) -> Inserted:
     """Insert, unless an earlier run did, and return the end of the operation.
 
-    For a derived request ID, Google returns a new operation, or that of an earlier run. The next ID of the sequence is
-    used only if nothing exists: the operation failed, an operation shows that somebody deleted the result, or this run
-    is at least the second one that does not see it. If a new operation fails at once, it looks like an earlier one, so
-    the request is sent up to three times more, and creates nothing each time.
+    For a derived request ID, Google returns a new operation, or the operation of an earlier run. The next ID of the
+    sequence is used only if nothing exists: the operation failed, an operation shows that somebody deleted the result,
+    or this run is at least the second one that does not see it. If a new operation fails at once, it looks like an
+    earlier one, so the request is sent up to three times more, and creates nothing each time.
 
     Raises:
         Unfinished: Google accepted the request, or may have, and its result is not known.
@@ -225,7 +225,10 @@ class Insertion(abc.ABC):
         return True
 
     def sent_earlier(self, request_id: str) -> Operation | None:
-        """Look, before the request is sent, for the operation that an earlier run started with its ID. By default, do not."""
+        """Return the operation that an earlier run started with a request ID, before the request is sent again.
+
+        By default, gcpx does not look for it.
+        """
         del request_id
         return None
 
@@ -259,7 +262,7 @@ class Insertion(abc.ABC):
         )
 
     def accepted(self, request_id: str) -> Operation:
-        """Send the request; return its operation, or that of an earlier request with the same ID.
+        """Send the request; return its operation, or the operation of an earlier request with the same ID.
 
         Anybody with write access to the project can use the ID for another request, such as one that sets labels.
         """
@@ -333,8 +336,8 @@ def is_own(
         operations: the operations of the project.
         scope: the scope of the operation that created it: `global`, `regions/R` or `zones/Z`.
         live: the resource as Google returns it (REST JSON); for an attachment, its instance.
-        replacing_kinds: the kinds of operations that, in this order, may have replaced ours by the existing one, for resources
-            that keep their number, as attachments keep that of their instance.
+        replacing_kinds: the kinds of operations that, in this order, may have replaced our resource by the existing one
+            under the same number: an attachment has the number of its instance.
         resource_id: its name in the warning; empty for its path.
     """
     known, number, why = context.prior.get("numericId"), str(live["id"]), ""
@@ -362,8 +365,8 @@ def _why_not_made(
 ) -> str:
     """Return why the resource with a numeric ID was not created by a request of this resource; empty if it was.
 
-    If Google refuses to list the operations, the target in the state decides. Without a provider's ID, all requests count
-    as this resource's, because those of other stacks look the same.
+    If Google refuses to list the operations, the target in the state decides. Without a provider's ID, all requests
+    count as this resource's, because the requests of other stacks look the same.
     """
     if not context.request_mark:
         return ""

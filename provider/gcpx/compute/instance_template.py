@@ -258,7 +258,7 @@ class InstanceTemplateQuery(ListQuery):
     """Which templates to list."""
 
     region: str = field(
-        "List only the regional templates of this region, such as `us-east1`. Default: global templates and those of all regions.",
+        "List only the regional templates of this region, such as `us-east1`. Default: the templates of all regions, and the global ones.",
         pattern=REGION,
     )
 

@@ -378,7 +378,7 @@ class AggregatedListInstanceTemplates(AggregatedListFunction):
     """Lists the instance templates of a project, by scope."""
 
     token = "gcpx:compute:aggregatedListInstanceTemplates"
-    description = "Lists the instance templates of a project, global ones and those of all regions, by scope."
+    description = "Lists the global and regional instance templates of a project, by scope."
     arguments = AggregatedListParameters
     result = AggregatedInstanceTemplates
     version = "v1"

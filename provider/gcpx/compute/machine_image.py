@@ -234,7 +234,7 @@ class MachineImage(NamedResource):
         return {"sourceInstance": inputs["sourceInstance"]}
 
     def update(self, context: Context, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> State:
-        """Set the labels, and keep those of other tools."""
+        """Set the labels, and keep the labels of other tools."""
         before, wanted = (codec.to_body(self.type, inputs).get("labels", {}) for inputs in (old, new))
         if before != wanted:
             address = self._parse(resource_id)

@@ -118,7 +118,7 @@ class OperationsWatch:
         list(side_by_side(self._read_one, left))
 
     def _read_zone(self, zone: str, pending: list[Started]) -> list[Started]:
-        """Read the operations of one zone by a list; return those to read one by one."""
+        """Read the operations of one zone by a list; return the ones to read one by one."""
         if len(pending) == 1:
             return pending
         unseen = {item.operation["name"]: item for item in pending}

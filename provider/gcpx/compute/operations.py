@@ -35,7 +35,7 @@ def requested_at(operation: Operation) -> datetime:
     """Return the time at which an operation (REST JSON) was requested; raise MalformedResponse if it is missing."""
     begun = moment(operation.get("insertTime"))
     if begun is None:
-        raise MalformedResponse("Google's response does not say when an operation was begun")
+        raise MalformedResponse("Google's response does not say when an operation was requested")
     return begun
 
 

@@ -108,7 +108,7 @@ def _unresolved(host: str) -> str:
     """Name the host; with a proxy, the name that cannot be resolved may be the proxy's."""
     name = host.partition(":")[0]
     proxied = bool(getproxies().keys() & {"https", "http", "all"}) and not is_nearby(name)
-    return f"{name}, or that of the proxy in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY," if proxied else name
+    return f"{name}, or the proxy's name in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY," if proxied else name
 
 
 def _is_refused(error: Exception) -> bool:

@@ -86,7 +86,7 @@ def create_by_name(
         try:
             is_ours = conflict.is_repeated and is_as_written()
         except Exception as error:
-            words = f"{without_stop(str(conflict))}. What exists could not be read: {safe_message(error)}"
+            words = f"{without_stop(str(conflict))}. The existing resource could not be read: {safe_message(error)}"
             raise Unfinished(words, next_step=RUN_AGAIN) from error
         if not is_ours:
             raise _exists_already(context, resource_id) from conflict

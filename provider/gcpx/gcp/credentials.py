@@ -221,7 +221,7 @@ def _no_token(why: str) -> Unauthenticated:
 
 
 def _load(settings: Settings, scopes: tuple[str, ...], request: _Request) -> Any:
-    """Load the credentials for calls: the configured ones, or those of the account that they impersonate."""
+    """Load the credentials for calls: the configured ones, or the credentials of an account that they impersonate."""
     account = settings.impersonate_service_account
     if account is None:
         return _load_source(settings, scopes, request)

@@ -106,7 +106,7 @@ class ApiError(ProviderError):
         message: what happened, without the next step.
         reason: Google's reason, such as `resourceInUseByAnotherResource`.
         operation: the operation that failed with this error; None if it was not an operation.
-        details: the details of an error response (REST JSON); those of an operation are in `operation`.
+        details: the details of an error response (REST JSON); a failed operation has its details in `operation`.
         is_repeated: whether Google may have carried out an earlier attempt of the same request.
     """
 

@@ -160,7 +160,7 @@ def unreached(page: Mapping[str, Any]) -> list[str]:
 
 
 def items_of(page: Mapping[str, Any], collection: str = "") -> list[dict[str, Any]]:
-    """Return the items (REST JSON) on a page of a list or, of an aggregated list, those of a collection in all scopes.
+    """Return the items (REST JSON) on a page of a list; of an aggregated list, one collection's items in all scopes.
 
     Raises MalformedResponse for items that are not objects.
     """

@@ -28,8 +28,8 @@ def explain_not_found(
 ) -> ProviderError:
     """Return an error that begins with the path of the input at fault: Google refuses it, or its resource is missing.
 
-    `inputs` are those of the creation or update that raised `error`, without secrets and unknowns. Errors that concern
-    no single input are returned unchanged.
+    `inputs` are the inputs of the creation or update that raised `error`, without secrets and unknowns. Errors that
+    concern no single input are returned unchanged.
     """
     if not isinstance(error, NotFound | Rejected | OperationFailed):
         return error

@@ -83,7 +83,7 @@ _PROJECT_OF_PATH: Final = re.compile(r"/projects/([^/]+)")
 
 
 def _how_to_enable(error: ApiDisabled, request: Request) -> str:
-    """Return the command that enables an API, in the project that Google names, or else in that of the request."""
+    """Return the command that enables an API, in the project that Google names, or else in the request's project."""
     project = _PROJECT_OF_PATH.search(f"/{request.path}")
     service, consumer = disabled_api(error.details) or (
         f"{request.api.name}.googleapis.com",
@@ -110,7 +110,7 @@ _NAMED: Final = re.compile(r"(?<![\w@./-])[a-z]\w*\.[a-zA-Z]+\.(?!(?:com|dev|io|
 
 
 def _missing(error: PermissionDenied, request: Request) -> str:
-    """Name the missing permission if Google's words do not: that of the details or, without one, those of the call."""
+    """Name the permission in the error's details or, without one, the call's; empty if Google's message names it."""
     if _NAMED.search(error.message):
         return ""
     found = _in_details(error)

@@ -129,7 +129,7 @@ class Request:
         path: the path below the API's own, with the version: `v1/projects/p/global/images`. A segment such as `..`
             raises UserError.
         shown: the path in messages, if `path` has a numeric ID instead of a name; empty for `path`.
-        query: the query parameters, without those that are None.
+        query: the query parameters; one that is None is not sent.
         body: the JSON of the body; None sends no body.
         idempotent: sending it twice has the effect of sending it once, so it may be retried after any failure.
         patience: the number of seconds in which it may be retried.

@@ -137,7 +137,7 @@ def _credentials_rule(words: str) -> Rule:
 
 
 def _setting(description: str, *, default: Any = None, **traits: Any) -> Any:
-    """Declare a setting; `default` is its value if it is not set, and the other keywords are those of `Traits`."""
+    """Declare a setting; `default` is its value if it is not set, and the other keywords are attributes of `Traits`."""
     declared = Traits(description=description, **traits)
     return attrs.field(default=default, repr=not declared.secret, metadata={"traits": declared})
 
@@ -286,7 +286,7 @@ class Settings(Record):
 
     @property
     def quota_project(self) -> str | None:
-        """The project that pays for the calls' quota; None for that of the credentials."""
+        """The project that pays for the calls' quota; None for the credentials' own project."""
         return (self.billing_project or self.project) if self.user_project_override else None
 
     @functools.cached_property

@@ -33,7 +33,7 @@ _MOST_KEPT: Final = 64 << 20
 """The maximum size of kept answers, in bytes."""
 
 _LISTS: Final = b"lists"
-"""The value that tells a waiting read to read pages, instead of JSON."""
+"""The value that a waiting read gets, in place of JSON, if it has to read pages."""
 _Json = dict[str, Any]
 
 
@@ -134,7 +134,7 @@ class _Reads:
         waiting: the reads that wait for a page.
         flights: the requests for one thing that are under way, by its key.
         kept: answers for further reads, by key.
-        begun: the time of the first page's request.
+        begun: the time at which the first page was requested.
         depth: the number of pages read since then.
         token: the token of the next page; empty for the first page, None if there is none.
         pages: the number of requested pages.
@@ -193,7 +193,7 @@ class _Reads:
 
 @attrs.define
 class SharedReads:
-    """The reads of a process that may be answered together: those of calls with `Context.sharing`.
+    """The reads of a process that may be answered together, because their calls have `Context.sharing`.
 
     An answer is never older than this process's last change of something of its kind. If its request began before the
     read, it is at most `LONGEST_AGE` old.

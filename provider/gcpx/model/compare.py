@@ -84,7 +84,7 @@ def without_nulls(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_patch(prop: Property, values: Mapping[str, Any]) -> bool:
-    """Return whether a property is a JSON Merge Patch, in which null removes; `values` are those of its object."""
+    """Return whether a property is a JSON Merge Patch, in which null removes; `values` are its object's values."""
     return bool(prop.traits.patches) and values.get(prop.traits.patches) is not None
 
 

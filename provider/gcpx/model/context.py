@@ -40,10 +40,10 @@ class Lock(Protocol):
 
 @attrs.frozen
 class Replaced:
-    """What the engine has shown of a resource in the state before replacing it.
+    """The facts about a resource in the state that the engine has shown before it replaces the resource.
 
     Attributes:
-        known: IDs, numeric IDs, also those of the members of a fleet, IDs of bulk creations, generated names.
+        known: IDs, numeric IDs (of a fleet's members, too), IDs of bulk creations, generated names.
         inputs: the last inputs, with secrets revealed; empty if the engine has deleted the resource, has not shown
             them, or has called Diff after it showed them.
         is_in_state: whether the state still has an entry of the resource; false if a refresh of this run removed it.

@@ -202,7 +202,7 @@ class Traits:
         int64: an integer that is a string in JSON.
         url: a link to a resource, equal in all its forms; the trait is the collection of a bare name.
         resolve: turns a user's short form into the form to send and show.
-        forgotten: Google no longer returns it after the deletion of what it names.
+        forgotten: Google no longer returns it after the resource that it names has been deleted.
         enum: the values that are known today.
         closed: Google will not add values to `enum`.
         pattern: the form of the whole value.
@@ -264,7 +264,7 @@ class Traits:
 
 
 def field(description: str, **traits: Any) -> Any:
-    """Declare a property; the keywords are those of `Traits`."""
+    """Declare a property; the keywords are the attributes of `Traits`."""
     return Traits(description=description, **traits)
 
 
@@ -484,13 +484,13 @@ def _type(hint: Any) -> Type:
 
 
 class Record:
-    """The base of declarations, with what they have in addition to fields."""
+    """The base of declarations: the attributes that they may have in addition to fields."""
 
     RULES: ClassVar[tuple[Rule, ...]] = ()
     OMIT: ClassVar[frozenset[str]] = frozenset()
     """Properties of the extended record that this record does not inherit.
 
-    In the tests, which compare records with the API's objects, they are also fields that the record does not declare.
+    The tests that compare records with the API's objects also read here which fields a record leaves out on purpose.
     """
     HINTS: ClassVar[dict[str, str]] = {}
     """Hints for users of other providers, as in `ObjectType.hints`."""

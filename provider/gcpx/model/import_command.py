@@ -15,7 +15,7 @@ _DEFAULT: Final = re.compile(r"default(_(\d+_\d+_\d+|\w+/).*)?")
 def not_ours(context: Context, resource_id: str, otherwise: str, state: str = "exists", verb: str = "created") -> str:
     """Return sentences that refuse to take over an existing resource, and say what to do.
 
-    `state` describes the existing resource, and `verb` what this resource did not do; the other arguments are those of
+    `state` describes the existing resource, and `verb` what this resource did not do; the other arguments are as for
     `how_to_manage`.
     """
     of_others = "" if context.is_blocked else f" and was not {verb} by this resource with these inputs"

@@ -121,7 +121,7 @@ def _differences(
 
 
 def _opened(resource: Resource[Any], change: Change, old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
-    """Return the changes within an object that only one side has, if an import tells of some of its properties."""
+    """Return the changes within an object that only one side has, if an import recorded some of its properties."""
     if not any(is_below(path, (change.path,)) and path != change.path for path in resource.compared_if_given):
         return [change]
     kind: Any = resource.type
@@ -133,7 +133,7 @@ def _opened(resource: Resource[Any], change: Change, old: dict[str, Any], new: d
 
 
 def _is_told(resource: Resource[Any], change: Change, new: dict[str, Any]) -> bool:
-    """Return whether an import told the old value of a change, also if Google may have chosen it."""
+    """Return whether an import recorded the old value of a change, even if Google may have chosen that value."""
     if is_below(change.path, _compared(resource)):
         return True
     value: Any = new
@@ -318,7 +318,7 @@ def delete(resource: Resource[Any], context: Context, resource_id: str) -> None:
 
 
 def _marked(state: State, prior: dict[str, Any]) -> State:
-    """Give a resource the mark in its last outputs."""
+    """Return a resource with the creation mark of its last outputs."""
     return attrs.evolve(state, mark=CreationMark.of(prior))
 
 
@@ -400,7 +400,7 @@ def refresh(resource: Resource[Any], state: State, inputs: dict[str, Any], prior
 def import_inputs(resource: Resource[Any], state: State) -> dict[str, Any]:
     """Return the smallest inputs that describe an imported resource: without defaults and implied values.
 
-    Their links are those of v1, which users know; most reads use the beta API, which returns its own.
+    Links get the version v1, which users know, because most reads use the beta API, which returns beta links.
     """
     defaults = resource.provider_defaults()
     inputs = minimal_inputs(resource.type, state.properties, None, resource.comparison({}, state.properties))

@@ -29,7 +29,7 @@ class Part:
 
 @attrs.frozen(eq=False)
 class Known:
-    """Names of Google's that this version knows. Google may have others by now, so an unknown name is only doubted.
+    """Google's names that this version knows. Google may have added others since, so an unknown name is a warning.
 
     Attributes:
         what: what they name, such as `region`.
@@ -61,7 +61,7 @@ class Form:
         words: the same in words.
         shapes: the ways to write it, with the names of parts: `projects/PROJECT/topics/TOPIC`.
         parts: the parts by name.
-        known: the names that are known of what the string names.
+        known: Google's names, such as regions, of which the string should contain one; None if nothing is known.
     """
 
     regex: str

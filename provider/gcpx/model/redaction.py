@@ -159,7 +159,7 @@ def _characters(found: re.Match[str], decode: Callable[[str], str]) -> str:
 _SIZES: Final = (SHORTEST, 16, 0)
 """The sizes, in characters, of the parts that index a text for the search."""
 _MOST_SPELLED: Final = 256
-"""The number of secrets with cached spellings; those of a long secret take a megabyte."""
+"""The number of secrets with cached spellings; the spellings of a long secret take a megabyte."""
 
 
 @attrs.frozen

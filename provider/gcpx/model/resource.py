@@ -309,7 +309,7 @@ class Resource(abc.ABC, Generic[Values]):
 
 
 class Growing(abc.ABC):
-    """A resource that is many things at Google, so that an update may create some, and leave others to a later update.
+    """A resource that consists of many things at Google: an update may create some, and leave others to a later one.
 
     Each deletion first looks for what a killed update was creating.
     """
@@ -327,7 +327,7 @@ class Growing(abc.ABC):
 
 
 class Announcing(abc.ABC):
-    """A resource with previews that say, offline, what the changed properties do not show."""
+    """A resource that says in previews, offline, what a change does beyond the changed properties."""
 
     @abc.abstractmethod
     def announce_creation(self, context: Context, inputs: dict[str, Any]) -> None:

@@ -84,9 +84,7 @@ def without_users_prefix(user: Any) -> str:
     return str(user).removeprefix("users/")
 
 
-@rule(
-    "key", "must be an SSH public key, TYPE BASE64 [COMMENT], whose data has that type", _SSH_PUBLIC_KEY.format("key")
-)
+@rule("key", "must be an SSH public key, TYPE BASE64 [COMMENT], with data of that type", _SSH_PUBLIC_KEY.format("key"))
 def _key_is_an_ssh_public_key(values: SshKeyValues) -> list[Failure]:
     key = values.get("key")
     if not isinstance(key, str):
@@ -118,9 +116,7 @@ def _expiration_time_is_in_microseconds(values: SshKeyValues) -> list[Failure]:
 
 
 @requirement(
-    "regions",
-    "requires projectId, the project whose POSIX account is written to these regions",
-    _IMPORT.format("regions"),
+    "regions", "requires projectId, the project in which the POSIX account is set up", _IMPORT.format("regions")
 )
 def _regions_require_a_project(values: SshKeyValues) -> bool:
     return not values.get("regions") or values.get("projectId") is not None

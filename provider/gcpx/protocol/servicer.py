@@ -34,7 +34,7 @@ _PAGE: Final = 500
 
 
 class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[misc]
-    """One method per RPC, except those of `LazyServicer`."""
+    """One method per RPC, except the RPCs that `LazyServicer` answers."""
 
     def __init__(self, plugin: Plugin, log: EngineLog) -> None:
         self.plugin = plugin

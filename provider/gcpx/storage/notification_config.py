@@ -562,7 +562,7 @@ class NotificationConfig(Resource["NotificationConfigValues"]):
     def _is_ours(self, context: Context, item: FoundConfig) -> bool:
         """Return whether a configuration in Google's JSON, found by its number, has the state's content.
 
-        Configurations never change, and Google numbers those of each bucket from 1. So different content means another
+        Configurations never change, and Google numbers them in each bucket from 1. So different content means another
         configuration, in a bucket that was created again. In an import, the state has no content. After an unfinished
         creation, an equal configuration that did not exist before counts as ours.
         """
@@ -579,7 +579,7 @@ class NotificationConfig(Resource["NotificationConfigValues"]):
         return {item["id"]: item for item in configs.read_all() if self._is_twin(item, inputs, meaning)}
 
     def _judge_twins(self, context: Context, twins: list[str]) -> None:
-        """Warn of other resources' configurations that publish the same events; refuse the creation if one has no known owner.
+        """Warn of configurations that publish the same events; refuse the creation if the owner of one is not known.
 
         Nothing shows who created a configuration. An interrupted run of this resource may have, and a second one would
         publish every event twice. The replaced configuration does not count, if the engine has shown its ID.
@@ -610,8 +610,8 @@ class NotificationConfig(Resource["NotificationConfigValues"]):
     def explain_publishing(self, configs: NotificationConfigs, error: ApiError, topic: str) -> ApiError:
         """Add to an error how to allow Cloud Storage to publish to a topic, `projects/PROJECT/topics/TOPIC`.
 
-        The account is the one in the error or, without one, that of the bucket's project. The topic is written as a
-        whole, because a part of a secret would not be masked.
+        The account is the one in the error or, without one, the service agent of the bucket's project. The topic is
+        written as a whole, because a part of a secret would not be masked.
         """
         named = _SERVICE_AGENT.search(error.message)
         agent, how_to_read = (named[0], "") if named else self._service_agent(configs)
@@ -627,7 +627,7 @@ class NotificationConfig(Resource["NotificationConfigValues"]):
     def _service_agent(self, configs: NotificationConfigs) -> tuple[str, str]:
         """Read the service account that publishes for the bucket's project; if that fails, say how to find it.
 
-        A bucket need not be in the provider's project; it has only the number of its own.
+        A bucket need not be in the provider's project, and Google returns only the number of the bucket's project.
         """
         bucket = configs.inform(f"v1/b/{segment(configs.bucket)}", fields="projectNumber")
         number = str(bucket.get("projectNumber", ""))

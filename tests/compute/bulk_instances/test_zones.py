@@ -98,7 +98,7 @@ def test_a_new_balanced_fleet_uses_the_zones_that_have_room(stack, cloud):
     assert _zones(cloud) == {B: 4, C: 4, D: 1}
 
 
-UNKNOWN_ZONE = "us-east1-x is not a zone of us-east1, whose zones are us-east1-b, us-east1-c, us-east1-d"
+UNKNOWN_ZONE = "us-east1-x is not a zone of us-east1, which has the zones us-east1-b, us-east1-c, us-east1-d"
 
 
 @pytest.mark.parametrize("kind", ["zones", "locations", "fallback"])

@@ -81,7 +81,7 @@ def is_parked(inputs: BulkInstancesValues) -> bool:
 
 
 def with_members(inputs: BulkInstancesValues, members: Iterable[Instance]) -> BulkInstancesValues:
-    """Return a fleet's inputs that ask for these members and for no others, which may have been lost."""
+    """Return a fleet's inputs, changed so that they ask for these members only: others may have been lost."""
     names, existing = inputs.get("perInstanceProperties"), [member["name"] for member in members]
     if names is None:
         return {**inputs, "count": len(existing)}
@@ -99,7 +99,7 @@ def number_of_names(pattern: str) -> int:
 
 
 def fitting_names(pattern: str, names: Collection[str]) -> set[str]:
-    """Return those names that fit a pattern; they sort by number, because all have the same length."""
+    """Return the names that fit a pattern; they sort by number, because all have the same length."""
     expression = re.compile(pattern_expression(pattern))
     return {name for name in names if expression.fullmatch(name)}
 
@@ -177,7 +177,7 @@ class NamesExhaustedError(ProviderError):
         highest = max(fitting_names(pattern, in_use), default="none")
         super().__init__(
             f"namePattern: {pattern} has too few names for {counted(missing, 'more instance')}: it gives at most "
-            f"{number_of_names(pattern):,}, new instances are numbered after those that exist, and the highest name in "
+            f"{number_of_names(pattern):,}, new instances are numbered after the existing ones, and the highest name in "
             f"use is {highest}{f'; {others}' if others else ''}. If this is a replacement, set the resource option deleteBeforeReplace; otherwise choose "
             "a namePattern with more #, or a different one"
         )
@@ -261,7 +261,7 @@ class Fallback(Record):
     )
 
     instance_flexibility_policy: InstanceFlexibilityPolicy = field(
-        "Alternative machine types, from which Google chooses. They replace those of the fleet. Conflicts with `machineType`."
+        "Alternative machine types, from which Google chooses. They replace the fleet's. Conflicts with `machineType`."
     )
     machine_type: str = field(
         "The name of the machine type, such as `n2d-standard-4`. It also replaces the fleet's `instanceFlexibilityPolicy`.",
@@ -407,9 +407,9 @@ def placement_groups_stay_in_one_zone(values: BulkInstancesValues) -> list[Failu
 
 
 OWN: Final = -1
-"""The index of the fleet's own properties, where others have that of a fallback."""
+"""The index of the fleet's own properties, in place of a fallback's index."""
 _LABEL: Final = re.compile(r"(\d{1,9})(?:-[0-9a-f]+)?")
-"""The index of a fallback in the list, as it was then, and a hash of what the fallback changes on its members."""
+"""A fallback's index in the list when it was used, and a hash of what the fallback changes on its members."""
 
 
 def index_of_fallback(label: str) -> int:
@@ -434,7 +434,7 @@ def labels_of_fallback(index: int, fallback: FallbackValues) -> dict[str, str]:
 
 
 def inputs_of_member(inputs: BulkInstancesValues, label: str) -> BulkInstancesValues | None:
-    """Return the inputs with which a member with this label of a fallback, perhaps an empty one, was created.
+    """Return the inputs with which a member was created, by its label of a fallback, which may be empty.
 
     None if its fallback is not in the list any more, so that it is not known what the fallback has changed.
     """
@@ -469,7 +469,7 @@ def with_fallback(inputs: BulkInstancesValues, fallback: FallbackValues) -> Bulk
 def _provisioned(scheduling: SchedulingValues, model: Any) -> SchedulingValues:
     """Return scheduling with another provisioning model, and without settings that only the previous one has.
 
-    Removed settings are null, which also removes those of a template.
+    Removed settings are null, so that they are removed from a template's scheduling, too.
     """
     removed = [] if model == "SPOT" else ["preemptible", "preemptionNoticeDuration"]
     if model == "STANDARD" and not any(scheduling.get(name) for name in ("maxRunDuration", "terminationTime")):
@@ -488,7 +488,7 @@ class Places:
 
     Attributes:
         shape: the target shape.
-        listed: the zones that it names; empty if all zones of the region may be used that it does not deny.
+        listed: the zones that it names; empty if it allows all zones of the region, except the denied ones.
         denied: the zones that may not be used.
         most: how many members a zone may have, for zones with a limit.
     """
@@ -531,7 +531,7 @@ class Places:
         return zone not in self.denied and (not self.listed or zone in self.listed)
 
     def spread(self, count: int, existing: Counter[str], staying: Counter[str], zones: Iterable[str]) -> Counter[str]:
-        """Divide new members among zones: all members are balanced now, and the staying ones are in the end.
+        """Divide new members among zones, so that all members are balanced now, and the staying ones in the end.
 
         Args:
             count: the number of new members; fewer are placed if no zone may have more.

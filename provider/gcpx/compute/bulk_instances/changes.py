@@ -146,7 +146,7 @@ _ACCELERATORS: Final = Setting(
     },
 )
 RELEASED: Final = (_ACCELERATORS, _CPU_PLATFORM)
-"""What works only with some machine types or scheduling. If it is no longer wanted, it is removed before these change."""
+"""Settings that work only with some machine types or scheduling; an unwanted one is removed before these change."""
 ON_STOPPED: Final = (
     MACHINE_TYPE,
     Setting(
@@ -174,20 +174,20 @@ def changed_parts(old: Properties, new: Properties) -> frozenset[str]:
 
 
 def differing_keys(one: Mapping[str, Any], other: Mapping[str, Any]) -> set[str]:
-    """Return the keys that two maps do not have in common with the same value."""
+    """Return the keys that only one of two maps has, or that have different values."""
     return {key for key in one.keys() | other.keys() if one.get(key) != other.get(key)}
 
 
 @attrs.frozen
 class Target:
-    """The properties that members should have, or that one of them should have.
+    """The properties that all members should have, or one of them.
 
     Attributes:
-        properties: the instance properties, those of the template included (REST JSON).
+        properties: the instance properties, including the template's (REST JSON).
         removed: by the name of a setting, the keys that the fleet had set before and no longer wants.
         labels: the labels that gcpx sets.
-        own: what a member keeps for itself: parts of settings, as `Setting.part` names them, or names of whole settings.
-        original: the member that has what is kept (REST JSON); by default, the member as it is.
+        own: what a member keeps: parts of settings, as `Setting.part` names them, or names of whole settings.
+        original: the member (REST JSON) with the values to keep; by default, the member as it is.
     """
 
     properties: InstancePropertiesValues
@@ -228,7 +228,7 @@ class Target:
         return setting.body(instance, self._merged(setting, instance))
 
     def _merged(self, setting: Setting, instance: Instance) -> dict[str, Any]:
-        """Merge three ways: remove what is no longer wanted, set what is wanted, and keep what others added, and its own."""
+        """Merge three ways: remove what is no longer wanted, set what is wanted, keep `own` and additions by others."""
 
         def is_own(key: str) -> bool:
             return not self.own.isdisjoint((setting.name, setting.part(key)))
@@ -252,7 +252,7 @@ def wanted_of(setting: Setting, properties: Properties) -> dict[str, Any]:
 
 _OF_MEMBERS: Final = ("instanceProperties", "sourceInstanceTemplate")
 _COMPARED: Final = (LABELS, *ON_RUNNING[:2], MACHINE_TYPE)
-"""What a refresh compares: what Google leaves as it was set, so that a difference is somebody's change."""
+"""The settings that a refresh compares: Google leaves them as they were set, so a difference is somebody's change."""
 
 
 def after_last_update(
@@ -290,14 +290,14 @@ class Goal:
         spec: what the program wants of the members.
         before: the properties before the update (REST JSON).
         target: what should be set on members.
-        unreadable: why the template cannot be read, if the update does not change the properties; then, members that are
-            behind cannot be changed.
+        unreadable: why the template cannot be read, if the update does not change the properties; then, outdated
+            members cannot be changed.
         known: the members of the state, by ID.
         said: the members as the preview has planned them, by ID.
         was_read: whether the state shows the members after the last update; otherwise, the preview does not know what they
             need, and limits only who leaves and who waits until a pause ends.
         untouched: the IDs of members that a rollback leaves alone, because the update has not changed them.
-        originals: the members before a rolled back update, by ID, which have what each gets back for itself (REST JSON).
+        originals: the members before an update that is rolled back, by ID (REST JSON): each gets its own settings back.
     """
 
     spec: Spec
@@ -357,7 +357,7 @@ class Goal:
 
     @classmethod
     def reached(cls, fleet: Fleet, inputs: BulkInstancesValues, prior: BulkInstancesValues) -> Goal:
-        """Return the goal of the last update, as far as its inputs and outputs tell: a template is not read."""
+        """Return the goal of the last update, as far as its inputs and outputs show it: a template is not read."""
         last: BulkInstancesValues = {**inputs, **chosen(prior, _OF_MEMBERS)}
         properties, generation = own_properties(last), prior.get("generation") or ""
         return cls(
@@ -368,12 +368,12 @@ class Goal:
         )
 
     def reversed(self, old: BulkInstancesValues, before: list[Instance], settled: Container[str]) -> Goal:
-        """Return the goal of a rollback: it gives the members that the update has changed the old inputs, and their own back.
+        """Return the goal of a rollback: members that the update has changed get the old inputs and their own settings.
 
         Args:
             old: the old inputs.
             before: the members before the update, which may be more or fewer than the state has.
-            settled: the IDs of those that the update has changed.
+            settled: the IDs of the members that the update has changed.
         """
         added = {item.name: frozenset(item.read(self.target.properties)) for item in SETTINGS}
         labels = {**self.target.labels, GENERATION_LABEL: self.spec.base}
@@ -387,7 +387,7 @@ class Goal:
             hosted=with_hostnames(self.inputs),
         )
         known = {str(item["id"]): self.of_instance(item) for item in before}
-        # The update has not replaced those that existed before it, so a rollback restarts them at most.
+        # The update has not replaced members that existed before it, so a rollback restarts them at most.
         said = {member: spec.planned(item, Level.RESTART, {}) for member, item in known.items()}
         return Goal(
             spec=spec,
@@ -415,7 +415,10 @@ class Goal:
         return self.spec.inputs
 
     def of_instance(self, instance: Instance) -> Member:
-        """Describe a member as Google shows it, with what it has for itself, and with the generation that the state knows, if its label is removed or edited."""
+        """Describe a member as Google shows it, with its own settings.
+
+        If its label was removed or edited, it gets the generation from the state.
+        """
         member = Member.of_instance(instance)
         known = self.known.get(member.id)
         if known is None:
@@ -437,7 +440,7 @@ class Goal:
         """Describe an instance for the plan; `blocked` if something has failed for it, so that nothing more is done to it.
 
         Raises:
-            UserError: the policy does not allow what a member needs that is not blocked.
+            UserError: a member that is not blocked needs more than the policy allows.
             ApiError: the template is needed and cannot be read.
         """
         member = self.of_instance(instance)
@@ -462,7 +465,8 @@ class Goal:
     def most(self, member: Member) -> Level:
         """Return the most that may be done to a member: what the preview has said, or a refresh.
 
-        An interrupted restart ends in any case, and only ends. Nothing was said of members that the state does not have.
+        An interrupted restart is always finished, and nothing more than that is done. The preview has said nothing
+        about members that the state does not have.
         """
         said = self.said.get(member.id) if self.was_read else None
         if member.changing and (said is None or said.need is not Level.REPLACE):
@@ -470,7 +474,7 @@ class Goal:
         return Level.REPLACE if said is None else max(said.need, Level.REFRESH)
 
     def is_left(self, member: Member) -> bool:
-        """Return whether a member does not get what its label asks for, because that is more than the preview has said.
+        """Return whether a member does not get what it needs by its label, because the preview has not said that.
 
         Somebody has changed the label, or a rollout that was killed has changed the member.
         """
@@ -500,10 +504,10 @@ class Goal:
         return may_be and not any(target.differs(item, instance) for item in ON_STOPPED)
 
     def _is_half_changed(self, instance: Instance, target: Target) -> bool:
-        """Return whether a member with the label of the goal has anything else that the update before this one has set.
+        """Return whether a member with the goal's label has anything else that the previous update set on it.
 
-        The label is set last. So if that update failed or was cancelled before it had set the label, and its change is now
-        taken back, the label does not show what was set.
+        The label is set last. So if the previous update failed before that, and its change is now taken back, the label
+        does not show what it had set.
         """
 
         def has_last(setting: Setting) -> bool:
@@ -528,9 +532,9 @@ class Goal:
         )
 
     def drift(self, members: Iterable[Instance]) -> dict[str, list[str]]:
-        """Return, by the IDs of members, the settings that are not as the goal wants them; those that have them are left out.
+        """Return, by the IDs of members, the settings that are not as the goal wants them.
 
-        A member that is behind is left out, because it has other properties anyway.
+        A member without such settings is left out, and so are outdated members, which have other properties anyway.
         """
         found = dict[str, list[str]]()
         for instance in members:
@@ -550,13 +554,14 @@ class Goal:
 
     @property
     def known_after(self) -> dict[str, Member]:
-        """The members of the state, by ID, with what they have for themselves when the goal is reached."""
+        """The members of the state, by ID, with their own settings once the goal is reached."""
         return {key: attrs.evolve(member, own=self.spec.own_of(member)) for key, member in self.known.items()}
 
     def known_after_failure(self, members: Iterable[Instance]) -> dict[str, Member]:
-        """Return the members of the state as `known_after` does; they keep what the update has not taken from them.
+        """Return the members of the state as `known_after` does, with the own settings that the update has not removed.
 
-        So a way back leaves it to them, and a way forward still takes it, because the inputs in the state stay.
+        So a program that goes back leaves these to them, and one that goes on still removes them, because the inputs in
+        the state stay.
         """
         known = self.known_after
         for instance in members:
@@ -569,7 +574,7 @@ class Goal:
 
     @property
     def removed_keys(self) -> BulkInstancesValues:
-        """The output that has the keys which the goal removes; nothing if there are none."""
+        """The output with the keys that the goal removes; empty if there are none."""
         removed = {name: sorted(keys) for name, keys in self.target.removed.items()}
         return {"removedKeys": cast("RemovedKeysValues", removed)} if removed else {}
 
@@ -622,7 +627,7 @@ def _properties(
 
 
 def _readable_properties(context: Context, fleet: Fleet, inputs: BulkInstancesValues) -> InstancePropertiesValues:
-    """Return the properties that new instances get (REST JSON), without those of a template that cannot be read."""
+    """Return the properties that new instances get (REST JSON), without a template that cannot be read."""
     try:
         return merged_properties(context, fleet, inputs)
     except ApiError as error:
@@ -634,7 +639,7 @@ def _readable_properties(context: Context, fleet: Fleet, inputs: BulkInstancesVa
 
 
 def _policy_back(new: BulkInstancesValues, old: BulkInstancesValues) -> Policy:
-    """Return the policy of a rollback: the new one for the old size, without what limits it, and with the old readiness.
+    """Return the policy of a rollback: the new one for the old size, without its limits, and with the old readiness.
 
     A rollback deletes no more members than the update has created.
     """

@@ -1,4 +1,4 @@
-"""How instances are created: attempts and batches, each one request, which is sent once and counts what it created."""
+"""Creates instances in attempts and batches; a batch is one request, which is sent once and counts what it created."""
 
 from __future__ import annotations
 
@@ -90,10 +90,10 @@ def body_of(
         fleet: the fleet that the instances join.
         inputs: its inputs, without secrets and unknowns.
         count: the number of instances to create.
-        minimum: the fewest that the request may create; with fewer, it fails and creates none.
+        minimum: the fewest that the request may create; if it would create fewer, it fails and creates none.
         names: their names; empty if the fleet's name pattern gives them.
         zone: the name of their zone; empty if the location policy chooses it.
-        labels: labels in addition to those of the inputs and of the fleet.
+        labels: labels in addition to the labels of the inputs and of the fleet.
         policy: the name of the placement policy that the instances share; may be empty.
     """
     body = codec.to_body(object_type(BulkInstancesModel), inputs)
@@ -131,7 +131,8 @@ class BulkInsert(Insertion):
         created: how many instances earlier requests of the same creation or growth created.
         number: distinguishes requests of one creation or growth that have equal bodies.
         resumed: whether an interrupted run may have sent the request so long ago that Google has forgotten its ID.
-        followers: returns the requests of which an earlier run sent one only if this one had created nothing.
+        followers: returns the requests that follow if this one creates nothing; if an earlier run sent one of them,
+            this one had created nothing.
     """
 
     fleet: Fleet
@@ -156,7 +157,7 @@ class BulkInsert(Insertion):
         return [*place, body, existing, *([self.number] if self.number else [])]
 
     def request(self, request_id: str) -> Request:
-        """Return the request. The client sends it once: `send` looks what it has created before it sends it again."""
+        """Return the request. The client sends it once: `send` looks for its result before it sends it again."""
         return Request(
             api=COMPUTE,
             method="POST",
@@ -172,7 +173,7 @@ class BulkInsert(Insertion):
         return self.context.timeout or TIMEOUT
 
     def send(self, request_id: str) -> Operation:
-        """Send the request; after a lost response again, once nothing shows that Google has carried it out.
+        """Send the request; after a lost response, send it again if nothing shows that Google has carried it out.
 
         A shortage is not tried again: other alternatives follow.
         """
@@ -183,7 +184,7 @@ class BulkInsert(Insertion):
         rounds = self.context.tries(self._patience, pause=self.fleet.google.backoff, longest=LONGEST_PAUSE)
         next(rounds)  # it was just sent
         for _ in rounds:
-            self.context.progress(f"{lost.__cause__}; looking what was created")
+            self.context.progress(f"{lost.__cause__}; looking for what was created")
             try:
                 operation = self._done(request_id)
             except Exception as error:
@@ -231,8 +232,8 @@ class BulkInsert(Insertion):
     def _done(self, request_id: str) -> Operation | None:
         """Find the operation of an attempt without a response; None at once if there are no new instances either.
 
-        New instances without an operation are somebody else's if that stays so for a while, and if no operation shows that
-        they are ours. If they may be ours, this raises ProviderError.
+        New instances are somebody else's if, for a while, no operation of this request is listed, and no other
+        operation shows that they are ours. If they may be ours, this raises ProviderError.
         """
         for _ in self.context.tries(LAG):
             operation, unknown = None, None
@@ -245,11 +246,11 @@ class BulkInsert(Insertion):
             if unknown is not None:
                 raise unknown
         if self.context.is_over or not self._has_as_many(self.fleet.members(self.context)):
-            raise ProviderError(f"{self.fleet.resource_id} has new instances, whose operation is not listed")
+            raise ProviderError(f"{self.fleet.resource_id} has new instances, but Google lists no operation for them")
         return None
 
     def _has_as_many(self, instances: list[Instance]) -> bool:
-        """Return whether there are no more instances than those before the request, without known unmanaged ones."""
+        """Return whether there are no more instances than before the request, not counting known unmanaged ones."""
         known = {str(member["id"]) for member in self.existing} | self.fleet.membership.unmanaged.keys()
         return sum(str(item["id"]) not in known for item in instances) <= self.created
 
@@ -260,7 +261,7 @@ class BulkInsert(Insertion):
         return self.fleet.earlier.requested(self.context, self.operations, self.scope, request_id)
 
     def created_earlier(self, instances: list[Instance]) -> list[Instance]:
-        """Return those instances that this same request created when an earlier run sent it; raises `ApiError`."""
+        """Return the instances that this same request created when an earlier run sent it; raises `ApiError`."""
         groups = [operation.get("operationGroupId") for operation in self.earlier_operations()]
         return [
             item
@@ -282,7 +283,7 @@ class BulkInsert(Insertion):
         return outcome
 
     def was_known(self, operation: Operation) -> bool:
-        """Return whether the state has the group of operations, or what this creation replaces."""
+        """Return whether the group of operations is in the state: of this fleet, or of the one that it replaces."""
         group = operation.get("operationGroupId")
         known = fleet_values(self.context.prior).get("operationGroupId", "")
         return group == known or self.context.is_replaced(group)
@@ -293,9 +294,10 @@ class BulkInsert(Insertion):
         return f"what was created of {self.fleet.resource_id}"
 
     def is_certainly_earlier(self, operation: Operation) -> bool:
-        """Return whether an earlier run started an operation; never for a generated ID, because each run generates another.
+        """Return whether an earlier run started an operation; false for a generated ID.
 
-        That fleet may have another ID: then the creation is repeated under that ID, and the user reads about it.
+        Each run generates another ID. So the operation may have created a fleet with another ID: the creation is then
+        repeated under that ID, with a message.
         """
         return not self.context.autonamed and super().is_certainly_earlier(operation)
 
@@ -315,7 +317,7 @@ class BulkInsert(Insertion):
     def owner(self, outcome: Outcome) -> Owner:
         """Determine who owns the instances: they may be members of a fleet with another ID, which another resource has.
 
-        Instances that were not created are ours if a later alternative took their place: this one is then finished.
+        If none was created, the operation counts as ours if a later alternative followed it: it is then finished.
         """
         context = self.context
         if self.created_by(outcome) == 0:
@@ -360,7 +362,7 @@ class EarlierFleetError(ProviderError):
 
 
 def _zones_of(fleet: Fleet, outcome: Outcome) -> list[str]:
-    """Return the names of the zones in which a bulk creation was to create instances; all, if it does not say that."""
+    """Return the names of the zones in which a bulk creation was to create instances; all zones if it names none."""
     return [name_of(name) for name in outcome.per_location] or fleet.zones.of(fleet.project, fleet.region)
 
 
@@ -441,7 +443,7 @@ def members_after(
         fleet: the fleet.
         known: the members before the creation.
         created: how many instances were created.
-        outcomes: how the operations ended that created them.
+        outcomes: the results of the operations that created them.
 
     Raises:
         Unfinished: Google neither lists all of them, nor says that the others were deleted.
@@ -469,9 +471,9 @@ class Demand:
         names: their names; empty if the fleet's name pattern gives them.
         zone: the name of their zone; None if the fleet's location policy chooses it.
         zones: how many each zone gets, so that the fleet stays spread as wanted; empty if Google chooses.
-        others: how many each zone gets if these have no room.
+        others: how many each zone gets if the zones in `zones` have no room.
         existing: how many members each zone has, for the zones' limits.
-        labels: labels in addition to those of the inputs, such as the generation.
+        labels: labels in addition to the inputs' labels, such as the generation.
         resumed: whether an interrupted run has created some of them.
     """
 
@@ -488,9 +490,9 @@ class Demand:
 def create_instances(
     context: Context, fleet: Fleet, inputs: BulkInstancesValues, existing: list[Instance], demand: Demand
 ) -> Creation:
-    """Create instances with the fleet's own properties, then with those of its fallbacks for what is still missing.
+    """Create instances with the fleet's own properties, then the missing ones with each of its fallbacks.
 
-    If others have names that they should get, they get free ones of the name pattern.
+    If other instances have the wanted names, the new ones get free names of the name pattern.
 
     The request IDs are derived from the fleet, its inputs, `existing` and `demand`, so another run with the same
     arguments finds what an earlier one created.
@@ -522,7 +524,7 @@ def create_instances(
 def created_earlier(
     context: Context, fleet: Fleet, inputs: BulkInstancesValues, demand: Demand, instances: list[Instance]
 ) -> list[Instance]:
-    """Return those instances with which an earlier run began to create the same new fleet; raises `ApiError`.
+    """Return the instances with which an earlier run began to create the same new fleet; raises `ApiError`.
 
     An attempt that left no instance is followed by the next one, which asks for the same number.
     """
@@ -540,7 +542,7 @@ class Attempt:
         inputs: the fleet's inputs with what the fallback changes.
         labels: the labels that show which fallback a member was created with.
         fallback: the index of the fallback; `OWN` without one.
-        is_tentative: whether the next one follows whatever Google answers, because the zones were chosen by gcpx.
+        is_tentative: whether the next one follows whatever Google answers, because gcpx has chosen the zones.
     """
 
     name: str = ""
@@ -568,7 +570,7 @@ def attempts_for(inputs: BulkInstancesValues, demand: Demand) -> list[Attempt]:
 
 @attrs.define(kw_only=True)
 class Creation:
-    """A creation of instances, and how far it has come.
+    """A creation of instances, and its progress.
 
     Attributes:
         context: the engine's call.
@@ -580,10 +582,10 @@ class Creation:
         names: the wanted names of instances that do not exist yet.
         members: the members as they were last listed.
         created: how many instances were created.
-        outcomes: how the requests ended that Google accepted.
+        outcomes: the results of the requests that Google accepted.
         missing_for: how many instances could not be created, by reason.
-        error: why fewer were created than wanted, if Google said so as an error; in the end without its next step, if
-            the explanation has one.
+        error: Google's error, if fewer were created than wanted; in the end without its next step, if the explanation
+            has one.
         stopped: whether the error is not a shortage, so that no further attempt can help.
         explanation: in the end, lines that say for each cause how many instances are missing, and what to do next; empty
             if the error says all that is known.
@@ -638,7 +640,7 @@ class Creation:
         return sum((created_instances(outcome.per_location) for outcome in self.outcomes), Counter())
 
     def _begin(self, attempt: Attempt) -> None:
-        """Before an attempt that follows others, look what these have created, whatever they said."""
+        """Before an attempt that follows others, list what these have created, whatever they reported."""
         if not attempt.name:
             return
         self.context.progress(f"missing instances: {self.missing:,}; trying {attempt.name}")
@@ -699,11 +701,11 @@ class Creation:
         if not (unknown and zones):
             return outcome
         names, are = ", ".join(unknown), "is not a zone" if len(unknown) == 1 else "are not zones"
-        hint = f"{names} {are} of {self.fleet.region}, whose zones are {', '.join(zones)}"
+        hint = f"{names} {are} of {self.fleet.region}, which has the zones {', '.join(zones)}"
         return attrs.evolve(outcome, error=error.with_hint(hint))
 
     def _explain(self) -> None:
-        """Write the explanation; what the error says already is left out."""
+        """Write the explanation, without what the error itself says."""
         if not self.missing:
             self.complete()
         others = {reason: count for reason, count in self.missing_for.items() if not is_message_of(reason, self.error)}
@@ -712,9 +714,9 @@ class Creation:
             self.error = self.error.with_next_step("")  # the lines say it for each cause
 
     def names_beside_others(self) -> list[str]:
-        """Return free names if Google refused the creation because others have the names; none if that is not why.
+        """Return free names if Google refused the creation because others have the names; none after any other error.
 
-        Otherwise, the error says which instances have the names, if the fleet names its members.
+        If the program lists the names, the error says which instances have them.
 
         Raises:
             NamesExhaustedError: the fleet's name pattern has too few.
@@ -747,7 +749,7 @@ class Creation:
         return []
 
     def complete(self) -> None:
-        """Forget what was said to be missing, because all wanted instances exist, whatever an error said."""
+        """Clear the shortfall, because all wanted instances exist, whatever an error said."""
         self.missing_for, self.error, self.stopped, self.explanation = Counter(), None, False, ""
 
     def list_members(self, known: Iterable[Instance] = ()) -> list[Instance]:
@@ -759,15 +761,15 @@ class Creation:
         return members_after(self.context, self.fleet, before, self.created, self.outcomes)
 
     def first_inserts(self, attempts: Iterable[Attempt]) -> Iterator[BulkInsert]:
-        """Yield the first request of each attempt, if those before it create nothing."""
+        """Yield the first request of each attempt, as it is if the attempts before it create nothing."""
         firsts = ((attempt, next(self._batches(attempt), None)) for attempt in attempts)
         return (self._insert(attempt, batch, 0, "") for attempt, batch in firsts if batch)
 
     def _batches(self, attempt: Attempt) -> Iterator[Batch]:
         """Divide what is missing into requests, with names where Google would give some of them twice.
 
-        The request ID depends on the names. So these must not depend on members that an earlier run has created in
-        this attempt or in later ones; beside existing members, what an earlier run has created exists already.
+        The request ID depends on the names. So, unless the demand has zones, they must not depend on members that an
+        earlier run has created in this attempt or in later ones.
         """
         existing = {member["id"] for member in self.existing}
         members = [
@@ -784,7 +786,7 @@ class Creation:
         return batches(attempt.inputs, members, self.missing, names)
 
     def _insert(self, attempt: Attempt, batch: Batch, number: int, used: str) -> BulkInsert:
-        """Write a request; `used` is the zone of the requests before it, if it has to use the same."""
+        """Write a request; `used` is the zone of the requests before it, if it has to use the same zone."""
         body = body_of(
             self.fleet,
             attempt.inputs,

@@ -1,4 +1,4 @@
-"""The properties of a fleet: those of a bulk creation request, and outputs that describe the members.
+"""The properties of a fleet: the inputs of a bulk creation, the settings of updates, and outputs about the members.
 
 Source: Compute Engine REST reference, `regionInstances.bulkInsert`.
 """
@@ -63,7 +63,7 @@ class Member(Record):
         "The index of the element of `fallbacks` that the instance was created with, such as `0`; missing if it was created without one."
     )
     fallback_hash: str = output_field(
-        "A hash of what the fallback changes, which tells it from others if the list `fallbacks` is edited; missing if the instance was created without one."
+        "A hash of what the fallback changes, which identifies it if the list `fallbacks` is edited; missing if the instance was created without one."
     )
     generation: str = output_field(
         "The instance's generation, which stands for the properties that it was created with or last changed to; missing if the fleet was imported, and not changed since."
@@ -170,7 +170,7 @@ _GUEST_ATTRIBUTE: Final = Form(
 
 @record
 class Readiness(Record):
-    """When a member that was created, restarted or started is ready, so that the next batch may begin: when it runs, and what else is set here."""
+    """When a created, restarted or started member is ready, so that the next batch may begin: when it runs and meets the conditions below."""
 
     guest_attribute: str = field(
         "The guest attribute that the member's own software sets when it is ready, as `NAMESPACE/KEY`, with any value, or `NAMESPACE/KEY=VALUE`, such as `app/state=ready`. The instance must also be running, and its metadata must have `enable-guest-attributes: TRUE`. Guest attributes survive a restart, so the software should clear the attribute when it stops.",
@@ -303,10 +303,10 @@ class BulkInstancesModel(Record):
     `updatePolicy` decides how changes of the instances' properties reach the members, and `onStopped` what happens to
     stopped ones.
 
-    `pulumi up` alone compares the program with the state. What happens to the members outside Pulumi, such as a
-    preemption or a deletion, is seen by `pulumi up --refresh`, or by `pulumi refresh` before `pulumi up`. gcpx finds
-    the members by their label `gcpx-bulk`, unless `fleetId` says otherwise; it leaves alone instances that have the
-    label but that this resource has neither created nor imported, and lists them in a warning.
+    `pulumi up` compares the program only with the state. To notice what happened to the members outside Pulumi, such as
+    a preemption or a deletion, run `pulumi up --refresh`, or `pulumi refresh` before `pulumi up`. gcpx finds the
+    members by their label `gcpx-bulk`, unless `fleetId` says otherwise. It leaves alone instances that have the label
+    but that this resource has neither created nor imported, and lists them in a warning.
     """
 
     RULES = (
@@ -351,7 +351,7 @@ class BulkInstancesModel(Record):
     )
 
     count: int = field(
-        "The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number; the only other value allowed is `0`. A lower number deletes members: first stopped ones, then, with the target shape `BALANCED`, those in the zone that has the most, then those with the highest numbers in their names. The guide to fleets says which ones are deleted first during a rollout. The preview says which ones, with at most four names. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.",
+        "The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number; the only other value allowed is `0`. A lower number deletes members: first stopped ones, then, with the target shape `BALANCED`, members in the zone that has the most, then members with the highest numbers in their names. The guide to fleets says which ones are deleted first during a rollout. The preview says how many are deleted, and names up to four. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.",
         int64=True,
         minimum=0,
         measured=True,
@@ -431,7 +431,7 @@ class BulkInstancesModel(Record):
         "The ID of the operation group of the last creation.", volatile=True, hidden=True
     )
     per_instance_properties: dict[str, PerInstanceProperties] = field(
-        "The instances to create, by name, with their own properties, such as `{web-a: {hostname: web-a.example.com}}`. Conflicts with `namePattern`. Changes in place: added instances are created, removed ones are deleted, and those whose properties change are deleted and created again.",
+        "The instances to create, by name, with their own properties, such as `{web-a: {hostname: web-a.example.com}}`. Conflicts with `namePattern`. Changes in place: added instances are created, removed ones are deleted, and changed ones are deleted and created again.",
         measured=True,
     )
     per_location_status: dict[str, LocationStatus] = output_field(
@@ -490,5 +490,5 @@ class BulkInstancesQuery(Record):
         "The ID or number of the project, such as `my-project`. Default: the provider's project.", pattern=PROJECT
     )
     region: str = field(
-        "List only the fleets in this region, such as `us-east1`. Default: those of all regions.", pattern=REGION
+        "List only the fleets in this region, such as `us-east1`. Default: the fleets of all regions.", pattern=REGION
     )

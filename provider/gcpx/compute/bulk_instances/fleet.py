@@ -51,7 +51,7 @@ _Region = tuple[str, str]
 
 @attrs.define
 class RegionZones:
-    """The zones of regions: those that aggregated lists of this process have named, and those with known members."""
+    """The zones of regions that aggregated lists of this process have named, or that have known members."""
 
     _zones: dict[_Region, set[str]] = attrs.field(factory=lambda: defaultdict(set), init=False)
     _listed: set[_Region] = attrs.field(factory=set, init=False)
@@ -63,7 +63,7 @@ class RegionZones:
             return sorted(self._zones[project, region]) if (project, region) in self._listed else []
 
     def add(self, project: str, region: str, zones: Iterable[str]) -> None:
-        """Add zones, such as `zones/us-east1-b`, in which instances are or were created, whatever lists say.
+        """Add zones, such as `zones/us-east1-b`, in which instances are or were created, even if lists lack them.
 
         Zones of other regions are left out.
         """
@@ -72,7 +72,7 @@ class RegionZones:
             self._zones[project, region].update(name for name in names if name.startswith(f"{region}-"))
 
     def learn(self, project: str, region: str, listed: set[str]) -> list[str]:
-        """Take the zones of an aggregated list; return those of the region that it leaves out."""
+        """Add the zones of an aggregated list; return the known zones of the region that the list lacks."""
         self.add(project, region, listed)
         with self._lock:
             self._listed.add((project, region))
@@ -154,7 +154,7 @@ class Membership:
         return [item for item in found if str(item["id"]) not in self._members]
 
     def _read_operations(self, context: Context, fleet: Fleet, outside: list[Instance]) -> None:
-        """Make those instances members that bulk creations of this run, or of interrupted runs, have created."""
+        """Take in the instances that bulk creations of this run, or of interrupted runs, have created."""
         self._has_read_operations = True
         self._take_in_created(context, fleet, self._groups, outside)
         new = [item for item in self._outside(outside) if str(item["id"]) not in self.unmanaged]
@@ -170,7 +170,7 @@ class Membership:
 
 
 def _are_created_by(creations: Sequence[GroupCreation], instances: Sequence[Instance]) -> bool:
-    """Return whether instances are what creations made: as many in each zone as Google says, while they were made."""
+    """Return whether creations made the instances: as many in each zone as Google says, while the operations ran."""
     known = [creation.created for creation in creations if creation.created is not None]
     created, by_zone = sum(known, Counter[str]()), Counter(name_of(item["zone"]) for item in instances)
     return (
@@ -193,7 +193,7 @@ def without_deleted(context: Context, operations: Operations, instances: list[In
 
 
 def created_in_group(context: Context, operations: Operations, group: str, instances: list[Instance]) -> list[Instance]:
-    """Return those instances that the operations of a group have created; raises `ApiError`."""
+    """Return the instances that the operations of a group have created; raises `ApiError`."""
     zones = sorted({name_of(item["zone"]) for item in instances})
     targets = operations.targets_of_group(context, zones, group)
     return [item for item in instances if str(item["id"]) in targets]
@@ -202,7 +202,8 @@ def created_in_group(context: Context, operations: Operations, group: str, insta
 def _earlier_groups(context: Context, fleet: Fleet, instances: list[Instance]) -> list[str]:
     """Return the group IDs of the resource's bulk creations that may have created one of the instances.
 
-    Without a provider's ID, which tells stacks apart, only the last creation of the state is known to be this resource's.
+    Without a provider's ID, which distinguishes stacks, only the last creation of the state is known to be this
+    resource's.
     """
     if not context.request_mark:
         return [fleet_values(context.prior).get("operationGroupId") or ""]
@@ -331,7 +332,7 @@ class Fleet:
         return found
 
     def read_again(self, context: Context, members: Iterable[Instance]) -> list[Instance]:
-        """Read members once more, by lists of their zones; leaves out those that no longer exist."""
+        """Read members once more, by lists of their zones; members that no longer exist are left out."""
         members = list(members)
         ids = {member["id"] for member in members}
         zones = list(dict.fromkeys(name_of(member["zone"]) for member in members))
@@ -542,7 +543,7 @@ class _Stop:
 
 
 def _stops(context: Context, fleet: Fleet, zone: str) -> list[_Stop]:
-    """List what stopped instances in a zone; if reading fails, say so and return what was read before."""
+    """List the operations that stopped instances in a zone; if a read fails, say so and return the others."""
     path = f"v1/projects/{fleet.project}/zones/{zone}/operations"
     query = {"filter": _FILTER}
     method = ListMethod(google=fleet.google, path=path, query=query, fields=_FIELDS, patience=SHORT_PATIENCE)
@@ -589,7 +590,7 @@ def matching(instances: list[Instance]) -> str:
 
 
 def what_matches(found: list[Instance], own: list[Instance]) -> str:
-    """Say why the ID of a new fleet cannot be used, which matches `found`; the fleet itself created `own`."""
+    """Say which of the instances in `found` prevent the use of a new fleet's ID; the fleet itself created `own`."""
     ids = {member["id"] for member in own}
     others = [instance for instance in found if instance["id"] not in ids]
     if not others:

@@ -1,9 +1,9 @@
-"""A member of a fleet: how it is known, the mark that says which properties it has, and what a change of these needs.
+"""A member of a fleet: how gcpx finds it, the label that shows its properties, and what a change of properties needs.
 
-A generation has three parts, one for each level of change: `1f0c2a9b-77aa01bc-d4e5f601`. Members whose label differs
-from the fleet's generation in a part are outdated, and that part says what they need at most. While a member is stopped
-to be changed, its label ends in `-changing`. Anyone can read that from Google, whatever happened to the run that
-changed them.
+A generation has three parts, one for each level of change: `1f0c2a9b-77aa01bc-d4e5f601`. A member is outdated if its
+label differs from the fleet's generation in a part, and that part says what the member needs at most. While a member is
+stopped to be changed, its label ends in `-changing`. So Google shows how far a change has come, whatever happened to
+the run that made it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesValues, InstancePropertiesValues, InstanceValues, MemberValues
 
 Instance: TypeAlias = "InstanceValues"
-"""An instance as the API returns it (REST JSON), whose fields have the names of the declared properties."""
+"""An instance as the API returns it (REST JSON); its fields have the names of the declared properties."""
 FLEET_ID_SOURCE: Final = "[Fleets: unmanaged instances](../fleets.md#unmanaged-instances)"
 """The source of rules about fleet IDs, which gcpx defines itself, as a link from `docs/reference`."""
 TRACKING_LABEL: Final = "gcpx-bulk"
@@ -209,7 +209,7 @@ def ignored_settings(paths: Collection[Path]) -> frozenset[str]:
 def own_properties(
     inputs: BulkInstancesValues, template: InstancePropertiesValues | None = None
 ) -> InstancePropertiesValues:
-    """Return the properties that the inputs give to instances (REST JSON), merged into those of a template, if given."""
+    """Return the properties that the inputs give to instances (REST JSON), merged into a template's, if given."""
     has_template = bool(inputs.get("sourceInstanceTemplate"))
     body = codec.to_body(object_type(InstanceProperties), inputs.get("instanceProperties") or {}, nulls=has_template)
     own = cast("InstancePropertiesValues", body)
@@ -221,7 +221,7 @@ def own_properties(
 
 
 def has_same_properties(old: BulkInstancesValues, new: BulkInstancesValues) -> bool:
-    """Return whether two inputs give instances the same properties, as far as the inputs tell."""
+    """Return whether two inputs give instances the same properties, as far as the inputs show."""
     return all(old.get(name) == new.get(name) for name in ("instanceProperties", "sourceInstanceTemplate"))
 
 
@@ -262,7 +262,7 @@ def generation_of(
     """Return the generation of instance properties.
 
     Args:
-        properties: the instance properties with those of the template (REST JSON).
+        properties: the instance properties, merged into the template's (REST JSON).
         prior: the generation before a change; empty if there was none.
         changed: the levels at which the change made a difference; the other parts of `prior` stay, so that another
             spelling of the same value does not make a new generation.
@@ -294,10 +294,10 @@ def is_changing(label: str) -> bool:
 
 
 def trusted(label: str, known: str) -> str:
-    """Return what the label of a member tells, if the state knows a generation of it; either may be empty.
+    """Return the generation of a member from its label and from the state (`known`); either may be empty.
 
-    Nothing changes on an existing member what it can only be created with. So that part of the label does not count,
-    which somebody may have edited: a member that gcpx has replaced has another ID, and is not known.
+    An existing member keeps the properties that need a replacement, so the state decides about that part: somebody may
+    have edited the label. A member that gcpx has replaced has another ID, so the state does not know it.
     """
     found, last = _parts(label), _parts(known)
     return label.replace(found[Level.REPLACE], last[Level.REPLACE], 1) if found and last else label or known
@@ -310,10 +310,10 @@ def recorded_generation(instance: Instance) -> str:
 
 
 def last_generation(prior: BulkInstancesValues) -> str:
-    """Return the generation before an update from the last outputs; empty if they do not tell.
+    """Return the generation before an update from the last outputs; empty if they have none.
 
-    A fleet that was imported has no such output. What most of its members are labelled with stands
-    for its last inputs then, which describe them in another spelling.
+    An imported fleet has no such output. Then the label of most members stands for the last inputs, which describe the
+    same properties in another spelling.
     """
     if prior.get("generation"):
         return str(prior["generation"])
@@ -328,12 +328,12 @@ def _parts(generation: str) -> dict[Level, str]:
 
 
 def hash_for_label(text: str) -> str:
-    """Hash what a label stands for: labels are shown to more people than metadata, for example in the export of costs."""
+    """Hash a text for a label: more people can read labels than metadata, for example in the export of costs."""
     return slow_hash(text)[:8]
 
 
 def _plain(value: Any) -> Any:
-    """Drop what says nothing about instances, and write links in their short form."""
+    """Drop fields that say nothing about instances, and write links in their short form."""
     if isinstance(value, dict):
         dropped = _SERVER_FIELDS | RESERVED_LABELS
         return {key: _plain(item) for key, item in value.items() if key not in dropped and item is not None}
@@ -343,7 +343,7 @@ def _plain(value: Any) -> Any:
 
 
 OWN_GENERATION: Final = "generation"
-"""The name among the settings that a member has for itself if its generation label came from another fleet."""
+"""The name, among a member's own settings, that says that its generation label came from another fleet."""
 _STOPPED_BY: Final = {
     "GUEST": "shut down from within",
     "HOST_ERROR": "stopped by a host error",
@@ -364,13 +364,13 @@ class Member:
         zone: the name of its zone.
         status: its status, such as `RUNNING`.
         machine_type: the name of its machine type.
-        local_ssds: how many local SSDs it has, with those of its machine type; a stop would erase them.
-        hostname: its host name, if it has another one than Google derives from its name.
+        local_ssds: how many local SSDs it has, including the ones of its machine type; a stop would erase them.
+        hostname: its host name, unless it is the one that Google derives from its name.
         generation: which properties it was created with or last changed to; empty if that is not known.
-        action: for which rolling action it was handled last; empty if for none.
-        fallback: with which fallback it was created: its index and a hash, as in the label; empty if with none.
+        action: the last rolling action for which it was handled; empty if there is none.
+        fallback: the fallback with which it was created, by index and hash, as in the label; empty if there is none.
         differs: the settings that somebody has changed on it, as the last refresh has found them.
-        own: the parts of settings, as `Setting.part` names them, that it had for itself when the fleet was imported, and
+        own: the parts of settings, as `Setting.part` names them, that were its own when the fleet was imported, and
             that the program has not changed since.
         stop_reason: why it is stopped, as in the outputs; empty if it is not, or if that is not known.
     """
@@ -391,7 +391,7 @@ class Member:
 
     @classmethod
     def of_instance(cls, instance: Instance) -> Member:
-        """Describe a member as Google shows it; what others have changed on it, only a refresh tells."""
+        """Describe a member as Google shows it; only a refresh finds what others have changed on it."""
         labels = instance.get("labels") or {}
         return cls(
             id=str(instance["id"]),
@@ -408,9 +408,9 @@ class Member:
 
     @classmethod
     def of_output(cls, item: MemberValues) -> Member:
-        """Describe a member as an element of the output `members` has it.
+        """Describe a member by an element of the output `members`.
 
-        An older state, or one that somebody has edited, may lack what Google gives anew.
+        An older state, or one that somebody has edited, may lack values, which the next read from Google supplies.
         """
         return cls(
             id=item["id"],
@@ -430,7 +430,7 @@ class Member:
 
     @property
     def label_is_foreign(self) -> bool:
-        """Whether an import has found a generation label that is not that of the other members."""
+        """Whether an import has found on it another generation label than on the other members."""
         return OWN_GENERATION in self.own
 
     @property
@@ -466,7 +466,7 @@ class Member:
 def members_of_state(prior: BulkInstancesValues) -> dict[str, Member]:
     """Return the members that the last outputs have, by their IDs.
 
-    Until the first update after an import, a label that came with a member from another fleet counts for nothing.
+    Until the first update after an import, a label that a member brought from another fleet is ignored.
     """
     members = {item["id"]: Member.of_output(item) for item in prior.get("members") or ()}
     if prior.get("generation"):

@@ -1,4 +1,4 @@
-"""What a preview asks Google about a fleet: whether what it names exists, its quotas, and advice on capacity."""
+"""The questions of a preview to Google about a fleet: whether named things exist, quotas, and advice on capacity."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def fleet_checks(checks: OnlineChecks, olds: BulkInstancesValues, inputs: BulkIn
     yield from instance_checks(checks, properties, ("instanceProperties",))
     yield from _zone_checks(checks, inputs)
     template = text(inputs, "sourceInstanceTemplate")
-    if template != text(olds, "sourceInstanceTemplate"):  # members need that of the last update no more
+    if template != text(olds, "sourceInstanceTemplate"):  # existing members no longer need their template
         yield partial(checks.check_link, template, "global/instanceTemplates", ("sourceInstanceTemplate",))
     policies = nested(inputs, "placement").get("policies")
     for index, policy in enumerate(policies if isinstance(policies, list) else ()):

@@ -64,9 +64,9 @@ _KEPT: Final = (
     "instanceProperties",
     "sourceInstanceTemplate",
 )
-"""The outputs of the last update that a refresh keeps; the generation is that of the properties, so they stay together."""
+"""The outputs of the last update that a refresh keeps; the generation belongs to the properties, so both are kept."""
 _SIZE: Final = ("count", "perInstanceProperties")
-"""What says how many members a fleet should have, as inputs, and how many it has, as outputs."""
+"""As inputs, they say how many members a fleet should have; as outputs, how many it has."""
 
 
 def live_fleet(
@@ -88,7 +88,7 @@ def live_fleet(
             members count.
         creation: the outputs of `Creation`, or the last `CREATION_OUTPUTS`.
         drift: by the IDs of members, the settings that somebody has changed.
-        known: by their IDs, the members with what they have for themselves; by default those of the state.
+        known: the members with their own settings, by ID; by default, the members of the state.
     """
     prior = fleet_values(context.prior)
     reasons = stop_reasons(context, fleet, members)
@@ -112,7 +112,7 @@ def imported_fleet(
 ) -> State:
     """Describe an imported fleet; the properties include the inputs, which no program has set yet.
 
-    `own` are the settings that members have for themselves, by ID.
+    `own` are the members' own settings, by ID.
     """
     known = {item.id: attrs.evolve(item, own=tuple(own.get(item.id, ()))) for item in map(Member.of_instance, members)}
     state = live_fleet(context, fleet, members, inputs, {}, known=known)
@@ -175,8 +175,8 @@ def kept_outputs(prior: BulkInstancesValues, goal: Goal, members: list[Instance]
 def unfinished_rollout(prior: BulkInstancesValues, goal: Goal, members: list[Instance]) -> str:
     """Say which members differ from the state, because the last update did not finish; empty if there are none.
 
-    The state has what a failed update was to reach, and what there was before one that was killed. Missing and stopped
-    members do not matter here, because they show as a change of `count`.
+    After a failed update, the state has the update's goal; after a killed one, it has what was there before. Missing
+    and stopped members do not matter here, because they show as a change of `count`.
     """
     policy, generation, action = goal.policy, prior.get("generation"), RollingAction.of(goal.inputs, prior)
     if not generation:
@@ -204,7 +204,7 @@ def _lost_members(prior: BulkInstancesValues, goal: Goal, members: list[Instance
 
 
 def places_left(prior: BulkInstancesValues, members: list[Instance]) -> dict[str, str]:
-    """Return the names, with their zones, that no member has, and that one has had by the last outputs."""
+    """Return the names of members in the last outputs that no member has any more, with their zones."""
     existing = {member["name"] for member in members}
     listed: list[MemberValues | LostMemberValues] = [*(prior.get("members") or ()), *(prior.get("lostMembers") or ())]
     return {item["name"]: name_of(item.get("zone") or "") for item in listed if item["name"] not in existing}
@@ -213,7 +213,7 @@ def places_left(prior: BulkInstancesValues, members: list[Instance]) -> dict[str
 def _size_outputs(
     members: list[Instance], inputs: BulkInstancesValues, prior: BulkInstancesValues
 ) -> BulkInstancesValues:
-    """Return what exists of the inputs that say how many members are wanted; `prior` are the last outputs.
+    """Return the outputs that say how many members exist, for the inputs that are set; `prior` are the last outputs.
 
     Members that are stopped but should run are left out, and so differ from what is wanted, as surplus members do.
     """
@@ -238,10 +238,10 @@ def _size_outputs(
 def accepted_size(
     prior: BulkInstancesValues, inputs: BulkInstancesValues, members: list[Instance]
 ) -> BulkInstancesValues:
-    """Return the wanted size, if the last update accepted fewer members, and all of those run; otherwise nothing.
+    """Return the wanted size, if the last update accepted fewer members, and all of them run; otherwise nothing.
 
-    The last outputs then have the wanted size, although the fleet lacks members. What could not be started was not
-    accepted, because it may start now.
+    The last outputs then have the wanted size, although the fleet lacks members. An update does not accept that a
+    member could not be started, because it may start now.
     """
     wanted = chosen(inputs, _SIZE)
     running = {item["id"] for item in members if inputs.get("onStopped") == "KEEP" or not is_stopped(item)}
@@ -253,9 +253,9 @@ def accepted_size(
 def _own(
     given: PerInstancePropertiesValues, last: PerInstancePropertiesValues, host: str | None
 ) -> PerInstancePropertiesValues:
-    """Return the properties that an instance has for its own: not the given host name, if an update has not given it yet.
+    """Return the properties of one instance as they are: its actual host name, not the one that the program gives.
 
-    A host name that neither the program nor, by the `last` outputs, a failed update has given stays out, because the
+    A host name that neither the program nor, by the `last` outputs, a failed update has set is left out, because the
     instance came with it.
     """
     if host is None:
@@ -271,7 +271,7 @@ def _member(
 
     Args:
         instance: the instance.
-        reasons: those of `stop_reasons`.
+        reasons: the result of `stop_reasons`.
         known: the last known members by ID, with what Google does not show, or what somebody may have removed.
         drift: the settings that somebody has changed, by instance ID.
     """
@@ -312,8 +312,8 @@ def _member(
 def imported_inputs(context: Context, fleet: Fleet, members: list[Instance]) -> BulkInstancesValues:
     """Describe existing instances as inputs: `instanceProperties`, and `namePattern` or `perInstanceProperties`.
 
-    The instance properties are those of the first member; at least one member is required. If members are stopped,
-    they stay so (`onStopped`), because an import changes nothing. Raises `ApiError` if the disks of the first member
+    The first member gives the instance properties; at least one member is required. If members are stopped, they stay
+    so (`onStopped`), because an import changes nothing. Raises `ApiError` if the disks of the first member
     cannot be read.
     """
     inputs: BulkInstancesValues = {"instanceProperties": _instance_properties(context, fleet, members[0])}
@@ -329,7 +329,7 @@ def imported_inputs(context: Context, fleet: Fleet, members: list[Instance]) -> 
 def own_settings(inputs: BulkInstancesValues, members: Iterable[Instance]) -> dict[str, list[str]]:
     """Return, by the IDs of members, the parts of settings that differ from imported inputs; others are left out.
 
-    A label with another generation than most members have is one of them: it says nothing of these inputs.
+    A label with another generation than on most members is such a part: it says nothing about these inputs.
     """
     target, members = Target(own_properties(inputs)), [*members]
     generations = Counter(filter(None, map(recorded_generation, members))).most_common(1)
@@ -354,7 +354,7 @@ def describe_own(outputs: BulkInstancesValues) -> str:
         return ""
     return (
         f"{counted(len(own), 'member differs', 'members differ')} from instanceProperties: {names_in_words(own)}; "
-        "what differs stays as it is until the program changes that property"
+        "each difference stays until the program changes that property"
     )
 
 

@@ -1,7 +1,7 @@
 """What the program wants of the members, what each needs, and what an update does next.
 
-Every step is planned from the current members, so a rollout that was interrupted goes on from what it reached. No
-step takes away more running members than the policy allows. The same plan, carried out on paper, is the preview.
+Every step is planned from the current members, so an interrupted rollout continues where it stopped. No step takes away
+more running members than the policy allows. The same plan, carried out on paper, is the preview.
 """
 
 from __future__ import annotations
@@ -62,15 +62,16 @@ class Policy:
         surge: how many more members than wanted may exist.
         surges_first: whether a member that is replaced leaves only when a new one is ready; then, only members that are
             restarted become unavailable.
-        least, most: the least and the most that is done to a member that is behind.
+        least, most: the least and the most that is done to an outdated member.
         keep_names: a member that replaces another one gets its name and zone.
         rolls_back: whether the changed members get their previous properties back after a failed batch.
         pause_after: the number of up-to-date members at which the rollout stops; None for all.
         guest_attribute: what a ready member has set, as `NAMESPACE/KEY` or `NAMESPACE/KEY=VALUE`; may be empty.
         ready_within: the seconds within which the members of a batch must be ready.
         stable_for: the seconds for which the members of a batch are observed after they are ready.
-        on_stopped: what happens to stopped members: `START`, `REPLACE`, or `KEEP`, with which they stay as they are.
-        max_deleted: how many members one update may delete: a number, or a percentage of those that exist; None for all.
+        on_stopped: what happens to stopped members: `START`, `REPLACE`, or `KEEP`, which leaves them as they are.
+        max_deleted: how many members one update may delete: a number, or a percentage of the existing ones; None for
+            all.
         places: the zones of the members.
     """
 
@@ -170,21 +171,21 @@ class PlannedMember:
     Attributes:
         name: its name.
         need: what has to be done so that it has the wanted properties.
-        set_back: the settings of it that somebody has changed, and that it gets back.
+        set_back: the settings that somebody has changed on it, and that it gets back.
         current: it has the wanted properties, except for what is set back.
         available: it is running and ready.
         unready: it is running, and not ready.
         stopped: it was stopped, and does not start on its own.
         suspended: it has its memory, and loses that if it is stopped.
         rests: it is stopped on purpose, and stays so when it is changed.
-        startable: it can be started if it is stopped; Google has no capacity for others at the moment.
+        startable: if it is stopped, it can be started, because Google has capacity for it.
         zone: the name of its zone.
         tried: a restart of it began in an earlier run and did not end, although it is running.
         blocked: something has failed for it in this run, so nothing more is done to it.
         waits: the preview has left it as it is, because the rollout pauses before it.
         unwanted: its name is not one that the fleet should have.
         added: the state does not have it, because an interrupted run or this one has created it.
-        leaves: by the state, it is one of those that a scale-in deletes.
+        leaves: by the state, a scale-in deletes it.
         note: what to say about it in addition to its name, such as why it was stopped.
         id: distinguishes it from members of the same name in other zones; by default its name.
         order: sorts members by the number in their name.
@@ -230,8 +231,8 @@ class Step:
 
     Attributes:
         delete: members to delete, because they are replaced or surplus.
-        restart: members to stop, change and start; those that are stopped are only changed and started, and those that
-            rest only changed.
+        restart: members to stop, change and start; stopped ones are only changed and started, and resting ones only
+            changed.
         refresh: members to change while they run.
         start: members to start.
         create: the number of instances to create.
@@ -300,11 +301,11 @@ class _Course:
     zones: Counter[str]
     staying: Counter[str]
     _idle: tuple[list[PlannedMember], list[PlannedMember]]
-    """Members to delete, and members to restart, that do not run, and are taken at once."""
+    """Members to delete, and members to restart, that do not run, so that the next step takes all of them."""
     _restarts: deque[PlannedMember]
     _surplus: deque[PlannedMember]
     _replaced: dict[str, deque[PlannedMember]]
-    """Those that run and are replaced, by zone. In each queue, those that are not ready come first."""
+    """Running members that are replaced, by zone. In each queue, members that are not ready come first."""
     _refreshed: list[PlannedMember]
     _started: list[PlannedMember]
 
@@ -374,7 +375,7 @@ class _Course:
         return Step(delete=delete, restart=restart, refresh=refresh, start=start, create=create)
 
     def carry_out(self, step: Step) -> None:
-        """Take note of what a step leads to."""
+        """Record the effects of a step."""
         begun = [member for member in (*step.restart, *step.start) if not member.rests]
         self.ready += step.create + sum(not member.available for member in begun)
         self.ready -= sum(member.available for member in step.delete)
@@ -391,7 +392,7 @@ class _Course:
         self.staying.update(new)
 
     def _leave(self, spare: _Spare) -> list[PlannedMember]:
-        """Take running members that leave: surplus ones, then one after the other of the zone that has the most."""
+        """Take running members to delete: surplus ones, then, one after the other, members of the fullest zone."""
         taken, waiting = list[PlannedMember](), self.policy.unavailable if self.policy.surges_first else 0
         while (queue := self._next_queue()) and spare.take(queue[0], keeping=0 if queue is self._surplus else waiting):
             taken.append(queue.popleft())
@@ -399,7 +400,7 @@ class _Course:
         return taken
 
     def _next_queue(self) -> deque[PlannedMember] | None:
-        """Return the queue of the next member that leaves; one that is not ready goes before all that are."""
+        """Return the queue of the next member to delete; members that are not ready come before all ready ones."""
         replaced = [queue for queue in self._replaced.values() if queue]
         queues = [queue for queue in (self._surplus, min(replaced, key=self._place, default=None)) if queue]
         return min(queues, key=lambda queue: queue[0].available, default=None)
@@ -411,13 +412,13 @@ class _Course:
 
 @attrs.define
 class _Spare:
-    """How many members a step may take away: of those that are ready, and of all that run."""
+    """How many members a step may take away: from the ready ones, and from all running ones."""
 
     ready: int
     running: int
 
     def take(self, member: PlannedMember, *, keeping: int = 0) -> bool:
-        """Return whether a running member may be taken away and `keeping` others still may; then fewer others may."""
+        """Count a running member as taken away if `keeping` others still may be, too; return whether it was counted."""
         if self.running <= keeping or (member.available and self.ready <= keeping):
             return False
         self.ready, self.running = self.ready - member.available, self.running - 1
@@ -430,8 +431,8 @@ _RUNS: Final = attrgetter("running")
 def _comes_first(member: PlannedMember) -> tuple[bool, bool, bool, bool, tuple[str, int, str]]:
     """Return a key that sorts outdated members.
 
-    Members that do not run come first, then those that are not ready, then those that an earlier run failed to change,
-    and last those that the preview leaves until a pause ends.
+    Members that do not run come first, then members that are not ready, then members that an earlier run failed to
+    change, and last the members that the preview leaves until a pause ends.
     """
     return member.waits, member.running, member.available, member.tried and not member.blocked, member.order
 
@@ -442,8 +443,8 @@ def _chosen(members: list[PlannedMember], policy: Policy) -> list[PlannedMember]
     Missing members are created with the wanted properties, so they count as changed. A pause only says how far a change
     goes: without it, the same plan changes the same members first.
 
-    Stopped members that are replaced do not wait until the pause ends, just as missing ones do not; nor do those that are
-    set back, or those of which there are too many after a surge.
+    Three kinds of members do not wait until the pause ends: stopped members that are replaced (missing ones do not wait
+    either), members on which something is set back, and the surplus after a surge.
     """
     behind = [member for member in members if member.need and not member.unwanted]
     behind.sort(key=_comes_first)
@@ -471,7 +472,7 @@ def _in_order(chosen: list[PlannedMember], members: list[PlannedMember], policy:
 def leaving(
     members: Iterable[PlannedMember], policy: Policy, may_leave: Callable[[PlannedMember], bool] = lambda _: True
 ) -> list[PlannedMember]:
-    """Choose the members that a scale-in deletes, in their order, from those that may leave.
+    """Choose the members that a scale-in deletes, in their order, from the members that may leave.
 
     Stopped members come first; then, in a balanced fleet, members of the fullest zone; then, in an interrupted rollout,
     outdated members; then the highest numbers. How far a rollout goes before it pauses does not matter.
@@ -512,7 +513,7 @@ def _left_over(members: list[PlannedMember], wanted: int, gone: set[str]) -> lis
 
 
 def as_previewed(members: list[PlannedMember], policy: Policy) -> list[PlannedMember]:
-    """Return the members of the state with what a preview says of them: which leave, and which wait until a pause ends."""
+    """Return the members of the state, marked as in a preview: which leave, and which wait until a pause ends."""
     leave = {member.id for member in leaving(members, policy)}
     members = [attrs.evolve(member, leaves=member.id in leave) for member in members]
     if policy.pause_after is None:
@@ -571,7 +572,7 @@ class RollingAction:
 
     @property
     def labels(self) -> dict[str, str]:
-        """The label of members that need nothing of it, such as new ones; empty without an action."""
+        """The label of members to which it was done, or need not be done, such as new ones; empty without an action."""
         return {ACTION_LABEL: self.mark} if self.mark else {}
 
     def level_for(self, member: Member) -> Level:
@@ -584,7 +585,7 @@ class RollingAction:
         return attrs.evolve(self, pending=frozenset(member for member in self.pending if member not in handled))
 
     def outputs(self, prior: BulkInstancesValues, members: Iterable[Member]) -> BulkInstancesValues:
-        """Return the output that says which action was the last that all its members were handled for.
+        """Return the output with the last action that was done to all its members.
 
         Args:
             prior: the last outputs.
@@ -599,20 +600,20 @@ class RollingAction:
 class Spec:
     """What the program wants of the members of a fleet.
 
-    Without anything but the inputs, it is what an unchanged program wants.
+    With the inputs alone, it describes an unchanged program.
 
     Attributes:
         inputs: the fleet's inputs, which in a preview may hold unknowns.
         policy: how a change reaches the members; by default, as the inputs say.
         generation: stands for the properties that members should have; empty if that is not known without asking Google.
-        base: stands for the properties before the update, which members without a mark have; may be empty.
+        base: stands for the properties before the update, which members without the label have; may be empty.
         restarting: the names of the changed properties, or parts of `scheduling`, that need a restart.
         changed: what the changed properties need at most; it counts if the generation is not known.
         properties: the properties of members that have no fallback (REST JSON), as far as they are known. The machine type
             is UNKNOWN if only the template names it, and missing if members keep theirs; by default, it is as the inputs say.
         action: the members that the program asks to restart or to replace.
-        given: the parts of settings that the update changes; what members have for themselves stays otherwise.
-        ignored: the settings whose changes the user ignores, so that existing members keep theirs.
+        given: the parts of settings that the update changes; all other settings of a member's own stay.
+        ignored: the settings that the user ignores (`ignoreChanges`), so that existing members keep theirs.
         hosted: the names of members that got host names of their own from the program.
         sure: whether an unknown value counts as no change; otherwise, it counts as the most disruptive change.
     """
@@ -653,8 +654,8 @@ class Spec:
     ) -> Spec:
         """Build what a preview knows of an update from old to new inputs, which may hold unknowns.
 
-        `templates` are the properties of those templates (REST JSON) that were read, by their links in the inputs.
-        `stated` are the inputs in the state, if the last update failed, and `old` are those that it was to reach.
+        `templates` are the properties of the templates that were read (REST JSON), by their links in the inputs. If the
+        last update failed, `stated` are the inputs in the state, and `old` are the inputs that it should have reached.
         """
         prior = fleet_values(context.prior)
         levels = frozenset(levels_of(path for path in context.changed if not (sure and _is_uncertain(path, new))))
@@ -669,7 +670,7 @@ class Spec:
             machine_type = UNKNOWN if last else prior.get("lastMachineType") or ""
         return cls(
             inputs=new,
-            generation="" if sure else generation,  # what is not known may be what members that are behind have
+            generation="" if sure else generation,  # an unknown value may be the one that outdated members have
             base=base,
             restarting=restarting(context.changed, before, after),
             changed=max(levels, default=Level.NONE),
@@ -711,21 +712,21 @@ class Spec:
         return member.stopped and self.policy.on_stopped == "REPLACE"
 
     def behind(self, member: Member) -> Level:
-        """Return what a member needs to get the wanted properties, by its mark."""
+        """Return what a member needs to get the wanted properties, by its label."""
         label = member.generation or self.base
         if self.generation:
             need = need_of(label, self.generation)
             return Level.REFRESH if need is Level.RESTART and self._needs_no_restart(member, label) else need
-        if self.sure:  # one that was behind may have the wanted properties
+        if self.sure:  # an outdated member may have the wanted properties
             return self.changed if need_of(label, self.base) < self.changed else Level.NONE
         return max(need_of(label, self.base) if self.base else Level.NONE, self.changed)
 
     def has_reached(self, member: Member) -> bool:
-        """Return whether a member has the wanted properties, by its mark, and nothing is left of an action."""
+        """Return whether a member has the wanted properties, by its label, and nothing is left of an action."""
         return not self.behind(member) and not self.action.level_for(member)
 
     def has_written(self, label: str) -> bool:
-        """Return whether this update, or one before it, has given a member this label."""
+        """Return whether this update, or an earlier one, has given a member this label."""
         return label in {name for one in (self.base, self.generation) for name in (one, changing(one))}
 
     def knows(self, member: Member) -> bool:
@@ -733,14 +734,14 @@ class Spec:
         return bool(self.generation) or not need_of(member.generation or self.base, self.base)
 
     def _needs_no_restart(self, member: Member, label: str) -> bool:
-        """Return whether a member keeps, or has already, everything that changes and needs a restart."""
+        """Return whether each change that needs a restart is one that a member does not get, or has already."""
         has_type = self.machine_type_of(member) in {"", member.machine_type}
         stays = self.kept_by(member).union({"machineType"} if has_type else ())
         is_kept = all(not stays.isdisjoint((name, name.partition(".")[0])) for name in self.restarting)
         return bool(self.restarting) and is_kept and need_of(label, self.base) < Level.RESTART
 
     def asked(self, member: Member) -> Level:
-        """Return what the program asks to do to a member, whatever it has."""
+        """Return what the program asks to do to a member, whatever its properties are."""
         return min(self.action.level_for(member), self.policy.most)
 
     def carried_out(self, member: Member, need: Level) -> Level:
@@ -762,10 +763,11 @@ class Spec:
         return "" if "machineType" in self.kept_by(member) else _machine_type(self.properties_of(member))
 
     def properties_of(self, member: Member) -> InstancePropertiesValues:
-        """Return the properties (REST JSON) that a member should have, apart from what it keeps for itself (`kept_by`).
+        """Return the properties (REST JSON) that a member should have, apart from settings that it keeps (`kept_by`).
 
-        It has what its fallback changes or, if that is not in the list any more, keeps everything that fallbacks change. A
-        machine type that Google could choose is left out, because the member keeps it.
+        They include the changes of its fallback; if the fallback is not in the list any more, the member keeps
+        everything that fallbacks change. A machine type that Google could choose is left out, because the member keeps
+        it.
         """
         if member.fallback and has_unknown(self.inputs.get("fallbacks")):
             return {**self.properties, "machineType": UNKNOWN}
@@ -782,11 +784,11 @@ class Spec:
         return without(wanted, _OF_MACHINES) if used.get("instanceFlexibilityPolicy") else wanted
 
     def own_of(self, member: Member) -> tuple[str, ...]:
-        """Return what a member has for itself after the update, which gives every member the label of its fleet."""
+        """Return a member's own settings after the update, which gives every member the label of its fleet."""
         return tuple(part for part in member.own if part not in self.given and part != OWN_GENERATION)
 
     def kept_by(self, member: Member) -> frozenset[str]:
-        """Return what a member keeps: its own, and the settings whose changes the user ignores."""
+        """Return the settings that a member keeps: its own, and the ones that the user ignores (`ignoreChanges`)."""
         return self.ignored.union(self.own_of(member))
 
     def inputs_of(self, member: Member) -> BulkInstancesValues | None:
@@ -811,7 +813,7 @@ class Spec:
         return member.stopped and self.policy.on_stopped == "KEEP" and not member.changing
 
     def require_allowed(self, members: Iterable[Member], plan: Iterable[PlannedMember]) -> None:
-        """Raise UserError if one of the members that stays needs more than is allowed.
+        """Raise UserError if a member that stays needs more than is allowed.
 
         `plan` is the `plan` of these members.
         """
@@ -856,13 +858,14 @@ class Spec:
         )
 
     def plan(self, members: Iterable[Member]) -> list[PlannedMember]:
-        """Describe the members of the state for the plan, with what a preview says of them."""
+        """Describe the members of the state for the plan, marked as in a preview."""
         return as_previewed([self.planned(one, self.need(one), self.set_back(one)) for one in members], self.policy)
 
     def _is_rehosted(self, member: Member) -> bool:
         """Return whether a member has another host name than the inputs give it.
 
-        If they give none, this holds only for members in `hosted`: others, such as imported ones, came with their host names.
+        If they give none, this is true only for members in `hosted`: other members, such as imported ones, came with
+        their host names.
         """
         named = nested(self.inputs, "perInstanceProperties")
         if has_unknown(named.get(member.name)):
@@ -880,9 +883,10 @@ def _machine_type(properties: InstancePropertiesValues) -> Any:
 def restarting(
     paths: Iterable[Path], before: InstancePropertiesValues | None, after: InstancePropertiesValues | None
 ) -> frozenset[str]:
-    """Return the names of the instance properties, or parts of `scheduling`, whose change needs a restart.
+    """Return the names of the instance properties, or parts of `scheduling`, with changes that need a restart.
 
-    Without the properties before and after it, the paths tell; nothing tells what another template changes.
+    If the properties before or after the change are not known, the paths decide; then, the result is empty for another
+    template, because it may change anything.
     """
     if before is not None and after is not None:
         one, other = (by_level(properties)[Level.RESTART] for properties in (before, after))
@@ -895,7 +899,7 @@ def restarting(
 
 
 def with_hostnames(*values: BulkInstancesValues) -> frozenset[str]:
-    """Return the names of members to which inputs give host names, or that have got some by the outputs."""
+    """Return the names of members that have host names of their own in inputs or outputs."""
     named = [item for one in values for item in nested(one, "perInstanceProperties").items()]
     return frozenset(name for name, own in named if isinstance(own, dict) and own.get("hostname") is not None)
 
@@ -914,7 +918,7 @@ def _is_uncertain(path: Path, new: BulkInstancesValues) -> bool:
 def _known_properties(
     inputs: BulkInstancesValues, templates: Mapping[str, InstancePropertiesValues]
 ) -> InstancePropertiesValues | None:
-    """Return the properties that inputs stand for (REST JSON); None if unknown values or other templates are among them."""
+    """Return the properties that inputs stand for (REST JSON); None if they have unknowns, or an unread template."""
     link = inputs.get("sourceInstanceTemplate")
     if has_unknown(inputs.get("instanceProperties")) or (link and link not in templates):
         return None

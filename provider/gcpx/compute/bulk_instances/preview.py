@@ -1,4 +1,4 @@
-"""What the next update does to a fleet, in words, by the state and perhaps the template; and one step, as it is done."""
+"""Describes what the next update does to a fleet, by the state and perhaps the template; and each step of an update."""
 
 from __future__ import annotations
 
@@ -59,10 +59,11 @@ def announce_creation(context: Context, inputs: BulkInstancesValues) -> None:
 def read_templates(
     lookups: Lookups, context: Context, project: str, old: BulkInstancesValues, new: BulkInstancesValues
 ) -> dict[str, InstancePropertiesValues]:
-    """Read the templates that tell what an update to new inputs does; return their properties (REST JSON), by their links.
+    """Read the templates that decide what an update to new inputs does; return their properties (REST JSON), by link.
 
-    Nothing is read if the properties of members stay. The old template counts only if the state does not tell what the
-    members have, or if they keep what the user ignores. A template that cannot be read is left out, with a warning.
+    Nothing is read if the properties of members stay. The old template is read only if the state does not show the
+    members' properties, or if they keep what the user ignores. A template that cannot be read is left out, with a
+    warning.
     """
     if not levels_of(context.changed):
         return {}
@@ -82,8 +83,8 @@ def announce(
 ) -> tuple[str, ...]:
     """Say what an update does to the members in the state, at most, as far as something is not known yet.
 
-    `templates` are those that `read_templates` gives, if it was called; `stated` is as for `Spec.offline`. Returns the names
-    of the outputs that it does not change.
+    `templates` is the result of `read_templates`, if it was called; `stated` is as for `Spec.offline`. Returns the
+    names of the outputs that the update does not change.
 
     Raises:
         UserError: the change certainly needs more, or the update certainly deletes more members, than the policy allows.
@@ -143,7 +144,7 @@ class _Preview:
 
     @property
     def at_most(self) -> str:
-        """What begins a line about what may turn out to be unnecessary."""
+        """The beginning of a line about work that may turn out to be unnecessary."""
         return "" if self.certain else "at most "
 
     @property
@@ -172,7 +173,7 @@ class _Preview:
         self.spec.policy.require_few_deletions(len(deleted), len(self.members))
 
     def lines(self, context: Context) -> list[str]:
-        """Describe what is done to the members, in one line for each kind of work."""
+        """Describe what happens to the members, in one line for each kind of work."""
         policy = self.spec.policy
         effects = _Effects.of([step for step, _ in self.steps], names_to_come(context, self.spec.inputs))
         lines = effects.lines(self.at_most)
@@ -261,11 +262,11 @@ def _is_certain(context: Context, spec: Spec, members: list[Member]) -> bool:
 
 
 _LIMITS: Final = ("count", "perInstanceProperties", "onStopped", "updatePolicy")
-"""What says how many members there are, and how a change reaches them."""
+"""The inputs that say how many members there are, and how a change reaches them."""
 
 
 def _unknown_limits(inputs: BulkInstancesValues) -> list[str]:
-    """Return which of the inputs that limit an update are not known yet; a member's own properties are not among them."""
+    """Return which of the inputs that limit an update are not known yet; properties of single members do not count."""
     return [
         name
         for name in _LIMITS
@@ -274,7 +275,7 @@ def _unknown_limits(inputs: BulkInstancesValues) -> list[str]:
 
 
 def _with_limits(inputs: BulkInstancesValues, members: Iterable[Member], *, sure: bool) -> BulkInstancesValues:
-    """Return the inputs of a preview with a value for each of `_unknown_limits`: the fleet keeps its size, and gets its policy.
+    """Return the inputs of a preview with a value for each of `_unknown_limits`: the fleet keeps its size.
 
     Unless `sure`, the policy is the one that does the most to the members.
     """
@@ -332,8 +333,8 @@ class _Effects:
         rested: members that are changed, and stay stopped.
         replaced: members that are deleted, and replaced by new ones.
         deleted: members that are deleted, and not replaced.
-        created: how many instances are created in addition to those that replace others.
-        names: the names of these, as far as they are known.
+        created: how many instances are created in addition to replacements.
+        names: the names of these additional instances, as far as they are known.
     """
 
     refreshed: list[PlannedMember]
@@ -442,9 +443,9 @@ def new_of(current: int, members: int) -> str:
 
 
 def names_to_come(context: Context, new: BulkInstancesValues) -> list[str] | None:
-    """Return the names that new members get before those that leave make theirs free; None if Google names new members.
+    """Return the names that new members get before deleted members free theirs; None if Google names new members.
 
-    They are those that the program lists, or those of lost members.
+    They are the names that the program lists, or the names of lost members.
     """
     prior, named = fleet_values(context.prior), new.get("perInstanceProperties")
     if not named and not Policy.of(new).keep_names:
@@ -489,7 +490,7 @@ def describe_lost(prior: BulkInstancesValues, members: list[Instance]) -> str:
 
 
 def describe_new(prior: BulkInstancesValues, outputs: BulkInstancesValues) -> str:
-    """Say which members an update has created, whose names a preview cannot know; empty if it has created none."""
+    """Say which members an update has created: a preview cannot know their names. Empty if it has created none."""
     before = {item["id"] for item in prior.get("members") or ()}
     new = [item["name"] for item in outputs.get("members") or () if item["id"] not in before]
     return "".join(_say(new, "instance was created", "instances were created"))

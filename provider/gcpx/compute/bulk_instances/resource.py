@@ -177,7 +177,7 @@ class BulkInstances(InProject, Growing, Announcing):
         return failures + [failure for find in of_region for failure in find(placed)]
 
     def creation_failures(self, inputs: dict[str, Any]) -> list[Failure]:
-        """Refuse the IDs of imported fleets: what they match was there before, and a new fleet has what it creates."""
+        """Refuse the IDs of imported fleets: they match existing instances; a new fleet only has what it creates."""
         fleet_id = text(fleet_values(inputs), "fleetId")
         if is_tracked(fleet_id):
             return []
@@ -199,7 +199,7 @@ class BulkInstances(InProject, Growing, Announcing):
         return Location.of(inputs, outputs, project=self._google.settings.project, region=self._google.settings.region)
 
     def check_online(self, context: Context, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
-        """Check that what the inputs name exists, and that the region's quotas allow the instances to create."""
+        """Check that the things that the inputs name exist, and that the region's quotas allow the new instances."""
         location = self.location(inputs, {})
         checks = OnlineChecks(self._lookups, context, location.project, location.region)
         return checks.run(inputs, fleet_checks(checks, fleet_values(olds), fleet_values(inputs)))
@@ -232,7 +232,7 @@ class BulkInstances(InProject, Growing, Announcing):
         return "both fleets have the same fleetId" if is_same else ""
 
     def ignoring(self, outputs: dict[str, Any], paths: Collection[Path]) -> dict[str, Any]:
-        """Leave out what others have changed on members, and the user ignores."""
+        """Leave out settings that others have changed on members, and that the user ignores (`ignoreChanges`)."""
         ignored = ignored_settings(paths)
         if not ignored or not isinstance(outputs.get("members"), list):
             return outputs
@@ -256,7 +256,7 @@ class BulkInstances(InProject, Growing, Announcing):
         return {name: inputs.get(name) or default for name, default in self.provider_defaults().items()}
 
     def create(self, context: Context, inputs: dict[str, Any]) -> State:
-        """Create all instances; none for a parked fleet. Take over those that an interrupted run has created."""
+        """Create all instances; none for a parked fleet. Take over instances that an interrupted run has created."""
         values, fleet = fleet_values(inputs), self._fleet(inputs)
         try:
             return self._create(context, fleet, values)
@@ -284,7 +284,7 @@ class BulkInstances(InProject, Growing, Announcing):
                 return attrs.evolve(self._grow(context, fleet, inputs, demand, first), adopted=adopted)
 
     def settle(self, context: Context, resource_id: str) -> None:
-        """Wait for what interrupted creations and updates are still creating."""
+        """Wait for instances that interrupted creations and updates are still creating."""
         known = {item.get("id") for item in fleet_values(context.prior).get("members") or ()}
 
         def is_shown(outcome: Outcome) -> bool:

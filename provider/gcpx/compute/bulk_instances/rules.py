@@ -472,7 +472,7 @@ _PLACED: Final = re.compile(r"(?:.*/)?(?:regions|zones)/([^/]+)/[^/]+/[^/]+")
 
 @rule(
     "",
-    "regional and zonal resources that instanceProperties, instanceFlexibilityPolicy and placement name must be in the fleet's region",
+    "regional and zonal resources in instanceProperties, instanceFlexibilityPolicy and placement must be in the fleet's region",
     _PROPERTIES,
 )
 def links_are_in_the_region(values: BulkInstancesValues) -> list[Failure]:
@@ -634,7 +634,7 @@ def surge_fits_the_placement(values: BulkInstancesValues) -> list[Failure]:
     policy, room = Policy.of(values), placement_room(values)
     if room is None or not policy.surge or policy.wanted > room or policy.wanted + policy.surge <= room:
         return []
-    words = f"must leave room in placement, whose policies take {room:,} members: use at most {room - policy.wanted:,}, or name more policies"
+    words = f"must leave room in placement, which takes {room:,} members: use at most {room - policy.wanted:,}, or name more policies"
     return [Failure("updatePolicy.maxSurge", words)]
 
 

@@ -1,4 +1,4 @@
-"""Why a bulk creation fell short: the causes, read from Google's errors, and what the user reads about them."""
+"""Why a bulk creation created too few instances: the causes, from Google's errors, and the text for the user."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Reason:
         machine_type: the name of the machine type; empty if it is not known.
         zones_with_room: the names of the zones that have capacity, according to Google.
         quota: the quota that is used up, if Google names it.
-        is_pinned: whether the instances come back in the zone of those that they replace.
+        is_pinned: whether the instances must be in the zones of the members that they replace.
         shape: the target shape of the location policy, if this is what keeps members out of the zones with room.
         message: Google's message for one of the instances.
     """
@@ -241,7 +241,7 @@ def why_missing(
 
 
 def _failed_operations(context: Context, fleet: Fleet, group: str | None, zones: Iterable[str]) -> Iterator[Operation]:
-    """List the operations of a group that failed, those of the instances in some zones."""
+    """List the failed operations of a group in some zones; each is about one instance."""
     for zone in zones if group else ():
         listed = ListMethod(
             google=fleet.google,

@@ -75,10 +75,10 @@ class NotReadyError(Interrupted):
 
 @attrs.define
 class Readiness:
-    """Which members of a fleet are ready: those that run and, if a guest attribute is asked for, have set it.
+    """Which members of a fleet are ready: they run and have set the policy's guest attribute, if there is one.
 
-    A member that was ready once counts as ready as long as it runs, until it is forgotten. One that was not asked yet
-    counts as ready, too.
+    A member that was ready once counts as ready as long as it runs, until it is forgotten. A member that was not asked
+    yet counts as ready, too.
 
     Attributes:
         policy: says what a ready member has set, and how many seconds `wait` waits at most.
@@ -115,7 +115,7 @@ class Readiness:
 
         Args:
             members: all members as they were just listed.
-            but: the IDs of those that are not waited for.
+            but: the IDs of members that are not waited for.
 
         Raises:
             NotReadyError: some are not ready after these seconds, or when the time of the call is over.
@@ -140,9 +140,9 @@ class Readiness:
         raise NotReadyError(late, limit)
 
     def observe(self, seconds: int, but: Container[str] = ()) -> list[Instance]:
-        """Wait some seconds, and then until members are ready, as `wait` does, which has found them ready before.
+        """Wait some seconds, and then, as `wait` does, until members are ready that `wait` has found ready before.
 
-        What their software has said before that does not count any more. Raises what `wait` raises.
+        What their software has reported before does not count any more. Raises the same as `wait`.
         """
         for _ in self.context.tries(seconds, pause=_LONGEST_PAUSE, longest=_LONGEST_PAUSE):
             self.context.progress(f"the members are ready, and are observed for {seconds:,} s")
@@ -173,8 +173,8 @@ _STOPPED: Final = frozenset({"STOPPED", "TERMINATED"})
 class MemberChanges:
     """The changes of one update.
 
-    What fails for a member ends for that member alone: the next requests are sent for the others. Members that no
-    longer exist are skipped.
+    A failure for a member ends the changes of that member alone: the next requests are sent for the others. Members
+    that no longer exist are skipped.
 
     Attributes:
         goal: says what should be set on each member.
@@ -187,7 +187,7 @@ class MemberChanges:
     failures: dict[str, FailedRequest] = attrs.Factory(dict)
 
     def delete(self, members: Sequence[Instance]) -> list[Instance]:
-        """Delete members; return those that still exist."""
+        """Delete members; return the ones that still exist."""
         self._send([MemberRequest(member, "delete") for member in members], "deleted")
         return [member for member in members if str(member["id"]) in self.failures]
 
@@ -201,7 +201,7 @@ class MemberChanges:
 
         Before that, the label says that a change has started, because a stopped member does not show why it stopped.
         Members that rest are only changed. A suspended one is first stopped, because Google changes only stopped ones.
-        Those that cannot be changed are started again, too.
+        Members that cannot be changed are started again, too.
         """
         resting = [member for member in members if self.goal.spec.rests(Member.of_instance(member))]
         mark = Target({}, labels={GENERATION_LABEL: changing(self.goal.spec.generation)})
@@ -223,7 +223,7 @@ class MemberChanges:
         self.apply(LABELS, self.fleet.read_again(self.context, done), self.goal.target_of)
 
     def start(self, members: Sequence[Instance]) -> list[FailedRequest]:
-        """Start members that were stopped, and resume those that were suspended; return those without capacity."""
+        """Start stopped members, and resume suspended ones; return the requests that failed for lack of capacity."""
         requests = [
             MemberRequest(member, "resume", body={}) if is_suspended(member) else MemberRequest(member, "start")
             for member in members
@@ -237,7 +237,7 @@ class MemberChanges:
     def apply(
         self, setting: Setting, members: Sequence[Instance], target_of: Callable[[Instance], Target]
     ) -> list[Instance]:
-        """Give members a setting of a target; those that changed since they were listed are read and tried once more.
+        """Give members a setting of a target; a member that changed since it was listed is read and tried once more.
 
         Returns the members that have it.
         """
@@ -325,9 +325,9 @@ def instances_to_create(
 def _placed(goal: Goal, kept: list[Instance], coming: Counter[str], demand: Demand, zones: Collection[str]) -> Demand:
     """Say where instances are created, so that the fleet stays in its zone, or spread as evenly as possible.
 
-    `coming` are those that the same step creates in other requests.
+    `coming` counts the instances that the same step creates in other requests, by zone.
     """
-    # A step that has begun refuses nothing.
+    # A step that has started refuses nothing.
     places, planned = goal.policy.places, [goal.member(member, ready=True, blocked=True) for member in kept]
     existing = zones_of(kept) + coming
     staying = Counter(one.zone for one in planned if one.need is not Level.REPLACE and not one.unwanted) + coming
@@ -357,7 +357,7 @@ def _zones_by_name(
 
 
 def members_before(context: Context, members: list[Instance]) -> int:
-    """Return how many members a fleet had before an update: those in the state, or those that exist, if they are more."""
+    """Return how many members a fleet had before an update: in the state or at Google, whichever is more."""
     return max(len(fleet_values(context.prior).get("members") or ()), len(members))
 
 
@@ -415,7 +415,7 @@ class Rollout:
         goes_on: whether it goes on with the other members when something has failed for one.
         existed: how many members existed before it.
         deleted: the names of the members that it has deleted, by ID.
-        surplus: those of them that no new members replace.
+        surplus: the names of the deleted members that no new ones replace.
     """
 
     context: Context
@@ -481,7 +481,7 @@ class Rollout:
                 break
             if step.delete:  # perhaps more members than at the beginning, because some have stopped meanwhile
                 self.goal.policy.require_few_deletions(len(self.deleted) + len(step.delete), self.existed)
-            if number > planned:  # others have changed what there is to do
+            if number > planned:  # changes by others have made more steps necessary
                 planned = number - 1 + sum(1 for _ in steps(self._planned(), self._policy))
             if planned > 1:
                 self.progress.begin(f"batch {number} of {planned}", describe_step(step, unfollowed))
@@ -750,7 +750,7 @@ class FleetUpdate:
         return state
 
     def _rollout(self, goal: Goal, members: list[Instance]) -> Rollout:
-        """Prepare a rollout; members without a label of their own fleet first get the one of their present properties."""
+        """Prepare a rollout; members without a label of this fleet first get the label of their present properties."""
         # Both raise before anything is changed.
         planned = [goal.member(member, ready=True) for member in members]
         deleted = len(deleted_by(step for step, _ in steps(planned, goal.policy)))
@@ -781,7 +781,7 @@ class FleetUpdate:
         return rollout
 
     def _failure(self, rollout: Rollout, error: ProviderError, before: list[Instance]) -> Exception:
-        """Return what a failed rollout raises, after rolling it back if the policy says so.
+        """Return the exception of a failed rollout, after rolling it back if the policy says so.
 
         `before` are the members before the rollout.
         """

@@ -353,7 +353,7 @@ class AttachedDiskInitializeParams(Record):
     )
     enable_confidential_compute: bool = field("Create the disk in confidential compute mode. Default: false.")
     guest_os_features: list[GuestOsFeature] = field(
-        "Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to those of the disk. For bootable images only.",
+        "Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to the disk's own. For bootable images only.",
         beta=True,
         identity=("type",),
     )

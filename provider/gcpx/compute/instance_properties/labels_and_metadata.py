@@ -30,7 +30,7 @@ _MOST: Final = 64
 _LONGEST: Final = 63
 _ASCII_KEY: Final = re.compile(r"[a-z][-_a-z0-9]{0,62}")
 _ASCII_VALUE: Final = re.compile(r"[-_a-z0-9]{0,63}")
-"""Most labels are ASCII; those that match need no check of each character."""
+"""Most labels are ASCII; a label that matches needs no check of each character."""
 _LETTERS_AND_DIGITS: Final = ("Ll", "Lo", "Lm", "M", "N")
 """Unicode categories: lower-case letters, letters of scripts without case, their marks, and digits."""
 

@@ -150,7 +150,7 @@ class AdvancedMachineFeatures(Record):
         minimum=1,
         source=rest("instances", "advancedMachineFeatures.threadsPerCore"),
     )
-    turbo_mode: str = field("The turbo frequency mode, such as `ALL_CORE_MAX`. Default: that of the CPU platform.")
+    turbo_mode: str = field("The turbo frequency mode, such as `ALL_CORE_MAX`. Default: the mode of the CPU platform.")
     visible_core_count: int = field(
         "The number of physical cores that an instance sees, such as `4`; at least 1. Default: derived from the number of CPUs of the machine type.",
         minimum=1,

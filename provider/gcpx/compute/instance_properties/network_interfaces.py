@@ -219,7 +219,7 @@ class NetworkInterface(Record):
 
     @staticmethod
     def implied(values: NetworkInterfaceValues) -> dict[str, Any]:
-        """Return the network that Google sets: that of the subnetwork, or the default network without one."""
+        """Return the network that Google sets: the network of the subnetwork, or the default one."""
         if values.get("networkAttachment"):
             return {}
         return {"network": values.get("network") if values.get("subnetwork") else "global/networks/default"}
@@ -240,7 +240,7 @@ class NetworkInterface(Record):
     enable_vpc_scoped_dns: bool = field("Resolve DNS names over this interface. Requires `networkAttachment`.")
     fingerprint: str = output_field("A hash of the interface, in base64.")
     igmp_query: str = field(
-        "Which IGMP queries are enabled on the interface: those of version 2 (`IGMP_QUERY_V2`) or none (`IGMP_QUERY_DISABLED`).",
+        "Which IGMP queries are enabled on the interface: queries of version 2 (`IGMP_QUERY_V2`) or none (`IGMP_QUERY_DISABLED`).",
         enum=("IGMP_QUERY_DISABLED", "IGMP_QUERY_V2"),
     )
     internal_ipv6_prefix_length: int = field(

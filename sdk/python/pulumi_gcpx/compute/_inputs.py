@@ -359,7 +359,7 @@ class AdvancedMachineFeaturesArgsDict(TypedDict):
     """
     turbo_mode: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The turbo frequency mode, such as `ALL_CORE_MAX`. Default: that of the CPU platform.
+    The turbo frequency mode, such as `ALL_CORE_MAX`. Default: the mode of the CPU platform.
     """
     visible_core_count: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
@@ -385,7 +385,7 @@ class AdvancedMachineFeaturesArgs:
         :param pulumi.Input[bool] enable_uefi_networking: Enable UEFI networking when an instance is created.
         :param pulumi.Input[str] performance_monitoring_unit: The performance counters that instances can read: `ARCHITECTURAL` for the events that the architecture defines, `STANDARD` for most events of cores and L2 caches, `ENHANCED` for these and the events of the last-level cache.
         :param pulumi.Input[int] threads_per_core: The number of threads per physical core, such as `1`, which turns simultaneous multithreading off. Default: the most that the CPU supports. Known CPUs support 1 and 2.
-        :param pulumi.Input[str] turbo_mode: The turbo frequency mode, such as `ALL_CORE_MAX`. Default: that of the CPU platform.
+        :param pulumi.Input[str] turbo_mode: The turbo frequency mode, such as `ALL_CORE_MAX`. Default: the mode of the CPU platform.
         :param pulumi.Input[int] visible_core_count: The number of physical cores that an instance sees, such as `4`; at least 1. Default: derived from the number of CPUs of the machine type.
         """
         if enable_nested_virtualization is not None:
@@ -453,7 +453,7 @@ class AdvancedMachineFeaturesArgs:
     @pulumi.getter(name="turboMode")
     def turbo_mode(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The turbo frequency mode, such as `ALL_CORE_MAX`. Default: that of the CPU platform.
+        The turbo frequency mode, such as `ALL_CORE_MAX`. Default: the mode of the CPU platform.
         """
         return pulumi.get(self, "turbo_mode")
 
@@ -480,7 +480,7 @@ class AliasIpRangeArgsDict(TypedDict):
     """
     candidate_subnetwork_range_names: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
-    Names of secondary ranges of the subnetwork, such as `[pods-1, pods-2]`; the addresses come from one that has enough of them. Conflicts with `subnetworkRangeName`. Beta: a request that sets it goes to Google's beta API.
+    Names of secondary ranges of the subnetwork, such as `[pods-1, pods-2]`; the addresses come from one that has enough of them. Conflicts with `subnetworkRangeName`. Beta: only Google's beta API has it.
     """
     ip_cidr_range: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -503,7 +503,7 @@ class AliasIpRangeArgs:
         """
         A range of additional internal addresses of a network interface.
 
-        :param pulumi.Input[Sequence[pulumi.Input[str]]] candidate_subnetwork_range_names: Names of secondary ranges of the subnetwork, such as `[pods-1, pods-2]`; the addresses come from one that has enough of them. Conflicts with `subnetworkRangeName`. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] candidate_subnetwork_range_names: Names of secondary ranges of the subnetwork, such as `[pods-1, pods-2]`; the addresses come from one that has enough of them. Conflicts with `subnetworkRangeName`. Beta: only Google's beta API has it.
         :param pulumi.Input[str] ip_cidr_range: One address such as `10.1.2.3`, a netmask such as `/24`, or a range such as `10.1.2.0/24`. The addresses must belong to the subnetwork and be unused.
         :param pulumi.Input[str] subnetwork_range_name: The name of the subnetwork's secondary range that the addresses come from, such as `pods`. Default: the primary range.
         """
@@ -518,7 +518,7 @@ class AliasIpRangeArgs:
     @pulumi.getter(name="candidateSubnetworkRangeNames")
     def candidate_subnetwork_range_names(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        Names of secondary ranges of the subnetwork, such as `[pods-1, pods-2]`; the addresses come from one that has enough of them. Conflicts with `subnetworkRangeName`. Beta: a request that sets it goes to Google's beta API.
+        Names of secondary ranges of the subnetwork, such as `[pods-1, pods-2]`; the addresses come from one that has enough of them. Conflicts with `subnetworkRangeName`. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "candidate_subnetwork_range_names")
 
@@ -605,7 +605,7 @@ class AttachedDiskArgsDict(TypedDict):
     """
     user_licenses: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
-    Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: a request that sets it goes to Google's beta API.
+    Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: only Google's beta API has it.
     """
 
 @pulumi.input_type
@@ -642,7 +642,7 @@ class AttachedDiskArgs:
         :param pulumi.Input[str] mode: How the disk is attached: `READ_WRITE`, or `READ_ONLY`, which lets several instances attach it at the same time. Default: `READ_WRITE`.
         :param pulumi.Input[str] source: The existing disk to attach, such as `zones/us-east1-b/disks/data` or `regions/us-east1/disks/data`. In an instance template, write only the name of a zonal disk: `data`. Conflicts with `initializeParams`.
         :param pulumi.Input[str] type: The type of disk: `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
-        :param pulumi.Input[Sequence[pulumi.Input[str]]] user_licenses: Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] user_licenses: Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: only Google's beta API has it.
         """
         if auto_delete is not None:
             pulumi.set(__self__, "auto_delete", auto_delete)
@@ -819,7 +819,7 @@ class AttachedDiskArgs:
     @pulumi.getter(name="userLicenses")
     def user_licenses(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: a request that sets it goes to Google's beta API.
+        Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "user_licenses")
 
@@ -858,7 +858,7 @@ class AttachedDiskInitializeParamsArgsDict(TypedDict):
     """
     guest_os_features: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[Union['GuestOsFeatureArgs', 'GuestOsFeatureArgsDict']]]]]]
     """
-    Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to those of the disk. For bootable images only. Beta: a request that sets it goes to Google's beta API.
+    Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to the disk's own. For bootable images only. Beta: only Google's beta API has it.
     """
     labels: NotRequired[pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]]
     """
@@ -870,7 +870,7 @@ class AttachedDiskInitializeParamsArgsDict(TypedDict):
     """
     multi_writer: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Let several instances attach the disk for reading and writing. Beta: a request that sets it goes to Google's beta API.
+    Let several instances attach the disk for reading and writing. Beta: only Google's beta API has it.
     """
     on_update_action: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -906,7 +906,7 @@ class AttachedDiskInitializeParamsArgsDict(TypedDict):
     """
     source_instant_snapshot: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The instant snapshot to create the disk from, such as `zones/us-east1-b/instantSnapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceSnapshot`. Beta: a request that sets it goes to Google's beta API.
+    The instant snapshot to create the disk from, such as `zones/us-east1-b/instantSnapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceSnapshot`. Beta: only Google's beta API has it.
     """
     source_snapshot: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -958,10 +958,10 @@ class AttachedDiskInitializeParamsArgs:
         :param pulumi.Input[int] disk_size_gb: The size in GB (2^30 bytes), such as `100`; at least 10 for the disk types `pd-*`. Default: the size of the image, or 500 without one.
         :param pulumi.Input[str] disk_type: The disk type, such as `pd-ssd`. Instance templates accept only its name. Default: `pd-standard` on machine series of the first and second generation, such as N1 and N2; `pd-balanced` or `hyperdisk-balanced` on newer ones.
         :param pulumi.Input[bool] enable_confidential_compute: Create the disk in confidential compute mode. Default: false.
-        :param pulumi.Input[Sequence[pulumi.Input['GuestOsFeatureArgs']]] guest_os_features: Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to those of the disk. For bootable images only. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[Sequence[pulumi.Input['GuestOsFeatureArgs']]] guest_os_features: Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to the disk's own. For bootable images only. Beta: only Google's beta API has it.
         :param pulumi.Input[Mapping[str, pulumi.Input[str]]] labels: Labels of the disk, such as `{team: web}`: at most 64, with at most 63 characters in keys and values. For persistent disks only.
         :param pulumi.Input[Sequence[pulumi.Input[str]]] licenses: Licenses of the disk, as URLs. Reserved for Google's own use.
-        :param pulumi.Input[bool] multi_writer: Let several instances attach the disk for reading and writing. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[bool] multi_writer: Let several instances attach the disk for reading and writing. Beta: only Google's beta API has it.
         :param pulumi.Input[str] on_update_action: What an update of the instance does with the disk: `USE_EXISTING_DISK` keeps it, `RECREATE_DISK` replaces it, `RECREATE_DISK_IF_SOURCE_CHANGED` replaces it if its image or snapshot changes. Default: `USE_EXISTING_DISK`.
         :param pulumi.Input[int] provisioned_iops: I/O operations per second to provision, such as `20000`; at least 1. `pd-extreme` takes 10,000 to 120,000; other disk types have limits of their own.
         :param pulumi.Input[int] provisioned_throughput: Throughput to provision in MB per second, such as `500`; at least 1.
@@ -970,7 +970,7 @@ class AttachedDiskInitializeParamsArgs:
         :param pulumi.Input[Sequence[pulumi.Input[str]]] resource_policies: Policies for automatic snapshots of the disk, such as `[regions/us-east1/resourcePolicies/daily]`. Instance templates accept only names: `[daily]`.
         :param pulumi.Input[str] source_image: The image to create the disk from, such as `projects/my-project/global/images/web-1`, or `projects/my-project/global/images/family/web` for the newest image of a family. Short names are completed: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` stand for that family of the public project `debian-cloud`, and other names for images of your own project. Conflicts with `sourceSnapshot` and `sourceInstantSnapshot`.
         :param pulumi.Input['CustomerEncryptionKeyArgs'] source_image_encryption_key: The key of `sourceImage`, if it is encrypted with a key of your own. Instance templates do not store customer-supplied keys.
-        :param pulumi.Input[str] source_instant_snapshot: The instant snapshot to create the disk from, such as `zones/us-east1-b/instantSnapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceSnapshot`. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[str] source_instant_snapshot: The instant snapshot to create the disk from, such as `zones/us-east1-b/instantSnapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceSnapshot`. Beta: only Google's beta API has it.
         :param pulumi.Input[str] source_snapshot: The snapshot to create the disk from, such as `global/snapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceInstantSnapshot`.
         :param pulumi.Input['CustomerEncryptionKeyArgs'] source_snapshot_encryption_key: The key of `sourceSnapshot`, if it is encrypted with a key of your own. Instance templates do not store customer-supplied keys.
         :param pulumi.Input[str] storage_pool: The storage pool to create the disk in, such as `zones/us-east1-b/storagePools/my-pool`.
@@ -1096,7 +1096,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="guestOsFeatures")
     def guest_os_features(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['GuestOsFeatureArgs']]]]:
         """
-        Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to those of the disk. For bootable images only. Beta: a request that sets it goes to Google's beta API.
+        Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to the disk's own. For bootable images only. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "guest_os_features")
 
@@ -1132,7 +1132,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="multiWriter")
     def multi_writer(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Let several instances attach the disk for reading and writing. Beta: a request that sets it goes to Google's beta API.
+        Let several instances attach the disk for reading and writing. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "multi_writer")
 
@@ -1240,7 +1240,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="sourceInstantSnapshot")
     def source_instant_snapshot(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The instant snapshot to create the disk from, such as `zones/us-east1-b/instantSnapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceSnapshot`. Beta: a request that sets it goes to Google's beta API.
+        The instant snapshot to create the disk from, such as `zones/us-east1-b/instantSnapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceSnapshot`. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "source_instant_snapshot")
 
@@ -1291,7 +1291,7 @@ class ConfidentialInstanceConfigArgsDict(TypedDict):
     """
     confidential_instance_type: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The technology: AMD's `SEV` or `SEV_SNP`, Intel's `TDX`, Arm's `CCA`, or `BMSAI` for bare metal. Default: `SEV`. `SEV_SNP` and `TDX` require `onHostMaintenance: TERMINATE`. Beta: a request that sets it goes to Google's beta API.
+    The technology: AMD's `SEV` or `SEV_SNP`, Intel's `TDX`, Arm's `CCA`, or `BMSAI` for bare metal. Default: `SEV`. `SEV_SNP` and `TDX` require `onHostMaintenance: TERMINATE`. Beta: only Google's beta API has it.
     """
     enable_confidential_compute: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
@@ -1309,7 +1309,7 @@ class ConfidentialInstanceConfigArgs:
         """
         Confidential VM options.
 
-        :param pulumi.Input[str] confidential_instance_type: The technology: AMD's `SEV` or `SEV_SNP`, Intel's `TDX`, Arm's `CCA`, or `BMSAI` for bare metal. Default: `SEV`. `SEV_SNP` and `TDX` require `onHostMaintenance: TERMINATE`. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[str] confidential_instance_type: The technology: AMD's `SEV` or `SEV_SNP`, Intel's `TDX`, Arm's `CCA`, or `BMSAI` for bare metal. Default: `SEV`. `SEV_SNP` and `TDX` require `onHostMaintenance: TERMINATE`. Beta: only Google's beta API has it.
         :param pulumi.Input[bool] enable_confidential_compute: Create the instances as Confidential VMs.
         """
         if confidential_instance_type is not None:
@@ -1321,7 +1321,7 @@ class ConfidentialInstanceConfigArgs:
     @pulumi.getter(name="confidentialInstanceType")
     def confidential_instance_type(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The technology: AMD's `SEV` or `SEV_SNP`, Intel's `TDX`, Arm's `CCA`, or `BMSAI` for bare metal. Default: `SEV`. `SEV_SNP` and `TDX` require `onHostMaintenance: TERMINATE`. Beta: a request that sets it goes to Google's beta API.
+        The technology: AMD's `SEV` or `SEV_SNP`, Intel's `TDX`, Arm's `CCA`, or `BMSAI` for bare metal. Default: `SEV`. `SEV_SNP` and `TDX` require `onHostMaintenance: TERMINATE`. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "confidential_instance_type")
 
@@ -1644,7 +1644,7 @@ class FallbackArgsDict(TypedDict):
     """
     instance_flexibility_policy: NotRequired[pulumi.Input[Optional[Union['InstanceFlexibilityPolicyArgs', 'InstanceFlexibilityPolicyArgsDict']]]]
     """
-    Alternative machine types, from which Google chooses. They replace those of the fleet. Conflicts with `machineType`.
+    Alternative machine types, from which Google chooses. They replace the fleet's. Conflicts with `machineType`.
     """
     machine_type: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -1682,7 +1682,7 @@ class FallbackArgs:
         """
         What is different for the instances that are created with this fallback; everything else is as in the fleet.
 
-        :param pulumi.Input['InstanceFlexibilityPolicyArgs'] instance_flexibility_policy: Alternative machine types, from which Google chooses. They replace those of the fleet. Conflicts with `machineType`.
+        :param pulumi.Input['InstanceFlexibilityPolicyArgs'] instance_flexibility_policy: Alternative machine types, from which Google chooses. They replace the fleet's. Conflicts with `machineType`.
         :param pulumi.Input[str] machine_type: The name of the machine type, such as `n2d-standard-4`. It also replaces the fleet's `instanceFlexibilityPolicy`.
         :param pulumi.Input[str] min_cpu_platform: The oldest CPU platform to run on, such as `Intel Ice Lake`.
         :param pulumi.Input[str] provisioning_model: How capacity is provisioned: `STANDARD`, `SPOT`, `FLEX_START` or `RESERVATION_BOUND`, as in `scheduling`. Settings that apply only to the fleet's own model are left out: `preemptible`, `preemptionNoticeDuration`, and, with `STANDARD` and without a run limit, `instanceTerminationAction`.
@@ -1706,7 +1706,7 @@ class FallbackArgs:
     @pulumi.getter(name="instanceFlexibilityPolicy")
     def instance_flexibility_policy(self) -> pulumi.Input[Optional['InstanceFlexibilityPolicyArgs']]:
         """
-        Alternative machine types, from which Google chooses. They replace those of the fleet. Conflicts with `machineType`.
+        Alternative machine types, from which Google chooses. They replace the fleet's. Conflicts with `machineType`.
         """
         return pulumi.get(self, "instance_flexibility_policy")
 
@@ -1874,7 +1874,7 @@ class InstancePropertiesArgsDict(TypedDict):
     """
     display_device: NotRequired[pulumi.Input[Optional[Union['DisplayDeviceArgs', 'DisplayDeviceArgsDict']]]]
     """
-    A virtual display, such as `{enableDisplay: true}`. Beta: a request that sets it goes to Google's beta API.
+    A virtual display, such as `{enableDisplay: true}`. Beta: only Google's beta API has it.
     """
     guest_accelerators: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[Union['AcceleratorConfigArgs', 'AcceleratorConfigArgsDict']]]]]]
     """
@@ -1914,11 +1914,11 @@ class InstancePropertiesArgsDict(TypedDict):
     """
     partner_metadata: NotRequired[pulumi.Input[Optional[Mapping[str, pulumi.Input[Union['StructuredEntriesArgs', 'StructuredEntriesArgsDict']]]]]]
     """
-    Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: a request that sets it goes to Google's beta API.
+    Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: only Google's beta API has it.
     """
     post_key_revocation_action_type: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    What happens to instances after the key of one of their disks is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: a request that sets it goes to Google's beta API.
+    What happens to instances after the key of one of their disks is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: only Google's beta API has it.
     """
     private_ipv6_google_access: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -1950,7 +1950,7 @@ class InstancePropertiesArgsDict(TypedDict):
     """
     shielded_vm_config: NotRequired[pulumi.Input[Optional[Union['ShieldedVmConfigArgs', 'ShieldedVmConfigArgsDict']]]]
     """
-    Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: a request that sets it goes to Google's beta API.
+    Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: only Google's beta API has it.
     """
     tags: NotRequired[pulumi.Input[Optional[Union['TagsArgs', 'TagsArgsDict']]]]
     """
@@ -2002,7 +2002,7 @@ class InstancePropertiesArgs:
         :param pulumi.Input['ConfidentialInstanceConfigArgs'] confidential_instance_config: Confidential VM options, such as `{enableConfidentialCompute: true}`.
         :param pulumi.Input[str] description: A description of the instances.
         :param pulumi.Input[Sequence[pulumi.Input['AttachedDiskArgs']]] disks: The disks, with the boot disk first. They are compared by `deviceName`, `source` or `initializeParams.diskName`, so a different order of the others is not a change.
-        :param pulumi.Input['DisplayDeviceArgs'] display_device: A virtual display, such as `{enableDisplay: true}`. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input['DisplayDeviceArgs'] display_device: A virtual display, such as `{enableDisplay: true}`. Beta: only Google's beta API has it.
         :param pulumi.Input[Sequence[pulumi.Input['AcceleratorConfigArgs']]] guest_accelerators: GPUs and other accelerators, such as `[{acceleratorType: nvidia-l4, acceleratorCount: 1}]`. Instances with GPUs need `onHostMaintenance: TERMINATE`, which is then the default.
         :param pulumi.Input[str] key_revocation_action_type: What happens to instances when the key of one of their disks is revoked: `STOP` shuts them down, `NONE` does nothing. Default: `NONE`.
         :param pulumi.Input[Mapping[str, pulumi.Input[str]]] labels: Labels of the instances, such as `{team: web}`: at most 64, with at most 63 characters in keys and values.
@@ -2012,8 +2012,8 @@ class InstancePropertiesArgs:
         :param pulumi.Input[str] min_cpu_platform: The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones.
         :param pulumi.Input[Sequence[pulumi.Input['NetworkInterfaceArgs']]] network_interfaces: The network interfaces in order, such as `[{network: global/networks/my-network}]`; the first is `nic0`.
         :param pulumi.Input['NetworkPerformanceConfigArgs'] network_performance_config: The bandwidth of the instances, such as `{totalEgressBandwidthTier: TIER_1}`.
-        :param pulumi.Input[Mapping[str, pulumi.Input['StructuredEntriesArgs']]] partner_metadata: Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: a request that sets it goes to Google's beta API.
-        :param pulumi.Input[str] post_key_revocation_action_type: What happens to instances after the key of one of their disks is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[Mapping[str, pulumi.Input['StructuredEntriesArgs']]] partner_metadata: Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: only Google's beta API has it.
+        :param pulumi.Input[str] post_key_revocation_action_type: What happens to instances after the key of one of their disks is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: only Google's beta API has it.
         :param pulumi.Input[str] private_ipv6_google_access: How instances and Google services reach each other over IPv6: `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE` from the instances only, `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE` in both directions, `INHERIT_FROM_SUBNETWORK` as the subnetwork is configured. Default: `INHERIT_FROM_SUBNETWORK`.
         :param pulumi.Input['ReservationAffinityArgs'] reservation_affinity: The reservations that instances consume, such as `{consumeReservationType: NO_RESERVATION}`. Default: any that fits.
         :param pulumi.Input[Mapping[str, pulumi.Input[str]]] resource_manager_tags: Resource Manager tags of the instances, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`. Google does not return them.
@@ -2021,7 +2021,7 @@ class InstancePropertiesArgs:
         :param pulumi.Input['SchedulingArgs'] scheduling: When and where instances run, and how they are stopped, such as `{provisioningModel: SPOT}`.
         :param pulumi.Input[Sequence[pulumi.Input['ServiceAccountArgs']]] service_accounts: The service account that instances run as, such as `[{email: name@my-project.iam.gserviceaccount.com}]`: at most one.
         :param pulumi.Input['ShieldedInstanceConfigArgs'] shielded_instance_config: Shielded VM options, such as `{enableSecureBoot: true}`.
-        :param pulumi.Input['ShieldedVmConfigArgs'] shielded_vm_config: Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input['ShieldedVmConfigArgs'] shielded_vm_config: Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: only Google's beta API has it.
         :param pulumi.Input['TagsArgs'] tags: Network tags, such as `{items: [web]}`, by which firewall rules select instances.
         :param pulumi.Input['WorkloadIdentityConfigArgs'] workload_identity_config: The workload identity of the instances.
         """
@@ -2147,7 +2147,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="displayDevice")
     def display_device(self) -> pulumi.Input[Optional['DisplayDeviceArgs']]:
         """
-        A virtual display, such as `{enableDisplay: true}`. Beta: a request that sets it goes to Google's beta API.
+        A virtual display, such as `{enableDisplay: true}`. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "display_device")
 
@@ -2267,7 +2267,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="partnerMetadata")
     def partner_metadata(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input['StructuredEntriesArgs']]]]:
         """
-        Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: a request that sets it goes to Google's beta API.
+        Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "partner_metadata")
 
@@ -2279,7 +2279,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="postKeyRevocationActionType")
     def post_key_revocation_action_type(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        What happens to instances after the key of one of their disks is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: a request that sets it goes to Google's beta API.
+        What happens to instances after the key of one of their disks is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "post_key_revocation_action_type")
 
@@ -2376,7 +2376,7 @@ class InstancePropertiesArgs:
     @_utilities.deprecated("""use shieldedInstanceConfig""")
     def shielded_vm_config(self) -> pulumi.Input[Optional['ShieldedVmConfigArgs']]:
         """
-        Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: a request that sets it goes to Google's beta API.
+        Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "shielded_vm_config")
 
@@ -2905,7 +2905,7 @@ class NetworkInterfaceArgsDict(TypedDict):
     """
     igmp_query: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    Which IGMP queries are enabled on the interface: those of version 2 (`IGMP_QUERY_V2`) or none (`IGMP_QUERY_DISABLED`).
+    Which IGMP queries are enabled on the interface: queries of version 2 (`IGMP_QUERY_V2`) or none (`IGMP_QUERY_DISABLED`).
     """
     internal_ipv6_prefix_length: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
@@ -2991,7 +2991,7 @@ class NetworkInterfaceArgs:
         :param pulumi.Input[Sequence[pulumi.Input['AliasIpRangeArgs']]] alias_ip_ranges: Ranges of additional internal IPv4 addresses, such as `[{ipCidrRange: /24}]`. Only VPC networks support them.
         :param pulumi.Input[Sequence[pulumi.Input['AliasIpRangeArgs']]] alias_ipv6_ranges: Ranges of additional internal IPv6 addresses, such as `[{ipCidrRange: /96}]`. Only VPC networks support them.
         :param pulumi.Input[bool] enable_vpc_scoped_dns: Resolve DNS names over this interface. Requires `networkAttachment`.
-        :param pulumi.Input[str] igmp_query: Which IGMP queries are enabled on the interface: those of version 2 (`IGMP_QUERY_V2`) or none (`IGMP_QUERY_DISABLED`).
+        :param pulumi.Input[str] igmp_query: Which IGMP queries are enabled on the interface: queries of version 2 (`IGMP_QUERY_V2`) or none (`IGMP_QUERY_DISABLED`).
         :param pulumi.Input[int] internal_ipv6_prefix_length: The prefix length of the primary internal IPv6 range, such as `96`; 0 to 128.
         :param pulumi.Input[Sequence[pulumi.Input['AccessConfigArgs']]] ipv6_access_configs: The external IPv6 address, as a list of at most one element: `[{}]` gives an address from the subnetwork. Default: no external IPv6 address.
         :param pulumi.Input[str] ipv6_address: The internal IPv6 address, such as `fd20::1`. A static address must be unused and in the instance's region. Default: assigned from the subnetwork.
@@ -3095,7 +3095,7 @@ class NetworkInterfaceArgs:
     @pulumi.getter(name="igmpQuery")
     def igmp_query(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        Which IGMP queries are enabled on the interface: those of version 2 (`IGMP_QUERY_V2`) or none (`IGMP_QUERY_DISABLED`).
+        Which IGMP queries are enabled on the interface: queries of version 2 (`IGMP_QUERY_V2`) or none (`IGMP_QUERY_DISABLED`).
         """
         return pulumi.get(self, "igmp_query")
 
@@ -3392,7 +3392,7 @@ class PlacementArgs:
 
 class ReadinessArgsDict(TypedDict):
     """
-    When a member that was created, restarted or started is ready, so that the next batch may begin: when it runs, and what else is set here.
+    When a created, restarted or started member is ready, so that the next batch may begin: when it runs and meets the conditions below.
     """
     guest_attribute: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -3410,14 +3410,14 @@ class ReadinessArgsDict(TypedDict):
 @pulumi.input_type
 class ReadinessArgs:
     """
-    When a member that was created, restarted or started is ready, so that the next batch may begin: when it runs, and what else is set here.
+    When a created, restarted or started member is ready, so that the next batch may begin: when it runs and meets the conditions below.
     """
     def __init__(__self__, *,
                  guest_attribute: pulumi.Input[Optional[_builtins.str]] = None,
                  stable_for: pulumi.Input[Optional[_builtins.int]] = None,
                  within: pulumi.Input[Optional[_builtins.int]] = None):
         """
-        When a member that was created, restarted or started is ready, so that the next batch may begin: when it runs, and what else is set here.
+        When a created, restarted or started member is ready, so that the next batch may begin: when it runs and meets the conditions below.
 
         :param pulumi.Input[str] guest_attribute: The guest attribute that the member's own software sets when it is ready, as `NAMESPACE/KEY`, with any value, or `NAMESPACE/KEY=VALUE`, such as `app/state=ready`. The instance must also be running, and its metadata must have `enable-guest-attributes: TRUE`. Guest attributes survive a restart, so the software should clear the attribute when it stops.
         :param pulumi.Input[int] stable_for: How many seconds the members of a batch are observed after they are ready, such as `60`, at most 3,600. The next batch begins if they are still ready then. Default: `0`.
@@ -3641,7 +3641,7 @@ class SchedulingArgsDict(TypedDict):
     """
     host_error_timeout_seconds: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    How many seconds the detection of a host error may take, such as `120`: 90 to 330, in steps of 30. Default: Compute Engine's standard recovery. Beta: a request that sets it goes to Google's beta API.
+    How many seconds the detection of a host error may take, such as `120`: 90 to 330, in steps of 30. Default: Compute Engine's standard recovery. Beta: only Google's beta API has it.
     """
     instance_termination_action: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -3657,15 +3657,15 @@ class SchedulingArgsDict(TypedDict):
     """
     maintenance_freeze_duration_hours: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    For how many hours after the creation no maintenance is scheduled, such as `24`; at least 0. Beta: a request that sets it goes to Google's beta API.
+    For how many hours after the creation no maintenance is scheduled, such as `24`; at least 0. Beta: only Google's beta API has it.
     """
     maintenance_interval: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    How often planned maintenance happens: as soon as updates are available (`AS_NEEDED`), at intervals (`PERIODIC`), or at intervals on third-generation machines (`RECURRENT`). Beta: a request that sets it goes to Google's beta API.
+    How often planned maintenance happens: as soon as updates are available (`AS_NEEDED`), at intervals (`PERIODIC`), or at intervals on third-generation machines (`RECURRENT`). Beta: only Google's beta API has it.
     """
     max_run_duration: NotRequired[pulumi.Input[Optional[Union['DurationArgs', 'DurationArgsDict']]]]
     """
-    How long the instance runs before it is stopped or deleted (`instanceTerminationAction`), such as `{seconds: 86400}`. Conflicts with `terminationTime`. Beta: a request that sets it goes to Google's beta API.
+    How long the instance runs before it is stopped or deleted (`instanceTerminationAction`), such as `{seconds: 86400}`. Conflicts with `terminationTime`. Beta: only Google's beta API has it.
     """
     min_node_cpus: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
@@ -3681,7 +3681,7 @@ class SchedulingArgsDict(TypedDict):
     """
     on_instance_stop_action: NotRequired[pulumi.Input[Optional[Union['SchedulingOnInstanceStopActionArgs', 'SchedulingOnInstanceStopActionArgsDict']]]]
     """
-    What happens when the instance is stopped at the end of `maxRunDuration` or at `terminationTime`, such as `{discardLocalSsd: true}`. Beta: a request that sets it goes to Google's beta API.
+    What happens when the instance is stopped at the end of `maxRunDuration` or at `terminationTime`, such as `{discardLocalSsd: true}`. Beta: only Google's beta API has it.
     """
     preemptible: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
@@ -3701,7 +3701,7 @@ class SchedulingArgsDict(TypedDict):
     """
     termination_time: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    When the instance is stopped or deleted (`instanceTerminationAction`), in RFC 3339 format, such as `2026-12-31T23:59:59Z`. Conflicts with `maxRunDuration`. Beta: a request that sets it goes to Google's beta API.
+    When the instance is stopped or deleted (`instanceTerminationAction`), in RFC 3339 format, such as `2026-12-31T23:59:59Z`. Conflicts with `maxRunDuration`. Beta: only Google's beta API has it.
     """
 
 @pulumi.input_type
@@ -3737,22 +3737,22 @@ class SchedulingArgs:
         :param pulumi.Input[int] availability_domain: The availability domain to run in, such as `1`: from 1 to the number of domains in the spread placement policy.
         :param pulumi.Input[bool] expose_host_topology: Show the hashed ID of the physical host in the `resourceStatus` of the instance.
         :param pulumi.Input['SchedulingGracefulShutdownArgs'] graceful_shutdown: Whether instances shut down gracefully, such as `{enabled: true, maxDuration: {seconds: 600}}`.
-        :param pulumi.Input[int] host_error_timeout_seconds: How many seconds the detection of a host error may take, such as `120`: 90 to 330, in steps of 30. Default: Compute Engine's standard recovery. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[int] host_error_timeout_seconds: How many seconds the detection of a host error may take, such as `120`: 90 to 330, in steps of 30. Default: Compute Engine's standard recovery. Beta: only Google's beta API has it.
         :param pulumi.Input[str] instance_termination_action: What happens to a Spot instance on preemption, and to any instance at the end of `maxRunDuration` or at `terminationTime`: `STOP` or `DELETE`. On standard instances, it requires `maxRunDuration` or `terminationTime`. Default: `STOP`.
         :param pulumi.Input['DurationArgs'] local_ssd_recovery_timeout: How long to try to recover the data of local SSDs, such as `{seconds: 7200}`: a whole number of hours, 0 to 168. Default: 1 hour.
         :param pulumi.Input[str] location_hint: An opaque hint for placing the instance near other resources, for internal tools.
-        :param pulumi.Input[int] maintenance_freeze_duration_hours: For how many hours after the creation no maintenance is scheduled, such as `24`; at least 0. Beta: a request that sets it goes to Google's beta API.
-        :param pulumi.Input[str] maintenance_interval: How often planned maintenance happens: as soon as updates are available (`AS_NEEDED`), at intervals (`PERIODIC`), or at intervals on third-generation machines (`RECURRENT`). Beta: a request that sets it goes to Google's beta API.
-        :param pulumi.Input['DurationArgs'] max_run_duration: How long the instance runs before it is stopped or deleted (`instanceTerminationAction`), such as `{seconds: 86400}`. Conflicts with `terminationTime`. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[int] maintenance_freeze_duration_hours: For how many hours after the creation no maintenance is scheduled, such as `24`; at least 0. Beta: only Google's beta API has it.
+        :param pulumi.Input[str] maintenance_interval: How often planned maintenance happens: as soon as updates are available (`AS_NEEDED`), at intervals (`PERIODIC`), or at intervals on third-generation machines (`RECURRENT`). Beta: only Google's beta API has it.
+        :param pulumi.Input['DurationArgs'] max_run_duration: How long the instance runs before it is stopped or deleted (`instanceTerminationAction`), such as `{seconds: 86400}`. Conflicts with `terminationTime`. Beta: only Google's beta API has it.
         :param pulumi.Input[int] min_node_cpus: The minimum number of virtual CPUs that the instance uses on a sole-tenant node, such as `2`; at least 0.
         :param pulumi.Input[Sequence[pulumi.Input['SchedulingNodeAffinityArgs']]] node_affinities: Conditions on the sole-tenant nodes to run on, such as `[{key: workload, operator: IN, values: [frontend]}]`. They override `reservationAffinity`. Bulk creation does not support them.
         :param pulumi.Input[str] on_host_maintenance: What host maintenance does with the instance: `MIGRATE` moves it while it runs, `TERMINATE` stops it. Default: `MIGRATE`; `TERMINATE` for Spot and preemptible instances and those with GPUs, which cannot be migrated.
-        :param pulumi.Input['SchedulingOnInstanceStopActionArgs'] on_instance_stop_action: What happens when the instance is stopped at the end of `maxRunDuration` or at `terminationTime`, such as `{discardLocalSsd: true}`. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input['SchedulingOnInstanceStopActionArgs'] on_instance_stop_action: What happens when the instance is stopped at the end of `maxRunDuration` or at `terminationTime`, such as `{discardLocalSsd: true}`. Beta: only Google's beta API has it.
         :param pulumi.Input[bool] preemptible: Create preemptible instances, which are neither migrated nor restarted. Default: false; true with `provisioningModel: SPOT`.
         :param pulumi.Input['DurationArgs'] preemption_notice_duration: The time between the notice of a preemption, which the guest can read from the metadata server, and the signal to shut down, such as `{seconds: 60}`. For Spot instances only. Default: none.
         :param pulumi.Input[str] provisioning_model: How capacity is provisioned: `STANDARD` without a time limit, `SPOT` at a discount and without a guaranteed run time, `FLEX_START` with a limited run time, `RESERVATION_BOUND` for as long as the reservation. Default: `STANDARD`.
         :param pulumi.Input[bool] skip_guest_os_shutdown: Stop the instance without giving the guest time to shut down. Default: false, which gives it 120 seconds, or 30 on Spot instances.
-        :param pulumi.Input[str] termination_time: When the instance is stopped or deleted (`instanceTerminationAction`), in RFC 3339 format, such as `2026-12-31T23:59:59Z`. Conflicts with `maxRunDuration`. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[str] termination_time: When the instance is stopped or deleted (`instanceTerminationAction`), in RFC 3339 format, such as `2026-12-31T23:59:59Z`. Conflicts with `maxRunDuration`. Beta: only Google's beta API has it.
         """
         if automatic_restart is not None:
             pulumi.set(__self__, "automatic_restart", automatic_restart)
@@ -3847,7 +3847,7 @@ class SchedulingArgs:
     @pulumi.getter(name="hostErrorTimeoutSeconds")
     def host_error_timeout_seconds(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        How many seconds the detection of a host error may take, such as `120`: 90 to 330, in steps of 30. Default: Compute Engine's standard recovery. Beta: a request that sets it goes to Google's beta API.
+        How many seconds the detection of a host error may take, such as `120`: 90 to 330, in steps of 30. Default: Compute Engine's standard recovery. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "host_error_timeout_seconds")
 
@@ -3895,7 +3895,7 @@ class SchedulingArgs:
     @pulumi.getter(name="maintenanceFreezeDurationHours")
     def maintenance_freeze_duration_hours(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        For how many hours after the creation no maintenance is scheduled, such as `24`; at least 0. Beta: a request that sets it goes to Google's beta API.
+        For how many hours after the creation no maintenance is scheduled, such as `24`; at least 0. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "maintenance_freeze_duration_hours")
 
@@ -3907,7 +3907,7 @@ class SchedulingArgs:
     @pulumi.getter(name="maintenanceInterval")
     def maintenance_interval(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        How often planned maintenance happens: as soon as updates are available (`AS_NEEDED`), at intervals (`PERIODIC`), or at intervals on third-generation machines (`RECURRENT`). Beta: a request that sets it goes to Google's beta API.
+        How often planned maintenance happens: as soon as updates are available (`AS_NEEDED`), at intervals (`PERIODIC`), or at intervals on third-generation machines (`RECURRENT`). Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "maintenance_interval")
 
@@ -3919,7 +3919,7 @@ class SchedulingArgs:
     @pulumi.getter(name="maxRunDuration")
     def max_run_duration(self) -> pulumi.Input[Optional['DurationArgs']]:
         """
-        How long the instance runs before it is stopped or deleted (`instanceTerminationAction`), such as `{seconds: 86400}`. Conflicts with `terminationTime`. Beta: a request that sets it goes to Google's beta API.
+        How long the instance runs before it is stopped or deleted (`instanceTerminationAction`), such as `{seconds: 86400}`. Conflicts with `terminationTime`. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "max_run_duration")
 
@@ -3967,7 +3967,7 @@ class SchedulingArgs:
     @pulumi.getter(name="onInstanceStopAction")
     def on_instance_stop_action(self) -> pulumi.Input[Optional['SchedulingOnInstanceStopActionArgs']]:
         """
-        What happens when the instance is stopped at the end of `maxRunDuration` or at `terminationTime`, such as `{discardLocalSsd: true}`. Beta: a request that sets it goes to Google's beta API.
+        What happens when the instance is stopped at the end of `maxRunDuration` or at `terminationTime`, such as `{discardLocalSsd: true}`. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "on_instance_stop_action")
 
@@ -4027,7 +4027,7 @@ class SchedulingArgs:
     @pulumi.getter(name="terminationTime")
     def termination_time(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        When the instance is stopped or deleted (`instanceTerminationAction`), in RFC 3339 format, such as `2026-12-31T23:59:59Z`. Conflicts with `maxRunDuration`. Beta: a request that sets it goes to Google's beta API.
+        When the instance is stopped or deleted (`instanceTerminationAction`), in RFC 3339 format, such as `2026-12-31T23:59:59Z`. Conflicts with `maxRunDuration`. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "termination_time")
 
@@ -4347,15 +4347,15 @@ class ShieldedVmConfigArgsDict(TypedDict):
     """
     enable_integrity_monitoring: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Monitor the integrity of the boot process. Beta: a request that sets it goes to Google's beta API.
+    Monitor the integrity of the boot process. Beta: only Google's beta API has it.
     """
     enable_secure_boot: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Enable Secure Boot, which boots only signed software. Beta: a request that sets it goes to Google's beta API.
+    Enable Secure Boot, which boots only signed software. Beta: only Google's beta API has it.
     """
     enable_vtpm: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Give instances a virtual Trusted Platform Module (vTPM). Beta: a request that sets it goes to Google's beta API.
+    Give instances a virtual Trusted Platform Module (vTPM). Beta: only Google's beta API has it.
     """
 
 @pulumi.input_type
@@ -4370,9 +4370,9 @@ class ShieldedVmConfigArgs:
         """
         Shielded VM options in their deprecated form; use `shieldedInstanceConfig`.
 
-        :param pulumi.Input[bool] enable_integrity_monitoring: Monitor the integrity of the boot process. Beta: a request that sets it goes to Google's beta API.
-        :param pulumi.Input[bool] enable_secure_boot: Enable Secure Boot, which boots only signed software. Beta: a request that sets it goes to Google's beta API.
-        :param pulumi.Input[bool] enable_vtpm: Give instances a virtual Trusted Platform Module (vTPM). Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[bool] enable_integrity_monitoring: Monitor the integrity of the boot process. Beta: only Google's beta API has it.
+        :param pulumi.Input[bool] enable_secure_boot: Enable Secure Boot, which boots only signed software. Beta: only Google's beta API has it.
+        :param pulumi.Input[bool] enable_vtpm: Give instances a virtual Trusted Platform Module (vTPM). Beta: only Google's beta API has it.
         """
         if enable_integrity_monitoring is not None:
             pulumi.set(__self__, "enable_integrity_monitoring", enable_integrity_monitoring)
@@ -4385,7 +4385,7 @@ class ShieldedVmConfigArgs:
     @pulumi.getter(name="enableIntegrityMonitoring")
     def enable_integrity_monitoring(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Monitor the integrity of the boot process. Beta: a request that sets it goes to Google's beta API.
+        Monitor the integrity of the boot process. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "enable_integrity_monitoring")
 
@@ -4397,7 +4397,7 @@ class ShieldedVmConfigArgs:
     @pulumi.getter(name="enableSecureBoot")
     def enable_secure_boot(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Enable Secure Boot, which boots only signed software. Beta: a request that sets it goes to Google's beta API.
+        Enable Secure Boot, which boots only signed software. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "enable_secure_boot")
 
@@ -4409,7 +4409,7 @@ class ShieldedVmConfigArgs:
     @pulumi.getter(name="enableVtpm")
     def enable_vtpm(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Give instances a virtual Trusted Platform Module (vTPM). Beta: a request that sets it goes to Google's beta API.
+        Give instances a virtual Trusted Platform Module (vTPM). Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "enable_vtpm")
 
@@ -4518,7 +4518,7 @@ class StructuredEntriesArgsDict(TypedDict):
     """
     entries: NotRequired[pulumi.Input[Optional[Mapping[str, Any]]]]
     """
-    The entries by key, such as `{mode: fast}`; values are any JSON. Beta: a request that sets it goes to Google's beta API.
+    The entries by key, such as `{mode: fast}`; values are any JSON. Beta: only Google's beta API has it.
     """
 
 @pulumi.input_type
@@ -4531,7 +4531,7 @@ class StructuredEntriesArgs:
         """
         Partner metadata of one subdomain.
 
-        :param pulumi.Input[Mapping[str, Any]] entries: The entries by key, such as `{mode: fast}`; values are any JSON. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[Mapping[str, Any]] entries: The entries by key, such as `{mode: fast}`; values are any JSON. Beta: only Google's beta API has it.
         """
         if entries is not None:
             pulumi.set(__self__, "entries", entries)
@@ -4540,7 +4540,7 @@ class StructuredEntriesArgs:
     @pulumi.getter
     def entries(self) -> pulumi.Input[Optional[Mapping[str, Any]]]:
         """
-        The entries by key, such as `{mode: fast}`; values are any JSON. Beta: a request that sets it goes to Google's beta API.
+        The entries by key, such as `{mode: fast}`; values are any JSON. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "entries")
 

@@ -133,7 +133,7 @@ def aggregated_list_instance_templates(filter: Optional[_builtins.str] = None,
                                        service_project_number: Optional[_builtins.str] = None,
                                        opts: Optional[pulumi.InvokeOptions] = None) -> AwaitableAggregatedListInstanceTemplatesResult:
     """
-    Lists the instance templates of a project, global ones and those of all regions, by scope.
+    Lists the global and regional instance templates of a project, by scope.
 
     ## Example Usage
     ```python
@@ -188,7 +188,7 @@ def aggregated_list_instance_templates_output(filter: pulumi.Input[Optional[Opti
                                               service_project_number: pulumi.Input[Optional[Optional[_builtins.str]]] = None,
                                               opts: Optional[Union[pulumi.InvokeOptions, pulumi.InvokeOutputOptions]] = None) -> pulumi.Output[AggregatedListInstanceTemplatesResult]:
     """
-    Lists the instance templates of a project, global ones and those of all regions, by scope.
+    Lists the global and regional instance templates of a project, by scope.
 
     ## Example Usage
     ```python

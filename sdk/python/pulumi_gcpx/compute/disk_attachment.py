@@ -56,7 +56,7 @@ class DiskAttachmentArgs:
         :param pulumi.Input[str] mode: How the disk is attached: `READ_WRITE`, or `READ_ONLY`, which lets several instances attach it at the same time. Default: `READ_WRITE`.
         :param pulumi.Input[str] project: The ID or number of the project, such as `my-project`. Default: the project in `instance`, or the provider's.
         :param pulumi.Input[str] type: The type of disk: `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
-        :param pulumi.Input[Sequence[pulumi.Input[str]]] user_licenses: Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] user_licenses: Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: only Google's beta API has it.
         :param pulumi.Input[str] zone: The instance's zone, such as `us-east1-b`. Default: the zone in `instance`, or the provider's.
         """
         pulumi.set(__self__, "disk", disk)
@@ -248,7 +248,7 @@ class DiskAttachmentArgs:
     @pulumi.getter(name="userLicenses")
     def user_licenses(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: a request that sets it goes to Google's beta API.
+        Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "user_licenses")
 
@@ -272,7 +272,7 @@ class DiskAttachmentArgs:
 @pulumi.type_token("gcpx:compute:DiskAttachment")
 class DiskAttachment(pulumi.CustomResource):
     """
-    An existing disk, zonal or regional, attached to an existing instance. A replacement detaches the disk and attaches it again. gcpx attaches the disks of one instance one after another, and those of different instances in parallel. What happens to the disk or to the instance, such as another size of the disk, is not a change of the attachment. If the instance or the disk is deleted, the attachment counts as deleted too.
+    An existing disk, zonal or regional, attached to an existing instance. A replacement detaches the disk and attaches it again. gcpx attaches the disks of one instance one after another, and the disks of different instances in parallel. A change of the disk or of the instance, such as another size of the disk, is not a change of the attachment. If the instance or the disk is deleted, the attachment counts as deleted too.
 
     ## Example Usage
     ```python
@@ -321,7 +321,7 @@ class DiskAttachment(pulumi.CustomResource):
                  zone: pulumi.Input[Optional[_builtins.str]] = None,
                  __props__=None):
         """
-        An existing disk, zonal or regional, attached to an existing instance. A replacement detaches the disk and attaches it again. gcpx attaches the disks of one instance one after another, and those of different instances in parallel. What happens to the disk or to the instance, such as another size of the disk, is not a change of the attachment. If the instance or the disk is deleted, the attachment counts as deleted too.
+        An existing disk, zonal or regional, attached to an existing instance. A replacement detaches the disk and attaches it again. gcpx attaches the disks of one instance one after another, and the disks of different instances in parallel. A change of the disk or of the instance, such as another size of the disk, is not a change of the attachment. If the instance or the disk is deleted, the attachment counts as deleted too.
 
         ## Example Usage
         ```python
@@ -365,7 +365,7 @@ class DiskAttachment(pulumi.CustomResource):
         :param pulumi.Input[str] mode: How the disk is attached: `READ_WRITE`, or `READ_ONLY`, which lets several instances attach it at the same time. Default: `READ_WRITE`.
         :param pulumi.Input[str] project: The ID or number of the project, such as `my-project`. Default: the project in `instance`, or the provider's.
         :param pulumi.Input[str] type: The type of disk: `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
-        :param pulumi.Input[Sequence[pulumi.Input[str]]] user_licenses: Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] user_licenses: Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: only Google's beta API has it.
         :param pulumi.Input[str] zone: The instance's zone, such as `us-east1-b`. Default: the zone in `instance`, or the provider's.
         """
         ...
@@ -375,7 +375,7 @@ class DiskAttachment(pulumi.CustomResource):
                  args: DiskAttachmentArgs,
                  opts: Optional[pulumi.ResourceOptions] = None):
         """
-        An existing disk, zonal or regional, attached to an existing instance. A replacement detaches the disk and attaches it again. gcpx attaches the disks of one instance one after another, and those of different instances in parallel. What happens to the disk or to the instance, such as another size of the disk, is not a change of the attachment. If the instance or the disk is deleted, the attachment counts as deleted too.
+        An existing disk, zonal or regional, attached to an existing instance. A replacement detaches the disk and attaches it again. gcpx attaches the disks of one instance one after another, and the disks of different instances in parallel. A change of the disk or of the instance, such as another size of the disk, is not a change of the attachment. If the instance or the disk is deleted, the attachment counts as deleted too.
 
         ## Example Usage
         ```python
@@ -426,7 +426,7 @@ class DiskAttachment(pulumi.CustomResource):
         :param pulumi.Input[str] mode: How the disk is attached: `READ_WRITE`, or `READ_ONLY`, which lets several instances attach it at the same time. Default: `READ_WRITE`.
         :param pulumi.Input[str] project: The ID or number of the project, such as `my-project`. Default: the project in `instance`, or the provider's.
         :param pulumi.Input[str] type: The type of disk: `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
-        :param pulumi.Input[Sequence[pulumi.Input[str]]] user_licenses: Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] user_licenses: Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: only Google's beta API has it.
         :param pulumi.Input[str] zone: The instance's zone, such as `us-east1-b`. Default: the zone in `instance`, or the provider's.
         """
         resource_args, opts = _utilities.get_resource_args_opts(DiskAttachmentArgs, pulumi.ResourceOptions, *args, **kwargs)
@@ -651,7 +651,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter
     def locked(self) -> pulumi.Output[_builtins.bool]:
         """
-        Whether the disk is locked: it cannot be detached, and snapshots and images cannot be created from it. Beta: a request that sets it goes to Google's beta API.
+        Whether the disk is locked: it cannot be detached, and snapshots and images cannot be created from it. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "locked")
 
@@ -699,7 +699,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter(name="userLicenses")
     def user_licenses(self) -> pulumi.Output[Sequence[_builtins.str]]:
         """
-        Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: a request that sets it goes to Google's beta API.
+        Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "user_licenses")
 

@@ -229,7 +229,7 @@ class GetOperationResult:
     @pulumi.getter(name="operationGroupId")
     def operation_group_id(self) -> _builtins.str:
         """
-        The ID of a group of operations, such as those of one bulk creation.
+        The ID of a group of operations, such as the operations of one bulk creation.
         """
         return pulumi.get(self, "operation_group_id")
 

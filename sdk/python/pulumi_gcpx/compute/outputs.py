@@ -368,7 +368,7 @@ class AdvancedMachineFeatures(dict):
         :param bool enable_uefi_networking: Enable UEFI networking when an instance is created.
         :param str performance_monitoring_unit: The performance counters that instances can read: `ARCHITECTURAL` for the events that the architecture defines, `STANDARD` for most events of cores and L2 caches, `ENHANCED` for these and the events of the last-level cache.
         :param int threads_per_core: The number of threads per physical core, such as `1`, which turns simultaneous multithreading off. Default: the most that the CPU supports. Known CPUs support 1 and 2.
-        :param str turbo_mode: The turbo frequency mode, such as `ALL_CORE_MAX`. Default: that of the CPU platform.
+        :param str turbo_mode: The turbo frequency mode, such as `ALL_CORE_MAX`. Default: the mode of the CPU platform.
         :param int visible_core_count: The number of physical cores that an instance sees, such as `4`; at least 1. Default: derived from the number of CPUs of the machine type.
         """
         if enable_nested_virtualization is not None:
@@ -420,7 +420,7 @@ class AdvancedMachineFeatures(dict):
     @pulumi.getter(name="turboMode")
     def turbo_mode(self) -> Optional[_builtins.str]:
         """
-        The turbo frequency mode, such as `ALL_CORE_MAX`. Default: that of the CPU platform.
+        The turbo frequency mode, such as `ALL_CORE_MAX`. Default: the mode of the CPU platform.
         """
         return pulumi.get(self, "turbo_mode")
 
@@ -469,8 +469,8 @@ class AliasIpRangeResponse(dict):
         """
         A range of additional internal addresses of a network interface.
 
-        :param Sequence[str] candidate_subnetwork_range_names: Names of secondary ranges of the subnetwork, such as `[pods-1, pods-2]`; the addresses come from one that has enough of them. Conflicts with `subnetworkRangeName`. Beta: a request that sets it goes to Google's beta API.
-        :param str effective_subnetwork_range_name: The name of the subnetwork's range that the addresses come from. Beta: a request that sets it goes to Google's beta API.
+        :param Sequence[str] candidate_subnetwork_range_names: Names of secondary ranges of the subnetwork, such as `[pods-1, pods-2]`; the addresses come from one that has enough of them. Conflicts with `subnetworkRangeName`. Beta: only Google's beta API has it.
+        :param str effective_subnetwork_range_name: The name of the subnetwork's range that the addresses come from. Beta: only Google's beta API has it.
         :param str ip_cidr_range: One address such as `10.1.2.3`, a netmask such as `/24`, or a range such as `10.1.2.0/24`. The addresses must belong to the subnetwork and be unused.
         :param str subnetwork_range_name: The name of the subnetwork's secondary range that the addresses come from, such as `pods`. Default: the primary range.
         """
@@ -487,7 +487,7 @@ class AliasIpRangeResponse(dict):
     @pulumi.getter(name="candidateSubnetworkRangeNames")
     def candidate_subnetwork_range_names(self) -> Optional[Sequence[_builtins.str]]:
         """
-        Names of secondary ranges of the subnetwork, such as `[pods-1, pods-2]`; the addresses come from one that has enough of them. Conflicts with `subnetworkRangeName`. Beta: a request that sets it goes to Google's beta API.
+        Names of secondary ranges of the subnetwork, such as `[pods-1, pods-2]`; the addresses come from one that has enough of them. Conflicts with `subnetworkRangeName`. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "candidate_subnetwork_range_names")
 
@@ -495,7 +495,7 @@ class AliasIpRangeResponse(dict):
     @pulumi.getter(name="effectiveSubnetworkRangeName")
     def effective_subnetwork_range_name(self) -> Optional[_builtins.str]:
         """
-        The name of the subnetwork's range that the addresses come from. Beta: a request that sets it goes to Google's beta API.
+        The name of the subnetwork's range that the addresses come from. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "effective_subnetwork_range_name")
 
@@ -651,10 +651,10 @@ class AttachedDiskInitializeParamsResponse(dict):
         :param int disk_size_gb: The size in GB (2^30 bytes), such as `100`; at least 10 for the disk types `pd-*`. Default: the size of the image, or 500 without one.
         :param str disk_type: The disk type, such as `pd-ssd`. Instance templates accept only its name. Default: `pd-standard` on machine series of the first and second generation, such as N1 and N2; `pd-balanced` or `hyperdisk-balanced` on newer ones.
         :param bool enable_confidential_compute: Create the disk in confidential compute mode. Default: false.
-        :param Sequence['GuestOsFeature'] guest_os_features: Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to those of the disk. For bootable images only. Beta: a request that sets it goes to Google's beta API.
+        :param Sequence['GuestOsFeature'] guest_os_features: Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to the disk's own. For bootable images only. Beta: only Google's beta API has it.
         :param Mapping[str, str] labels: Labels of the disk, such as `{team: web}`: at most 64, with at most 63 characters in keys and values. For persistent disks only.
         :param Sequence[str] licenses: Licenses of the disk, as URLs. Reserved for Google's own use.
-        :param bool multi_writer: Let several instances attach the disk for reading and writing. Beta: a request that sets it goes to Google's beta API.
+        :param bool multi_writer: Let several instances attach the disk for reading and writing. Beta: only Google's beta API has it.
         :param str on_update_action: What an update of the instance does with the disk: `USE_EXISTING_DISK` keeps it, `RECREATE_DISK` replaces it, `RECREATE_DISK_IF_SOURCE_CHANGED` replaces it if its image or snapshot changes. Default: `USE_EXISTING_DISK`.
         :param int provisioned_iops: I/O operations per second to provision, such as `20000`; at least 1. `pd-extreme` takes 10,000 to 120,000; other disk types have limits of their own.
         :param int provisioned_throughput: Throughput to provision in MB per second, such as `500`; at least 1.
@@ -663,7 +663,7 @@ class AttachedDiskInitializeParamsResponse(dict):
         :param Sequence[str] resource_policies: Policies for automatic snapshots of the disk, such as `[regions/us-east1/resourcePolicies/daily]`. Instance templates accept only names: `[daily]`.
         :param str source_image: The image to create the disk from, such as `projects/my-project/global/images/web-1`, or `projects/my-project/global/images/family/web` for the newest image of a family. Short names are completed: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` stand for that family of the public project `debian-cloud`, and other names for images of your own project. Conflicts with `sourceSnapshot` and `sourceInstantSnapshot`.
         :param 'CustomerEncryptionKeyResponse' source_image_encryption_key: The key of `sourceImage`, if it is encrypted with a key of your own. Instance templates do not store customer-supplied keys.
-        :param str source_instant_snapshot: The instant snapshot to create the disk from, such as `zones/us-east1-b/instantSnapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceSnapshot`. Beta: a request that sets it goes to Google's beta API.
+        :param str source_instant_snapshot: The instant snapshot to create the disk from, such as `zones/us-east1-b/instantSnapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceSnapshot`. Beta: only Google's beta API has it.
         :param str source_snapshot: The snapshot to create the disk from, such as `global/snapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceInstantSnapshot`.
         :param 'CustomerEncryptionKeyResponse' source_snapshot_encryption_key: The key of `sourceSnapshot`, if it is encrypted with a key of your own. Instance templates do not store customer-supplied keys.
         :param str storage_pool: The storage pool to create the disk in, such as `zones/us-east1-b/storagePools/my-pool`.
@@ -765,7 +765,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="guestOsFeatures")
     def guest_os_features(self) -> Optional[Sequence['outputs.GuestOsFeature']]:
         """
-        Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to those of the disk. For bootable images only. Beta: a request that sets it goes to Google's beta API.
+        Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to the disk's own. For bootable images only. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "guest_os_features")
 
@@ -789,7 +789,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="multiWriter")
     def multi_writer(self) -> Optional[_builtins.bool]:
         """
-        Let several instances attach the disk for reading and writing. Beta: a request that sets it goes to Google's beta API.
+        Let several instances attach the disk for reading and writing. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "multi_writer")
 
@@ -861,7 +861,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="sourceInstantSnapshot")
     def source_instant_snapshot(self) -> Optional[_builtins.str]:
         """
-        The instant snapshot to create the disk from, such as `zones/us-east1-b/instantSnapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceSnapshot`. Beta: a request that sets it goes to Google's beta API.
+        The instant snapshot to create the disk from, such as `zones/us-east1-b/instantSnapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceSnapshot`. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "source_instant_snapshot")
 
@@ -967,13 +967,13 @@ class AttachedDiskResponse(dict):
         :param str interface: The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD of more than 375 GB requires `NVME`. Default: `SCSI` for most machine types.
         :param str kind: Always `compute#attachedDisk`.
         :param Sequence[str] licenses: Licenses of the disk, as URLs.
-        :param bool locked: Whether the disk is locked: it cannot be detached, and snapshots and images cannot be created from it. Beta: a request that sets it goes to Google's beta API.
+        :param bool locked: Whether the disk is locked: it cannot be detached, and snapshots and images cannot be created from it. Beta: only Google's beta API has it.
         :param str mode: How the disk is attached: `READ_WRITE`, or `READ_ONLY`, which lets several instances attach it at the same time. Default: `READ_WRITE`.
         :param str saved_state: `PRESERVED` if the data of a local SSD was saved when the instance was stopped or suspended.
         :param 'InitialStateConfig' shielded_instance_initial_state: The UEFI keys that are stored on the disk, for Shielded VMs.
         :param str source: The existing disk to attach, such as `zones/us-east1-b/disks/data` or `regions/us-east1/disks/data`. In an instance template, write only the name of a zonal disk: `data`. Conflicts with `initializeParams`.
         :param str type: The type of disk: `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
-        :param Sequence[str] user_licenses: Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: a request that sets it goes to Google's beta API.
+        :param Sequence[str] user_licenses: Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: only Google's beta API has it.
         """
         if architecture is not None:
             pulumi.set(__self__, "architecture", architecture)
@@ -1124,7 +1124,7 @@ class AttachedDiskResponse(dict):
     @pulumi.getter
     def locked(self) -> Optional[_builtins.bool]:
         """
-        Whether the disk is locked: it cannot be detached, and snapshots and images cannot be created from it. Beta: a request that sets it goes to Google's beta API.
+        Whether the disk is locked: it cannot be detached, and snapshots and images cannot be created from it. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "locked")
 
@@ -1172,7 +1172,7 @@ class AttachedDiskResponse(dict):
     @pulumi.getter(name="userLicenses")
     def user_licenses(self) -> Optional[Sequence[_builtins.str]]:
         """
-        Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: a request that sets it goes to Google's beta API.
+        Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "user_licenses")
 
@@ -1267,7 +1267,7 @@ class ConfidentialInstanceConfig(dict):
         """
         Confidential VM options.
 
-        :param str confidential_instance_type: The technology: AMD's `SEV` or `SEV_SNP`, Intel's `TDX`, Arm's `CCA`, or `BMSAI` for bare metal. Default: `SEV`. `SEV_SNP` and `TDX` require `onHostMaintenance: TERMINATE`. Beta: a request that sets it goes to Google's beta API.
+        :param str confidential_instance_type: The technology: AMD's `SEV` or `SEV_SNP`, Intel's `TDX`, Arm's `CCA`, or `BMSAI` for bare metal. Default: `SEV`. `SEV_SNP` and `TDX` require `onHostMaintenance: TERMINATE`. Beta: only Google's beta API has it.
         :param bool enable_confidential_compute: Create the instances as Confidential VMs.
         """
         if confidential_instance_type is not None:
@@ -1279,7 +1279,7 @@ class ConfidentialInstanceConfig(dict):
     @pulumi.getter(name="confidentialInstanceType")
     def confidential_instance_type(self) -> Optional[_builtins.str]:
         """
-        The technology: AMD's `SEV` or `SEV_SNP`, Intel's `TDX`, Arm's `CCA`, or `BMSAI` for bare metal. Default: `SEV`. `SEV_SNP` and `TDX` require `onHostMaintenance: TERMINATE`. Beta: a request that sets it goes to Google's beta API.
+        The technology: AMD's `SEV` or `SEV_SNP`, Intel's `TDX`, Arm's `CCA`, or `BMSAI` for bare metal. Default: `SEV`. `SEV_SNP` and `TDX` require `onHostMaintenance: TERMINATE`. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "confidential_instance_type")
 
@@ -1901,7 +1901,7 @@ class FallbackResponse(dict):
         """
         What is different for the instances that are created with this fallback; everything else is as in the fleet.
 
-        :param 'InstanceFlexibilityPolicyResponse' instance_flexibility_policy: Alternative machine types, from which Google chooses. They replace those of the fleet. Conflicts with `machineType`.
+        :param 'InstanceFlexibilityPolicyResponse' instance_flexibility_policy: Alternative machine types, from which Google chooses. They replace the fleet's. Conflicts with `machineType`.
         :param str machine_type: The name of the machine type, such as `n2d-standard-4`. It also replaces the fleet's `instanceFlexibilityPolicy`.
         :param str min_cpu_platform: The oldest CPU platform to run on, such as `Intel Ice Lake`.
         :param str provisioning_model: How capacity is provisioned: `STANDARD`, `SPOT`, `FLEX_START` or `RESERVATION_BOUND`, as in `scheduling`. Settings that apply only to the fleet's own model are left out: `preemptible`, `preemptionNoticeDuration`, and, with `STANDARD` and without a run limit, `instanceTerminationAction`.
@@ -1925,7 +1925,7 @@ class FallbackResponse(dict):
     @pulumi.getter(name="instanceFlexibilityPolicy")
     def instance_flexibility_policy(self) -> Optional['outputs.InstanceFlexibilityPolicyResponse']:
         """
-        Alternative machine types, from which Google chooses. They replace those of the fleet. Conflicts with `machineType`.
+        Alternative machine types, from which Google chooses. They replace the fleet's. Conflicts with `machineType`.
         """
         return pulumi.get(self, "instance_flexibility_policy")
 
@@ -2437,7 +2437,7 @@ class InstancePropertiesResponse(dict):
         :param 'ConfidentialInstanceConfig' confidential_instance_config: Confidential VM options, such as `{enableConfidentialCompute: true}`.
         :param str description: A description of the instances.
         :param Sequence['AttachedDiskResponse'] disks: The disks, with the boot disk first. They are compared by `deviceName`, `source` or `initializeParams.diskName`, so a different order of the others is not a change.
-        :param 'DisplayDevice' display_device: A virtual display, such as `{enableDisplay: true}`. Beta: a request that sets it goes to Google's beta API.
+        :param 'DisplayDevice' display_device: A virtual display, such as `{enableDisplay: true}`. Beta: only Google's beta API has it.
         :param Sequence['AcceleratorConfig'] guest_accelerators: GPUs and other accelerators, such as `[{acceleratorType: nvidia-l4, acceleratorCount: 1}]`. Instances with GPUs need `onHostMaintenance: TERMINATE`, which is then the default.
         :param str key_revocation_action_type: What happens to instances when the key of one of their disks is revoked: `STOP` shuts them down, `NONE` does nothing. Default: `NONE`.
         :param Mapping[str, str] labels: Labels of the instances, such as `{team: web}`: at most 64, with at most 63 characters in keys and values.
@@ -2447,8 +2447,8 @@ class InstancePropertiesResponse(dict):
         :param str min_cpu_platform: The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones.
         :param Sequence['NetworkInterfaceResponse'] network_interfaces: The network interfaces in order, such as `[{network: global/networks/my-network}]`; the first is `nic0`.
         :param 'NetworkPerformanceConfig' network_performance_config: The bandwidth of the instances, such as `{totalEgressBandwidthTier: TIER_1}`.
-        :param Mapping[str, 'StructuredEntries'] partner_metadata: Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: a request that sets it goes to Google's beta API.
-        :param str post_key_revocation_action_type: What happens to instances after the key of one of their disks is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: a request that sets it goes to Google's beta API.
+        :param Mapping[str, 'StructuredEntries'] partner_metadata: Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: only Google's beta API has it.
+        :param str post_key_revocation_action_type: What happens to instances after the key of one of their disks is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: only Google's beta API has it.
         :param str private_ipv6_google_access: How instances and Google services reach each other over IPv6: `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE` from the instances only, `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE` in both directions, `INHERIT_FROM_SUBNETWORK` as the subnetwork is configured. Default: `INHERIT_FROM_SUBNETWORK`.
         :param 'ReservationAffinity' reservation_affinity: The reservations that instances consume, such as `{consumeReservationType: NO_RESERVATION}`. Default: any that fits.
         :param Mapping[str, str] resource_manager_tags: Resource Manager tags of the instances, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`. Google does not return them.
@@ -2456,7 +2456,7 @@ class InstancePropertiesResponse(dict):
         :param 'Scheduling' scheduling: When and where instances run, and how they are stopped, such as `{provisioningModel: SPOT}`.
         :param Sequence['ServiceAccount'] service_accounts: The service account that instances run as, such as `[{email: name@my-project.iam.gserviceaccount.com}]`: at most one.
         :param 'ShieldedInstanceConfig' shielded_instance_config: Shielded VM options, such as `{enableSecureBoot: true}`.
-        :param 'ShieldedVmConfig' shielded_vm_config: Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: a request that sets it goes to Google's beta API.
+        :param 'ShieldedVmConfig' shielded_vm_config: Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: only Google's beta API has it.
         :param 'TagsResponse' tags: Network tags, such as `{items: [web]}`, by which firewall rules select instances.
         :param 'WorkloadIdentityConfig' workload_identity_config: The workload identity of the instances.
         """
@@ -2559,7 +2559,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="displayDevice")
     def display_device(self) -> Optional['outputs.DisplayDevice']:
         """
-        A virtual display, such as `{enableDisplay: true}`. Beta: a request that sets it goes to Google's beta API.
+        A virtual display, such as `{enableDisplay: true}`. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "display_device")
 
@@ -2639,7 +2639,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="partnerMetadata")
     def partner_metadata(self) -> Optional[Mapping[str, 'outputs.StructuredEntries']]:
         """
-        Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: a request that sets it goes to Google's beta API.
+        Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "partner_metadata")
 
@@ -2647,7 +2647,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="postKeyRevocationActionType")
     def post_key_revocation_action_type(self) -> Optional[_builtins.str]:
         """
-        What happens to instances after the key of one of their disks is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: a request that sets it goes to Google's beta API.
+        What happens to instances after the key of one of their disks is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "post_key_revocation_action_type")
 
@@ -2712,7 +2712,7 @@ class InstancePropertiesResponse(dict):
     @_utilities.deprecated("""use shieldedInstanceConfig""")
     def shielded_vm_config(self) -> Optional['outputs.ShieldedVmConfig']:
         """
-        Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: a request that sets it goes to Google's beta API.
+        Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "shielded_vm_config")
 
@@ -2805,7 +2805,7 @@ class InstanceResponse(dict):
         :param bool deletion_protection: Whether the instance is protected against deletion.
         :param str description: A description of the instances.
         :param Sequence['AttachedDiskResponse'] disks: The disks, with the boot disk first. They are compared by `deviceName`, `source` or `initializeParams.diskName`, so a different order of the others is not a change.
-        :param 'DisplayDevice' display_device: A virtual display, such as `{enableDisplay: true}`. Beta: a request that sets it goes to Google's beta API.
+        :param 'DisplayDevice' display_device: A virtual display, such as `{enableDisplay: true}`. Beta: only Google's beta API has it.
         :param bool erase_windows_vss_signature: Whether a Windows VSS signature is erased.
         :param str fingerprint: A hash of the instance, in base64, that prevents conflicting changes.
         :param Sequence['AcceleratorConfig'] guest_accelerators: GPUs and other accelerators, such as `[{acceleratorType: nvidia-l4, acceleratorCount: 1}]`. Instances with GPUs need `onHostMaintenance: TERMINATE`, which is then the default.
@@ -2826,8 +2826,8 @@ class InstanceResponse(dict):
         :param Sequence['NetworkInterfaceResponse'] network_interfaces: The network interfaces in order, such as `[{network: global/networks/my-network}]`; the first is `nic0`.
         :param 'NetworkPerformanceConfig' network_performance_config: The bandwidth of the instances, such as `{totalEgressBandwidthTier: TIER_1}`.
         :param 'InstanceParams' params: Parameters of the creation.
-        :param Mapping[str, 'StructuredEntries'] partner_metadata: Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: a request that sets it goes to Google's beta API.
-        :param str post_key_revocation_action_type: What happens to instances after the key of one of their disks is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: a request that sets it goes to Google's beta API.
+        :param Mapping[str, 'StructuredEntries'] partner_metadata: Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: only Google's beta API has it.
+        :param str post_key_revocation_action_type: What happens to instances after the key of one of their disks is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: only Google's beta API has it.
         :param str private_ipv6_google_access: How instances and Google services reach each other over IPv6: `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE` from the instances only, `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE` in both directions, `INHERIT_FROM_SUBNETWORK` as the subnetwork is configured. Default: `INHERIT_FROM_SUBNETWORK`.
         :param 'ReservationAffinity' reservation_affinity: The reservations that instances consume, such as `{consumeReservationType: NO_RESERVATION}`. Default: any that fits.
         :param Sequence[str] resource_policies: The names of the instances' resource policies, such as `[my-placement]`.
@@ -2838,7 +2838,7 @@ class InstanceResponse(dict):
         :param Sequence['ServiceAccount'] service_accounts: The service account that instances run as, such as `[{email: name@my-project.iam.gserviceaccount.com}]`: at most one.
         :param 'ShieldedInstanceConfig' shielded_instance_config: Shielded VM options, such as `{enableSecureBoot: true}`.
         :param 'ShieldedInstanceIntegrityPolicy' shielded_instance_integrity_policy: How the baseline of the boot integrity is updated.
-        :param 'ShieldedVmConfig' shielded_vm_config: Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: a request that sets it goes to Google's beta API.
+        :param 'ShieldedVmConfig' shielded_vm_config: Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: only Google's beta API has it.
         :param 'ShieldedVmIntegrityPolicy' shielded_vm_integrity_policy: How the baseline of the boot integrity is updated, under its deprecated name.
         :param str source_machine_image: The URL of the machine image that the instance was created from.
         :param 'CustomerEncryptionKeyResponse' source_machine_image_encryption_key: The key of `sourceMachineImage`.
@@ -3038,7 +3038,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="displayDevice")
     def display_device(self) -> Optional['outputs.DisplayDevice']:
         """
-        A virtual display, such as `{enableDisplay: true}`. Beta: a request that sets it goes to Google's beta API.
+        A virtual display, such as `{enableDisplay: true}`. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "display_device")
 
@@ -3206,7 +3206,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="partnerMetadata")
     def partner_metadata(self) -> Optional[Mapping[str, 'outputs.StructuredEntries']]:
         """
-        Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: a request that sets it goes to Google's beta API.
+        Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "partner_metadata")
 
@@ -3214,7 +3214,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="postKeyRevocationActionType")
     def post_key_revocation_action_type(self) -> Optional[_builtins.str]:
         """
-        What happens to instances after the key of one of their disks is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: a request that sets it goes to Google's beta API.
+        What happens to instances after the key of one of their disks is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "post_key_revocation_action_type")
 
@@ -3303,7 +3303,7 @@ class InstanceResponse(dict):
     @_utilities.deprecated("""use shieldedInstanceConfig""")
     def shielded_vm_config(self) -> Optional['outputs.ShieldedVmConfig']:
         """
-        Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: a request that sets it goes to Google's beta API.
+        Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "shielded_vm_config")
 
@@ -4126,7 +4126,7 @@ class Member(dict):
         :param Sequence[str] differs: The settings that somebody has changed on the instance, as the last refresh found it: `labels`, `machineType`, `metadata` and `tags`; missing if it has what the program sets.
         :param str external_address: The external IPv4 address of the first network interface; missing if the interface has none.
         :param int fallback: The index of the element of `fallbacks` that the instance was created with, such as `0`; missing if it was created without one.
-        :param str fallback_hash: A hash of what the fallback changes, which tells it from others if the list `fallbacks` is edited; missing if the instance was created without one.
+        :param str fallback_hash: A hash of what the fallback changes, which identifies it if the list `fallbacks` is edited; missing if the instance was created without one.
         :param str generation: The instance's generation, which stands for the properties that it was created with or last changed to; missing if the fleet was imported, and not changed since.
         :param str hostname: The instance's host name; missing if it has the one that Google derives from its name.
         :param str internal_address: The internal IPv4 address of the first network interface.
@@ -4246,7 +4246,7 @@ class Member(dict):
     @pulumi.getter(name="fallbackHash")
     def fallback_hash(self) -> Optional[_builtins.str]:
         """
-        A hash of what the fallback changes, which tells it from others if the list `fallbacks` is edited; missing if the instance was created without one.
+        A hash of what the fallback changes, which identifies it if the list `fallbacks` is edited; missing if the instance was created without one.
         """
         return pulumi.get(self, "fallback_hash")
 
@@ -4468,13 +4468,13 @@ class NetworkInterfaceResponse(dict):
         :param Sequence['AliasIpRangeResponse'] alias_ipv6_ranges: Ranges of additional internal IPv6 addresses, such as `[{ipCidrRange: /96}]`. Only VPC networks support them.
         :param bool enable_vpc_scoped_dns: Resolve DNS names over this interface. Requires `networkAttachment`.
         :param str fingerprint: A hash of the interface, in base64.
-        :param str igmp_query: Which IGMP queries are enabled on the interface: those of version 2 (`IGMP_QUERY_V2`) or none (`IGMP_QUERY_DISABLED`).
+        :param str igmp_query: Which IGMP queries are enabled on the interface: queries of version 2 (`IGMP_QUERY_V2`) or none (`IGMP_QUERY_DISABLED`).
         :param int internal_ipv6_prefix_length: The prefix length of the primary internal IPv6 range, such as `96`; 0 to 128.
         :param Sequence['AccessConfigResponse'] ipv6_access_configs: The external IPv6 address, as a list of at most one element: `[{}]` gives an address from the subnetwork. Default: no external IPv6 address.
         :param str ipv6_access_type: Whether the IPv6 address can be reached from the internet: `EXTERNAL` or `INTERNAL`, as the subnetwork is configured.
         :param str ipv6_address: The internal IPv6 address, such as `fd20::1`. A static address must be unused and in the instance's region. Default: assigned from the subnetwork.
         :param str kind: Always `compute#networkInterface`.
-        :param str mac_address: The MAC address. Beta: a request that sets it goes to Google's beta API.
+        :param str mac_address: The MAC address. Beta: only Google's beta API has it.
         :param str name: The interface's name, `nic0` to `nic7`.
         :param str network: The VPC network, such as `global/networks/my-network`. Default: the network of `subnetwork`, or `global/networks/default` without a subnetwork.
         :param str network_attachment: The network attachment to connect to, such as `projects/123456/regions/us-east1/networkAttachments/my-attachment`, with the project's number.
@@ -4578,7 +4578,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter(name="igmpQuery")
     def igmp_query(self) -> Optional[_builtins.str]:
         """
-        Which IGMP queries are enabled on the interface: those of version 2 (`IGMP_QUERY_V2`) or none (`IGMP_QUERY_DISABLED`).
+        Which IGMP queries are enabled on the interface: queries of version 2 (`IGMP_QUERY_V2`) or none (`IGMP_QUERY_DISABLED`).
         """
         return pulumi.get(self, "igmp_query")
 
@@ -4626,7 +4626,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter(name="macAddress")
     def mac_address(self) -> Optional[_builtins.str]:
         """
-        The MAC address. Beta: a request that sets it goes to Google's beta API.
+        The MAC address. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "mac_address")
 
@@ -5158,7 +5158,7 @@ class QuotaExceededInfo(dict):
 @pulumi.output_type
 class Readiness(dict):
     """
-    When a member that was created, restarted or started is ready, so that the next batch may begin: when it runs, and what else is set here.
+    When a created, restarted or started member is ready, so that the next batch may begin: when it runs and meets the conditions below.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -5184,7 +5184,7 @@ class Readiness(dict):
                  stable_for: Optional[_builtins.int] = None,
                  within: Optional[_builtins.int] = None):
         """
-        When a member that was created, restarted or started is ready, so that the next batch may begin: when it runs, and what else is set here.
+        When a created, restarted or started member is ready, so that the next batch may begin: when it runs and meets the conditions below.
 
         :param str guest_attribute: The guest attribute that the member's own software sets when it is ready, as `NAMESPACE/KEY`, with any value, or `NAMESPACE/KEY=VALUE`, such as `app/state=ready`. The instance must also be running, and its metadata must have `enable-guest-attributes: TRUE`. Guest attributes survive a restart, so the software should clear the attribute when it stops.
         :param int stable_for: How many seconds the members of a batch are observed after they are ready, such as `60`, at most 3,600. The next batch begins if they are still ready then. Default: `0`.
@@ -6164,22 +6164,22 @@ class Scheduling(dict):
         :param int availability_domain: The availability domain to run in, such as `1`: from 1 to the number of domains in the spread placement policy.
         :param bool expose_host_topology: Show the hashed ID of the physical host in the `resourceStatus` of the instance.
         :param 'SchedulingGracefulShutdown' graceful_shutdown: Whether instances shut down gracefully, such as `{enabled: true, maxDuration: {seconds: 600}}`.
-        :param int host_error_timeout_seconds: How many seconds the detection of a host error may take, such as `120`: 90 to 330, in steps of 30. Default: Compute Engine's standard recovery. Beta: a request that sets it goes to Google's beta API.
+        :param int host_error_timeout_seconds: How many seconds the detection of a host error may take, such as `120`: 90 to 330, in steps of 30. Default: Compute Engine's standard recovery. Beta: only Google's beta API has it.
         :param str instance_termination_action: What happens to a Spot instance on preemption, and to any instance at the end of `maxRunDuration` or at `terminationTime`: `STOP` or `DELETE`. On standard instances, it requires `maxRunDuration` or `terminationTime`. Default: `STOP`.
         :param 'Duration' local_ssd_recovery_timeout: How long to try to recover the data of local SSDs, such as `{seconds: 7200}`: a whole number of hours, 0 to 168. Default: 1 hour.
         :param str location_hint: An opaque hint for placing the instance near other resources, for internal tools.
-        :param int maintenance_freeze_duration_hours: For how many hours after the creation no maintenance is scheduled, such as `24`; at least 0. Beta: a request that sets it goes to Google's beta API.
-        :param str maintenance_interval: How often planned maintenance happens: as soon as updates are available (`AS_NEEDED`), at intervals (`PERIODIC`), or at intervals on third-generation machines (`RECURRENT`). Beta: a request that sets it goes to Google's beta API.
-        :param 'Duration' max_run_duration: How long the instance runs before it is stopped or deleted (`instanceTerminationAction`), such as `{seconds: 86400}`. Conflicts with `terminationTime`. Beta: a request that sets it goes to Google's beta API.
+        :param int maintenance_freeze_duration_hours: For how many hours after the creation no maintenance is scheduled, such as `24`; at least 0. Beta: only Google's beta API has it.
+        :param str maintenance_interval: How often planned maintenance happens: as soon as updates are available (`AS_NEEDED`), at intervals (`PERIODIC`), or at intervals on third-generation machines (`RECURRENT`). Beta: only Google's beta API has it.
+        :param 'Duration' max_run_duration: How long the instance runs before it is stopped or deleted (`instanceTerminationAction`), such as `{seconds: 86400}`. Conflicts with `terminationTime`. Beta: only Google's beta API has it.
         :param int min_node_cpus: The minimum number of virtual CPUs that the instance uses on a sole-tenant node, such as `2`; at least 0.
         :param Sequence['SchedulingNodeAffinity'] node_affinities: Conditions on the sole-tenant nodes to run on, such as `[{key: workload, operator: IN, values: [frontend]}]`. They override `reservationAffinity`. Bulk creation does not support them.
         :param str on_host_maintenance: What host maintenance does with the instance: `MIGRATE` moves it while it runs, `TERMINATE` stops it. Default: `MIGRATE`; `TERMINATE` for Spot and preemptible instances and those with GPUs, which cannot be migrated.
-        :param 'SchedulingOnInstanceStopAction' on_instance_stop_action: What happens when the instance is stopped at the end of `maxRunDuration` or at `terminationTime`, such as `{discardLocalSsd: true}`. Beta: a request that sets it goes to Google's beta API.
+        :param 'SchedulingOnInstanceStopAction' on_instance_stop_action: What happens when the instance is stopped at the end of `maxRunDuration` or at `terminationTime`, such as `{discardLocalSsd: true}`. Beta: only Google's beta API has it.
         :param bool preemptible: Create preemptible instances, which are neither migrated nor restarted. Default: false; true with `provisioningModel: SPOT`.
         :param 'Duration' preemption_notice_duration: The time between the notice of a preemption, which the guest can read from the metadata server, and the signal to shut down, such as `{seconds: 60}`. For Spot instances only. Default: none.
         :param str provisioning_model: How capacity is provisioned: `STANDARD` without a time limit, `SPOT` at a discount and without a guaranteed run time, `FLEX_START` with a limited run time, `RESERVATION_BOUND` for as long as the reservation. Default: `STANDARD`.
         :param bool skip_guest_os_shutdown: Stop the instance without giving the guest time to shut down. Default: false, which gives it 120 seconds, or 30 on Spot instances.
-        :param str termination_time: When the instance is stopped or deleted (`instanceTerminationAction`), in RFC 3339 format, such as `2026-12-31T23:59:59Z`. Conflicts with `maxRunDuration`. Beta: a request that sets it goes to Google's beta API.
+        :param str termination_time: When the instance is stopped or deleted (`instanceTerminationAction`), in RFC 3339 format, such as `2026-12-31T23:59:59Z`. Conflicts with `maxRunDuration`. Beta: only Google's beta API has it.
         """
         if automatic_restart is not None:
             pulumi.set(__self__, "automatic_restart", automatic_restart)
@@ -6258,7 +6258,7 @@ class Scheduling(dict):
     @pulumi.getter(name="hostErrorTimeoutSeconds")
     def host_error_timeout_seconds(self) -> Optional[_builtins.int]:
         """
-        How many seconds the detection of a host error may take, such as `120`: 90 to 330, in steps of 30. Default: Compute Engine's standard recovery. Beta: a request that sets it goes to Google's beta API.
+        How many seconds the detection of a host error may take, such as `120`: 90 to 330, in steps of 30. Default: Compute Engine's standard recovery. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "host_error_timeout_seconds")
 
@@ -6290,7 +6290,7 @@ class Scheduling(dict):
     @pulumi.getter(name="maintenanceFreezeDurationHours")
     def maintenance_freeze_duration_hours(self) -> Optional[_builtins.int]:
         """
-        For how many hours after the creation no maintenance is scheduled, such as `24`; at least 0. Beta: a request that sets it goes to Google's beta API.
+        For how many hours after the creation no maintenance is scheduled, such as `24`; at least 0. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "maintenance_freeze_duration_hours")
 
@@ -6298,7 +6298,7 @@ class Scheduling(dict):
     @pulumi.getter(name="maintenanceInterval")
     def maintenance_interval(self) -> Optional[_builtins.str]:
         """
-        How often planned maintenance happens: as soon as updates are available (`AS_NEEDED`), at intervals (`PERIODIC`), or at intervals on third-generation machines (`RECURRENT`). Beta: a request that sets it goes to Google's beta API.
+        How often planned maintenance happens: as soon as updates are available (`AS_NEEDED`), at intervals (`PERIODIC`), or at intervals on third-generation machines (`RECURRENT`). Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "maintenance_interval")
 
@@ -6306,7 +6306,7 @@ class Scheduling(dict):
     @pulumi.getter(name="maxRunDuration")
     def max_run_duration(self) -> Optional['outputs.Duration']:
         """
-        How long the instance runs before it is stopped or deleted (`instanceTerminationAction`), such as `{seconds: 86400}`. Conflicts with `terminationTime`. Beta: a request that sets it goes to Google's beta API.
+        How long the instance runs before it is stopped or deleted (`instanceTerminationAction`), such as `{seconds: 86400}`. Conflicts with `terminationTime`. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "max_run_duration")
 
@@ -6338,7 +6338,7 @@ class Scheduling(dict):
     @pulumi.getter(name="onInstanceStopAction")
     def on_instance_stop_action(self) -> Optional['outputs.SchedulingOnInstanceStopAction']:
         """
-        What happens when the instance is stopped at the end of `maxRunDuration` or at `terminationTime`, such as `{discardLocalSsd: true}`. Beta: a request that sets it goes to Google's beta API.
+        What happens when the instance is stopped at the end of `maxRunDuration` or at `terminationTime`, such as `{discardLocalSsd: true}`. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "on_instance_stop_action")
 
@@ -6378,7 +6378,7 @@ class Scheduling(dict):
     @pulumi.getter(name="terminationTime")
     def termination_time(self) -> Optional[_builtins.str]:
         """
-        When the instance is stopped or deleted (`instanceTerminationAction`), in RFC 3339 format, such as `2026-12-31T23:59:59Z`. Conflicts with `maxRunDuration`. Beta: a request that sets it goes to Google's beta API.
+        When the instance is stopped or deleted (`instanceTerminationAction`), in RFC 3339 format, such as `2026-12-31T23:59:59Z`. Conflicts with `maxRunDuration`. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "termination_time")
 
@@ -6687,9 +6687,9 @@ class ShieldedVmConfig(dict):
         """
         Shielded VM options in their deprecated form; use `shieldedInstanceConfig`.
 
-        :param bool enable_integrity_monitoring: Monitor the integrity of the boot process. Beta: a request that sets it goes to Google's beta API.
-        :param bool enable_secure_boot: Enable Secure Boot, which boots only signed software. Beta: a request that sets it goes to Google's beta API.
-        :param bool enable_vtpm: Give instances a virtual Trusted Platform Module (vTPM). Beta: a request that sets it goes to Google's beta API.
+        :param bool enable_integrity_monitoring: Monitor the integrity of the boot process. Beta: only Google's beta API has it.
+        :param bool enable_secure_boot: Enable Secure Boot, which boots only signed software. Beta: only Google's beta API has it.
+        :param bool enable_vtpm: Give instances a virtual Trusted Platform Module (vTPM). Beta: only Google's beta API has it.
         """
         if enable_integrity_monitoring is not None:
             pulumi.set(__self__, "enable_integrity_monitoring", enable_integrity_monitoring)
@@ -6702,7 +6702,7 @@ class ShieldedVmConfig(dict):
     @pulumi.getter(name="enableIntegrityMonitoring")
     def enable_integrity_monitoring(self) -> Optional[_builtins.bool]:
         """
-        Monitor the integrity of the boot process. Beta: a request that sets it goes to Google's beta API.
+        Monitor the integrity of the boot process. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "enable_integrity_monitoring")
 
@@ -6710,7 +6710,7 @@ class ShieldedVmConfig(dict):
     @pulumi.getter(name="enableSecureBoot")
     def enable_secure_boot(self) -> Optional[_builtins.bool]:
         """
-        Enable Secure Boot, which boots only signed software. Beta: a request that sets it goes to Google's beta API.
+        Enable Secure Boot, which boots only signed software. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "enable_secure_boot")
 
@@ -6718,7 +6718,7 @@ class ShieldedVmConfig(dict):
     @pulumi.getter(name="enableVtpm")
     def enable_vtpm(self) -> Optional[_builtins.bool]:
         """
-        Give instances a virtual Trusted Platform Module (vTPM). Beta: a request that sets it goes to Google's beta API.
+        Give instances a virtual Trusted Platform Module (vTPM). Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "enable_vtpm")
 
@@ -7289,7 +7289,7 @@ class StructuredEntries(dict):
         """
         Partner metadata of one subdomain.
 
-        :param Mapping[str, Any] entries: The entries by key, such as `{mode: fast}`; values are any JSON. Beta: a request that sets it goes to Google's beta API.
+        :param Mapping[str, Any] entries: The entries by key, such as `{mode: fast}`; values are any JSON. Beta: only Google's beta API has it.
         """
         if entries is not None:
             pulumi.set(__self__, "entries", entries)
@@ -7298,7 +7298,7 @@ class StructuredEntries(dict):
     @pulumi.getter
     def entries(self) -> Optional[Mapping[str, Any]]:
         """
-        The entries by key, such as `{mode: fast}`; values are any JSON. Beta: a request that sets it goes to Google's beta API.
+        The entries by key, such as `{mode: fast}`; values are any JSON. Beta: only Google's beta API has it.
         """
         return pulumi.get(self, "entries")
 

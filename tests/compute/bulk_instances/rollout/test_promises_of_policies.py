@@ -193,7 +193,7 @@ def test_a_surge_needs_room_in_the_placement_groups(engine):
     placement = {"policies": ["rack-1", "rack-2"], "membersPerPolicy": 2}
     reasons = engine.failures(FLEET, rolling(4, {"maxSurge": 1}, placement=placement))
     assert reasons == {
-        "updatePolicy.maxSurge": "must leave room in placement, whose policies take 4 members: use at most 0, or name more policies"
+        "updatePolicy.maxSurge": "must leave room in placement, which takes 4 members: use at most 0, or name more policies"
     }
     assert not engine.failures(FLEET, rolling(3, {"maxSurge": 1}, placement=placement))
     assert not engine.failures(FLEET, rolling(4, placement=placement))
