@@ -99,7 +99,7 @@ class SignIn:
 
     def description(self, request: Request) -> Response:
         """Return the description of an API that is emulated, for the address of this request."""
-        api = request.path_params.get("api") or (request.url.hostname or "").partition(".")[0]
+        api = request.path_params.get("api") or (request.url.hostname or "").partition(".")[0].rpartition("-")[2]
         name = f"{api}.{request.path_params.get('version') or request.query_params.get('version')}"
         if name not in APIS:
             raise ApiError(501, f"{name} is not emulated; {', '.join(sorted(APIS))} are.")

@@ -41,8 +41,9 @@ def environment(host: str, secure: str, proxy: str, project: str, authority: str
         authority: the certificate, in PEM, of the authority that signs the proxy's certificates.
         folder: an empty folder.
     """
-    bundle, credentials = folder / "certificates.pem", folder / "credentials.json"
+    bundle, own, credentials = (folder / name for name in ("certificates.pem", "authority.pem", "credentials.json"))
     bundle.write_text("\n".join([*_trusted(), authority]))
+    own.write_text(authority)
     credentials.write_text(json.dumps(_service_account(project)))
     return {
         **dict.fromkeys(_PROXIES, proxy),
@@ -55,6 +56,7 @@ def environment(host: str, secure: str, proxy: str, project: str, authority: str
         "CLOUDSDK_CORE_PROJECT": project,
         "GCE_METADATA_HOST": host,
         "GCE_METADATA_IP": host,
+        "GCPX_EMULATOR_AUTHORITY": str(own),
         "GCPX_EMULATOR_GOOGLE": secure,
         "PYTHONPATH": os.pathsep.join(filter(None, [_SITE, os.environ.get("PYTHONPATH")])),
     }

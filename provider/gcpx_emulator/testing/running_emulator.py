@@ -58,6 +58,11 @@ class RunningEmulator:
         }
 
     @property
+    def without_interception(self) -> RunningEmulator:
+        """The same emulator, for clients that are told its address."""
+        return attrs.evolve(self, interception={})
+
+    @property
     def _without_proxy(self) -> str:
         """The hosts that clients call without a proxy: this process's value and the emulator's host."""
         named = ",".join(os.environ.get(name, "") for name in _NO_PROXY).split(",")
