@@ -82,13 +82,15 @@ def gcpx_cloud(
     During the test, clients that this process or its children create need no change: they reach the emulator, find its
     credentials, and are refused at all other hosts of Google.
     """
-    from gcpx_emulator.interception.hosts import is_of_google  # noqa: PLC0415 - see above
+    from gcpx_emulator.interception.environment import ELSEWHERE  # noqa: PLC0415 - see above
     from gcpx_emulator.interception.redirection import replacements  # noqa: PLC0415 - see above
 
     variables = _gcpx_emulator_server.environment
+    for name in ELSEWHERE:
+        monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    for owner, name, function in replacements(variables, is_of_google):
+    for owner, name, function in replacements(variables):
         monkeypatch.setattr(owner, name, function)
     return _gcpx_emulator_server
 

@@ -6,6 +6,7 @@ is imported. The program may run in an environment without this package, so this
 
 from __future__ import annotations
 
+import re
 import socket
 import ssl
 from collections.abc import Callable, Mapping
@@ -14,19 +15,17 @@ from typing import Any
 Replacement = tuple[Any, str, Callable[..., Any]]
 
 
-def replacements(variables: Mapping[str, str], is_of_google: Callable[[str], bool]) -> list[Replacement]:
-    """Return functions that lead calls of Google's hosts to the emulator of the variables, with their owners and names.
-
-    `is_of_google` says whether a host is Google's.
-    """
-    plain, secure, authority = (variables[f"GCPX_EMULATOR_{name}"] for name in ("HOST", "GOOGLE", "AUTHORITY"))
+def replacements(variables: Mapping[str, str]) -> list[Replacement]:
+    """Return functions that lead calls of Google's hosts to an emulator, with their owners and names."""
+    names = ("HOST", "GOOGLE", "AUTHORITY", "INTERCEPTED")
+    plain, secure, authority, intercepted = (variables[f"GCPX_EMULATOR_{name}"] for name in names)
     look_up, connect, connect_ex = socket.getaddrinfo, socket.socket.connect, socket.socket.connect_ex
     load = ssl.SSLContext.load_verify_locations
 
     def led(host: Any, port: Any) -> Any:
         """Return where a host's port is."""
         name = host.decode("latin-1") if isinstance(host, bytes) else host
-        if not isinstance(name, str) or not is_of_google(name):
+        if not isinstance(name, str) or not re.fullmatch(intercepted, name.lower().rstrip(".")):
             return host, port
         address, _, number = (plain if str(port) in {"80", "http"} else secure).rpartition(":")
         return address, int(number)

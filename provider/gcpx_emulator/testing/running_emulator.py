@@ -50,7 +50,7 @@ class RunningEmulator:
         """
         return {
             "GCPX_EMULATOR_HOST": self.host,
-            "STORAGE_EMULATOR_HOST": self.url,
+            **({} if self.interception else {"STORAGE_EMULATOR_HOST": self.url}),
             "GOOGLE_PROJECT": self.project,
             "GOOGLE_CLOUD_PROJECT": self.project,
             **dict.fromkeys(_NO_PROXY, self._without_proxy),

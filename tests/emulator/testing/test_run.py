@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -99,6 +100,11 @@ try:
 except GoogleAPICallError as error:
     print([error.grpc_status_code.name, error.message])
 """
+NODE = """
+require("https").get("https://compute.googleapis.com/compute/v1/projects/p/zones/us-east1-b", async (answer) => {
+  console.log(JSON.stringify([JSON.parse((await answer.toArray()).join("")).name]));
+});
+"""
 UNPATCHED = """
 import json, urllib.request
 with urllib.request.urlopen("https://compute.googleapis.com/compute/v1/projects/p/zones/us-east1-b") as answer:
@@ -139,7 +145,7 @@ def test_compute_reaches_the_emulator_and_so_do_its_operations():
 
 
 def test_storage_reaches_the_emulator_with_each_part_of_an_upload():
-    ((length, link),) = _printed(STORAGE, STORAGE_EMULATOR_HOST="")
+    ((length, link),) = _printed(STORAGE, STORAGE_EMULATOR_HOST="http://127.0.0.1:9")
 
     assert length == 300000
     assert urlsplit(link).path == "/download/storage/v1/b/made/o/large"
@@ -156,7 +162,11 @@ def test_pubsub_by_rest_reaches_the_emulator():
 def test_addresses_of_one_region_and_storage_without_tls_reach_the_emulator():
     pubsub = ["us-east1-pubsub.googleapis.com", "pubsub.us-east1.rep.googleapis.com"]
 
-    assert _printed(REGIONAL, STORAGE_EMULATOR_HOST="") == [["us-east1-b"], *([host] for host in pubsub), ["made"]]
+    assert _printed(REGIONAL, STORAGE_EMULATOR_HOST="http://127.0.0.1:9") == [
+        ["us-east1-b"],
+        *([host] for host in pubsub),
+        ["made"],
+    ]
 
 
 def test_other_hosts_of_google_are_refused_with_the_reason():
@@ -172,6 +182,13 @@ def test_a_call_by_grpc_is_refused_at_once():
 
 def test_a_program_whose_clients_only_know_proxies_reaches_the_emulator():
     assert _printed(UNPATCHED, "-I") == [["us-east1-b"]]
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is missing")
+def test_a_program_of_node_that_ignores_proxies_reaches_the_emulator():
+    done = _run("node", "-e", NODE)
+
+    assert (done.stdout, done.returncode) == ('["us-east1-b"]\n', 0), done.stderr
 
 
 def test_a_module_that_is_hidden_is_still_imported(tmp_path):

@@ -15,11 +15,8 @@ _HERE = Path(__file__).parent
 
 
 def _redirect() -> None:
-    is_of_google, replacements = (
-        runpy.run_path(str(_HERE.parent / f"{file}.py"))[name]
-        for file, name in (("hosts", "is_of_google"), ("redirection", "replacements"))
-    )
-    for owner, name, function in replacements(os.environ, is_of_google):
+    replacements = runpy.run_path(str(_HERE.parent / "redirection.py"))["replacements"]
+    for owner, name, function in replacements(os.environ):
         setattr(owner, name, function)
 
 
